@@ -1,0 +1,53 @@
+/*
+ * The main function every Check suite shares: one case list, one runner.
+ *
+ * Runs in fork mode unless CK_FORK=no, prints one line per failed case, and
+ * exits 0 when all passed, 1 otherwise, 77 when `suite_skip` was called.
+ */
+#ifndef TESTS_COMMON_SUITE_H
+#define TESTS_COMMON_SUITE_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** Leave with meson's "skipped" status and say why. */
+static inline void suite_skip(const char *why)
+{
+    printf("SKIP: %s\n", why);
+    exit(77);
+}
+
+/**
+ * Run `n` cases as one suite.
+ *
+ * @name      shown in the report; @cases  Check test functions
+ * @timeout_s limit for each case in seconds
+ * Return: the process exit status
+ */
+static inline int suite_run(const char *name, const TTest *const *cases,
+                            size_t n, double timeout_s)
+{
+    Suite *suite = suite_create(name);
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, timeout_s);
+    for (size_t i = 0; i < n; i++)
+        tcase_add_test(tcase, cases[i]);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/** `SUITE_MAIN("name", 30, case_a, case_b)` defines main(). */
+#define SUITE_MAIN(name, timeout_s, ...)                                       \
+    int main(void)                                                             \
+    {                                                                          \
+        const TTest *const cases[] = {__VA_ARGS__};                            \
+        return suite_run(name, cases, sizeof cases / sizeof *cases,            \
+                         timeout_s);                                           \
+    }
+
+#endif
