@@ -1,0 +1,181 @@
+/*
+ * The seam between the device process and the PTX machine: load a module,
+ * ask what it holds, launch its kernels.
+ *
+ * Owns modules and the worker pool that runs CTAs. Does not own device
+ * memory (struct sc_space hands it out), streams, or any CUDA API type.
+ * Lock: one internal mutex serialises launches; a module is read-only after
+ * its load, so any thread may ask it questions.
+ *
+ * Blanket preconditions: pointers are valid unless a text says "may be NULL";
+ * sc_exec_init has succeeded before the first launch (loading needs it not).
+ */
+#ifndef SOFTCUDA_EXEC_EXEC_H
+#define SOFTCUDA_EXEC_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bytes of generic address space that stand for .shared and for .local. */
+#define SC_SHARED_WINDOW (16u << 20)
+#define SC_LOCAL_WINDOW  (16u << 20)
+
+/** Largest CTA, and the most shared memory one CTA may use (static + dynamic,
+ *  the opt-in limit of sm_90). */
+#define SC_MAX_CTA_THREADS  1024u
+#define SC_MAX_SHARED_BYTES (227u << 10)
+
+/**
+ * One window of virtual addresses that holds everything a kernel may touch.
+ * Addresses outside it are refused by compare; holes in it are PROT_NONE and
+ * fault. Copied by sc_module_load; `ctx` must outlive the module.
+ */
+struct sc_space {
+    uint64_t window_base, window_bytes;
+    /* generic addresses of .shared: [shared_base, +SC_SHARED_WINDOW) and of
+     * .local: [local_base, +SC_LOCAL_WINDOW); outside the window, neither
+     * needs a mapping */
+    uint64_t shared_base, local_base;
+    /* storage for .global/.const variables: an address inside the window,
+     * readable and writable by the loading thread; 0 = none left */
+    uint64_t (*alloc)(void *ctx, size_t bytes, size_t align);
+    void (*free)(void *ctx, uint64_t addr);
+    void *ctx;
+    int sm; /* reported capability, 90 = sm_90; a newer .target is refused */
+};
+
+/** One kernel parameter; `is_pointer` when declared .ptr or used as address. */
+struct sc_param {
+    uint32_t offset, bytes, align;
+    bool is_pointer;
+};
+
+/** What a module says about one of its kernels; lives as long as the module. */
+struct sc_kernel_info {
+    const char *name;
+    uint32_t param_count;
+    const struct sc_param *params;
+    uint32_t param_bytes;
+    uint32_t static_shared_bytes;
+    uint32_t local_bytes;       /* per thread */
+    uint32_t const_bytes;       /* of the module's .const variables */
+    uint32_t registers;         /* 32-bit registers per thread, an estimate */
+    uint32_t max_threads;       /* per CTA, at most SC_MAX_CTA_THREADS */
+    uint32_t required_block[3]; /* .reqntid; 0 = free */
+};
+
+/** One .global or .const variable with its device address. */
+struct sc_variable_info {
+    const char *name;
+    uint64_t address;
+    uint64_t bytes;
+    bool is_const;
+};
+
+enum sc_exec_status {
+    SC_EXEC_OK,
+    SC_EXEC_INVALID_PTX,         /* text is no PTX; see the log */
+    SC_EXEC_UNSUPPORTED,         /* PTX this machine refuses; see the log */
+    SC_EXEC_NO_MEMORY,           /* host or device memory ran out */
+    SC_EXEC_BAD_LAUNCH,          /* grid, block, shared or parameter size */
+    SC_EXEC_ILLEGAL_ADDRESS,     /* outside the window, or a hole in it */
+    SC_EXEC_MISALIGNED,          /* address not a multiple of the access size */
+    SC_EXEC_ILLEGAL_INSTRUCTION, /* e.g. brx.idx past its table */
+    SC_EXEC_TRAP,                /* the kernel executed trap */
+    SC_EXEC_TIMEOUT,             /* cancelled, or a barrier that cannot open */
+};
+
+struct sc_module;
+
+/** One launch; `params` holds the parameters at the offsets of sc_param. */
+struct sc_launch {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    const void *params;         /* may be NULL when the kernel has none */
+    size_t param_bytes;         /* at least the kernel's param_bytes */
+    const volatile int *cancel; /* may be NULL; non-zero stops the launch */
+};
+
+/** Where and why a launch died; `text` is a whole sentence for the log. */
+struct sc_exec_fault {
+    uint64_t address;   /* of the access; 0 when none was involved */
+    uint32_t line;      /* line of the PTX text, from 1; 0 unknown */
+    const char *kernel; /* lives as long as the module */
+    char text[160];
+};
+
+/**
+ * Parse, check and decode PTX text; place and initialise its variables.
+ *
+ * @module    receives the module; NULL on failure (everything freed)
+ * @ptx       text, need not end in NUL (a NUL ends it early)
+ * @bytes     length of `ptx`
+ * @space     where variables live and what addresses mean
+ * @log       receives "line 12: unknown opcode 'foo.s32'"; "" on success;
+ *            may be NULL when log_bytes is 0
+ * Return: SC_EXEC_OK, _INVALID_PTX, _UNSUPPORTED, _NO_MEMORY
+ * Thread: any
+ * Signal: never
+ */
+enum sc_exec_status sc_module_load(struct sc_module **module, const char *ptx,
+                                   size_t bytes, const struct sc_space *space,
+                                   char *log, size_t log_bytes);
+
+/**
+ * Free a module and its variables. No launch of it may be running.
+ *
+ * @module may be NULL
+ * Thread: any
+ * Signal: never
+ */
+void sc_module_unload(struct sc_module *module);
+
+/** Return: number of kernels (.entry with a body). Thread: any. */
+size_t sc_module_kernels(const struct sc_module *module);
+
+/** Return: kernel `index` in order of the text, NULL past the end. */
+const struct sc_kernel_info *sc_module_kernel(const struct sc_module *module,
+                                              size_t index);
+
+/** Return: number of module-scope .global and .const variables. */
+size_t sc_module_variables(const struct sc_module *module);
+
+/** Return: variable `index` in order of the text, NULL past the end. */
+const struct sc_variable_info *
+sc_module_variable(const struct sc_module *module, size_t index);
+
+/**
+ * Run one kernel over its whole grid and wait for it.
+ *
+ * @kernel index as for sc_module_kernel
+ * @fault  receives address, line and text when the status is not OK; may be
+ *         NULL
+ * Return: SC_EXEC_OK or any status from _NO_MEMORY on
+ * Thread: any; concurrent launches run one after another
+ * Signal: never
+ */
+enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
+                                     size_t kernel,
+                                     const struct sc_launch *launch,
+                                     struct sc_exec_fault *fault);
+
+/**
+ * Start the worker pool and install the SIGSEGV/SIGBUS handler that turns
+ * faults of a worker inside a kernel into SC_EXEC_ILLEGAL_ADDRESS; foreign
+ * faults go to the previous handler or the default action.
+ *
+ * @workers threads that run CTAs; 0 = online CPUs
+ * Return: false when no thread could be made; true also when already running
+ * Thread: one at a time
+ * Signal: never
+ */
+bool sc_exec_init(int workers);
+
+/** Stop the pool and restore the signal handlers. Thread: one at a time. */
+void sc_exec_fini(void);
+
+/** Return: fixed name of a status, e.g. "illegal address". Thread: any. */
+const char *sc_exec_status_text(enum sc_exec_status status);
+
+#endif
