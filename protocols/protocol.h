@@ -1,0 +1,73 @@
+/*
+ * Coherence protocols as tables (001, section 4.3 and Fig. 6).
+ *
+ * A protocol is data: for each block state and event, the actions to run and
+ * the state that follows. Nothing here takes a lock, calls the system or knows
+ * a device; mm/coherence.c runs the tables and is the only writer of states.
+ * States are seen from the CPU, and page protection is a function of them.
+ */
+#ifndef PROTOCOLS_PROTOCOL_H
+#define PROTOCOLS_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum adsm_state {
+    ADSM_INVALID,   /* only the device's copy is current: no CPU access  */
+    ADSM_READ_ONLY, /* both copies are current: the CPU may read         */
+    ADSM_DIRTY,     /* only the host's copy is current: the CPU may write */
+    ADSM_STATES
+};
+
+enum adsm_event {
+    ADSM_READ_FAULT,     /* the CPU reads                                  */
+    ADSM_WRITE_FAULT,    /* the CPU writes, or a call wrote part of it     */
+    ADSM_CALL,           /* release: a kernel that may write it starts     */
+    ADSM_CALL_IN,        /* release: a kernel that only reads it starts    */
+    ADSM_CALL_OUT,       /* release: a kernel that overwrites it starts    */
+    ADSM_RETURN,         /* acquire: the host waits for the kernels        */
+    ADSM_EVICT,          /* too many dirty blocks, this is the oldest      */
+    ADSM_BULK_READ,      /* a bulk or system call reads it on the host     */
+    ADSM_BULK_OVERWRITE, /* ... has overwritten all of it on the host      */
+    ADSM_DEVICE_READ,    /* a device copy reads it                         */
+    ADSM_DEVICE_WRITE,   /* a device copy or set overwrites all of it      */
+    ADSM_EVENTS
+};
+
+/* Actions, run in this order. */
+enum {
+    ADSM_DO_FETCH = 1, /* device to host, after the object's device work */
+    ADSM_DO_FLUSH = 2, /* host to device, in order before later work     */
+    ADSM_DO_QUEUE = 4, /* enter the queue of dirty blocks                */
+};
+
+struct adsm_cell {
+    uint8_t actions; /* ADSM_DO_* */
+    uint8_t next;    /* enum adsm_state */
+};
+
+enum adsm_granularity {
+    ADSM_BY_OBJECT, /* an object is one block */
+    ADSM_BY_BLOCK,  /* fixed-size blocks, the last one smaller */
+};
+
+struct adsm_protocol {
+    const char *name;
+    enum adsm_granularity granularity;
+    uint8_t first; /* state of an object from adsmAlloc           */
+    bool acquires; /* RETURN changes something: visit the objects */
+    struct adsm_cell cell[ADSM_STATES][ADSM_EVENTS];
+};
+
+extern const struct adsm_protocol adsm_protocol_batch;
+extern const struct adsm_protocol adsm_protocol_lazy;
+extern const struct adsm_protocol adsm_protocol_rolling;
+
+/** Protocol called `name`; NULL when there is none. Any thread. */
+const struct adsm_protocol *adsm_protocol_find(const char *name);
+
+/** Name of a state or event for messages and tests. Any thread. */
+const char *adsm_state_name(enum adsm_state state);
+const char *adsm_event_name(enum adsm_event event);
+
+#endif
