@@ -1,0 +1,52 @@
+/*
+ * Address strategies: device memory together with host addresses for it.
+ *
+ *   window     one big cuMemAddressReserve range; spans are mapped into it by
+ *              cuMemCreate/cuMemMap; the host address is the device address
+ *   overlay    an ordinary cuMemAlloc, whose address range on the host is
+ *              unmapped or the driver's PROT_NONE placeholder (checked)
+ *   translate  cuMemAlloc, and a reserved host range somewhere else
+ *
+ * Probed once per accel, forced by ADSM_ADDRESS. A span's host range is 2 MiB
+ * aligned, a multiple of 2 MiB long and, until the memory manager maps pages
+ * over it, PROT_NONE; it is a range no other span shares a 2 MiB chunk with.
+ */
+#ifndef ADSM_ACCEL_ADDRESS_H
+#define ADSM_ACCEL_ADDRESS_H
+
+#include "accel/accel.h"
+
+enum adsm_strategy {
+    ADSM_WINDOW,
+    ADSM_OVERLAY,
+    ADSM_TRANSLATE,
+};
+
+struct adsm_span {
+    uint8_t *host;            /* CPU address range, PROT_NONE            */
+    struct adsm_daddr device; /* equals host except under translate       */
+    size_t bytes;             /* rounded up to 2 MiB                      */
+    uint64_t handle;          /* back end's own (VMM handle, base address) */
+    enum adsm_strategy strategy;
+};
+
+/** Strategy in use and one sentence why. */
+enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
+                                         const char **why);
+const char *adsm_strategy_name(enum adsm_strategy strategy);
+
+/**
+ * Obtain device memory and host addresses for `bytes`.
+ *
+ * @safe  use translate whatever the accel's strategy is (adsmSafeAlloc)
+ * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; ADSM_E_DEVICE
+ * Signal: never
+ */
+int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
+                       struct adsm_span *span);
+
+/** Give a span back. Its host range must be PROT_NONE placeholder again and no
+ *  work may use it. */
+int adsm_address_free(struct adsm_accel *accel, struct adsm_span *span);
+
+#endif

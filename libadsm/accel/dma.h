@@ -1,0 +1,55 @@
+/*
+ * Transfers between host shadows and device memory, and inside the device.
+ *
+ * Host sides are always shadow addresses (or plain memory of the program),
+ * never the shared address, which the driver would take for device memory
+ * (FACTS 3). Uploads and device-side work go to the accel's upload lane and
+ * return at once; downloads run on the download lane and block. An upload is
+ * ordered after the work its `after` fence names and after all noted lanes, so
+ * it can never overwrite what a running kernel still reads.
+ *
+ * Counters bytes_up, bytes_down, bytes_device, ns_down are kept here.
+ * Failures leave both sides as they were as far as the device allows; the
+ * accel's health turns sticky when the driver says so.
+ */
+#ifndef ADSM_ACCEL_DMA_H
+#define ADSM_ACCEL_DMA_H
+
+#include "accel/accel.h"
+
+/**
+ * Pin shadow memory so that transfers of it are asynchronous and direct.
+ * Failing is no error (ulimit -l): transfers then go through the driver's
+ * staging. Signal: fault path; Thread: any
+ */
+void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes);
+void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);
+
+/** Host to device, asynchronous. `shadow` must stay mapped until *done. */
+int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
+                    const void *shadow, size_t bytes, struct adsm_fence after,
+                    struct adsm_fence *done);
+
+/** Device to host; returns when the bytes are there. Waits for `after`, for
+ *  noted lanes and for earlier uploads. Signal: fault path */
+int adsm_dma_download(struct adsm_accel *accel, void *shadow,
+                      struct adsm_daddr from, size_t bytes,
+                      struct adsm_fence after);
+
+/** Make `stream` wait for all uploads enqueued so far (before a launch). Free
+ *  when there was none since `stream` last waited. */
+int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream);
+
+/** Device to device (regions do not overlap) and set, asynchronous on the
+ *  upload lane, ordered after `after` and noted lanes. */
+int adsm_dma_copy(struct adsm_accel *accel, struct adsm_daddr to,
+                  struct adsm_daddr from, size_t bytes, struct adsm_fence after,
+                  struct adsm_fence *done);
+int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
+                 size_t bytes, struct adsm_fence after,
+                 struct adsm_fence *done);
+
+/** Block until every upload and device copy enqueued so far has ended. */
+int adsm_dma_drain(struct adsm_accel *accel);
+
+#endif
