@@ -1,0 +1,63 @@
+/*
+ * Door 4: the device works on objects: kernel calls and returns, and copies
+ * and sets that the program asks of the device itself.
+ *
+ * Used by sched/launch (our API: access modes known) and by the interposed
+ * CUDA calls (everything may be touched, the program's own streams).
+ */
+#ifndef ADSM_MM_BOUNDARY_H
+#define ADSM_MM_BOUNDARY_H
+
+#include "mm/object.h"
+
+/** One object that a call names, and what the call does with it. */
+struct adsm_use {
+    struct adsm_object *object;
+    enum adsm_event event; /* ADSM_CALL, ADSM_CALL_IN or ADSM_CALL_OUT */
+};
+
+/**
+ * Release objects to the device before a call on `stream`.
+ *
+ * Objects in `uses` get their own event; of the others, those that `kernel`
+ * may reach get ADSM_CALL: with `kernel` NULL every object of the accel,
+ * otherwise those assigned to it or to no kernel; none when `only_uses`.
+ * Flushes are enqueued and `stream` is made to wait for them. Objects the CPU
+ * is not near cost nothing.
+ * Return: ADSM_OK, or the first failure: the caller must not launch
+ */
+int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
+                       const void *kernel, const struct adsm_use *uses,
+                       size_t count, bool only_uses);
+
+/**
+ * The call is enqueued: remember what later CPU accesses must wait for.
+ * With `uses` (only_uses calls) each used object gets a fence of its own;
+ * otherwise the stream's lane is noted.
+ */
+int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
+                         bool per_thread, const struct adsm_use *uses,
+                         size_t count, bool only_uses);
+
+/** The program waited for device work: acquire (batch fetches everything).
+ *  Call after the driver's own wait succeeded. */
+int adsm_boundary_return(struct adsm_accel *accel);
+
+/**
+ * A device-side operation on `stream` is about to read `bytes` at the shared
+ * address: flush what is dirty there, order the stream behind it.
+ * Not shared: ADSM_OK, nothing done.
+ */
+int adsm_boundary_device_read(const void *address, size_t bytes,
+                              adsm_stream stream);
+
+/** ... is about to overwrite the range: partly covered dirty blocks are
+ *  flushed, all blocks of the range become INVALID. */
+int adsm_boundary_device_write(const void *address, size_t bytes,
+                               adsm_stream stream);
+
+/** True when no block of the range is on the host: the driver may be asked
+ *  directly, nothing to flush or invalidate. */
+bool adsm_boundary_is_far(const void *address, size_t bytes);
+
+#endif

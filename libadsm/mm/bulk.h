@@ -1,0 +1,28 @@
+/*
+ * Door 3: memcpy, memmove, memset, memcmp, and the host sides of CUDA copies.
+ *
+ * Each function accepts any mix of plain and shared memory and does what its
+ * libc namesake does, choosing per piece between device copy, device set, DMA
+ * and CPU by state and size. Large INVALID pieces never visit the host.
+ */
+#ifndef ADSM_MM_BULK_H
+#define ADSM_MM_BULK_H
+
+#include <stddef.h>
+
+/**
+ * memmove over plain and shared memory.
+ *
+ * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM: bytes up to some point
+ *         were copied
+ * Thread: any, no lock held. Signal: never
+ */
+int adsm_bulk_move(void *to, const void *from, size_t bytes);
+
+/** memset. */
+int adsm_bulk_set(void *to, int value, size_t bytes);
+
+/** memcmp; the order goes to *order. */
+int adsm_bulk_compare(const void *a, const void *b, size_t bytes, int *order);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * Objects: device memory, its host shadow, and the state of its blocks.
+ *
+ * Owns the life of `struct adsm_object`, its mapping at A and the list of
+ * objects that are near the CPU. Does not decide states (mm/coherence.c) and
+ * does not carve small allocations (mm/slab.c).
+ *
+ * Three addresses: `host` (A, what the program sees, protected by state),
+ * `shadow` (S, same pages, always read-write), `device`. Structures come from
+ * a type-stable pool and are never unmapped, so a fault that races with a free
+ * finds either a live object or one whose `live` is false: it takes the lock
+ * shared and looks again.
+ *
+ * Lock: object->lock, rank OBJECT. Shared: change blocks that are held by
+ * their BUSY bit. Exclusive: everything (boundary, destroy).
+ * Invariant: adsm_object_is_valid().
+ */
+#ifndef ADSM_MM_OBJECT_H
+#define ADSM_MM_OBJECT_H
+
+#include "accel/address.h"
+#include "accel/dma.h"
+#include "base/lock.h"
+#include "os/arena.h"
+#include "protocols/protocol.h"
+
+#include <stdatomic.h>
+
+/* A block's byte: state in the low bits, two flags above. */
+enum {
+    ADSM_BLOCK_STATE = 0x03,
+    ADSM_BLOCK_BUSY = 0x04,   /* held by one thread; others wait          */
+    ADSM_BLOCK_QUEUED = 0x08, /* stands in the queue of dirty blocks      */
+};
+
+enum { ADSM_OBJECT_KERNELS = 8 };
+
+struct adsm_object {
+    struct adsm_rwlock lock;
+    _Atomic bool live;
+    _Atomic uint32_t generation; /* grows when the structure is reused     */
+    uint8_t *host;
+    struct adsm_daddr device;
+    size_t bytes; /* as allocated; the mapping is span.bytes long          */
+    struct adsm_accel *home;
+    struct adsm_span span;
+    struct adsm_arena_range shadow; /* backed: see `backed`                */
+    _Atomic bool backed;  /* shadow allocated and mapped at A           */
+    uint32_t block_shift; /* log2 of bytes in a block                   */
+    uint32_t block_count;
+    _Atomic uint8_t *blocks; /* block_count bytes                          */
+    uint64_t *committed;     /* bit per 2 MiB: pages committed and pinned  */
+    _Atomic uint32_t near;   /* blocks that are not INVALID                */
+    _Atomic uint32_t dirty;  /* blocks that are DIRTY                      */
+    struct adsm_fence work;  /* last call of our own API that may use it   */
+    const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels (G4)     */
+    uint32_t kernel_count;
+    struct adsm_slab *slab; /* not NULL: small allocations live in it      */
+    struct adsm_object *prev_near, *next_near; /* lock: the near list's    */
+    bool on_near_list;                         /* lock: the near list's    */
+    uint64_t stat_faults, stat_up, stat_down;  /* per-object report        */
+};
+
+/**
+ * Create an object of `bytes` on `accel`, all blocks in state `first`.
+ *
+ * @safe   separate host and device addresses (adsmSafeAlloc)
+ * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; ADSM_E_DEVICE
+ * Thread: any. Signal: never
+ */
+int adsm_object_create(struct adsm_accel *accel, size_t bytes,
+                       enum adsm_state first, bool safe,
+                       struct adsm_object **object);
+
+/** Wait for the work that uses it, then release everything it holds. */
+int adsm_object_destroy(struct adsm_object *object);
+
+/**
+ * Give the object host pages: shadow range and mapping at A, nothing
+ * committed. Idempotent; called with the lock held shared or exclusive.
+ * Signal: fault path
+ */
+int adsm_object_back(struct adsm_object *object);
+
+/** Commit and pin the chunks under [offset, offset + bytes), once each.
+ *  Signal: fault path */
+int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes);
+
+/** Call `visit` for every object of `accel` (NULL: all), near ones only or
+ *  all of them; the visitor may take the object's lock. Stops on failure. */
+typedef int adsm_object_visit(struct adsm_object *object, void *context);
+int adsm_object_each(struct adsm_accel *accel, bool near_only,
+                     adsm_object_visit *visit, void *context);
+
+/** Enter or leave the near list according to object->near (lock held). */
+void adsm_object_update_near(struct adsm_object *object);
+
+/** The structure's specification; used by assertions and tests. */
+bool adsm_object_is_valid(const struct adsm_object *object);
+
+static inline size_t adsm_block_bytes(const struct adsm_object *o, uint32_t i)
+{
+    size_t begin = (size_t)i << o->block_shift;
+    size_t full = (size_t)1 << o->block_shift;
+    return o->bytes - begin < full ? o->bytes - begin : full;
+}
+
+static inline uint32_t adsm_block_of(const struct adsm_object *o, size_t offset)
+{
+    return (uint32_t)(offset >> o->block_shift);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Door 2: somebody else than the CPU's loads and stores uses a host range:
+ * a system call, stdio, or a bulk copy. It gets the shadow address.
+ *
+ * Between begin and end no lock is held. For reading, every block of the range
+ * is made readable first. For writing, blocks that are only partly covered are
+ * made current first, INVALID blocks that are covered whole are held BUSY
+ * without a transfer, and `end` commits only what was really written: blocks
+ * reached become DIRTY, blocks not reached keep their old state.
+ */
+#ifndef ADSM_MM_PIN_H
+#define ADSM_MM_PIN_H
+
+#include "mm/object.h"
+#include "os/fault.h"
+
+struct adsm_pin {
+    struct adsm_object *object; /* NULL: plain memory, nothing to end        */
+    uint32_t generation;
+    enum adsm_access access;
+    size_t offset; /* of the first byte in the object                        */
+    size_t bytes;  /* covered by this pin                                    */
+    void *address; /* what to hand to the kernel: shadow, or the original    */
+    uint32_t held_first, held_count; /* blocks held BUSY                     */
+    struct adsm_pin *outer; /* pins of this thread, innermost first           */
+};
+
+/** True when no byte of the range can be shared: the fast path of every
+ *  interposed call. Checks first and last byte's chunk and those between.
+ *  Signal: any handler */
+bool adsm_pin_unneeded(const void *address, size_t bytes);
+
+/**
+ * Begin to use up to `bytes` at `address`.
+ *
+ * Covers the longest prefix that is uniformly plain memory or lies in one
+ * object; pin->bytes says how much (0 only when `bytes` is 0). Plain memory:
+ * pin->address is the address itself.
+ * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM: nothing is held
+ * Signal: never
+ */
+int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
+                   struct adsm_pin *pin);
+
+/**
+ * End the use; the first `done` bytes were really transferred (<= pin->bytes).
+ * errno is kept. Return: ADSM_OK; ADSM_E_DEVICE when a partly written block
+ * could not be completed (its unwritten bytes are then undefined)
+ */
+int adsm_pin_end(struct adsm_pin *pin, size_t done);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * Door 1 into coherence: the CPU touched a protected block.
+ */
+#ifndef ADSM_MM_TOUCH_H
+#define ADSM_MM_TOUCH_H
+
+#include "os/fault.h"
+
+/**
+ * Make the block at `address` accessible. The handler of the fault engine.
+ *
+ * Return: true when the access may be retried; false when the address is not
+ *         ours or its data cannot be had (said once by the log)
+ * Thread: any. Signal: fault path
+ */
+bool adsm_touch(uintptr_t address, enum adsm_access access);
+
+#endif
