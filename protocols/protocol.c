@@ -1,0 +1,39 @@
+/* Protocols by name, and names for messages and tests. */
+#include "protocols/protocol.h"
+
+#include <string.h>
+
+const struct adsm_protocol *adsm_protocol_find(const char *name)
+{
+    static const struct adsm_protocol *const all[] = {
+        &adsm_protocol_batch, &adsm_protocol_lazy, &adsm_protocol_rolling};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+const char *adsm_state_name(enum adsm_state state)
+{
+    static const char *const names[ADSM_STATES] = {"INVALID", "READ_ONLY",
+                                                   "DIRTY"};
+    return state < ADSM_STATES ? names[state] : "?";
+}
+
+const char *adsm_event_name(enum adsm_event event)
+{
+    static const char *const names[ADSM_EVENTS] = {
+        [ADSM_READ_FAULT] = "READ_FAULT",
+        [ADSM_WRITE_FAULT] = "WRITE_FAULT",
+        [ADSM_CALL] = "CALL",
+        [ADSM_CALL_IN] = "CALL_IN",
+        [ADSM_CALL_OUT] = "CALL_OUT",
+        [ADSM_RETURN] = "RETURN",
+        [ADSM_EVICT] = "EVICT",
+        [ADSM_BULK_READ] = "BULK_READ",
+        [ADSM_BULK_OVERWRITE] = "BULK_OVERWRITE",
+        [ADSM_DEVICE_READ] = "DEVICE_READ",
+        [ADSM_DEVICE_WRITE] = "DEVICE_WRITE",
+    };
+    return event < ADSM_EVENTS ? names[event] : "?";
+}

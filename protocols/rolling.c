@@ -1,0 +1,60 @@
+/*
+ * Rolling-update (001, Fig. 6b with the dotted line): blocks move when they are
+ * touched, and a block that becomes dirty enters the queue whose oldest entry
+ * is written back once more than the rolling size are dirty.
+ */
+#include "protocols/protocol.h"
+
+#define FETCH ADSM_DO_FETCH
+#define FLUSH ADSM_DO_FLUSH
+#define QUEUE ADSM_DO_QUEUE
+
+const struct adsm_protocol adsm_protocol_rolling = {
+    .name = "rolling",
+    .granularity = ADSM_BY_BLOCK,
+    .first = ADSM_READ_ONLY,
+    .acquires = false,
+    /* clang-format off */
+    .cell = {
+        [ADSM_INVALID] = {
+            [ADSM_READ_FAULT]     = {FETCH, ADSM_READ_ONLY},
+            [ADSM_WRITE_FAULT]    = {FETCH | QUEUE, ADSM_DIRTY},
+            [ADSM_CALL]           = {0,     ADSM_INVALID},
+            [ADSM_CALL_IN]        = {0,     ADSM_INVALID},
+            [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
+            [ADSM_RETURN]         = {0,     ADSM_INVALID},
+            [ADSM_EVICT]          = {0,     ADSM_INVALID},
+            [ADSM_BULK_READ]      = {FETCH, ADSM_READ_ONLY},
+            [ADSM_BULK_OVERWRITE] = {QUEUE, ADSM_DIRTY},
+            [ADSM_DEVICE_READ]    = {0,     ADSM_INVALID},
+            [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
+        },
+        [ADSM_READ_ONLY] = {
+            [ADSM_READ_FAULT]     = {0,     ADSM_READ_ONLY},
+            [ADSM_WRITE_FAULT]    = {QUEUE, ADSM_DIRTY},
+            [ADSM_CALL]           = {0,     ADSM_INVALID},
+            [ADSM_CALL_IN]        = {0,     ADSM_READ_ONLY},
+            [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
+            [ADSM_RETURN]         = {0,     ADSM_READ_ONLY},
+            [ADSM_EVICT]          = {0,     ADSM_READ_ONLY},
+            [ADSM_BULK_READ]      = {0,     ADSM_READ_ONLY},
+            [ADSM_BULK_OVERWRITE] = {QUEUE, ADSM_DIRTY},
+            [ADSM_DEVICE_READ]    = {0,     ADSM_READ_ONLY},
+            [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
+        },
+        [ADSM_DIRTY] = {
+            [ADSM_READ_FAULT]     = {0,     ADSM_DIRTY},
+            [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
+            [ADSM_CALL]           = {FLUSH, ADSM_INVALID},
+            [ADSM_CALL_IN]        = {FLUSH, ADSM_READ_ONLY},
+            [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
+            [ADSM_RETURN]         = {0,     ADSM_DIRTY},
+            [ADSM_EVICT]          = {FLUSH, ADSM_READ_ONLY},
+            [ADSM_BULK_READ]      = {0,     ADSM_DIRTY},
+            [ADSM_BULK_OVERWRITE] = {0,     ADSM_DIRTY},
+            [ADSM_DEVICE_READ]    = {FLUSH, ADSM_READ_ONLY},
+            [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
+        },
+    },
+    /* clang-format on */
+};
