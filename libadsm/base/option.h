@@ -1,0 +1,140 @@
+/*
+ * Options from the environment, one list (options.def) for everything: the
+ * struct, the parser, `adsm-info --options`, the manual page and README rows.
+ *
+ * Owns the values and where each came from. Parsed once, by an explicit
+ * adsm_options_load; a bad value costs one warning and keeps the default. Does
+ * not act on options. No lock: written by adsm_options_load before the runtime
+ * has threads of its own, read-only afterwards.
+ */
+#ifndef ADSM_BASE_OPTION_H
+#define ADSM_BASE_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The words of every option with a fixed choice: W(option, CONSTANT, "word").
+ * The value of the option is the constant ADSM_OPT_<option>_<CONSTANT>. */
+#define ADSM_WORDS_PROTOCOL(W)                                                 \
+    W(PROTOCOL, BATCH, "batch")                                                \
+    W(PROTOCOL, LAZY, "lazy")                                                  \
+    W(PROTOCOL, ROLLING, "rolling")
+#define ADSM_WORDS_FAULT_ENGINE(W) W(FAULT_ENGINE, SIGSEGV, "sigsegv")
+#define ADSM_WORDS_ADDRESS(W)                                                  \
+    W(ADDRESS, AUTO, "auto")                                                   \
+    W(ADDRESS, WINDOW, "window")                                               \
+    W(ADDRESS, OVERLAY, "overlay")                                             \
+    W(ADDRESS, TRANSLATE, "translate")
+#define ADSM_WORDS_LOG(W)                                                      \
+    W(LOG, ERROR, "error")                                                     \
+    W(LOG, WARN, "warn")                                                       \
+    W(LOG, INFO, "info")                                                       \
+    W(LOG, DEBUG, "debug")
+
+#define ADSM_WORD_ENUM(option, constant, word) ADSM_OPT_##option##_##constant,
+enum adsm_opt_protocol { ADSM_WORDS_PROTOCOL(ADSM_WORD_ENUM) };
+enum adsm_opt_fault_engine { ADSM_WORDS_FAULT_ENGINE(ADSM_WORD_ENUM) };
+enum adsm_opt_address { ADSM_WORDS_ADDRESS(ADSM_WORD_ENUM) };
+enum adsm_opt_log { ADSM_WORDS_LOG(ADSM_WORD_ENUM) };
+#undef ADSM_WORD_ENUM
+
+/** How the text of an option is read. */
+enum adsm_option_type {
+    ADSM_OPTION_BOOL, /* 0 1 no yes off on false true                     */
+    ADSM_OPTION_INT,  /* decimal number                                   */
+    ADSM_OPTION_SIZE, /* bytes: number with optional K, M, G or T         */
+    ADSM_OPTION_POW2, /* as SIZE, a power of two                          */
+    ADSM_OPTION_ENUM, /* one of a list of words                           */
+    ADSM_OPTION_LIST, /* numbers and commas: "0,2"                        */
+    ADSM_OPTION_PATH, /* a file name                                      */
+};
+
+typedef bool adsm_opt_BOOL;
+typedef int64_t adsm_opt_INT;
+typedef uint64_t adsm_opt_SIZE;
+typedef uint64_t adsm_opt_POW2;
+typedef int adsm_opt_ENUM;
+typedef const char *adsm_opt_LIST; /* NULL when not set */
+typedef const char *adsm_opt_PATH; /* NULL when not set */
+
+/** One member per option: the environment name in lower case without ADSM_. */
+struct adsm_options {
+#define X(field, env, type, def, min, max, words, unit, help)                  \
+    adsm_opt_##type field;
+#include "base/options.def"
+#undef X
+};
+
+enum adsm_option_id {
+#define X(field, env, type, def, min, max, words, unit, help)                  \
+    ADSM_OPTION_ID_##field,
+#include "base/options.def"
+#undef X
+    ADSM_OPTION_COUNT
+};
+
+/** Everything there is to say about one option, as texts. */
+struct adsm_option_info {
+    const char *env; /* "ADSM_BLOCK_SIZE"                        */
+    enum adsm_option_type type;
+    char type_text[96];    /* "size 4K..1G, a power of two"            */
+    char default_text[64]; /* "256K"; "-" for none                     */
+    char value_text[256];  /* the value in use, in the same form       */
+    const char *source;    /* "default" or "environment"               */
+    const char *unit;      /* "bytes", "blocks" or ""                  */
+    const char *help;      /* one sentence without a full stop         */
+};
+
+/**
+ * Options as parsed; the defaults before adsm_options_load.
+ *
+ * Return: never NULL; the members do not change after adsm_options_load
+ * Thread: any
+ * Signal: any handler
+ */
+const struct adsm_options *adsm_options_get(void);
+
+/**
+ * Parse the environment once; later calls do nothing. Warns about bad values
+ * and unknown ADSM_* names. Sets the log level.
+ *
+ * Thread: any (the first caller parses, the others wait)
+ * Signal: never (copies texts with malloc)
+ */
+void adsm_options_load(void);
+
+/**
+ * Parse an environment into a struct; adsm_options_load without its memory.
+ *
+ * @options   filled with defaults first, then with the values of `environment`
+ * @from_env  ADSM_OPTION_COUNT flags: set where a value was taken; may be NULL
+ * @environment  NULL-terminated "NAME=value" strings; LIST and PATH values
+ *               point into them
+ * Return: number of warnings given
+ * Thread: any
+ * Signal: never
+ */
+int adsm_options_parse(struct adsm_options *options, bool *from_env,
+                       char *const *environment);
+
+/**
+ * Describe option `index` with the value in use.
+ *
+ * @index  0 .. ADSM_OPTION_COUNT-1, in the order of options.def
+ * Return: false when there is no such option
+ * Thread: any
+ * Signal: never
+ */
+bool adsm_option_info(size_t index, struct adsm_option_info *info);
+
+/**
+ * Word of a choice: adsm_option_word(ADSM_OPTION_ID_protocol, value).
+ *
+ * Return: a literal; "?" when the option is no choice or has no such value
+ * Thread: any
+ * Signal: any handler
+ */
+const char *adsm_option_word(enum adsm_option_id option, int value);
+
+#endif

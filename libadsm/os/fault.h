@@ -1,0 +1,98 @@
+/*
+ * CPU accesses that fault: how they are noticed, and whose they are.
+ *
+ * Owns the SIGSEGV handler of the process, the access kind of a fault, and the
+ * application's own view of SIGSEGV, to which every foreign fault is handed as
+ * the kernel would have. Does not know objects: the callback decides whether
+ * an address is shared and opens it. Lock: one for the application's action,
+ * innermost, taken with all signals blocked.
+ *
+ * Runs on the fault path: no malloc, no stdio, errno kept.
+ */
+#ifndef ADSM_OS_FAULT_H
+#define ADSM_OS_FAULT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+enum adsm_access { ADSM_READ, ADSM_WRITE };
+
+/**
+ * Answer to a fault. Called on the faulting thread with every asynchronous
+ * signal blocked; must not touch protected memory.
+ *
+ * @addr    address of the access; @access  what it tried. A read-modify-write
+ *          is a write. Where the hardware does not say, and when a fault comes
+ *          back although nothing was closed in between, ADSM_WRITE.
+ * Return: true when the access may be tried again; false for a foreign address
+ */
+typedef bool (*adsm_fault_fn)(uintptr_t addr, enum adsm_access access);
+
+/** Is `addr` in a shared object? Lock-free, from the fault path. */
+typedef bool (*adsm_fault_owns_fn)(uintptr_t addr);
+
+/**
+ * Install the engine that ADSM_FAULT_ENGINE names. What the application had
+ * installed for SIGSEGV stays its own action and gets every foreign fault.
+ *
+ * @fn  callback for every fault of the process
+ * Return: ADSM_OK; ADSM_E_INVALID (already installed); ADSM_E_SYSTEM;
+ *         ADSM_E_UNSUPPORTED (this machine cannot run the engine)
+ * Thread: one
+ * Signal: never
+ */
+ADSM_MUST_CHECK adsm_status_t adsm_fault_init(adsm_fault_fn fn);
+
+/**
+ * Remove the engine and give SIGSEGV back to the application's action. No
+ * protected memory may be in use. Nothing when not installed.
+ *
+ * Thread: one
+ * Signal: never
+ */
+void adsm_fault_fini(void);
+
+/** Is an engine installed? Signal: any handler. */
+bool adsm_fault_is_installed(void);
+
+/**
+ * Name the predicate that tells shared addresses, so that a fault on one
+ * inside the driver is reported instead of waiting for ever for the driver's
+ * own locks. Without it such faults are handled like any other.
+ *
+ * @owns  predicate, or NULL
+ * Thread: any
+ * Signal: any handler
+ */
+void adsm_fault_set_owner(adsm_fault_owns_fn owns);
+
+/**
+ * sigaction(SIGSEGV, act, old) as the application means it: while the engine
+ * is installed the action is kept and handed foreign faults; otherwise it goes
+ * to the kernel. The kernel's flags that matter for delivery (SA_ONSTACK,
+ * SA_RESTART) follow the application's.
+ *
+ * @act  new action, or NULL; @old  gets the action so far, or NULL
+ * Return: 0, or -1 with errno as sigaction
+ * Thread: any
+ * Signal: any handler
+ */
+int adsm_fault_app_action(const struct sigaction *act, struct sigaction *old);
+
+/**
+ * Mark the calling thread as inside the driver; nests. Between the two calls a
+ * fault of a shared address gives one error message and is foreign.
+ *
+ * Thread: any
+ * Signal: fault path
+ */
+void adsm_fault_enter_driver(void);
+void adsm_fault_leave_driver(void);
+
+/** Is the calling thread inside the driver? Signal: any handler. */
+bool adsm_fault_in_driver(void);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The C library's own entry points, behind whatever has been preloaded.
+ *
+ * Owns one table, from one list (real.def). Resolved by reading the C
+ * library's symbol table for its dlsym, without a call that a preloaded
+ * library could answer and without malloc: it works from the first hooked call
+ * on, before any constructor. RTLD_NEXT is no help here: a library that is
+ * only needed by a preloaded one comes after the C library in that order.
+ * No lock: resolving twice gives the same table.
+ */
+#ifndef ADSM_OS_REAL_H
+#define ADSM_OS_REAL_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+struct adsm_real {
+#define X(ret, name, params) ret(*name) params;
+#include "os/real.def"
+#undef X
+};
+
+extern struct adsm_real adsm_real_table;
+extern _Atomic bool adsm_real_ready;
+
+/** Fill the table; use adsm_real(). */
+const struct adsm_real *adsm_real_resolve(void);
+
+/**
+ * The table; resolved on the first call. An entry is NULL when the C library
+ * does not have that function.
+ *
+ * Return: never NULL
+ * Thread: any
+ * Signal: fault path
+ */
+static inline const struct adsm_real *adsm_real(void)
+{
+    /* Acquire pairs with the release after the table was filled. */
+    if (__builtin_expect(
+            atomic_load_explicit(&adsm_real_ready, memory_order_acquire), 1))
+        return &adsm_real_table;
+    return adsm_real_resolve();
+}
+
+/**
+ * Any other function of the C library by name, behind preloaded ones.
+ *
+ * @name  symbol; @version  "GLIBC_2.2.5", or NULL for the default version
+ * Return: its address; NULL when the C library has none
+ * Thread: any
+ * Signal: never
+ */
+void *adsm_real_lookup(const char *name, const char *version);
+
+#endif
