@@ -1,0 +1,122 @@
+"""The include table of the design, as data, and the code that checks a tree.
+
+check_tree(root) returns one line per violation:
+  - a file includes a header of a layer its own layer may not know;
+  - a quoted include that is no file of this tree (foreign headers take <>);
+  - a header of this tree in angle brackets;
+  - in the libraries, an include that does not name its layer;
+  - a C file longer than MOST_LINES.
+"""
+import os
+import pathlib
+import re
+
+MOST_LINES = 800
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
+
+# Layer (longest matching folder wins) -> layers it may include besides itself
+# and adsm.h, which stands alone and is everybody's.
+CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
+        'libadsm/mm', 'libadsm/range', 'libadsm/sched']
+TABLE = {
+    'libadsm/base': [],
+    'libadsm/os': ['libadsm/base'],
+    'libadsm/accel': ['libadsm/base'],
+    'protocols': ['libadsm/base'],
+    'libadsm/mm': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols'],
+    'libadsm/range': ['libadsm/base', 'libadsm/accel', 'libadsm/mm'],
+    'libadsm/sched': CORE,
+    'libadsm': CORE,
+    'interpose': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'libadsm/mm',
+                  'libadsm/sched'],
+    'tools': ['libadsm/base'],
+    'tools/softcuda': [],
+    # adsm-info shows what the layers below decided, and the list of hooks.
+    'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
+                        'interpose'],
+}
+# Folders whose files may include anything: they look at every layer.
+FREE = ['tests', 'bench']
+# Here every include starts with its layer, whatever folder it is in.
+LAYER_NAMED = ['libadsm', 'protocols', 'interpose']
+# What an include is relative to, besides the including file's own folder.
+SEARCH = ['.', 'libadsm']
+SEARCH_SOFTCUDA = ['tools/softcuda', 'tools/softcuda/include']
+
+
+def layer_of(name):
+    """The row of TABLE a path belongs to; None outside all rows."""
+    parts = name.split('/')[:-1]
+    for n in range(len(parts), 0, -1):
+        if '/'.join(parts[:n]) in TABLE:
+            return '/'.join(parts[:n])
+    return None
+
+
+def under(name, folders):
+    """Whether a path lies in one of these folders."""
+    return any(name.startswith(folder + '/') for folder in folders)
+
+
+def find(root, name, header):
+    """Path of a quoted header inside the tree, or None."""
+    places = [os.path.dirname(name)] + SEARCH
+    if under(name, ['tools/softcuda']):
+        places = [os.path.dirname(name)] + SEARCH_SOFTCUDA
+    for place in places:
+        path = os.path.normpath(os.path.join(place, header))
+        if not path.startswith('..') and (root / path).is_file():
+            return path
+    return None
+
+
+def check_include(root, name, bracket, header):
+    """Violation text for one include line, or None."""
+    layer = layer_of(name)
+    path = find(root, name, header)
+    if bracket == '<':
+        own = '/' in header and any((root / place / header).is_file()
+                                    for place in SEARCH)
+        return f'<{header}> is ours: use quotes' if own else None
+    if path is None:
+        return f'"{header}" is no file of this tree'
+    if under(name, LAYER_NAMED) and header != 'adsm.h' and '/' not in header:
+        return f'"{header}" does not name its layer'
+    target = layer_of(path)
+    if path == 'libadsm/adsm.h' and layer != 'tools/softcuda':
+        return None
+    if target not in [layer] + TABLE[layer]:
+        return f'"{header}": {layer} may not include {target}'
+    return None
+
+
+def sources(root):
+    """All C files of the tree, as sorted relative names."""
+    rooms = sorted({row.split('/')[0] for row in TABLE} | set(FREE))
+    return sorted(path.relative_to(root).as_posix()
+                  for room in rooms for path in (root / room).rglob('*')
+                  if path.suffix in ('.c', '.h', '.def', '.cu', '.S')
+                  and path.is_file())
+
+
+def check_file(root, name):
+    """Violations of one file."""
+    text = (root / name).read_text(encoding='utf-8', errors='replace')
+    found = []
+    lines = text.count('\n')
+    if lines > MOST_LINES:
+        found.append(f'{name}: {lines} lines, at most {MOST_LINES}')
+    if under(name, FREE) or layer_of(name) is None:
+        return found
+    for match in INCLUDE.finditer(text):
+        what = check_include(root, name, match.group(1), match.group(2))
+        if what:
+            line = text.count('\n', 0, match.start(1)) + 1
+            found.append(f'{name}:{line}: {what}')
+    return found
+
+
+def check_tree(root):
+    """All violations in the tree at `root`."""
+    root = pathlib.Path(root)
+    return [line for name in sources(root) for line in check_file(root, name)]

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The tree keeps to the include table, and the check finds what it should.
+
+test_layout.py SOURCE-ROOT
+"""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import layout  # noqa: E402
+import suite  # noqa: E402
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+
+
+def planted(files):
+    """Violations in a small tree made of {name: text}."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding='utf-8')
+        return layout.check_tree(folder)
+
+
+class Tree(unittest.TestCase):
+    def test_this_tree_keeps_to_the_table(self):
+        self.assertEqual(layout.check_tree(ROOT), [])
+
+    def test_this_tree_is_looked_at(self):
+        seen = layout.sources(ROOT)
+        self.assertIn('libadsm/adsm.h', seen)
+        self.assertTrue(any(name.startswith('tests/') for name in seen))
+
+
+class Planted(unittest.TestCase):
+    def one(self, files, words):
+        found = planted(files)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+
+    def test_lower_includes_upper_found(self):
+        self.one({'libadsm/os/vm.c': '#include "mm/object.h"\n',
+                  'libadsm/mm/object.h': ''},
+                 'libadsm/os may not include libadsm/mm')
+
+    def test_protocols_include_os_found(self):
+        self.one({'protocols/lazy.c': '\n#  include "os/vm.h"\n',
+                  'libadsm/os/vm.h': ''},
+                 'protocols/lazy.c:2: "os/vm.h": protocols may not include')
+
+    def test_softcuda_includes_libadsm_found(self):
+        self.one({'tools/softcuda/driver/api.c':
+                  '#include "../../../libadsm/adsm.h"\n',
+                  'libadsm/adsm.h': ''}, 'may not include libadsm')
+
+    def test_tool_includes_mm_found(self):
+        self.one({'tools/adsm-run/main.c': '#include "mm/object.h"\n',
+                  'libadsm/mm/object.h': ''}, 'tools may not include')
+
+    def test_relative_way_round_found(self):
+        self.one({'libadsm/base/log.c': '#include "../os/vm.h"\n',
+                  'libadsm/os/vm.h': ''},
+                 'libadsm/base may not include libadsm/os')
+
+    def test_include_without_layer_found(self):
+        self.one({'libadsm/os/vm.c': '#include "vm.h"\n',
+                  'libadsm/os/vm.h': ''}, 'does not name its layer')
+
+    def test_foreign_header_in_quotes_found(self):
+        self.one({'libadsm/os/vm.c': '#include "sigsegv.h"\n'},
+                 'no file of this tree')
+
+    def test_own_header_in_brackets_found(self):
+        self.one({'libadsm/mm/object.c': '#include <base/log.h>\n',
+                  'libadsm/base/log.h': ''}, 'use quotes')
+
+    def test_long_file_found(self):
+        self.one({'libadsm/base/log.c': '\n' * 801}, '801 lines')
+
+    def test_long_test_found(self):
+        self.one({'tests/mm/test_x.c': '\n' * 801}, '801 lines')
+
+    def test_allowed_tree_is_clean(self):
+        self.assertEqual(planted({
+            'libadsm/adsm.h': '',
+            'libadsm/base/log.h': '#include "adsm.h"\n#include <stdio.h>\n',
+            'libadsm/os/vm.h': '#include "base/log.h"\n',
+            'libadsm/mm/object.c': '#include "mm/object.h"\n'
+                                   '#include "os/vm.h"\n'
+                                   '#include "protocols/table.h"\n',
+            'libadsm/mm/object.h': '', 'protocols/table.h': '',
+            'libadsm/init.c': '#include "mm/object.h"\n',
+            'interpose/io.c': '#include "mm/object.h"\n'
+                              '#include "interpose/hook.h"\n',
+            'interpose/hook.h': '\n' * 800,
+            'tools/adsm-run/main.c': '#include "args.h"\n',
+            'tools/adsm-run/args.h': '#include "base/log.h"\n',
+            'tools/softcuda/driver/api.c': '#include "ptx/lex.h"\n',
+            'tools/softcuda/ptx/lex.h': '',
+            'tests/mm/test_x.c': '#include "libadsm/mm/object.h"\n',
+        }), [])
+
+
+if __name__ == '__main__':
+    suite.main()

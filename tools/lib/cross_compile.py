@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Compile (not link) every source of a finished build with a cross compiler.
+
+cross_compile.py COMPILER BUILD-DIR OUT-DIR
+
+Follows BUILD-DIR/compile_commands.json with the compiler exchanged. Headers of
+libraries that the target's C library does not bring (libsigsegv, uthash) are
+copied alone into OUT-DIR, so that the host's own C library headers cannot be
+found by mistake. Tests and benches need more such libraries and are left out,
+and so is what a build generates for its own machine only.
+"""
+import json
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+BORROWED = ('sigsegv.h', 'uthash.h', 'utlist.h', 'utarray.h')
+ROOMS = ('libadsm/', 'protocols/', 'interpose/', 'tools/')
+DROP = ('-m64', '-march=', '-mtune=', '-mavx', '-msse', '-I/usr/include')
+
+
+def borrow_headers(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in BORROWED:
+        source = pathlib.Path('/usr/include') / name
+        if source.exists():
+            shutil.copy(source, folder / name)
+
+
+def arguments(entry, compiler, headers, output):
+    """The entry's own command line for `compiler`, writing to `output`."""
+    words = shlex.split(entry['command'])[1:]
+    kept, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in ('-o', '-MF', '-MQ', '-MT'):
+            skip = True
+        elif word in ('-MD', '-c') or word.startswith(DROP):
+            continue
+        else:
+            kept.append(word)
+    return [compiler, *kept, '-isystem', str(headers), '-c', '-o', str(output)]
+
+
+def main():
+    compiler, build, out = sys.argv[1], pathlib.Path(sys.argv[2]), \
+        pathlib.Path(sys.argv[3]).resolve()
+    borrow_headers(out / 'include')
+    root = pathlib.Path.cwd()
+    done, failed = 0, 0
+    for entry in json.loads((build / 'compile_commands.json').read_text()):
+        source = (pathlib.Path(entry['directory']) / entry['file']).resolve()
+        if not source.is_relative_to(root):
+            continue
+        name = str(source.relative_to(root))
+        if not name.startswith(ROOMS) or not name.endswith('.c'):
+            continue
+        run = subprocess.run(
+            arguments(entry, compiler, out / 'include', out / 'out.o'),
+            cwd=entry['directory'], capture_output=True, text=True,
+            check=False)
+        done += 1
+        if run.returncode:
+            failed += 1
+            print(name, run.stderr, sep='\n')
+    print(f'{done - failed} of {done} sources compile with {compiler}')
+    return 1 if failed or not done else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

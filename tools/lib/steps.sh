@@ -1,0 +1,205 @@
+# The steps of tools/check.sh: each says in one line what came of it and adds
+# to the three sums. Sourced; the current folder is the project's root.
+#
+# steps_dir holds one build folder per step and logs/. A step that cannot run
+# here counts as skipped and says why; it never counts as passed.
+
+steps_passed=0
+steps_failed=0
+steps_skipped=0
+
+# steps_begin DIR: everything below goes there.
+steps_begin()
+{
+    steps_dir=$1
+    mkdir -p "$steps_dir/logs"
+    # ASan and TSan must leave SIGSEGV to the library under test.
+    export ASAN_OPTIONS="allow_user_segv_handler=1:handle_segv=0:\
+handle_sigbus=0:detect_stack_use_after_return=0:strict_string_checks=1"
+    export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
+    export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:\
+handle_segv=0:allow_user_segv_handler=1"
+}
+
+# steps_add PASSED FAILED SKIPPED: add to the sums.
+steps_add()
+{
+    steps_passed=$((steps_passed + $1))
+    steps_failed=$((steps_failed + $2))
+    steps_skipped=$((steps_skipped + $3))
+}
+
+# steps_say TEXT...: one line of progress with the seconds since the start.
+steps_say()
+{
+    steps_t0=${steps_t0:-$(date +%s)}
+    printf '[%4ds] %s\n' "$(($(date +%s) - steps_t0))" "$*"
+}
+
+# steps_fail NAME TEXT LOG: one failed step and the end of its log.
+steps_fail()
+{
+    steps_add 0 1 0
+    steps_say "$1: FAILED: $2 (whole log: $3)"
+    tail -n 40 "$3" | sed 's/^/    | /'
+}
+
+# steps_build NAME MESON-OPTION...: configure (once) and compile.
+# Return: 0; 1 when it failed, which counts as one failure.
+steps_build()
+{
+    name=$1
+    shift
+    log=$steps_dir/logs/$name-build.log
+    steps_say "$name: building"
+    if ! { [ -f "$steps_dir/$name/build.ninja" ] ||
+        meson setup "$steps_dir/$name" -Dwerror=true -Dtests=enabled \
+            "$@"; } >"$log" 2>&1 </dev/null; then
+        rm -rf "${steps_dir:?}/$name"
+        steps_fail "$name" "meson setup" "$log"
+        return 1
+    fi
+    if ! ninja -C "$steps_dir/$name" >>"$log" 2>&1 </dev/null; then
+        steps_fail "$name" "compile" "$log"
+        return 1
+    fi
+    return 0
+}
+
+# steps_test NAME [--no-suite SUITE | SUITE...]: run tests of that build.
+steps_test()
+{
+    name=$1
+    shift
+    log=$steps_dir/logs/$name-test.log
+    json=$steps_dir/$name/meson-logs/testlog.json
+    # shellcheck disable=SC2046 # one word per option is meant
+    set -- $(steps_selection "$@")
+    wrap=
+    [ "$name" != tsan ] || wrap=$(steps_fixed_addresses)
+    steps_say "$name: testing ${*:-everything}"
+    rm -f "$json"
+    # shellcheck disable=SC2086 # wrap is a command or nothing
+    $wrap meson test -C "$steps_dir/$name" --no-rebuild --print-errorlogs \
+        "$(steps_patience "$name")" "$@" >"$log" 2>&1 </dev/null
+    rc=$?
+    if [ ! -s "$json" ]; then
+        steps_fail "$name" "meson test ran nothing (status $rc)" "$log"
+        return 1
+    fi
+    steps_count "$name" "$json" "$rc" "$log"
+}
+
+# steps_selection: turn suite words into meson's options.
+steps_selection()
+{
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --no-suite) printf '%s %s\n' "$1" "$2"; shift 2 ;;
+        *) printf -- '--suite %s\n' "$1"; shift ;;
+        esac
+    done
+}
+
+# steps_patience NAME: sanitised tests get more time.
+steps_patience()
+{
+    case $1 in
+    asan) echo --timeout-multiplier=3 ;;
+    tsan) echo --timeout-multiplier=6 ;;
+    *) echo --timeout-multiplier=1 ;;
+    esac
+}
+
+# steps_fixed_addresses: a prefix without address randomisation, which older
+# ThreadSanitizer run-times need on newer kernels; nothing where forbidden.
+steps_fixed_addresses()
+{
+    setarch "$(uname -m)" -R true 2>/dev/null && echo "setarch $(uname -m) -R"
+}
+
+# steps_count NAME JSON STATUS LOG: add the cases of one test run.
+steps_count()
+{
+    notes=$steps_dir/logs/$1-cases.txt
+    if ! python3 tools/lib/count_tests.py "$2" >"$notes"; then
+        steps_fail "$1" "test log unreadable" "$4"
+        return 1
+    fi
+    read -r ok bad skip <"$notes"
+    steps_add "$ok" "$bad" "$skip"
+    steps_say "$1: $ok passed, $bad failed, $skip skipped"
+    sed -n '2,$s/^./    &/p' "$notes"
+    if [ "$bad" -gt 0 ]; then
+        tail -n 120 "$4" | sed 's/^/    | /'
+    elif [ "$3" -ne 0 ]; then
+        steps_fail "$1" "meson test ended with status $3" "$4"
+    fi
+}
+
+# steps_clang: the whole tree compiles with clang, warnings as errors.
+steps_clang()
+{
+    if ! command -v clang >/dev/null 2>&1; then
+        steps_add 0 0 1
+        steps_say "clang: skipped, clang is not installed"
+        return 0
+    fi
+    if CC=clang steps_build clang -Dwarning_level=2; then
+        steps_add 1 0 0
+        steps_say "clang: compiles"
+    fi
+}
+
+# steps_aarch64: the libraries and tools compile for aarch64 (not linked: no
+# aarch64 builds of the libraries they use are at hand).
+steps_aarch64()
+{
+    cross=aarch64-linux-gnu-gcc
+    log=$steps_dir/logs/aarch64.log
+    if ! command -v "$cross" >/dev/null 2>&1; then
+        steps_add 0 0 1
+        steps_say "aarch64: skipped, $cross is not installed"
+    elif [ ! -f "$steps_dir/main/compile_commands.json" ]; then
+        steps_add 0 0 1
+        steps_say "aarch64: skipped, there is no main build to follow"
+    elif python3 tools/lib/cross_compile.py "$cross" "$steps_dir/main" \
+        "$steps_dir/aarch64" >"$log" 2>&1; then
+        steps_add 1 0 0
+        steps_say "aarch64: $(tail -n 1 "$log")"
+    else
+        steps_fail aarch64 "compile" "$log"
+    fi
+}
+
+# steps_format: .clang-format, which is written for clang-format 14.
+steps_format()
+{
+    log=$steps_dir/logs/format.log
+    tool=$(command -v clang-format-14 || command -v clang-format || true)
+    version=$("${tool:-false}" --version 2>/dev/null |
+        sed -n 's/.*version \([0-9]*\).*/\1/p')
+    if [ "$version" != 14 ]; then
+        steps_add 0 0 1
+        steps_say "format: skipped, needs clang-format 14," \
+            "found ${version:-none}"
+        return 0
+    fi
+    files=$(find libadsm protocols interpose tools tests bench \
+        -name '*.[ch]' -type f | sort)
+    # shellcheck disable=SC2086 # one word per file is meant
+    if "$tool" --dry-run -Werror $files >"$log" 2>&1; then
+        steps_add 1 0 0
+        steps_say "format: clean"
+    else
+        steps_fail format "clang-format would change files" "$log"
+    fi
+}
+
+# steps_end: the sum, and the exit status that goes with it.
+steps_end()
+{
+    echo "$steps_passed passed, $steps_failed failed, $steps_skipped skipped"
+    [ "$steps_failed" -eq 0 ] && [ "$steps_passed" -gt 0 ]
+    exit $?
+}
