@@ -1,0 +1,88 @@
+/*
+ * The device side of a CUDA C++ subset, for kernels built without the SDK.
+ *
+ * Owns the few names a kernel of this project may use: the CUDA qualifiers,
+ * thread and block indices, the barrier, and arithmetic with one rounding
+ * fixed by the source (build with -ffp-contract=off, as tools/ptx.sh does), so
+ * that every device prints the same bits. Does not wrap the host API and has
+ * no library behind it: sin, exp and their like are written as fma polynomials
+ * by whoever needs them.
+ *
+ * Where a real CUDA compiler supplies these names (nvcc, or clang with the
+ * SDK's headers), only the adsm_ functions are defined here.
+ */
+#ifndef TOOLS_CUDA_ADSM_DEVICE_H
+#define TOOLS_CUDA_ADSM_DEVICE_H
+
+#if defined(__clang__) && defined(__CUDA__) && !defined(__global__)
+
+#define __global__             __attribute__((global))
+#define __device__             __attribute__((device))
+#define __host__               __attribute__((host))
+#define __shared__             __attribute__((shared))
+#define __constant__           __attribute__((constant))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+
+/* Each member is a read of a special register, not a memory access, so it is
+ * a property with a getter. */
+#define ADSM_SREG(field, builtin)                                              \
+    __declspec(property(get = get_##field)) unsigned field;                    \
+    static __device__ inline                                                   \
+        __attribute__((always_inline)) unsigned get_##field()                  \
+    {                                                                          \
+        return builtin();                                                      \
+    }
+#define ADSM_SREG3(name, sreg)                                                 \
+    struct adsm_##name {                                                       \
+        ADSM_SREG(x, __nvvm_read_ptx_sreg_##sreg##_x)                          \
+        ADSM_SREG(y, __nvvm_read_ptx_sreg_##sreg##_y)                          \
+        ADSM_SREG(z, __nvvm_read_ptx_sreg_##sreg##_z)                          \
+    };                                                                         \
+    extern const __device__ __attribute__((weak)) adsm_##name name;
+
+ADSM_SREG3(threadIdx, tid)
+ADSM_SREG3(blockIdx, ctaid)
+ADSM_SREG3(blockDim, ntid)
+ADSM_SREG3(gridDim, nctaid)
+
+#endif
+
+/** Position of this thread in the grid along x, in threads. */
+static __device__ inline int adsm_thread_x()
+{
+    return (int)(blockIdx.x * blockDim.x + threadIdx.x);
+}
+
+/** Position of this thread in the grid along y, in threads. */
+static __device__ inline int adsm_thread_y()
+{
+    return (int)(blockIdx.y * blockDim.y + threadIdx.y);
+}
+
+/** Position of this thread in the grid along z, in threads. */
+static __device__ inline int adsm_thread_z()
+{
+    return (int)(blockIdx.z * blockDim.z + threadIdx.z);
+}
+
+/** a * b + c with one rounding, in f32. */
+static __device__ inline float adsm_fma(float a, float b, float c)
+{
+#ifdef __NVCC__
+    return fmaf(a, b, c);
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+}
+
+/** a * b + c with one rounding, in f64. */
+static __device__ inline double adsm_fma64(double a, double b, double c)
+{
+#ifdef __NVCC__
+    return fma(a, b, c);
+#else
+    return __builtin_fma(a, b, c);
+#endif
+}
+
+#endif
