@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""adsm-run as built: environment, checks of values, exit statuses, warnings.
+
+test_run.py BUILD-ROOT
+"""
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import suite  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+RUN = BUILD / 'tools/adsm-run'
+PRELOAD = BUILD / 'interpose/libadsm-preload.so'
+SOFTCUDA = BUILD / 'tools/softcuda'
+
+
+def plain_environment():
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
+
+
+def adsm_run(*words, program=RUN, cwd=None, **extra):
+    return subprocess.run([str(program), *map(str, words)], text=True,
+                          env={**plain_environment(), **extra}, cwd=cwd,
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False, timeout=60)
+
+
+def environment_of(*options, **extra):
+    """What a program started with these options finds in its environment."""
+    run = adsm_run(*options, 'env', '-0', **extra)
+    assert run.returncode == 0, run
+    return dict(line.split('=', 1) for line in run.stdout.split('\0') if line)
+
+
+def tiny_static_program(path):
+    """An ELF file without interpreter whose only act is exit(7)."""
+    code = bytes([0xbf, 7, 0, 0, 0, 0xb8, 60, 0, 0, 0, 0x0f, 0x05])
+    base, start = 0x400000, 64 + 56
+    head = struct.pack('<16sHHIQQQIHHHHHH',
+                       b'\x7fELF\x02\x01\x01' + bytes(9), 2, 62, 1,
+                       base + start, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    load = struct.pack('<IIQQQQQQ', 1, 5, 0, base, base, start + len(code),
+                       start + len(code), 0x1000)
+    path.write_bytes(head + load + code)
+    path.chmod(0o755)
+
+
+class Environment(unittest.TestCase):
+    def test_no_option_preloads_and_sets_nothing_else(self):
+        env = environment_of()
+        self.assertEqual(env['LD_PRELOAD'], str(PRELOAD))
+        self.assertEqual([name for name in env
+                          if name.startswith(('ADSM_', 'SOFTCUDA_'))], [])
+        self.assertNotIn('LD_LIBRARY_PATH', env)
+
+    def test_every_flag_sets_its_variable(self):
+        env = environment_of('--protocol', 'lazy', '--block-size=64K',
+                             '--rolling-size', '8', '--soft=3',
+                             '--soft-memory=256M', '--stats',
+                             '--stats-file', '/dev/null')
+        self.assertEqual(env['ADSM_PROTOCOL'], 'lazy')
+        self.assertEqual(env['ADSM_BLOCK_SIZE'], '64K')
+        self.assertEqual(env['ADSM_ROLLING_SIZE'], '8')
+        self.assertEqual(env['SOFTCUDA_DEVICES'], '3')
+        self.assertEqual(env['SOFTCUDA_MEMORY'], '256M')
+        self.assertEqual(env['ADSM_STATS'], '1')
+        self.assertEqual(env['ADSM_STATS_FILE'], '/dev/null')
+
+    def test_flag_wins_over_variable_and_last_flag_wins(self):
+        env = environment_of('--protocol=lazy', '--protocol=batch',
+                             ADSM_PROTOCOL='rolling')
+        self.assertEqual(env['ADSM_PROTOCOL'], 'batch')
+
+    def test_present_lists_are_kept_behind_ours(self):
+        libc = next(line.split()[-1] for line in
+                    open('/proc/self/maps', encoding='utf-8')
+                    if 'libc.so' in line)
+        env = environment_of('--soft', LD_PRELOAD=libc, LD_LIBRARY_PATH='/x')
+        self.assertEqual(env['LD_PRELOAD'], f'{PRELOAD}:{libc}')
+        self.assertEqual(env['LD_LIBRARY_PATH'], f'{SOFTCUDA}:/x')
+
+    def test_soft_without_count_leaves_the_count_alone(self):
+        env = environment_of('--soft', SOFTCUDA_DEVICES='2')
+        self.assertEqual(env['SOFTCUDA_DEVICES'], '2')
+
+    def test_relative_files_are_made_absolute(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = adsm_run('--trace', 't.json', '--soft', 'env', cwd=folder)
+            self.assertIn(f'ADSM_TRACE={os.path.realpath(folder)}/t.json\n',
+                          run.stdout)
+
+
+class Program(unittest.TestCase):
+    def test_arguments_after_program_are_its_own(self):
+        run = adsm_run('--soft', 'echo', '--stats', '--', '-x')
+        self.assertEqual(run.stdout, '--stats -- -x\n')
+
+    def test_double_dash_ends_the_options(self):
+        self.assertEqual(adsm_run('--soft', '--', 'echo', 'a').stdout, 'a\n')
+
+    def test_exit_status_is_the_programs(self):
+        self.assertEqual(adsm_run('--soft', 'sh', '-c', 'exit 41').returncode,
+                         41)
+
+    def test_death_by_signal_is_the_programs(self):
+        run = adsm_run('--soft', 'sh', '-c', 'kill -TERM $$')
+        self.assertEqual(run.returncode, -signal.SIGTERM)
+
+    def test_unknown_program_gives_127(self):
+        run = adsm_run('no-such-program-here')
+        self.assertEqual(run.returncode, 127)
+        self.assertEqual(run.stderr, 'adsm-run: no-such-program-here: '
+                                     'No such file or directory\n')
+
+    def test_file_that_cannot_be_run_gives_126(self):
+        run = adsm_run('/etc/passwd')
+        self.assertEqual(run.returncode, 126)
+        self.assertIn('/etc/passwd: Permission denied', run.stderr)
+
+    @unittest.skipUnless(os.uname().machine == 'x86_64', 'x86-64 code')
+    def test_static_program_is_warned_about_and_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'static'
+            tiny_static_program(path)
+            run = adsm_run('--soft', path)
+        self.assertEqual(run.returncode, 7)
+        self.assertIn('is linked statically', run.stderr)
+
+    @unittest.skipUnless(os.getuid() == 0, 'needs root to make the file')
+    def test_set_user_id_program_is_warned_about(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            path = shutil.copy(shutil.which('true'), folder)
+            os.chown(path, 65534, 65534)
+            os.chmod(path, 0o4755)
+            run = adsm_run('--soft', path)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn('more rights than you', run.stderr)
+
+    def test_script_is_run_without_warning(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'script'
+            path.write_text('#!/bin/sh\necho "$ADSM_PROTOCOL"\n')
+            path.chmod(0o755)
+            run = adsm_run('--soft', '--protocol', 'batch', path)
+        self.assertEqual((run.stdout, run.stderr), ('batch\n', ''))
+
+    def test_no_driver_is_said_with_the_way_out(self):
+        probe = [sys.executable, '-c',
+                 'import ctypes; ctypes.CDLL("libcuda.so.1")']
+        if subprocess.run(probe, check=False, capture_output=True,
+                          env=plain_environment()).returncode == 0:
+            self.skipTest('there is a CUDA driver here')
+        run = adsm_run('echo', 'ran')
+        self.assertEqual(run.stdout, 'ran\n')
+        self.assertIn('no CUDA driver', run.stderr)
+        self.assertIn('--soft', run.stderr)
+
+
+class Wrong(unittest.TestCase):
+    def refused(self, words, *texts):
+        run = adsm_run(*words)
+        self.assertEqual(run.returncode, 2, run)
+        self.assertEqual(run.stdout, '')
+        self.assertEqual(run.stderr.count('\n'), 1, run.stderr)
+        for text in texts:
+            self.assertIn(text, run.stderr)
+
+    def test_unknown_protocol_names_the_known_ones(self):
+        self.refused(['--protocol', 'eager', 'true'], "'eager'",
+                     'batch, lazy or rolling')
+
+    def test_block_size_must_be_a_power_of_two(self):
+        for value in ('3000', '2K', '2G', '64Q', '-4096', '', '4096.5'):
+            self.refused(['--block-size', value, 'true'], f"'{value}'",
+                         '4K to 1G, a power of two')
+
+    def test_rolling_size_must_be_a_number(self):
+        for value in ('-1', 'many', '1048577', '1K '):
+            self.refused(['--rolling-size=' + value, 'true'], f"'{value}'")
+
+    def test_soft_count_has_bounds(self):
+        for value in ('0', '17', 'two', '', '1x', '99999999999999999999'):
+            self.refused(['--soft=' + value, 'true'], '1 to 16')
+
+    def test_soft_memory_has_bounds(self):
+        for value in ('1M', '65G', 'lots', '', '4', '-8G', '1MM', 'nan'):
+            self.refused(['--soft-memory=' + value, 'true'], '4M to 64G')
+
+    def test_missing_value_is_said(self):
+        self.refused(['--protocol'], '--protocol needs a value')
+
+    def test_value_where_none_belongs_is_said(self):
+        self.refused(['--stats=1', 'true'], '--stats takes no value')
+
+    def test_unknown_option_points_to_help(self):
+        self.refused(['--protocl', 'lazy', 'true'], "'--protocl'", '--help')
+
+    def test_no_program_is_said(self):
+        self.refused([], 'no program given')
+        self.refused(['--soft', '--'], 'no program given')
+
+
+class Installed(unittest.TestCase):
+    def test_installed_layout_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(os.path.realpath(folder))
+            lib = root / 'lib'
+            soft = lib / 'libadsm/softcuda'
+            (root / 'bin').mkdir()
+            soft.mkdir(parents=True)
+            shutil.copy(PRELOAD, lib)
+            for path in (BUILD / 'libadsm').glob('libadsm.so*'):
+                if path.is_file():
+                    shutil.copy(path, lib, follow_symlinks=True)
+            shutil.copy(SOFTCUDA / 'libcuda.so.1', soft)
+            program = shutil.copy(RUN, root / 'bin')
+            run = adsm_run('--soft', 'env', program=program)
+        self.assertIn(f'LD_PRELOAD={lib}/libadsm-preload.so\n', run.stdout)
+        self.assertIn(f'LD_LIBRARY_PATH={soft}\n', run.stdout)
+
+    def test_alone_it_says_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(RUN, folder)
+            run = adsm_run('true', program=program)
+        self.assertEqual(run.returncode, 125)
+        self.assertIn('libadsm-preload.so is not beside', run.stderr)
+
+    def test_folder_the_loader_cannot_take_is_refused(self):
+        with tempfile.TemporaryDirectory(suffix='a b') as folder:
+            shutil.copy(PRELOAD, folder)
+            program = shutil.copy(RUN, folder)
+            run = adsm_run('--soft', 'true', program=program)
+        self.assertEqual(run.returncode, 125)
+        self.assertIn('colon or space', run.stderr)
+
+    def test_help_names_every_flag(self):
+        out = adsm_run('--help').stdout
+        for flag in ('--protocol', '--block-size', '--rolling-size', '--soft',
+                     '--soft-memory', '--stats', '--stats-file', '--trace'):
+            self.assertIn(f'  {flag}', out)
+
+
+if __name__ == '__main__':
+    suite.main()

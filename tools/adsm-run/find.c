@@ -1,0 +1,79 @@
+/*
+ * Looks for our libraries beside the running program. See find.h.
+ */
+#include "find.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* From <prefix>/bin to the library folder; set by the build. */
+#ifndef ADSM_LIBDIR_FROM_BIN
+#define ADSM_LIBDIR_FROM_BIN "../lib"
+#endif
+
+/* Relative to the folder of adsm-run: build tree first, then installed. */
+static const char *const preload_places[] = {
+    "../interpose",
+    ".",
+    ADSM_LIBDIR_FROM_BIN,
+    "../lib",
+};
+static const char *const softcuda_places[] = {
+    "softcuda",
+    ADSM_LIBDIR_FROM_BIN "/libadsm/softcuda",
+    "../lib/libadsm/softcuda",
+};
+
+static int own_folder(char *path, size_t bytes)
+{
+    ssize_t got = readlink("/proc/self/exe", path, bytes - 1);
+    if (got <= 0)
+        return -1;
+    path[got] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return -1;
+    *slash = '\0';
+    return 0;
+}
+
+/* Folder, without "..", in which one of `places` has the file `name`. */
+static int find_folder(const char *const *places, size_t count,
+                       const char *name, char *folder, size_t bytes)
+{
+    char here[PATH_MAX], try[PATH_MAX * 2], real[PATH_MAX];
+    if (own_folder(here, sizeof here) != 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(try, sizeof try, "%s/%s", here, places[i]);
+        if (!realpath(try, real))
+            continue;
+        snprintf(try, sizeof try, "%s/%s", real, name);
+        if (access(try, R_OK) != 0)
+            continue;
+        return (size_t)snprintf(folder, bytes, "%s", real) < bytes ? 0 : -1;
+    }
+    return -1;
+}
+
+int find_preload(char *path, size_t bytes)
+{
+    const char *name = "libadsm-preload.so";
+    char folder[PATH_MAX];
+    if (find_folder(preload_places,
+                    sizeof preload_places / sizeof *preload_places, name,
+                    folder, sizeof folder) != 0)
+        return -1;
+    int length = snprintf(path, bytes, "%s/%s", folder, name);
+    return length >= 0 && (size_t)length < bytes ? 0 : -1;
+}
+
+int find_softcuda(char *path, size_t bytes)
+{
+    return find_folder(softcuda_places,
+                       sizeof softcuda_places / sizeof *softcuda_places,
+                       "libcuda.so.1", path, bytes);
+}

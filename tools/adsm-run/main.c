@@ -1,0 +1,147 @@
+/*
+ * adsm-run: run a program with libadsm preloaded.
+ *
+ * Sets the environment and becomes the program by exec, so signals, the
+ * terminal and the exit status are the program's own. What preloading cannot
+ * work with is said before.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "find.h"
+#include "program.h"
+
+enum { EXIT_USAGE = 2, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
+
+/* Put `value` before what the list variable `name` already holds. */
+static int prepend(const char *name, const char *value)
+{
+    const char *old = getenv(name);
+    char *list;
+    if (asprintf(&list, "%s%s%s", value, old && *old ? ":" : "",
+                 old ? old : "") < 0)
+        return -1;
+    int rc = setenv(name, list, 1);
+    free(list);
+    return rc;
+}
+
+/* The loader splits LD_PRELOAD at colons and white space. */
+static int usable_in_list(const char *path, const char *separators)
+{
+    if (!strpbrk(path, separators))
+        return 0;
+    fprintf(stderr,
+            "adsm-run: the loader cannot take '%s' because of the colon or "
+            "space in it; put libadsm in another folder\n",
+            path);
+    return -1;
+}
+
+static int use_preload(void)
+{
+    char path[PATH_MAX];
+    if (find_preload(path, sizeof path) != 0) {
+        fputs("adsm-run: libadsm-preload.so is not beside this adsm-run, "
+              "neither as built nor as installed; build it with "
+              "`ninja -C build`\n",
+              stderr);
+        return -1;
+    }
+    if (usable_in_list(path, ": \t\n") != 0)
+        return -1;
+    return prepend("LD_PRELOAD", path);
+}
+
+static int use_softcuda(void)
+{
+    char folder[PATH_MAX];
+    if (find_softcuda(folder, sizeof folder) != 0) {
+        fputs("adsm-run: --soft: the software device's libcuda.so.1 is not "
+              "beside this adsm-run, neither as built nor as installed; "
+              "build it with `ninja -C build`\n",
+              stderr);
+        return -1;
+    }
+    if (usable_in_list(folder, ":;") != 0)
+        return -1;
+    return prepend("LD_LIBRARY_PATH", folder);
+}
+
+static void warn_without_driver(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (driver)
+        dlclose(driver);
+    else
+        fputs("adsm-run: there is no CUDA driver (libcuda.so.1) here; "
+              "`adsm-run --soft ...` runs on the software device\n",
+              stderr);
+}
+
+static void warn_about_program(const char *path)
+{
+    const char *why = NULL;
+    switch (program_classify(path)) {
+    case PROGRAM_STATIC:
+        why = "is linked statically, so nothing can be preloaded into it";
+        break;
+    case PROGRAM_PRIVILEGED:
+        why = "runs with more rights than you (set-user-ID, set-group-ID or "
+              "capabilities), so the loader ignores LD_PRELOAD";
+        break;
+    case PROGRAM_OTHER_BITS:
+        why = "is not a 64-bit program, so this libadsm cannot be preloaded";
+        break;
+    case PROGRAM_DYNAMIC:
+    case PROGRAM_UNKNOWN:
+        return;
+    }
+    fprintf(stderr, "adsm-run: warning: %s %s; it runs as without adsm-run\n",
+            path, why);
+}
+
+static int run(const struct args *args)
+{
+    char path[PATH_MAX];
+    bool found = program_find(args->program[0], path, sizeof path) == 0;
+    if (found)
+        warn_about_program(path);
+    if (found && !args->soft)
+        warn_without_driver();
+    if (use_preload() != 0 || (args->soft && use_softcuda() != 0))
+        return EXIT_SETUP;
+    for (int i = 0; i < args->settings; i++)
+        if (setenv(args->setting[i].name, args->setting[i].value, 1) != 0)
+            return EXIT_SETUP;
+    execvp(args->program[0], args->program);
+    int error = errno;
+    fprintf(stderr, "adsm-run: %s: %s\n", args->program[0], strerror(error));
+    return error == ENOENT ? EXIT_ABSENT : EXIT_CANNOT;
+}
+
+int main(int argc, char **argv)
+{
+    struct args args;
+    (void)argc;
+    switch (args_parse(&args, argv)) {
+    case ARGS_HELP:
+        args_help();
+        return EXIT_SUCCESS;
+    case ARGS_VERSION:
+        puts("adsm-run " ADSM_VERSION_TEXT);
+        return EXIT_SUCCESS;
+    case ARGS_WRONG:
+        return EXIT_USAGE;
+    case ARGS_RUN:
+        break;
+    }
+    return run(&args);
+}
