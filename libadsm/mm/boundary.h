@@ -31,13 +31,15 @@ int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
                        size_t count, bool only_uses);
 
 /**
- * The call is enqueued: remember what later CPU accesses must wait for.
+ * The call is enqueued: remember what later CPU accesses must wait for, and
+ * forget what the CPU read since the release. Arguments as before.
  * With `uses` (only_uses calls) each used object gets a fence of its own;
  * otherwise the stream's lane is noted.
  */
 int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
-                         bool per_thread, const struct adsm_use *uses,
-                         size_t count, bool only_uses);
+                         bool per_thread, const void *kernel,
+                         const struct adsm_use *uses, size_t count,
+                         bool only_uses);
 
 /** The program waited for device work: acquire (batch fetches everything).
  *  Call after the driver's own wait succeeded. */
@@ -51,10 +53,28 @@ int adsm_boundary_return(struct adsm_accel *accel);
 int adsm_boundary_device_read(const void *address, size_t bytes,
                               adsm_stream stream);
 
-/** ... is about to overwrite the range: partly covered dirty blocks are
- *  flushed, all blocks of the range become INVALID. */
+/** A device-side overwrite in progress: holds the object's lock. */
+struct adsm_device_write {
+    struct adsm_object *object; /* NULL: not shared, nothing is held */
+};
+
+/**
+ * A device-side operation on `stream` is about to overwrite `bytes` at the
+ * shared address: partly covered dirty blocks are flushed, all blocks of the
+ * range become INVALID. Until adsm_boundary_device_written the CPU's faults on
+ * the object wait, so that nobody fetches a block before the operation is
+ * enqueued. The range lies in one object (a driver call's range does).
+ *
+ * Return: ADSM_OK; ADSM_E_INVALID (range leaves the object); a device error:
+ *         nothing is held
+ */
 int adsm_boundary_device_write(const void *address, size_t bytes,
-                               adsm_stream stream);
+                               adsm_stream stream,
+                               struct adsm_device_write *write);
+
+/** The operation is enqueued (or failed): let the CPU in again. The caller has
+ *  noted the stream's lane before. */
+void adsm_boundary_device_written(struct adsm_device_write *write);
 
 /** True when no block of the range is on the host: the driver may be asked
  *  directly, nothing to flush or invalidate. */

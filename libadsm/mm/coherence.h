@@ -24,31 +24,84 @@ void adsm_coherence_grow(void);
 /** Dirty blocks allowed at once; 0 = no limit (batch, lazy). */
 uint32_t adsm_coherence_rolling_size(void);
 
-/**
- * Hold block `i` (wait while another thread does) and return its state.
- * Caller holds object->lock shared. Signal: fault path
- */
-enum adsm_state adsm_block_hold(struct adsm_object *object, uint32_t i);
+/** A new object's blocks enter the counts; its lock is held. */
+void adsm_coherence_adopt(struct adsm_object *object);
 
-/** Let go of a held block, unchanged. */
-void adsm_block_release(struct adsm_object *object, uint32_t i);
+/** The object is going away: its blocks leave the counts, nothing is written
+ *  back. Its lock is held exclusively. */
+void adsm_coherence_abandon(struct adsm_object *object);
+
+/** State of block `i` now. */
+static inline enum adsm_state adsm_block_state(const struct adsm_object *object,
+                                               uint32_t i)
+{
+    /* Acquire: who sees the state sees the bytes that go with it. */
+    return atomic_load_explicit(&object->blocks[i], memory_order_acquire) &
+           ADSM_BLOCK_STATE;
+}
+
+/**
+ * Hold block `i` if nobody does. Caller holds object->lock shared.
+ * Signal: fault path
+ */
+bool adsm_block_try_hold(struct adsm_object *object, uint32_t i);
+
+/**
+ * Hold block `i`, waiting for whoever holds it. The object's lock, held
+ * shared, is let go of while waiting and held again on return.
+ *
+ * @generation  the object's, as it was when the caller found it
+ * Return: false when the object was freed meanwhile; nothing is held then but
+ *         the lock
+ * Signal: fault path
+ */
+bool adsm_block_hold(struct adsm_object *object, uint32_t generation,
+                     uint32_t i);
+
+/** Let go of held blocks [first, first + count). */
+void adsm_block_release(struct adsm_object *object, uint32_t first,
+                        uint32_t count);
+
+/** Blocks from `first` on, at most `limit`, in the state of `first`. */
+uint32_t adsm_block_run(const struct adsm_object *object, uint32_t first,
+                        uint32_t limit);
 
 /**
  * Apply `event` to blocks [first, first + count), which are held by the caller
  * (or the object's lock is held exclusively) and in one and the same state:
- * one transfer, one protection change.
+ * one transfer, one change of protection.
  *
- * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM: states unchanged
+ * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM, ADSM_E_LIMIT (too many
+ *         mappings: see adsm_coherence_widen): states unchanged
  * Signal: fault path
  * Paper:  001 section 4.3, Fig. 6; differs: runs, partial last block
  */
 int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_event event);
 
-/** Apply `event` to every block of [first, first + count), run by run. The
- *  object's lock is held exclusively. */
+/** Apply `event` to every block of [first, first + count), run by run, except
+ *  that a block held for overwriting is not fetched. The object's lock is held
+ *  exclusively. */
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event);
+
+/**
+ * Open [first, first + count) for writing without a new mapping: together with
+ * the blocks down to the next open one, or the whole object. For the limit on
+ * mappings (FACTS 1). The object's lock is held exclusively.
+ *
+ * @fresh  host bytes of [first, first + count) are newer than the device's
+ * Signal: fault path
+ */
+int adsm_coherence_widen(struct adsm_object *object, uint32_t first,
+                         uint32_t count, bool fresh);
+
+/**
+ * The device is lost and block `i` cannot be had: open what the host has, so
+ * that the program goes on; its next call on the device reports the loss.
+ * The block is held. Signal: fault path
+ */
+int adsm_coherence_salvage(struct adsm_object *object, uint32_t i);
 
 /**
  * Write back the oldest dirty blocks until the rolling size is respected.

@@ -31,11 +31,15 @@ enum {
     ADSM_BLOCK_STATE = 0x03,
     ADSM_BLOCK_BUSY = 0x04,   /* held by one thread; others wait          */
     ADSM_BLOCK_QUEUED = 0x08, /* stands in the queue of dirty blocks      */
+    ADSM_BLOCK_MAPPED = 0x10, /* page table entries at A are filled in    */
 };
 
 enum { ADSM_OBJECT_KERNELS = 8 };
 
+struct adsm_slab;
+
 struct adsm_object {
+    void *pool_link; /* the pool's while the structure is free             */
     struct adsm_rwlock lock;
     _Atomic bool live;
     _Atomic uint32_t generation; /* grows when the structure is reused     */
@@ -49,16 +53,16 @@ struct adsm_object {
     uint32_t block_shift; /* log2 of bytes in a block                   */
     uint32_t block_count;
     _Atomic uint8_t *blocks; /* block_count bytes                          */
-    uint64_t *committed;     /* bit per 2 MiB: pages committed and pinned  */
-    _Atomic uint32_t near;   /* blocks that are not INVALID                */
-    _Atomic uint32_t dirty;  /* blocks that are DIRTY                      */
-    struct adsm_fence work;  /* last call of our own API that may use it   */
+    _Atomic uint64_t *committed; /* bit per 2 MiB: pages there and pinned  */
+    _Atomic uint32_t near;  /* blocks that are not INVALID                */
+    _Atomic uint32_t dirty; /* blocks that are DIRTY                      */
+    struct adsm_fence work; /* last call of our own API that may use it   */
     const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels (G4)     */
     uint32_t kernel_count;
     struct adsm_slab *slab; /* not NULL: small allocations live in it      */
-    struct adsm_object *prev_near, *next_near; /* lock: the near list's    */
-    bool on_near_list;                         /* lock: the near list's    */
-    uint64_t stat_faults, stat_up, stat_down;  /* per-object report        */
+    struct adsm_object *prev, *next;           /* lock: the lists'         */
+    struct adsm_object *prev_near, *next_near; /* lock: the lists'         */
+    bool on_near_list;                         /* lock: the lists'         */
 };
 
 /**
@@ -72,8 +76,13 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes,
                        enum adsm_state first, bool safe,
                        struct adsm_object **object);
 
-/** Wait for the work that uses it, then release everything it holds. */
-int adsm_object_destroy(struct adsm_object *object);
+/**
+ * Wait for the work that uses it, then release everything it holds.
+ *
+ * @generation  the object's when the caller found it: of two threads that free
+ *              one object, one gets ADSM_E_NOT_SHARED
+ */
+int adsm_object_destroy(struct adsm_object *object, uint32_t generation);
 
 /**
  * Give the object host pages: shadow range and mapping at A, nothing

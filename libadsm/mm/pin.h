@@ -22,7 +22,6 @@ struct adsm_pin {
     size_t bytes;  /* covered by this pin                                    */
     void *address; /* what to hand to the kernel: shadow, or the original    */
     uint32_t held_first, held_count; /* blocks held BUSY                     */
-    struct adsm_pin *outer; /* pins of this thread, innermost first           */
 };
 
 /** True when no byte of the range can be shared: the fast path of every

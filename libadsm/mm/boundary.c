@@ -1,0 +1,260 @@
+/* Calls, returns and device-side copies: where objects change hands. */
+#include "mm/boundary.h"
+
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "mm/index.h"
+
+/* What a call does with the objects that it does not name. */
+struct call {
+    const void *kernel;
+    const struct adsm_use *uses;
+    size_t count;
+};
+
+static bool is_named(const struct call *call, const struct adsm_object *object)
+{
+    for (size_t i = 0; i < call->count; i++)
+        if (call->uses[i].object == object)
+            return true;
+    return false;
+}
+
+/* Objects assigned to kernels belong to those only (001, section 3.3). */
+static bool is_reachable(const struct adsm_object *object, const void *kernel)
+{
+    if (!kernel || object->kernel_count == 0)
+        return true;
+    for (uint32_t i = 0; i < object->kernel_count; i++)
+        if (object->kernels[i] == kernel)
+            return true;
+    return false;
+}
+
+static int release_object(struct adsm_object *object, enum adsm_event event)
+{
+    int rc = ADSM_OK;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) && atomic_load(&object->near))
+        rc = adsm_coherence_apply_all(object, 0, object->block_count, event);
+    adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+static int release_unnamed(struct adsm_object *object, void *context)
+{
+    const struct call *call = context;
+    if (is_named(call, object) || !is_reachable(object, call->kernel))
+        return ADSM_OK;
+    return release_object(object, ADSM_CALL);
+}
+
+int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
+                       const void *kernel, const struct adsm_use *uses,
+                       size_t count, bool only_uses)
+{
+    struct call call = {kernel, uses, count};
+    int rc = ADSM_OK;
+    for (size_t i = 0; i < count && rc == ADSM_OK; i++)
+        rc = release_object(uses[i].object, uses[i].event);
+    if (rc == ADSM_OK && !only_uses)
+        rc = adsm_object_each(accel, true, release_unnamed, &call);
+    if (rc == ADSM_OK)
+        rc = adsm_dma_order_uploads(accel, stream);
+    return rc;
+}
+
+/* A CPU read between the release and the launch has fetched what the kernel is
+ * now changing: forget it again. */
+static int forget_reads(struct adsm_object *object)
+{
+    int rc = ADSM_OK;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) && atomic_load(&object->near))
+        for (uint32_t i = 0; i < object->block_count && rc == ADSM_OK;) {
+            uint32_t n = adsm_block_run(object, i, object->block_count - i);
+            if (adsm_block_state(object, i) == ADSM_READ_ONLY)
+                rc = adsm_coherence_apply(object, i, n, ADSM_CALL);
+            i += n;
+        }
+    adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+static int forget_unnamed(struct adsm_object *object, void *context)
+{
+    const struct call *call = context;
+    if (is_named(call, object) || !is_reachable(object, call->kernel))
+        return ADSM_OK;
+    return forget_reads(object);
+}
+
+static int remember(const struct adsm_use *use, struct adsm_fence fence)
+{
+    adsm_rwlock_acquire(&use->object->lock);
+    use->object->work = fence;
+    adsm_rwlock_release(&use->object->lock);
+    if (use->event == ADSM_CALL_IN)
+        return ADSM_OK;
+    return forget_reads(use->object);
+}
+
+int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
+                         bool per_thread, const void *kernel,
+                         const struct adsm_use *uses, size_t count,
+                         bool only_uses)
+{
+    struct call call = {kernel, uses, count};
+    struct adsm_fence fence = {0, 0};
+    int rc = ADSM_OK;
+    ADSM_COUNT(launches, 1);
+    if (!only_uses)
+        adsm_lane_note(accel, stream, per_thread);
+    if (count > 0)
+        rc = adsm_fence_record(accel, stream, &fence);
+    for (size_t i = 0; i < count && rc == ADSM_OK; i++)
+        rc = remember(&uses[i], fence);
+    if (rc == ADSM_OK && !only_uses)
+        rc = adsm_object_each(accel, true, forget_unnamed, &call);
+    return rc;
+}
+
+static int acquire_object(struct adsm_object *object, void *context)
+{
+    int rc = ADSM_OK;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live))
+        rc = adsm_coherence_apply_all(object, 0, object->block_count,
+                                      ADSM_RETURN);
+    adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+int adsm_boundary_return(struct adsm_accel *accel)
+{
+    ADSM_COUNT(syncs, 1);
+    if (!adsm_coherence_protocol()->acquires)
+        return ADSM_OK;
+    return adsm_object_each(accel, false, acquire_object, NULL);
+}
+
+int adsm_boundary_device_read(const void *address, size_t bytes,
+                              adsm_stream stream)
+{
+    const uint8_t *at = address;
+    while (bytes > 0) {
+        struct adsm_object *object = adsm_index_acquire(at);
+        if (!object)
+            return ADSM_OK;
+        adsm_rwlock_release_shared(&object->lock);
+        adsm_rwlock_acquire(&object->lock);
+        if (!atomic_load(&object->live) || at < object->host ||
+            at >= object->host + object->bytes) {
+            adsm_rwlock_release(&object->lock);
+            return ADSM_OK;
+        }
+        size_t offset = (size_t)(at - object->host);
+        size_t here = object->bytes - offset;
+        if (here > bytes)
+            here = bytes;
+        uint32_t first = adsm_block_of(object, offset);
+        uint32_t last = adsm_block_of(object, offset + here - 1) + 1;
+        int rc = ADSM_OK;
+        if (atomic_load(&object->dirty))
+            rc = adsm_coherence_apply_all(object, first, last - first,
+                                          ADSM_DEVICE_READ);
+        if (rc == ADSM_OK)
+            rc = adsm_dma_order_uploads(object->home, stream);
+        adsm_rwlock_release(&object->lock);
+        if (rc != ADSM_OK)
+            return rc;
+        at += here;
+        bytes -= here;
+    }
+    return ADSM_OK;
+}
+
+/* Give [from, to) of an object to the device, lock held exclusively. Partly
+ * covered blocks keep what the CPU wrote beside the range: they are flushed. */
+static int give_range(struct adsm_object *object, size_t from, size_t to)
+{
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t last = adsm_block_of(object, to - 1) + 1;
+    int rc = ADSM_OK;
+    if (!atomic_load(&object->near))
+        return ADSM_OK;
+    if (from != (size_t)first << object->block_shift) {
+        rc = adsm_coherence_apply_all(object, first, 1, ADSM_CALL);
+        first++;
+    }
+    if (rc == ADSM_OK && last > first && to < object->bytes &&
+        to != (size_t)last << object->block_shift) {
+        rc = adsm_coherence_apply_all(object, last - 1, 1, ADSM_CALL);
+        last--;
+    }
+    if (rc == ADSM_OK && last > first)
+        rc = adsm_coherence_apply_all(object, first, last - first,
+                                      ADSM_DEVICE_WRITE);
+    return rc;
+}
+
+int adsm_boundary_device_write(const void *address, size_t bytes,
+                               adsm_stream stream,
+                               struct adsm_device_write *write)
+{
+    write->object = NULL;
+    if (bytes == 0)
+        return ADSM_OK;
+    struct adsm_object *object = adsm_index_acquire(address);
+    if (!object)
+        return ADSM_OK;
+    uint32_t generation = atomic_load(&object->generation);
+    adsm_rwlock_release_shared(&object->lock);
+    adsm_rwlock_acquire(&object->lock);
+    int rc = ADSM_E_NOT_SHARED;
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == generation) {
+        size_t from = (size_t)((const uint8_t *)address - object->host);
+        rc = ADSM_E_INVALID;
+        if (bytes <= object->bytes - from)
+            rc = give_range(object, from, from + bytes);
+        if (rc == ADSM_OK)
+            rc = adsm_dma_order_uploads(object->home, stream);
+    }
+    if (rc == ADSM_OK)
+        write->object = object;
+    else
+        adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+void adsm_boundary_device_written(struct adsm_device_write *write)
+{
+    if (write->object)
+        adsm_rwlock_release(&write->object->lock);
+    write->object = NULL;
+}
+
+bool adsm_boundary_is_far(const void *address, size_t bytes)
+{
+    if (bytes == 0)
+        return true;
+    struct adsm_object *object = adsm_index_find(address);
+    if (!object)
+        return true;
+    /* Relaxed look before the lock: the structure is never unmapped. */
+    if (atomic_load_explicit(&object->near, memory_order_relaxed) == 0)
+        return true;
+    object = adsm_index_acquire(address);
+    if (!object)
+        return true;
+    size_t from = (size_t)((const uint8_t *)address - object->host);
+    size_t here = object->bytes - from < bytes ? object->bytes - from : bytes;
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t last = adsm_block_of(object, from + here - 1) + 1;
+    bool far = here == bytes;
+    for (uint32_t i = first; i < last && far; i++)
+        far = adsm_block_state(object, i) == ADSM_INVALID;
+    adsm_rwlock_release_shared(&object->lock);
+    return far;
+}

@@ -1,0 +1,431 @@
+/*
+ * The engine that runs the protocol tables; sole writer of block states.
+ *
+ * Protection is a function of the state, so a block is closed before it is
+ * flushed and opened after it was fetched; both transfers use the shadow. A
+ * flush is enqueued and not waited for: a write that comes meanwhile makes the
+ * block DIRTY again, and it is flushed again before any kernel can see it.
+ */
+#include "mm/coherence.h"
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "os/vm.h"
+#include "protocols/dirty_queue.h"
+
+#include <sys/mman.h>
+
+enum { QUEUE_ENTRIES = 1 << 16 };
+
+static const struct adsm_protocol *protocol = &adsm_protocol_rolling;
+
+static struct {
+    struct adsm_lock lock; /* rank DIRTY_QUEUE: guards queue */
+    struct adsm_dirty_queue queue;
+    _Atomic uint32_t limit; /* queue.limit, readable without the lock */
+    _Atomic int64_t dirty;  /* blocks that are DIRTY now */
+} rolling = {.lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE)};
+
+void adsm_coherence_init(const struct adsm_protocol *chosen, uint32_t size,
+                         uint32_t factor)
+{
+    protocol = chosen;
+    if (protocol->granularity == ADSM_BY_OBJECT)
+        return;
+    struct adsm_dirty_entry *ring = rolling.queue.ring;
+    if (!ring) {
+        ring = mmap(NULL, QUEUE_ENTRIES * sizeof *ring, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (ring == MAP_FAILED) {
+            adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: "
+                                    "rolling behaves as lazy");
+            protocol = &adsm_protocol_lazy;
+            return;
+        }
+    }
+    adsm_dirty_queue_init(&rolling.queue, ring, QUEUE_ENTRIES, size, factor);
+    atomic_store(&rolling.limit, rolling.queue.limit);
+}
+
+const struct adsm_protocol *adsm_coherence_protocol(void)
+{
+    return protocol;
+}
+
+void adsm_coherence_grow(void)
+{
+    adsm_lock_acquire(&rolling.lock);
+    adsm_dirty_queue_grow(&rolling.queue);
+    atomic_store(&rolling.limit, rolling.queue.limit);
+    adsm_lock_release(&rolling.lock);
+}
+
+uint32_t adsm_coherence_rolling_size(void)
+{
+    return atomic_load(&rolling.limit);
+}
+
+void adsm_coherence_adopt(struct adsm_object *object)
+{
+    if (adsm_block_state(object, 0) != ADSM_DIRTY)
+        return;
+    atomic_store(&object->dirty, object->block_count);
+    atomic_fetch_add(&rolling.dirty, object->block_count);
+}
+
+void adsm_coherence_abandon(struct adsm_object *object)
+{
+    atomic_fetch_sub(&rolling.dirty, atomic_exchange(&object->dirty, 0));
+    atomic_store(&object->near, 0);
+}
+
+static size_t run_offset(const struct adsm_object *object, uint32_t first)
+{
+    return (size_t)first << object->block_shift;
+}
+
+static size_t run_bytes(const struct adsm_object *object, uint32_t first,
+                        uint32_t count)
+{
+    size_t end = (size_t)(first + count) << object->block_shift;
+    if (end > object->bytes)
+        end = object->bytes;
+    return end - run_offset(object, first);
+}
+
+/* Whole pages: the last block of an object owns the rest of its last page. */
+static size_t run_page_bytes(const struct adsm_object *object, uint32_t first,
+                             uint32_t count)
+{
+    size_t mask = adsm_vm_page_bytes() - 1;
+    return (run_bytes(object, first, count) + mask) & ~mask;
+}
+
+static int protect(struct adsm_object *object, uint32_t first, uint32_t count,
+                   enum adsm_state state)
+{
+    static const enum adsm_prot of_state[ADSM_STATES] = {
+        [ADSM_INVALID] = ADSM_PROT_NONE,
+        [ADSM_READ_ONLY] = ADSM_PROT_READ,
+        [ADSM_DIRTY] = ADSM_PROT_READ_WRITE,
+    };
+    if (!atomic_load_explicit(&object->backed, memory_order_acquire))
+        return ADSM_OK; /* nothing is mapped, the placeholder stands */
+    return adsm_vm_protect((uintptr_t)object->host + run_offset(object, first),
+                           run_page_bytes(object, first, count),
+                           of_state[state]);
+}
+
+static int fetch(struct adsm_object *object, uint32_t first, uint32_t count)
+{
+    size_t offset = run_offset(object, first);
+    ADSM_COUNT(fetches, 1);
+    return adsm_dma_download(object->home, object->shadow.shadow + offset,
+                             adsm_daddr_add(object->device, offset),
+                             run_bytes(object, first, count), object->work);
+}
+
+static int flush(struct adsm_object *object, uint32_t first, uint32_t count)
+{
+    size_t offset = run_offset(object, first);
+    struct adsm_fence done;
+    ADSM_COUNT(flushes, 1);
+    return adsm_dma_upload(object->home, adsm_daddr_add(object->device, offset),
+                           object->shadow.shadow + offset,
+                           run_bytes(object, first, count), object->work,
+                           &done);
+}
+
+/* Fill in the page table at A once: 0.1 us a page here, 0.5 us as a fault. */
+static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
+                     bool write)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        uint8_t old =
+            atomic_load_explicit(&object->blocks[i], memory_order_relaxed);
+        if (old & ADSM_BLOCK_MAPPED)
+            continue;
+        adsm_status_t rc =
+            adsm_vm_populate((uintptr_t)object->host + run_offset(object, i),
+                             run_page_bytes(object, i, 1), write);
+        if (rc == ADSM_OK && write)
+            atomic_fetch_or_explicit(&object->blocks[i], ADSM_BLOCK_MAPPED,
+                                     memory_order_relaxed);
+    }
+}
+
+static void set_state(struct adsm_object *object, uint32_t i,
+                      enum adsm_state next)
+{
+    uint8_t old =
+        atomic_load_explicit(&object->blocks[i], memory_order_relaxed);
+    /* Release: pairs with adsm_block_state. Flags change beside us. */
+    while (!atomic_compare_exchange_weak_explicit(
+        &object->blocks[i], &old, (uint8_t)((old & ~ADSM_BLOCK_STATE) | next),
+        memory_order_release, memory_order_relaxed))
+        continue;
+}
+
+static void set_states(struct adsm_object *object, uint32_t first,
+                       uint32_t count, enum adsm_state state,
+                       enum adsm_state next)
+{
+    if (state == next)
+        return;
+    for (uint32_t i = first; i < first + count; i++)
+        set_state(object, i, next);
+    if (state == ADSM_DIRTY) {
+        atomic_fetch_sub(&object->dirty, count);
+        atomic_fetch_sub(&rolling.dirty, count);
+    } else if (next == ADSM_DIRTY) {
+        atomic_fetch_add(&object->dirty, count);
+        atomic_fetch_add(&rolling.dirty, count);
+    }
+    if (state == ADSM_INVALID) {
+        if (atomic_fetch_add(&object->near, count) == 0)
+            adsm_object_update_near(object);
+    } else if (next == ADSM_INVALID) {
+        if (atomic_fetch_sub(&object->near, count) == count)
+            adsm_object_update_near(object);
+    }
+}
+
+static void enqueue(struct adsm_object *object, uint32_t first, uint32_t count)
+{
+    adsm_lock_acquire(&rolling.lock);
+    for (uint32_t i = first; i < first + count; i++) {
+        if (atomic_fetch_or(&object->blocks[i], ADSM_BLOCK_QUEUED) &
+            ADSM_BLOCK_QUEUED)
+            continue;
+        struct adsm_dirty_entry entry = {object,
+                                         atomic_load(&object->generation), i};
+        if (!adsm_dirty_queue_push(&rolling.queue, entry))
+            /* Full: the block stays dirty until the next call flushes it. */
+            atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
+    }
+    adsm_lock_release(&rolling.lock);
+}
+
+static bool needs_host(const struct adsm_cell *cell)
+{
+    return cell->next != ADSM_INVALID ||
+           (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH));
+}
+
+static int prepare_host(struct adsm_object *object, uint32_t first,
+                        uint32_t count)
+{
+    int rc = adsm_object_back(object);
+    if (rc != ADSM_OK)
+        return rc;
+    return adsm_object_commit(object, run_offset(object, first),
+                              run_bytes(object, first, count));
+}
+
+int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
+                         uint32_t count, enum adsm_event event)
+{
+    enum adsm_state state = adsm_block_state(object, first);
+    const struct adsm_cell *cell = &protocol->cell[state][event];
+    enum adsm_state next = cell->next;
+    int rc = ADSM_OK;
+
+    if (needs_host(cell))
+        rc = prepare_host(object, first, count);
+    if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
+        rc = fetch(object, first, count);
+    /* A fault is answered even when the state stays: its protection may not
+     * have been set yet (first touch) or another thread was quicker. */
+    bool fault = event == ADSM_READ_FAULT || event == ADSM_WRITE_FAULT;
+    if (rc == ADSM_OK && (next != state || fault))
+        rc = protect(object, first, count, next);
+    if (rc != ADSM_OK)
+        return rc;
+    if (cell->actions & ADSM_DO_FLUSH) {
+        rc = flush(object, first, count);
+        if (rc != ADSM_OK) {
+            (void)protect(object, first, count, state);
+            return rc;
+        }
+    }
+    if (fault)
+        populate(object, first, count, next == ADSM_DIRTY);
+    set_states(object, first, count, state, next);
+    if ((cell->actions & ADSM_DO_QUEUE))
+        enqueue(object, first, count);
+    return ADSM_OK;
+}
+
+/* Do all blocks of the range end in one state that allows less than theirs?
+ * Then one change of protection serves them, however many runs there are. */
+static bool closes_uniformly(const struct adsm_object *object, uint32_t first,
+                             uint32_t count, enum adsm_event event,
+                             enum adsm_state *next)
+{
+    *next = protocol->cell[adsm_block_state(object, first)][event].next;
+    for (uint32_t i = first; i < first + count; i++) {
+        enum adsm_state state = adsm_block_state(object, i);
+        if (protocol->cell[state][event].next != *next || state < *next)
+            return false;
+    }
+    return true;
+}
+
+int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
+                             uint32_t count, enum adsm_event event)
+{
+    enum adsm_state next;
+    if (closes_uniformly(object, first, count, event, &next)) {
+        int rc = protect(object, first, count, next);
+        if (rc != ADSM_OK && rc != ADSM_E_LIMIT)
+            return rc;
+    }
+    for (uint32_t i = first; i < first + count;) {
+        uint32_t n = adsm_block_run(object, i, first + count - i);
+        enum adsm_state state = adsm_block_state(object, i);
+        bool held = atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY;
+        if (held && (protocol->cell[state][event].actions & ADSM_DO_FETCH)) {
+            i++; /* its holder is overwriting it */
+            continue;
+        }
+        if (protocol->cell[state][event].actions & ADSM_DO_FETCH)
+            for (uint32_t k = 1; k < n; k++)
+                if (atomic_load(&object->blocks[i + k]) & ADSM_BLOCK_BUSY)
+                    n = k;
+        int rc = adsm_coherence_apply(object, i, n, event);
+        if (rc == ADSM_E_LIMIT)
+            rc = adsm_coherence_widen(object, i, n, false);
+        if (rc != ADSM_OK)
+            return rc;
+        i += n;
+    }
+    return ADSM_OK;
+}
+
+/* Fetch what is INVALID in [first, last) outside [skip, skip_end). */
+static int fetch_invalid(struct adsm_object *object, uint32_t first,
+                         uint32_t last, uint32_t skip, uint32_t skip_end)
+{
+    for (uint32_t i = first; i < last; i++) {
+        if (i >= skip && i < skip_end)
+            continue;
+        if (adsm_block_state(object, i) != ADSM_INVALID ||
+            (atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY))
+            continue;
+        int rc = fetch(object, i, 1);
+        if (rc != ADSM_OK)
+            return rc;
+    }
+    return ADSM_OK;
+}
+
+/* Open [first, last) for writing by one change of protection. */
+static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
+                      uint32_t skip, uint32_t skip_end)
+{
+    int rc = prepare_host(object, first, last - first);
+    if (rc == ADSM_OK)
+        rc = fetch_invalid(object, first, last, skip, skip_end);
+    if (rc == ADSM_OK)
+        rc = protect(object, first, last - first, ADSM_DIRTY);
+    if (rc != ADSM_OK)
+        return rc;
+    for (uint32_t i = first; i < last; i++)
+        set_states(object, i, 1, adsm_block_state(object, i), ADSM_DIRTY);
+    return ADSM_OK;
+}
+
+int adsm_coherence_widen(struct adsm_object *object, uint32_t first,
+                         uint32_t count, bool fresh)
+{
+    /* How far to look for an open neighbour: fetching more than this costs
+     * more than it saves. */
+    enum { REACH = 64 };
+    uint32_t skip_end = fresh ? first + count : first;
+    uint32_t from = first;
+    ADSM_COUNT(block_widenings, 1);
+    while (from > 0 && first - from < REACH &&
+           adsm_block_state(object, from - 1) != ADSM_DIRTY)
+        from--;
+    if (from > 0 && first - from < REACH) {
+        int rc = open_range(object, from, first + count, first, skip_end);
+        if (rc != ADSM_E_LIMIT)
+            return rc;
+    }
+    return open_range(object, 0, object->block_count, first, skip_end);
+}
+
+int adsm_coherence_salvage(struct adsm_object *object, uint32_t i)
+{
+    int rc = prepare_host(object, i, 1);
+    if (rc == ADSM_OK)
+        rc = protect(object, i, 1, ADSM_DIRTY);
+    if (rc == ADSM_OK)
+        set_states(object, i, 1, adsm_block_state(object, i), ADSM_DIRTY);
+    return rc;
+}
+
+/* Oldest run of queued blocks, at most `limit` long; 0 when there is none. */
+static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t limit)
+{
+    adsm_lock_acquire(&rolling.lock);
+    uint32_t n = adsm_dirty_queue_pop(&rolling.queue, oldest) ? 1 : 0;
+    while (n > 0 && n < limit &&
+           adsm_dirty_queue_pop_next(&rolling.queue, oldest->owner,
+                                     oldest->generation, oldest->block + n))
+        n++;
+    adsm_lock_release(&rolling.lock);
+    return n;
+}
+
+/* Evict blocks [first, first + n) of a live object, lock held shared. Blocks
+ * that somebody holds are left to him: he makes them DIRTY or they are not. */
+static void evict_run(struct adsm_object *object, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
+        if (!adsm_block_try_hold(object, i)) {
+            enqueue(object, i, 1);
+            continue;
+        }
+        uint32_t held = 1;
+        while (i + held < first + n && adsm_block_try_hold(object, i + held)) {
+            atomic_fetch_and(&object->blocks[i + held],
+                             (uint8_t)~ADSM_BLOCK_QUEUED);
+            held++;
+        }
+        for (uint32_t k = 0; k < held;) {
+            uint32_t run = adsm_block_run(object, i + k, held - k);
+            if (adsm_block_state(object, i + k) == ADSM_DIRTY &&
+                adsm_coherence_apply(object, i + k, run, ADSM_EVICT) == ADSM_OK)
+                ADSM_COUNT(evictions, run);
+            k += run;
+        }
+        adsm_block_release(object, i, held);
+        i += held - 1;
+    }
+}
+
+void adsm_coherence_evict(void)
+{
+    if (protocol->granularity == ADSM_BY_OBJECT)
+        return;
+    /* One look at every queued block at most: what cannot be evicted now must
+     * not keep us here. */
+    for (int passes = 0; passes < QUEUE_ENTRIES; passes++) {
+        int64_t excess =
+            atomic_load(&rolling.dirty) - (int64_t)atomic_load(&rolling.limit);
+        if (excess <= 0)
+            return;
+        struct adsm_dirty_entry oldest;
+        uint32_t n = take_oldest(&oldest, (uint32_t)excess);
+        if (n == 0)
+            return;
+        struct adsm_object *object = oldest.owner;
+        adsm_rwlock_acquire_shared(&object->lock);
+        if (atomic_load(&object->live) &&
+            atomic_load(&object->generation) == oldest.generation)
+            evict_run(object, oldest.block, n);
+        adsm_rwlock_release_shared(&object->lock);
+    }
+}

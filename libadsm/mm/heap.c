@@ -1,0 +1,115 @@
+/* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX. */
+#include "mm/heap.h"
+
+#include "base/option.h"
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "mm/index.h"
+#include "mm/slab.h"
+
+static _Atomic size_t live;
+
+int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
+                    enum adsm_origin origin, void **host)
+{
+    enum adsm_state first = origin == ADSM_FROM_CUDA
+                                ? ADSM_INVALID
+                                : adsm_coherence_protocol()->first;
+    bool safe = origin == ADSM_FROM_SAFE;
+    int rc;
+    if (bytes <= adsm_options_get()->slab_max) {
+        rc = adsm_slab_alloc(accel, bytes, first, safe, host);
+    } else {
+        struct adsm_object *object;
+        rc = adsm_object_create(accel, bytes, first, safe, &object);
+        if (rc == ADSM_OK)
+            *host = object->host;
+    }
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_coherence_grow();
+    atomic_fetch_add(&live, 1);
+    ADSM_COUNT(allocs, 1);
+    return ADSM_OK;
+}
+
+/* The live object at `host` and its generation, so that what follows can tell
+ * whether another thread freed it meanwhile. */
+static struct adsm_object *object_at(const void *host, uint32_t *generation)
+{
+    struct adsm_object *object = adsm_index_acquire(host);
+    if (object) {
+        *generation = atomic_load(&object->generation);
+        adsm_rwlock_release_shared(&object->lock);
+    }
+    return object;
+}
+
+int adsm_heap_free(void *host)
+{
+    uint32_t generation;
+    struct adsm_object *object = object_at(host, &generation);
+    if (!object)
+        return ADSM_E_NOT_SHARED;
+    int rc = ADSM_E_NOT_SHARED;
+    if (object->slab) {
+        /* The slot may be used by work that is still running. */
+        (void)adsm_lane_wait_noted(object->home);
+        rc = adsm_slab_free(object, host);
+    } else if (object->host == host) {
+        rc = adsm_object_destroy(object, generation);
+    }
+    if (rc == ADSM_E_NOT_SHARED)
+        return rc;
+    atomic_fetch_sub(&live, 1);
+    ADSM_COUNT(frees, 1);
+    return rc;
+}
+
+int adsm_heap_range(const void *address, void **base, size_t *bytes)
+{
+    uint32_t generation;
+    struct adsm_object *object = object_at(address, &generation);
+    if (!object)
+        return ADSM_E_NOT_SHARED;
+    if (object->slab)
+        return adsm_slab_range(object, address, base, bytes);
+    *base = object->host;
+    *bytes = object->bytes;
+    return ADSM_OK;
+}
+
+int adsm_heap_device(const void *address, struct adsm_daddr *device)
+{
+    struct adsm_object *object = adsm_index_acquire(address);
+    if (!object)
+        return ADSM_E_NOT_SHARED;
+    *device = adsm_daddr_add(
+        object->device, (uint64_t)((const uint8_t *)address - object->host));
+    adsm_rwlock_release_shared(&object->lock);
+    return ADSM_OK;
+}
+
+static int find_first(struct adsm_object *object, void *found)
+{
+    *(struct adsm_object **)found = object;
+    return ADSM_E_LIMIT; /* stop the walk */
+}
+
+void adsm_heap_forget(struct adsm_accel *accel)
+{
+    adsm_slab_forget(accel);
+    for (;;) {
+        struct adsm_object *object = NULL;
+        (void)adsm_object_each(accel, false, find_first, &object);
+        if (!object)
+            return;
+        (void)adsm_object_destroy(object, atomic_load(&object->generation));
+        atomic_fetch_sub(&live, 1);
+    }
+}
+
+size_t adsm_heap_count(void)
+{
+    return atomic_load(&live);
+}

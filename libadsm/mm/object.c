@@ -1,0 +1,394 @@
+/* Objects: creation, backing by host pages, the two lists, destruction. */
+#include "mm/object.h"
+#include "mm/index.h"
+
+#include "base/log.h"
+#include "base/option.h"
+#include "base/pool.h"
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "os/vm.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <utlist.h>
+
+#define CHUNK_BYTES ((size_t)1 << ADSM_CHUNK_SHIFT)
+
+/* Largest number of blocks in one object (FACTS 1: the mapping limit is about
+ * 65,000 ranges, and each open block next to a closed one costs two). */
+enum { BLOCK_BUDGET_SHARE = 3 };
+
+static struct adsm_pool pool =
+    ADSM_POOL_INIT(sizeof(struct adsm_object), _Alignof(struct adsm_object));
+
+/* The lists of all objects and of those near the CPU. */
+static struct {
+    struct adsm_lock lock; /* rank OBJECT_LIST */
+    struct adsm_object *all;
+    struct adsm_object *near;
+    _Atomic size_t count, near_count;
+} lists = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
+
+/* Backing and committing under a shared object lock. */
+static struct adsm_lock host_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
+
+/* Objects of one walk, copied so that the visitor may take their locks. */
+static struct {
+    struct adsm_lock lock; /* rank OBJECT_TABLE: one walk at a time */
+    struct adsm_object **items;
+    size_t capacity;
+} walk = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_TABLE)};
+
+static uint32_t log2_ceil(size_t n)
+{
+    uint32_t shift = 0;
+    while (((size_t)1 << shift) < n)
+        shift++;
+    return shift;
+}
+
+/* Block size by protocol, option and object size (DESIGN 4). */
+static uint32_t choose_block_shift(size_t bytes)
+{
+    uint32_t page = log2_ceil(adsm_vm_page_bytes());
+    if (adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT) {
+        uint32_t whole = log2_ceil(bytes);
+        return whole < page ? page : whole;
+    }
+    const struct adsm_options *options = adsm_options_get();
+    size_t budget = (size_t)options->block_budget;
+    if (budget == 0)
+        budget = adsm_vm_map_limit() / BLOCK_BUDGET_SHARE;
+    uint32_t shift = log2_ceil(options->block_size);
+    while ((bytes >> shift) > budget)
+        shift++;
+    return shift < page ? page : shift;
+}
+
+static int create_blocks(struct adsm_object *object, enum adsm_state first)
+{
+    uint32_t shift = choose_block_shift(object->bytes);
+    uint32_t count =
+        (uint32_t)((object->bytes + ((size_t)1 << shift) - 1) >> shift);
+    size_t words = (object->span.bytes / CHUNK_BYTES + 63) / 64;
+    object->block_shift = shift;
+    object->block_count = count;
+    object->blocks = malloc(count);
+    object->committed = calloc(words, sizeof *object->committed);
+    if (!object->blocks || !object->committed)
+        return ADSM_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        atomic_init(&object->blocks[i], (uint8_t)first);
+    atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
+    atomic_store(&object->dirty, 0);
+    return ADSM_OK;
+}
+
+static void release_blocks(struct adsm_object *object)
+{
+    free((void *)object->blocks);
+    free((void *)object->committed);
+    object->blocks = NULL;
+    object->committed = NULL;
+}
+
+/* A structure from the pool with its lock ready and everything else empty;
+ * lock and generation outlive reuse because stale readers look at them. */
+static struct adsm_object *take_structure(void)
+{
+    struct adsm_object *object = adsm_pool_get(&pool);
+    if (!object)
+        return NULL;
+    if (atomic_load(&object->generation) == 0)
+        adsm_rwlock_init(&object->lock, ADSM_RANK_OBJECT);
+    atomic_fetch_add(&object->generation, 1);
+    return object;
+}
+
+static void publish(struct adsm_object *object)
+{
+    adsm_lock_acquire(&lists.lock);
+    DL_APPEND(lists.all, object);
+    atomic_fetch_add(&lists.count, 1);
+    adsm_lock_release(&lists.lock);
+    adsm_object_update_near(object);
+}
+
+int adsm_object_create(struct adsm_accel *accel, size_t bytes,
+                       enum adsm_state first, bool safe,
+                       struct adsm_object **out)
+{
+    struct adsm_object *object = take_structure();
+    if (!object)
+        return ADSM_E_NOMEM;
+    struct adsm_span span;
+    int rc = adsm_address_alloc(accel, bytes, safe, &span);
+    if (rc != ADSM_OK) {
+        adsm_pool_put(&pool, object);
+        return rc;
+    }
+    adsm_rwlock_acquire(&object->lock);
+    object->span = span;
+    object->host = span.host;
+    object->device = span.device;
+    object->bytes = bytes;
+    object->home = accel;
+    object->work = (struct adsm_fence){0, 0};
+    object->kernel_count = 0;
+    object->slab = NULL;
+    object->on_near_list = false;
+    object->shadow = (struct adsm_arena_range){.fd = -1};
+    atomic_store(&object->backed, false);
+    rc = create_blocks(object, first);
+    if (rc == ADSM_OK)
+        rc = adsm_index_insert(object);
+    if (rc == ADSM_OK)
+        adsm_coherence_adopt(object);
+    atomic_store(&object->live, rc == ADSM_OK);
+    adsm_rwlock_release(&object->lock);
+    if (rc != ADSM_OK) {
+        release_blocks(object);
+        int freed = adsm_address_free(accel, &span);
+        (void)freed; /* the first failure is the one to report */
+        adsm_pool_put(&pool, object);
+        return rc;
+    }
+    publish(object);
+    *out = object;
+    return ADSM_OK;
+}
+
+/* Work that may still read or write the object's device or host memory. */
+static void settle(struct adsm_object *object)
+{
+    /* A lost device ends all its work: go on releasing. */
+    (void)adsm_fence_wait(object->home, object->work);
+    (void)adsm_lane_wait_noted(object->home);
+    if (atomic_load(&object->backed))
+        (void)adsm_dma_drain(object->home);
+}
+
+static bool is_committed(const struct adsm_object *object, size_t chunk)
+{
+    /* Acquire: pairs with commit_chunks, the pages are there. */
+    return atomic_load_explicit(&object->committed[chunk / 64],
+                                memory_order_acquire) >>
+               (chunk % 64) &
+           1;
+}
+
+static void release_host(struct adsm_object *object)
+{
+    if (!atomic_load(&object->backed))
+        return;
+    size_t chunks = object->span.bytes / CHUNK_BYTES;
+    for (size_t c = 0; c < chunks; c++)
+        if (is_committed(object, c))
+            adsm_dma_unpin(object->home,
+                           object->shadow.shadow + c * CHUNK_BYTES,
+                           CHUNK_BYTES);
+    adsm_status_t rc =
+        adsm_vm_placeholder((uintptr_t)object->host, object->span.bytes);
+    if (rc != ADSM_OK)
+        adsm_log(ADSM_LOG_ERROR, "cannot give back host addresses of %zu bytes",
+                 object->span.bytes);
+    adsm_arena_free(&object->shadow);
+    atomic_store(&object->backed, false);
+}
+
+int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
+{
+    adsm_rwlock_acquire(&object->lock);
+    if (!atomic_load(&object->live) ||
+        atomic_load(&object->generation) != generation) {
+        adsm_rwlock_release(&object->lock);
+        return ADSM_E_NOT_SHARED;
+    }
+    atomic_store(&object->live, false);
+    atomic_fetch_add(&object->generation, 1);
+    adsm_index_remove(object);
+    adsm_coherence_abandon(object);
+    adsm_rwlock_release(&object->lock);
+
+    adsm_lock_acquire(&lists.lock);
+    DL_DELETE(lists.all, object);
+    atomic_fetch_sub(&lists.count, 1);
+    if (object->on_near_list) {
+        DL_DELETE2(lists.near, object, prev_near, next_near);
+        object->on_near_list = false;
+        atomic_fetch_sub(&lists.near_count, 1);
+    }
+    adsm_lock_release(&lists.lock);
+
+    settle(object);
+    release_host(object);
+    release_blocks(object);
+    int rc = adsm_address_free(object->home, &object->span);
+    adsm_pool_put(&pool, object);
+    return rc;
+}
+
+int adsm_object_back(struct adsm_object *object)
+{
+    /* Acquire: pairs with the store below, the mapping is there. */
+    if (atomic_load_explicit(&object->backed, memory_order_acquire))
+        return ADSM_OK;
+    adsm_lock_acquire(&host_lock);
+    int rc = ADSM_OK;
+    if (!atomic_load_explicit(&object->backed, memory_order_relaxed)) {
+        rc = adsm_arena_alloc(&object->shadow, object->span.bytes);
+        if (rc == ADSM_OK) {
+            rc = adsm_vm_map_file((uintptr_t)object->host, object->span.bytes,
+                                  object->shadow.fd, object->shadow.offset,
+                                  ADSM_PROT_NONE);
+            if (rc != ADSM_OK)
+                adsm_arena_free(&object->shadow);
+        }
+        if (rc == ADSM_OK)
+            atomic_store_explicit(&object->backed, true, memory_order_release);
+    }
+    adsm_lock_release(&host_lock);
+    return rc;
+}
+
+/* Commit and pin chunks [first, last) that are not yet; host_lock is held. */
+static int commit_chunks(struct adsm_object *object, size_t first, size_t last)
+{
+    for (size_t c = first; c < last;) {
+        size_t end = c;
+        while (end < last && !is_committed(object, end))
+            end++;
+        if (end == c) {
+            c++;
+            continue;
+        }
+        int rc = adsm_arena_commit(&object->shadow, c * CHUNK_BYTES,
+                                   (end - c) * CHUNK_BYTES);
+        if (rc != ADSM_OK)
+            return rc;
+        for (; c < end; c++) {
+            adsm_dma_pin(object->home, object->shadow.shadow + c * CHUNK_BYTES,
+                         CHUNK_BYTES);
+            atomic_fetch_or_explicit(&object->committed[c / 64],
+                                     UINT64_C(1) << (c % 64),
+                                     memory_order_release);
+        }
+    }
+    return ADSM_OK;
+}
+
+int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    size_t first = offset / CHUNK_BYTES;
+    size_t last = (offset + bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
+    size_t c = first;
+    while (c < last && is_committed(object, c))
+        c++;
+    if (c == last)
+        return ADSM_OK;
+    adsm_lock_acquire(&host_lock);
+    int rc = commit_chunks(object, c, last);
+    adsm_lock_release(&host_lock);
+    return rc;
+}
+
+void adsm_object_update_near(struct adsm_object *object)
+{
+    bool near = atomic_load(&object->near) != 0;
+    adsm_lock_acquire(&lists.lock);
+    /* Look again: another thread's block may have changed the count. */
+    near = atomic_load(&object->near) != 0 && atomic_load(&object->live);
+    if (near && !object->on_near_list) {
+        DL_APPEND2(lists.near, object, prev_near, next_near);
+        atomic_fetch_add(&lists.near_count, 1);
+    } else if (!near && object->on_near_list) {
+        DL_DELETE2(lists.near, object, prev_near, next_near);
+        atomic_fetch_sub(&lists.near_count, 1);
+    }
+    object->on_near_list = near;
+    adsm_lock_release(&lists.lock);
+}
+
+/* Make room for `need` pointers; the walk's lock is held. */
+static int grow_walk(size_t need)
+{
+    if (need <= walk.capacity)
+        return ADSM_OK;
+    size_t capacity = walk.capacity ? walk.capacity : 512;
+    while (capacity < need)
+        capacity *= 2;
+    void *items =
+        mmap(NULL, capacity * sizeof *walk.items, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (items == MAP_FAILED)
+        return ADSM_E_NOMEM;
+    if (walk.items)
+        munmap(walk.items, walk.capacity * sizeof *walk.items);
+    walk.items = items;
+    walk.capacity = capacity;
+    return ADSM_OK;
+}
+
+/* Copy the list; 0 objects and a status when there is no room for it. */
+static int snapshot(struct adsm_accel *accel, bool near_only, size_t *count)
+{
+    *count = 0;
+    for (;;) {
+        size_t need = near_only ? atomic_load(&lists.near_count)
+                                : atomic_load(&lists.count);
+        int rc = grow_walk(need + 16);
+        if (rc != ADSM_OK)
+            return rc;
+        struct adsm_object *object;
+        size_t n = 0;
+        bool fits = true;
+        adsm_lock_acquire(&lists.lock);
+        object = near_only ? lists.near : lists.all;
+        for (; object; object = near_only ? object->next_near : object->next) {
+            if (accel && object->home != accel)
+                continue;
+            fits = n < walk.capacity;
+            if (!fits)
+                break;
+            walk.items[n++] = object;
+        }
+        adsm_lock_release(&lists.lock);
+        if (fits) {
+            *count = n;
+            return ADSM_OK;
+        }
+    }
+}
+
+int adsm_object_each(struct adsm_accel *accel, bool near_only,
+                     adsm_object_visit *visit, void *context)
+{
+    if (near_only && atomic_load(&lists.near_count) == 0)
+        return ADSM_OK;
+    size_t count;
+    adsm_lock_acquire(&walk.lock);
+    int rc = snapshot(accel, near_only, &count);
+    for (size_t i = 0; i < count && rc == ADSM_OK; i++)
+        rc = visit(walk.items[i], context);
+    adsm_lock_release(&walk.lock);
+    return rc;
+}
+
+bool adsm_object_is_valid(const struct adsm_object *object)
+{
+    uint32_t near = 0, dirty = 0;
+    for (uint32_t i = 0; i < object->block_count; i++) {
+        uint8_t state = atomic_load(&object->blocks[i]) & ADSM_BLOCK_STATE;
+        if (state >= ADSM_STATES)
+            return false;
+        near += state != ADSM_INVALID;
+        dirty += state == ADSM_DIRTY;
+    }
+    return object->bytes > 0 && object->span.bytes >= object->bytes &&
+           near == atomic_load(&object->near) &&
+           dirty == atomic_load(&object->dirty) &&
+           (((uintptr_t)object->host | object->span.bytes) &
+            (CHUNK_BYTES - 1)) == 0;
+}

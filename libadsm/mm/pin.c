@@ -1,0 +1,297 @@
+/* Ranges in the hands of system calls and bulk copies. */
+#include "mm/pin.h"
+
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "mm/index.h"
+
+#include <errno.h>
+
+/* Longest stretch of blocks held at once while they are fetched: bounds how
+ * long another thread's fault on one of them waits. */
+enum { HOLD_BYTES = 16 << 20 };
+
+bool adsm_pin_unneeded(const void *address, size_t bytes)
+{
+    uintptr_t a = (uintptr_t)address;
+    if (bytes == 0)
+        return true;
+    uintptr_t last = a + bytes - 1;
+    if (last < a)
+        last = UINTPTR_MAX;
+    for (uintptr_t c = a; c <= last;) {
+        if (adsm_index_find((void *)c))
+            return false;
+        uintptr_t next = ((c >> ADSM_CHUNK_SHIFT) + 1) << ADSM_CHUNK_SHIFT;
+        if (next <= c)
+            return true;
+        c = next;
+    }
+    return true;
+}
+
+/* Bytes from `address` up to the next shared chunk, at most `bytes`. */
+static size_t plain_bytes(const void *address, size_t bytes)
+{
+    uintptr_t a = (uintptr_t)address;
+    uintptr_t c = a;
+    do {
+        uintptr_t next = ((c >> ADSM_CHUNK_SHIFT) + 1) << ADSM_CHUNK_SHIFT;
+        if (next <= c || next - a >= bytes)
+            return bytes;
+        c = next;
+    } while (!adsm_index_find((void *)c));
+    return c - a;
+}
+
+/* Blocks [first, last) become readable on the host, held run by run. */
+static int make_readable(struct adsm_object *object, uint32_t generation,
+                         uint32_t first, uint32_t last)
+{
+    uint32_t most = HOLD_BYTES >> object->block_shift;
+    int rc = ADSM_OK;
+    for (uint32_t i = first; i < last && rc == ADSM_OK;) {
+        if (adsm_block_state(object, i) != ADSM_INVALID) {
+            i++;
+            continue;
+        }
+        if (!adsm_block_hold(object, generation, i))
+            return ADSM_E_NOT_SHARED;
+        uint32_t n = 1;
+        while (n < most && i + n < last &&
+               adsm_block_state(object, i + n) == ADSM_INVALID &&
+               adsm_block_try_hold(object, i + n))
+            n++;
+        for (uint32_t k = 0; k < n && rc == ADSM_OK;) {
+            uint32_t run = adsm_block_run(object, i + k, n - k);
+            rc = adsm_coherence_apply(object, i + k, run, ADSM_BULK_READ);
+            if (rc == ADSM_E_LIMIT && n == 1)
+                break;
+            k += run;
+        }
+        adsm_block_release(object, i, n);
+        i += n;
+    }
+    return rc;
+}
+
+/* As make_readable when mappings run out: under the exclusive lock. */
+static int make_readable_widened(struct adsm_object *object,
+                                 uint32_t generation, uint32_t first,
+                                 uint32_t last)
+{
+    int rc = make_readable(object, generation, first, last);
+    if (rc != ADSM_E_LIMIT)
+        return rc;
+    adsm_rwlock_release_shared(&object->lock);
+    adsm_rwlock_acquire(&object->lock);
+    rc = ADSM_E_NOT_SHARED;
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == generation)
+        rc = adsm_coherence_apply_all(object, first, last - first,
+                                      ADSM_BULK_READ);
+    adsm_rwlock_release(&object->lock);
+    adsm_rwlock_acquire_shared(&object->lock);
+    return rc;
+}
+
+static bool covers_block(const struct adsm_object *object, size_t from,
+                         size_t to, uint32_t i)
+{
+    size_t begin = (size_t)i << object->block_shift;
+    return from <= begin && begin + adsm_block_bytes(object, i) <= to;
+}
+
+/* Hold the blocks that will be overwritten whole, from the first INVALID one
+ * to the last, in rising order. */
+static bool hold_overwritten(struct adsm_pin *pin, uint32_t first,
+                             uint32_t last)
+{
+    struct adsm_object *object = pin->object;
+    while (first < last && adsm_block_state(object, first) != ADSM_INVALID)
+        first++;
+    while (first < last && adsm_block_state(object, last - 1) != ADSM_INVALID)
+        last--;
+    pin->held_first = first;
+    for (uint32_t i = first; i < last; i++) {
+        if (!adsm_block_hold(object, pin->generation, i))
+            return false;
+        pin->held_count++;
+    }
+    return true;
+}
+
+static int begin_write(struct adsm_pin *pin)
+{
+    struct adsm_object *object = pin->object;
+    size_t from = pin->offset, to = pin->offset + pin->bytes;
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t last = adsm_block_of(object, to - 1) + 1;
+    int rc = ADSM_OK;
+    if (!covers_block(object, from, to, first)) {
+        rc = make_readable_widened(object, pin->generation, first, first + 1);
+        first++;
+    }
+    if (rc == ADSM_OK && last > first &&
+        !covers_block(object, from, to, last - 1)) {
+        rc = make_readable_widened(object, pin->generation, last - 1, last);
+        last--;
+    }
+    if (rc == ADSM_OK && last > first && !hold_overwritten(pin, first, last)) {
+        adsm_block_release(object, pin->held_first, pin->held_count);
+        rc = ADSM_E_NOT_SHARED;
+    }
+    return rc;
+}
+
+static int begin_read(struct adsm_pin *pin)
+{
+    struct adsm_object *object = pin->object;
+    uint32_t first = adsm_block_of(object, pin->offset);
+    uint32_t last = adsm_block_of(object, pin->offset + pin->bytes - 1) + 1;
+    return make_readable_widened(object, pin->generation, first, last);
+}
+
+int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
+                   struct adsm_pin *pin)
+{
+    *pin = (struct adsm_pin){.access = access, .address = (void *)address};
+    if (bytes == 0)
+        return ADSM_OK;
+    struct adsm_object *object = adsm_index_acquire(address);
+    if (!object) {
+        pin->bytes = plain_bytes(address, bytes);
+        return ADSM_OK;
+    }
+    pin->object = object;
+    pin->generation = atomic_load(&object->generation);
+    pin->offset = (size_t)((const uint8_t *)address - object->host);
+    pin->bytes = object->bytes - pin->offset;
+    if (pin->bytes > bytes)
+        pin->bytes = bytes;
+    int rc = adsm_object_back(object);
+    if (rc == ADSM_OK)
+        rc = adsm_object_commit(object, pin->offset, pin->bytes);
+    if (rc == ADSM_OK)
+        rc = access == ADSM_WRITE ? begin_write(pin) : begin_read(pin);
+    pin->address = object->shadow.shadow + pin->offset;
+    adsm_rwlock_release_shared(&object->lock);
+    if (rc != ADSM_OK)
+        *pin = (struct adsm_pin){.address = (void *)address};
+    ADSM_COUNT(pins, 1);
+    return rc;
+}
+
+/* Bytes of block `i` outside [from, to) come from the device: the call wrote
+ * only part of a block that nobody fetched. */
+static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
+                          size_t to)
+{
+    size_t begin = (size_t)i << object->block_shift;
+    size_t end = begin + adsm_block_bytes(object, i);
+    int rc = ADSM_OK;
+    if (from > begin)
+        rc = adsm_dma_download(object->home, object->shadow.shadow + begin,
+                               adsm_daddr_add(object->device, begin),
+                               from - begin, object->work);
+    if (rc == ADSM_OK && to < end)
+        rc = adsm_dma_download(object->home, object->shadow.shadow + to,
+                               adsm_daddr_add(object->device, to), end - to,
+                               object->work);
+    return rc;
+}
+
+/* Block `i`, held, has been written in [from, to). */
+static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
+                        size_t to)
+{
+    int rc = ADSM_OK;
+    bool whole = covers_block(object, from, to, i);
+    if (!whole && adsm_block_state(object, i) == ADSM_INVALID)
+        rc = complete_block(object, i, from, to);
+    int applied = adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE);
+    return rc != ADSM_OK ? rc : applied;
+}
+
+/* The mapping limit stands in the way: open more, keeping what was written. */
+static int commit_widened(struct adsm_pin *pin, uint32_t i)
+{
+    struct adsm_object *object = pin->object;
+    int rc = ADSM_E_NOT_SHARED;
+    adsm_rwlock_release_shared(&object->lock);
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == pin->generation)
+        rc = adsm_coherence_widen(object, i, 1, true);
+    adsm_rwlock_release(&object->lock);
+    adsm_rwlock_acquire_shared(&object->lock);
+    return rc;
+}
+
+static bool is_held(const struct adsm_pin *pin, uint32_t i)
+{
+    return i >= pin->held_first && i < pin->held_first + pin->held_count;
+}
+
+/* Blocks held whole and in one state: one change of protection for all. */
+static uint32_t commit_run(struct adsm_pin *pin, uint32_t i, size_t to)
+{
+    struct adsm_object *object = pin->object;
+    uint32_t end = pin->held_first + pin->held_count;
+    uint32_t n = 0;
+    while (i + n < end && covers_block(object, pin->offset, to, i + n) &&
+           adsm_block_state(object, i + n) == adsm_block_state(object, i))
+        n++;
+    if (n > 1 &&
+        adsm_coherence_apply(object, i, n, ADSM_BULK_OVERWRITE) == ADSM_OK)
+        return n;
+    return 0;
+}
+
+static int commit(struct adsm_pin *pin, size_t done)
+{
+    struct adsm_object *object = pin->object;
+    size_t to = pin->offset + done;
+    uint32_t i = adsm_block_of(object, pin->offset);
+    uint32_t last = adsm_block_of(object, to - 1) + 1;
+    int first_failure = ADSM_OK;
+    while (i < last) {
+        uint32_t n = is_held(pin, i) ? commit_run(pin, i, to) : 0;
+        if (n > 0) {
+            i += n;
+            continue;
+        }
+        bool ours = is_held(pin, i);
+        if (!ours && !adsm_block_hold(object, pin->generation, i))
+            return ADSM_E_NOT_SHARED;
+        int rc = commit_block(object, i, pin->offset, to);
+        if (rc == ADSM_E_LIMIT)
+            rc = commit_widened(pin, i);
+        if (!ours)
+            adsm_block_release(object, i, 1);
+        if (first_failure == ADSM_OK)
+            first_failure = rc;
+        i++;
+    }
+    return first_failure;
+}
+
+int adsm_pin_end(struct adsm_pin *pin, size_t done)
+{
+    struct adsm_object *object = pin->object;
+    if (!object || pin->access == ADSM_READ)
+        return ADSM_OK;
+    int saved = errno;
+    int rc = ADSM_OK;
+    adsm_rwlock_acquire_shared(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == pin->generation) {
+        if (done > 0)
+            rc = commit(pin, done);
+        adsm_block_release(object, pin->held_first, pin->held_count);
+    }
+    adsm_rwlock_release_shared(&object->lock);
+    adsm_coherence_evict();
+    errno = saved;
+    return rc;
+}

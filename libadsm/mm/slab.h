@@ -1,0 +1,31 @@
+/*
+ * Slabs: 2 MiB objects from which small allocations are carved, 256-byte
+ * aligned. A slab is one object to the coherence engine.
+ *
+ * Owns the slots. Lock: one for all slabs, rank API, because a new
+ * slab is made under it. A slab is destroyed with its last slot, except that
+ * the last slab of its kind stays.
+ */
+#ifndef ADSM_MM_SLAB_H
+#define ADSM_MM_SLAB_H
+
+#include "mm/object.h"
+
+enum { ADSM_SLOT_SHIFT = 8 };
+
+/** Allocate `bytes` (1 .. 1 MiB) from a slab of `accel` whose blocks started
+ *  in state `first`. */
+int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
+                    enum adsm_state first, bool safe, void **host);
+
+/** Free a slot; ADSM_E_NOT_SHARED when `host` is not the start of one. */
+int adsm_slab_free(struct adsm_object *object, void *host);
+
+/** Base and size of the slot that contains `address`. */
+int adsm_slab_range(struct adsm_object *object, const void *address,
+                    void **base, size_t *bytes);
+
+/** The slabs of `accel` are being destroyed: drop them all. */
+void adsm_slab_forget(struct adsm_accel *accel);
+
+#endif

@@ -1,0 +1,78 @@
+/* From signal to DMA: find, hold, apply, let go, evict. */
+#include "mm/touch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/trace.h"
+#include "mm/coherence.h"
+#include "mm/index.h"
+
+/* The mapping limit stands in the way of one block: open more of its object
+ * under the exclusive lock. ADSM_OK also when the object is gone. */
+static int widen(struct adsm_object *object, uint32_t generation, uint32_t i)
+{
+    int rc = ADSM_OK;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == generation)
+        rc = adsm_coherence_widen(object, i, 1, false);
+    adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+static int salvage(struct adsm_object *object, uint32_t i)
+{
+    adsm_log_signal_address(
+        ADSM_LOG_ERROR,
+        "the device is lost: the program goes on with what the host last had "
+        "at",
+        (unsigned long)(object->host + ((size_t)i << object->block_shift)));
+    return adsm_coherence_salvage(object, i);
+}
+
+/* One block of a live object whose lock is held shared. */
+static int touch_block(struct adsm_object *object, uint32_t i,
+                       enum adsm_event event)
+{
+    int rc = adsm_coherence_apply(object, i, 1, event);
+    if (rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST)
+        rc = salvage(object, i);
+    adsm_block_release(object, i, 1);
+    return rc;
+}
+
+bool adsm_touch(uintptr_t address, enum adsm_access access)
+{
+    uint64_t start = adsm_now_ns();
+    struct adsm_object *object = adsm_index_acquire((void *)address);
+    if (!object)
+        return false;
+    uint32_t generation = atomic_load(&object->generation);
+    uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
+    int rc = ADSM_OK;
+    if (adsm_block_hold(object, generation, i))
+        rc = touch_block(object, i,
+                         access == ADSM_WRITE ? ADSM_WRITE_FAULT
+                                              : ADSM_READ_FAULT);
+    adsm_rwlock_release_shared(&object->lock);
+    if (rc == ADSM_E_LIMIT)
+        rc = widen(object, generation, i);
+    adsm_coherence_evict();
+
+    uint64_t end = adsm_now_ns();
+    ADSM_COUNT(ns_fault, end - start);
+    if (access == ADSM_WRITE)
+        ADSM_COUNT(faults_write, 1);
+    else
+        ADSM_COUNT(faults_read, 1);
+    if (atomic_load_explicit(&adsm_trace_on, memory_order_relaxed))
+        adsm_trace_record("fault", start, end, 0);
+    if (rc != ADSM_OK)
+        adsm_log_signal_address(ADSM_LOG_ERROR,
+                                rc == ADSM_E_NOMEM
+                                    ? "out of host memory for shared data at"
+                                    : "cannot open shared data at",
+                                address);
+    return rc == ADSM_OK;
+}
