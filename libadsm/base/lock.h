@@ -31,6 +31,7 @@ enum adsm_rank {
     ADSM_RANK_POOL,
     ADSM_RANK_STATS,
     ADSM_RANK_LOG,
+    ADSM_RANK_SIGNAL,
     ADSM_RANKS
 };
 

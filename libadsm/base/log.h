@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum adsm_log_level {
     ADSM_LOG_ERROR,
@@ -74,6 +75,6 @@ void adsm_log_signal(enum adsm_log_level level, const char *message);
  * Signal: any handler
  */
 void adsm_log_signal_address(enum adsm_log_level level, const char *message,
-                             unsigned long address);
+                             uintptr_t address);
 
 #endif

@@ -16,7 +16,8 @@
 struct adsm_pool {
     struct adsm_lock lock; /* guards every member below */
     size_t item_bytes;     /* rounded up to the alignment */
-    size_t chunk_bytes;
+    size_t align;
+    void *chunks;   /* every chunk, newest first */
     void *free;     /* single linked through the first word of free items */
     uint8_t *fresh; /* part of the newest chunk that was never handed out */
     uint8_t *fresh_end;
@@ -29,6 +30,7 @@ struct adsm_pool {
     {                                                                          \
         .lock = ADSM_LOCK_INIT(ADSM_RANK_POOL),                                \
         .item_bytes = ((item_bytes_) + (align_)-1) & ~(size_t)((align_)-1),    \
+        .align = (align_),                                                     \
     }
 
 /**

@@ -26,7 +26,7 @@ extern _Atomic bool adsm_trace_on;
  *
  * @path    file for adsm_trace_finish; the text must stay
  * @events  ring size, rounded up to a power of two; 0 for ADSM_TRACE_EVENTS
- * Return: ADSM_OK; ADSM_E_NOMEM; ADSM_E_INVALID (already recording)
+ * Return: ADSM_OK; ADSM_E_NOMEM; ADSM_E_INVALID (has been started before)
  * Thread: one
  * Signal: never
  */

@@ -4,11 +4,13 @@
  *
  * Owns the segments and which 2 MiB granules of them are in use. Does not own
  * the mapping at A. Lazy: a range costs address space only, until it is
- * committed. Not inherited by fork. Lock: one, rank ARENA.
+ * committed. Not inherited by fork. Lock: one, rank ARENA. Its invariants are
+ * adsm_arena_is_valid.
  */
 #ifndef ADSM_OS_ARENA_H
 #define ADSM_OS_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +76,14 @@ uint64_t adsm_arena_bytes_committed(void);
 
 /** Number of segments, that is of open files. Signal: fault path. */
 size_t adsm_arena_segments(void);
+
+/**
+ * Do the bitmaps agree with the counts? For assertions and tests.
+ *
+ * Thread: any; takes the ARENA lock
+ * Signal: never (slow)
+ */
+bool adsm_arena_is_valid(void);
 
 /**
  * Release every segment; no range may be in use.

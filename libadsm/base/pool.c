@@ -1,0 +1,111 @@
+/*
+ * Type-stable pools: see base/pool.h.
+ */
+#include "base/pool.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Chunks grow with the pool, so that small pools stay small and large ones
+ * make few mappings. */
+#define POOL_CHUNK_MIN ((size_t)64 << 10)
+#define POOL_CHUNK_MAX ((size_t)4 << 20)
+
+/* The head of a chunk: the list of all chunks, for adsm_pool_fini. */
+struct pool_chunk {
+    struct pool_chunk *next;
+    size_t bytes;
+};
+
+void adsm_pool_init(struct adsm_pool *pool, size_t item_bytes, size_t align)
+{
+    memset(pool, 0, sizeof *pool);
+    adsm_lock_init(&pool->lock, ADSM_RANK_POOL);
+    pool->item_bytes = (item_bytes + align - 1) & ~(align - 1);
+    pool->align = align;
+}
+
+/* Bytes of the chunk head, so that the first item behind it is aligned. */
+static size_t pool_head_bytes(const struct adsm_pool *pool)
+{
+    size_t align = pool->align;
+    return (sizeof(struct pool_chunk) + align - 1) & ~(align - 1);
+}
+
+/* Map one more chunk; the rest of the last one is too small for an item. */
+static bool pool_grow(struct adsm_pool *pool)
+{
+    size_t head = pool_head_bytes(pool);
+    size_t bytes = pool->bytes_mapped;
+    if (bytes < POOL_CHUNK_MIN)
+        bytes = POOL_CHUNK_MIN;
+    if (bytes > POOL_CHUNK_MAX)
+        bytes = POOL_CHUNK_MAX;
+    if (bytes < head + pool->item_bytes)
+        bytes = head + pool->item_bytes;
+    bytes = (bytes + 4095) & ~(size_t)4095;
+    int saved_errno = errno;
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = saved_errno;
+    if (map == MAP_FAILED)
+        return false;
+    struct pool_chunk *chunk = map;
+    chunk->next = pool->chunks;
+    chunk->bytes = bytes;
+    pool->chunks = chunk;
+    pool->fresh = (uint8_t *)map + head;
+    pool->fresh_end = (uint8_t *)map + bytes;
+    pool->bytes_mapped += bytes;
+    return true;
+}
+
+static void *pool_take(struct adsm_pool *pool)
+{
+    void *item = pool->free;
+    if (item != NULL) {
+        memcpy(&pool->free, item, sizeof pool->free);
+        return item;
+    }
+    if ((size_t)(pool->fresh_end - pool->fresh) < pool->item_bytes &&
+        !pool_grow(pool))
+        return NULL;
+    item = pool->fresh;
+    pool->fresh += pool->item_bytes;
+    return item;
+}
+
+void *adsm_pool_get(struct adsm_pool *pool)
+{
+    adsm_lock_acquire(&pool->lock);
+    void *item = pool_take(pool);
+    if (item != NULL)
+        pool->items_live++;
+    adsm_lock_release(&pool->lock);
+    return item;
+}
+
+void adsm_pool_put(struct adsm_pool *pool, void *item)
+{
+    if (item == NULL)
+        return;
+    adsm_lock_acquire(&pool->lock);
+    memcpy(item, &pool->free, sizeof pool->free);
+    pool->free = item;
+    pool->items_live--;
+    adsm_lock_release(&pool->lock);
+}
+
+void adsm_pool_fini(struct adsm_pool *pool)
+{
+    struct pool_chunk *chunk = pool->chunks;
+    while (chunk != NULL) {
+        struct pool_chunk *next = chunk->next;
+        munmap(chunk, chunk->bytes);
+        chunk = next;
+    }
+    pool->chunks = pool->free = NULL;
+    pool->fresh = pool->fresh_end = NULL;
+    pool->items_live = pool->bytes_mapped = 0;
+}

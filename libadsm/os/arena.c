@@ -1,0 +1,348 @@
+/*
+ * Host memory of shared objects in memfd segments: see os/arena.h.
+ *
+ * Owns the list of segments and a bitmap of used granules for each. Segments
+ * grow in size as they grow in number, so that a thousand objects or a
+ * terabyte need a handful of open files. Lock: arena_lock, rank ARENA.
+ */
+#include "os/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "os/vm.h"
+
+#define GRANULE             ADSM_ARENA_GRANULE_BYTES
+#define SEGMENT_FIRST       ((size_t)1 << 30)
+#define SEGMENT_LAST        ((size_t)64 << 30)
+#define WORD_BITS           64
+#define WORDS_FOR(granules) (((granules) + WORD_BITS - 1) / WORD_BITS)
+
+/* Lives in a mapping of its own, `map_bytes` long. */
+struct segment {
+    struct segment *next;
+    size_t map_bytes;
+    int fd;
+    uint8_t *shadow;
+    size_t granules;
+    size_t used; /* granules in use */
+    size_t hint; /* no free granule below this one */
+    uint64_t bitmap[];
+};
+
+static struct adsm_lock arena_lock = ADSM_LOCK_INIT(ADSM_RANK_ARENA);
+static struct segment *arena_segments; /* guarded by arena_lock */
+static size_t arena_count;             /* guarded by arena_lock */
+
+static bool bit_get(const struct segment *segment, size_t i)
+{
+    return (segment->bitmap[i / WORD_BITS] >> (i % WORD_BITS)) & 1;
+}
+
+static void bits_set(struct segment *segment, size_t first, size_t count,
+                     bool value)
+{
+    for (size_t i = first; i < first + count; i++) {
+        uint64_t bit = UINT64_C(1) << (i % WORD_BITS);
+        if (value)
+            segment->bitmap[i / WORD_BITS] |= bit;
+        else
+            segment->bitmap[i / WORD_BITS] &= ~bit;
+    }
+}
+
+/* First granule not below `at` with the wanted value; `granules` for none. */
+static size_t bits_next(const struct segment *segment, size_t at, bool value)
+{
+    while (at < segment->granules) {
+        uint64_t word = segment->bitmap[at / WORD_BITS];
+        word = (value ? word : ~word) >> (at % WORD_BITS);
+        if (word != 0) {
+            at += (size_t)__builtin_ctzll(word);
+            return at < segment->granules ? at : segment->granules;
+        }
+        at = (at / WORD_BITS + 1) * WORD_BITS;
+    }
+    return segment->granules;
+}
+
+/* First fit. Return: first granule; segment->granules when none fits. */
+static size_t segment_find(struct segment *segment, size_t count)
+{
+    if (segment->granules - segment->used < count)
+        return segment->granules;
+    size_t at = bits_next(segment, segment->hint, false);
+    segment->hint = at;
+    while (at < segment->granules) {
+        size_t end = bits_next(segment, at, true);
+        if (end - at >= count)
+            return at;
+        at = bits_next(segment, end, false);
+    }
+    return segment->granules;
+}
+
+/* A file beyond RLIMIT_FSIZE would cost the program a SIGXFSZ. */
+static size_t segment_size_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > SIZE_MAX / 2)
+        return SIZE_MAX / 2;
+    return (size_t)limit.rlim_cur & ~(GRANULE - 1);
+}
+
+static int segment_open(size_t bytes)
+{
+    int fd = memfd_create("adsm", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* The shadow mapping, aligned so that huge pages are possible. */
+static uint8_t *segment_map(int fd, size_t bytes)
+{
+    uintptr_t at = adsm_vm_reserve(bytes, GRANULE, 0);
+    if (at == 0)
+        return NULL;
+    if (adsm_vm_map_file(at, bytes, fd, 0, ADSM_PROT_READ_WRITE) != ADSM_OK) {
+        adsm_vm_release(at, bytes);
+        return NULL;
+    }
+    return (uint8_t *)at;
+}
+
+static struct segment *segment_create(size_t bytes)
+{
+    size_t granules = bytes / GRANULE;
+    size_t map_bytes =
+        sizeof(struct segment) + WORDS_FOR(granules) * sizeof(uint64_t);
+    struct segment *segment = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (segment == MAP_FAILED)
+        return NULL;
+    int fd = segment_open(bytes);
+    uint8_t *shadow = fd >= 0 ? segment_map(fd, bytes) : NULL;
+    if (shadow == NULL) {
+        if (fd >= 0)
+            close(fd);
+        munmap(segment, map_bytes);
+        return NULL;
+    }
+    segment->map_bytes = map_bytes;
+    segment->fd = fd;
+    segment->shadow = shadow;
+    segment->granules = granules;
+    return segment;
+}
+
+static void segment_destroy(struct segment *segment)
+{
+    munmap(segment->shadow, segment->granules * GRANULE);
+    close(segment->fd);
+    munmap(segment, segment->map_bytes);
+}
+
+/* Add a segment that holds `bytes` at least, as large as can be had. */
+static struct segment *arena_grow(size_t bytes)
+{
+    size_t wish = SEGMENT_FIRST;
+    for (size_t i = 0; i < arena_count && wish < SEGMENT_LAST; i++)
+        wish *= 2;
+    size_t limit = segment_size_limit();
+    if (wish > limit)
+        wish = limit;
+    if (wish < bytes)
+        wish = bytes;
+    for (; bytes <= limit; wish /= 2) {
+        wish = wish < bytes ? bytes : wish & ~(GRANULE - 1);
+        struct segment *segment = segment_create(wish);
+        if (segment != NULL) {
+            segment->next = arena_segments;
+            arena_segments = segment;
+            arena_count++;
+            return segment;
+        }
+        if (wish == bytes)
+            break;
+    }
+    return NULL;
+}
+
+static struct segment *arena_take(size_t count, size_t *first)
+{
+    struct segment *segment = arena_segments;
+    for (; segment != NULL; segment = segment->next) {
+        *first = segment_find(segment, count);
+        if (*first < segment->granules)
+            break;
+    }
+    if (segment == NULL) {
+        segment = arena_grow(count * GRANULE);
+        *first = 0;
+    }
+    if (segment != NULL) {
+        bits_set(segment, *first, count, true);
+        segment->used += count;
+    }
+    return segment;
+}
+
+adsm_status_t adsm_arena_alloc(struct adsm_arena_range *range, size_t bytes)
+{
+    memset(range, 0, sizeof *range);
+    if (bytes == 0 || bytes > SIZE_MAX / 4)
+        return ADSM_E_NOMEM;
+    int saved_errno = errno;
+    size_t count = (bytes + GRANULE - 1) / GRANULE, first = 0;
+    adsm_lock_acquire(&arena_lock);
+    struct segment *segment = arena_take(count, &first);
+    adsm_lock_release(&arena_lock);
+    errno = saved_errno;
+    if (segment == NULL)
+        return ADSM_E_NOMEM;
+    range->fd = segment->fd;
+    range->offset = (uint64_t)first * GRANULE;
+    range->shadow = segment->shadow + range->offset;
+    range->bytes = count * GRANULE;
+    range->segment = segment;
+    return ADSM_OK;
+}
+
+/* Return the pages of [offset, offset+bytes) of the segment's file. */
+static void arena_punch(int fd, uint64_t offset, size_t bytes)
+{
+    while (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     (off_t)offset, (off_t)bytes) != 0 &&
+           errno == EINTR) {
+    }
+}
+
+void adsm_arena_free(struct adsm_arena_range *range)
+{
+    struct segment *segment = range->segment;
+    if (segment == NULL)
+        return;
+    int saved_errno = errno;
+    size_t first = range->offset / GRANULE, count = range->bytes / GRANULE;
+    /* Before the granules can have a new owner, who expects zeros. */
+    arena_punch(segment->fd, range->offset, range->bytes);
+    adsm_lock_acquire(&arena_lock);
+    bits_set(segment, first, count, false);
+    segment->used -= count;
+    if (first < segment->hint)
+        segment->hint = first;
+    adsm_lock_release(&arena_lock);
+    errno = saved_errno;
+    memset(range, 0, sizeof *range);
+}
+
+static bool arena_is_within(const struct adsm_arena_range *range, size_t offset,
+                            size_t bytes)
+{
+    return offset <= range->bytes && bytes <= range->bytes - offset;
+}
+
+adsm_status_t adsm_arena_commit(const struct adsm_arena_range *range,
+                                size_t offset, size_t bytes)
+{
+    if (!arena_is_within(range, offset, bytes))
+        return ADSM_E_INVALID;
+    if (bytes == 0)
+        return ADSM_OK;
+    int saved_errno = errno;
+    size_t page = adsm_vm_page_bytes();
+    size_t start = offset & ~(page - 1);
+    size_t end = (offset + bytes + page - 1) & ~(page - 1);
+    adsm_status_t status = ADSM_OK;
+    int rc;
+    do {
+        rc = fallocate(range->fd, FALLOC_FL_KEEP_SIZE,
+                       (off_t)(range->offset + start), (off_t)(end - start));
+    } while (rc != 0 && errno == EINTR);
+    if (rc != 0)
+        status =
+            errno == ENOSPC || errno == ENOMEM ? ADSM_E_NOMEM : ADSM_E_SYSTEM;
+    errno = saved_errno;
+    return status;
+}
+
+void adsm_arena_decommit(const struct adsm_arena_range *range, size_t offset,
+                         size_t bytes)
+{
+    if (!arena_is_within(range, offset, bytes))
+        return;
+    int saved_errno = errno;
+    size_t page = adsm_vm_page_bytes();
+    size_t start = (offset + page - 1) & ~(page - 1);
+    size_t end = (offset + bytes) & ~(page - 1);
+    if (end > start)
+        arena_punch(range->fd, range->offset + start, end - start);
+    errno = saved_errno;
+}
+
+uint64_t adsm_arena_bytes_committed(void)
+{
+    int saved_errno = errno;
+    uint64_t bytes = 0;
+    adsm_lock_acquire(&arena_lock);
+    for (struct segment *s = arena_segments; s != NULL; s = s->next) {
+        struct stat info;
+        if (fstat(s->fd, &info) == 0)
+            bytes += (uint64_t)info.st_blocks * 512;
+    }
+    adsm_lock_release(&arena_lock);
+    errno = saved_errno;
+    return bytes;
+}
+
+size_t adsm_arena_segments(void)
+{
+    adsm_lock_acquire(&arena_lock);
+    size_t count = arena_count;
+    adsm_lock_release(&arena_lock);
+    return count;
+}
+
+bool adsm_arena_is_valid(void)
+{
+    bool valid = true;
+    size_t count = 0;
+    adsm_lock_acquire(&arena_lock);
+    for (struct segment *s = arena_segments; s != NULL; s = s->next, count++) {
+        size_t used = 0;
+        for (size_t i = 0; i < s->granules; i++) {
+            used += bit_get(s, i);
+            valid = valid && (i >= s->hint || bit_get(s, i));
+        }
+        valid = valid && used == s->used;
+    }
+    valid = valid && count == arena_count;
+    adsm_lock_release(&arena_lock);
+    return valid;
+}
+
+void adsm_arena_fini(void)
+{
+    adsm_lock_acquire(&arena_lock);
+    struct segment *segment = arena_segments;
+    arena_segments = NULL;
+    arena_count = 0;
+    adsm_lock_release(&arena_lock);
+    while (segment != NULL) {
+        struct segment *next = segment->next;
+        segment_destroy(segment);
+        segment = next;
+    }
+}

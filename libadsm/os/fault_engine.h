@@ -1,0 +1,72 @@
+/*
+ * Between the parts of the fault engines: private to os/fault*.c.
+ *
+ * fault.c owns the callback and the guard, fault_chain.c the application's
+ * action, fault_<engine>.c what the kernel calls.
+ */
+#ifndef ADSM_OS_FAULT_ENGINE_H
+#define ADSM_OS_FAULT_ENGINE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "os/fault.h"
+
+struct adsm_fault_engine {
+    const char *name;
+    /** Install; SIGSEGV's action so far is in fault_chain.c already. */
+    adsm_status_t (*init)(void);
+    /** Remove; SIGSEGV's kernel action is undefined afterwards. */
+    void (*fini)(void);
+    /** Change SA_ONSTACK and SA_RESTART of the kernel action. Any handler. */
+    void (*set_flags)(int flags);
+};
+
+extern const struct adsm_fault_engine adsm_fault_sigsegv;
+
+/** One fault as the engine saw it. */
+struct adsm_fault_site {
+    uintptr_t addr;
+    uintptr_t ip; /* of the faulting instruction */
+    enum adsm_access access;
+};
+
+/**
+ * Ask the callback about a fault, with the guards of fault.c.
+ *
+ * Return: true when the access may be tried again; false when it is foreign
+ * Thread: the faulting one
+ * Signal: fault path
+ */
+bool adsm_fault_resolve(const struct adsm_fault_site *site);
+
+/**
+ * Is SIGSEGV's kernel action ours to change now? False while the engine itself
+ * installs: what libsigsegv asks for then is not the application's wish.
+ */
+bool adsm_fault_keeps_action(void);
+
+/** Engine in use; NULL for none. Signal: any handler. */
+const struct adsm_fault_engine *adsm_fault_engine(void);
+
+/** Read the application's action from the kernel, before the engine installs
+ * (or give it back to the kernel, after). Thread: one. Signal: never. */
+adsm_status_t adsm_fault_chain_init(void);
+void adsm_fault_chain_fini(void);
+
+/** Flags the kernel action must have for the application's action as it is
+ * now. Signal: any handler. */
+int adsm_fault_chain_flags(void);
+
+/**
+ * Give a foreign SIGSEGV to the application as the kernel would have. May
+ * leave by the application's siglongjmp.
+ *
+ * Thread: the one that got the signal, in the handler
+ * Signal: fault path
+ */
+void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * Fault engine over mprotect, installed through libsigsegv.
+ *
+ * libsigsegv hands over an address only, so its kernel action is wrapped by
+ * one that notes what the processor says about the access. Areas are not
+ * registered with its dispatcher, which is not safe against registration by
+ * another thread: one handler gets every fault and asks the callback.
+ *
+ * Owns the kernel's action for SIGSEGV. No lock: changed by init and, under
+ * fault_chain.c's lock, by set_flags.
+ */
+#include "os/fault_engine.h"
+
+#include <errno.h>
+#include <sigsegv.h>
+#include <stddef.h>
+
+#include "os/real.h"
+
+/* The fault being handled on this thread, from the wrapper to the handler that
+ * libsigsegv calls. Volatile and initial-exec: set in a signal handler. */
+struct sigsegv_fault {
+    struct adsm_fault_site site;
+    bool resolved;
+};
+static __thread struct sigsegv_fault *volatile sigsegv_current
+    __attribute__((tls_model("initial-exec")));
+
+static struct sigaction sigsegv_library; /* libsigsegv's kernel action */
+static struct sigaction sigsegv_kernel;  /* ours */
+
+#if defined(__x86_64__)
+#define PAGE_FAULT_WRITE 2
+
+static struct adsm_fault_site sigsegv_site(const siginfo_t *info,
+                                           const ucontext_t *context)
+{
+    const greg_t *regs = context->uc_mcontext.gregs;
+    return (struct adsm_fault_site){
+        .addr = (uintptr_t)info->si_addr,
+        .ip = (uintptr_t)regs[REG_RIP],
+        .access = regs[REG_ERR] & PAGE_FAULT_WRITE ? ADSM_WRITE : ADSM_READ,
+    };
+}
+#elif defined(__aarch64__)
+#define ESR_WRITE_NOT_READ (1u << 6)
+
+/* Without a syndrome record the kind is unknown: a write opens everything. */
+static struct adsm_fault_site sigsegv_site(const siginfo_t *info,
+                                           const ucontext_t *context)
+{
+    struct adsm_fault_site site = {
+        .addr = (uintptr_t)info->si_addr,
+        .ip = (uintptr_t)context->uc_mcontext.pc,
+        .access = ADSM_WRITE,
+    };
+    const uint8_t *at = context->uc_mcontext.__reserved;
+    const struct _aarch64_ctx *record = (const void *)at;
+    for (; record->magic != 0; record = (const void *)at) {
+        if (record->magic == ESR_MAGIC &&
+            !(((const struct esr_context *)record)->esr & ESR_WRITE_NOT_READ))
+            site.access = ADSM_READ;
+        at += record->size;
+    }
+    return site;
+}
+#else
+#error "no access kind for this processor yet"
+#endif
+
+/* Called by libsigsegv. Always "handled", because its own idea of passing on
+ * is to remove every handler: foreign faults are ours to chain. */
+static int sigsegv_handle(void *address, int serious)
+{
+    struct sigsegv_fault *fault = sigsegv_current;
+    if (fault != NULL)
+        fault->resolved = adsm_fault_resolve(&fault->site);
+    return 1;
+}
+
+static void sigsegv_entry(int signal, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    struct sigsegv_fault fault = {.resolved = false};
+    /* Not a page fault: sent by a process, or by the kernel without an
+     * address (a non-canonical one). */
+    if (info->si_code > 0 && info->si_code != SI_KERNEL) {
+        struct sigsegv_fault *outer = sigsegv_current;
+        fault.site = sigsegv_site(info, context);
+        sigsegv_current = &fault;
+        sigsegv_library.sa_sigaction(signal, info, context);
+        sigsegv_current = outer;
+    }
+    errno = saved_errno;
+    if (!fault.resolved)
+        adsm_fault_chain(signal, info, context);
+}
+
+/* A handler that interrupts us while we hold a lock, and touches shared
+ * memory, would wait for itself; faults of our own must stay visible. */
+static void sigsegv_block_asynchronous(sigset_t *set)
+{
+    static const int synchronous[] = {SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
+                                      SIGTRAP, SIGABRT, SIGSYS};
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof synchronous / sizeof *synchronous; i++)
+        sigdelset(set, synchronous[i]);
+}
+
+static void engine_set_flags(int flags)
+{
+    sigsegv_kernel.sa_flags = SA_SIGINFO | flags;
+    adsm_real()->sigaction(SIGSEGV, &sigsegv_kernel, NULL);
+}
+
+static adsm_status_t engine_init(void)
+{
+    if (sigsegv_install_handler(sigsegv_handle) != 0)
+        return ADSM_E_UNSUPPORTED;
+    /* Through the plain name, which libsigsegv used as well: a sanitizer that
+     * keeps actions of its own then gives back what libsigsegv gave it. */
+    if (sigaction(SIGSEGV, NULL, &sigsegv_library) != 0 ||
+        !(sigsegv_library.sa_flags & SA_SIGINFO)) {
+        sigsegv_deinstall_handler();
+        adsm_fault_chain_fini();
+        return ADSM_E_UNSUPPORTED;
+    }
+    sigsegv_kernel.sa_sigaction = sigsegv_entry;
+    sigsegv_block_asynchronous(&sigsegv_kernel.sa_mask);
+    engine_set_flags(adsm_fault_chain_flags());
+    return ADSM_OK;
+}
+
+static void engine_fini(void)
+{
+    sigsegv_deinstall_handler();
+}
+
+const struct adsm_fault_engine adsm_fault_sigsegv = {
+    .name = "sigsegv",
+    .init = engine_init,
+    .fini = engine_fini,
+    .set_flags = engine_set_flags,
+};

@@ -1,0 +1,114 @@
+/*
+ * Reading /proc/self/maps: is somebody's data at an address?
+ *
+ * Owns the parser. Uses system calls only, so that it works early in a
+ * preloaded program. No lock: a snapshot.
+ */
+#include "os/vm.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct maps_line {
+    uintptr_t start, end;
+    bool is_placeholder; /* ---p, no file, no name of the kernel's */
+};
+
+/* Number at *at in the given base; moves *at behind it. */
+static uint64_t maps_number(const char **at, unsigned base)
+{
+    uint64_t value = 0;
+    for (;; (*at)++) {
+        unsigned c = (unsigned char)**at, digit = base;
+        if (c >= '0' && c <= '9')
+            digit = c - '0';
+        else if (c >= 'a' && c <= 'f')
+            digit = c - 'a' + 10;
+        if (digit >= base)
+            return value;
+        value = value * base + digit;
+    }
+}
+
+static const char *maps_field(const char *at)
+{
+    while (*at != ' ' && *at != '\0')
+        at++;
+    while (*at == ' ')
+        at++;
+    return at;
+}
+
+/* "7f00-7f10 ---p 00000000 00:00 0   [anon:name]" */
+static bool maps_parse(const char *text, struct maps_line *line)
+{
+    line->start = (uintptr_t)maps_number(&text, 16);
+    if (*text++ != '-')
+        return false;
+    line->end = (uintptr_t)maps_number(&text, 16);
+    if (*text++ != ' ' || strlen(text) < 4)
+        return false;
+    const char *mode = text;
+    text = maps_field(text); /* offset */
+    text = maps_field(text); /* device */
+    text = maps_field(text); /* inode  */
+    uint64_t inode = maps_number(&text, 10);
+    const char *name = text;
+    while (*name == ' ')
+        name++;
+    line->is_placeholder = memcmp(mode, "---p", 4) == 0 && inode == 0 &&
+                           (*name == '\0' || memcmp(name, "[anon", 5) == 0);
+    return true;
+}
+
+/* May the line be there when [addr, addr+bytes) is nobody's? */
+static bool maps_allows(const char *text, uintptr_t addr, size_t bytes,
+                        bool *past)
+{
+    struct maps_line line;
+    if (!maps_parse(text, &line))
+        return false;
+    *past = line.start >= addr + bytes;
+    return *past || line.end <= addr || line.is_placeholder;
+}
+
+/* Check the complete lines of a buffer; returns the bytes they take. */
+static size_t maps_check(char *text, size_t used, uintptr_t addr, size_t bytes,
+                         bool *allowed, bool *past)
+{
+    size_t done = 0;
+    while (*allowed && !*past) {
+        char *end = memchr(text + done, '\n', used - done);
+        if (end == NULL)
+            break;
+        *end = '\0';
+        *allowed = maps_allows(text + done, addr, bytes, past);
+        done = (size_t)(end - text) + 1;
+    }
+    return done;
+}
+
+bool adsm_vm_is_placeholder(uintptr_t addr, size_t bytes)
+{
+    char text[8192]; /* a line is at most a path and a hundred bytes */
+    size_t used = 0;
+    bool allowed = true, past = false, complete = false;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
+                          O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    while (allowed && !past) {
+        ssize_t n = syscall(SYS_read, fd, text + used, sizeof text - used);
+        complete = n == 0 && used == 0;
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+        size_t done = maps_check(text, used, addr, bytes, &allowed, &past);
+        memmove(text, text + done, used - done);
+        used -= done;
+    }
+    close(fd);
+    return allowed && (past || complete);
+}
