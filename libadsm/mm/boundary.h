@@ -76,8 +76,11 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
  *  noted the stream's lane before. */
 void adsm_boundary_device_written(struct adsm_device_write *write);
 
-/** True when no block of the range is on the host: the driver may be asked
- *  directly, nothing to flush or invalidate. */
+/**
+ * True when no block of the range is on the host. For reads only: the driver
+ * may be asked directly, there is nothing to flush. A device write always goes
+ * through adsm_boundary_device_write, which costs one uncontended lock then.
+ */
 bool adsm_boundary_is_far(const void *address, size_t bytes);
 
 #endif

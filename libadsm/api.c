@@ -1,0 +1,291 @@
+/*
+ * Public entry points: check the arguments, bring the runtime up, pass on.
+ * Nothing below checks again what is checked here.
+ */
+#include "adsm.h"
+
+#include "init.h"
+#include "mm/boundary.h"
+#include "mm/heap.h"
+#include "mm/index.h"
+#include "sched/detail.h"
+#include "sched/kernel.h"
+#include "sched/launch.h"
+
+#include <string.h>
+
+static __thread int thread_device;
+static __thread adsmStatus last_status;
+
+static adsmStatus done(int status)
+{
+    last_status = (adsmStatus)status;
+    return last_status;
+}
+
+static int bring_up(void)
+{
+    int rc = adsm_init();
+    if (rc == ADSM_E_NO_DEVICE)
+        return adsm_detail(rc, "%s", adsm_accel_why());
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "the runtime is not up: %s",
+                           adsm_status_text(rc));
+    return ADSM_OK;
+}
+
+/* The accel of the thread's device. */
+static int current(struct adsm_accel **accel)
+{
+    int rc = bring_up();
+    if (rc != ADSM_OK)
+        return rc;
+    rc = adsm_accel_open(thread_device, accel);
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "device %d: %s", thread_device,
+                           adsm_accel_error_text());
+    return ADSM_OK;
+}
+
+const char *adsmErrorName(int status)
+{
+    return adsm_status_name(status);
+}
+
+const char *adsmErrorText(int status)
+{
+    return adsm_status_text(status);
+}
+
+const char *adsmErrorDetail(void)
+{
+    return adsm_detail_text();
+}
+
+adsmStatus adsmLastStatus(void)
+{
+    return last_status;
+}
+
+int adsmDeviceCount(void)
+{
+    return done(bring_up()) == ADSM_OK ? adsm_accel_devices() : 0;
+}
+
+adsmStatus adsmDeviceUse(int device)
+{
+    int rc = bring_up();
+    if (rc != ADSM_OK)
+        return done(rc);
+    if (device < 0 || device >= adsm_accel_devices())
+        return done(adsm_detail(ADSM_E_INVALID, "device %d: there are 0 to %d",
+                                device, adsm_accel_devices() - 1));
+    thread_device = device;
+    return done(ADSM_OK);
+}
+
+adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail)
+{
+    int rc = bring_up();
+    if (rc != ADSM_OK)
+        return done(rc);
+    char name[8];
+    size_t total_bytes, free_bytes;
+    rc = adsm_accel_describe(device, name, sizeof name, &total_bytes,
+                             &free_bytes);
+    if (rc != ADSM_OK)
+        return done(
+            adsm_detail(rc, "device %d: %s", device, adsm_accel_error_text()));
+    if (total)
+        *total = total_bytes;
+    if (avail)
+        *avail = free_bytes;
+    return done(ADSM_OK);
+}
+
+static void *allocate(size_t bytes, enum adsm_origin origin)
+{
+    struct adsm_accel *accel;
+    void *host = NULL;
+    if (bytes == 0) {
+        done(adsm_detail(ADSM_E_INVALID, "0 bytes asked for; 1 or more "
+                                         "are possible"));
+        return NULL;
+    }
+    int rc = current(&accel);
+    if (rc == ADSM_OK) {
+        rc = adsm_heap_alloc(accel, bytes, origin, &host);
+        if (rc != ADSM_OK)
+            (void)adsm_detail(rc, "%zu bytes of shared memory: %s", bytes,
+                              adsm_status_text(rc));
+    }
+    return done(rc) == ADSM_OK ? host : NULL;
+}
+
+void *adsmAlloc(size_t bytes)
+{
+    return allocate(bytes, ADSM_FROM_API);
+}
+
+void *adsmSafeAlloc(size_t bytes)
+{
+    return allocate(bytes, ADSM_FROM_SAFE);
+}
+
+void *adsmSafe(const void *address)
+{
+    struct adsm_daddr device;
+    int rc = adsm_heap_device(address, &device);
+    if (rc != ADSM_OK) {
+        done(adsm_detail(rc, "%p is not in a shared object", address));
+        return NULL;
+    }
+    done(ADSM_OK);
+    return (void *)(uintptr_t)device.at;
+}
+
+adsmStatus adsmFree(void *address)
+{
+    if (!address)
+        return done(ADSM_OK);
+    int rc = adsm_heap_free(address);
+    if (rc == ADSM_E_NOT_SHARED)
+        (void)adsm_detail(rc,
+                          "%p is not the start of a shared allocation (freed "
+                          "already, inside one, or never allocated)",
+                          address);
+    else if (rc != ADSM_OK)
+        (void)adsm_detail(rc, "freeing %p: %s", address,
+                          adsm_accel_error_text());
+    return done(rc);
+}
+
+adsmStatus adsmModuleLoad(adsmModule **module, const void *image, size_t bytes)
+{
+    struct adsm_accel *accel;
+    if (!module || !image)
+        return done(
+            adsm_detail(ADSM_E_INVALID, "module and image must not be NULL"));
+    *module = NULL;
+    int rc = current(&accel);
+    if (rc == ADSM_OK)
+        rc = adsm_module_load(accel, image, bytes, module);
+    return done(rc);
+}
+
+adsmStatus adsmModuleUnload(adsmModule *module)
+{
+    return done(adsm_module_unload(module));
+}
+
+adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
+                         const char *name, adsmReach reach)
+{
+    if (!kernel || !name)
+        return done(
+            adsm_detail(ADSM_E_INVALID, "kernel and name must not be NULL"));
+    *kernel = NULL;
+    if (reach != ADSM_ANY_OBJECT && reach != ADSM_ONLY_ARGUMENTS)
+        return done(adsm_detail(ADSM_E_INVALID,
+                                "reach %d: ADSM_ANY_OBJECT or "
+                                "ADSM_ONLY_ARGUMENTS",
+                                (int)reach));
+    return done(adsm_kernel_get(module, name, reach, kernel));
+}
+
+/* Find the object of an attach or detach and lock it exclusively. */
+static int lock_object(void *address, const adsmKernel *kernel,
+                       struct adsm_object **object)
+{
+    struct adsm_kernel_view view;
+    int rc = adsm_kernel_view(kernel, &view);
+    if (rc != ADSM_OK)
+        return rc;
+    *object = adsm_index_acquire(address);
+    if (!*object)
+        return adsm_detail(ADSM_E_NOT_SHARED, "%p is not in a shared object",
+                           address);
+    bool slab = (*object)->slab != NULL;
+    adsm_rwlock_release_shared(&(*object)->lock);
+    if (slab)
+        return adsm_detail(ADSM_E_UNSUPPORTED,
+                           "small objects share a slab and belong to every "
+                           "kernel: allocate more than ADSM_SLAB_MAX bytes");
+    adsm_rwlock_acquire(&(*object)->lock);
+    return ADSM_OK;
+}
+
+adsmStatus adsmAttach(void *address, adsmKernel *kernel)
+{
+    struct adsm_object *object;
+    int rc = lock_object(address, kernel, &object);
+    if (rc != ADSM_OK)
+        return done(rc);
+    uint32_t i = 0;
+    while (i < object->kernel_count && object->kernels[i] != kernel)
+        i++;
+    if (i == ADSM_OBJECT_KERNELS)
+        rc = adsm_detail(ADSM_E_LIMIT,
+                         "an object can be assigned to %d "
+                         "kernels at most",
+                         ADSM_OBJECT_KERNELS);
+    else if (i == object->kernel_count)
+        object->kernels[object->kernel_count++] = kernel;
+    adsm_rwlock_release(&object->lock);
+    return done(rc);
+}
+
+adsmStatus adsmDetach(void *address, adsmKernel *kernel)
+{
+    struct adsm_object *object;
+    int rc = lock_object(address, kernel, &object);
+    if (rc != ADSM_OK)
+        return done(rc);
+    uint32_t i = 0;
+    while (i < object->kernel_count && object->kernels[i] != kernel)
+        i++;
+    if (i == object->kernel_count)
+        rc = adsm_detail(ADSM_E_NOT_FOUND,
+                         "the object is not assigned to that kernel");
+    else
+        object->kernels[i] = object->kernels[--object->kernel_count];
+    adsm_rwlock_release(&object->lock);
+    return done(rc);
+}
+
+adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
+                       size_t shared_bytes, int count, const adsmArg *args)
+{
+    const unsigned g[3] = {grid.x, grid.y, grid.z};
+    const unsigned b[3] = {block.x, block.y, block.z};
+    for (int i = 0; i < 3; i++)
+        if (g[i] == 0 || b[i] == 0)
+            return done(adsm_detail(ADSM_E_INVALID,
+                                    "grid and block dimensions must be 1 or "
+                                    "more"));
+    if (count > 0 && !args)
+        return done(adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
+    return done(adsm_launch(kernel, g, b, shared_bytes, count, args));
+}
+
+adsmStatus adsmCallV(adsmKernel *kernel, long n, int count, const adsmArg *args)
+{
+    if (count > 0 && !args)
+        return done(adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
+    return done(adsm_launch_range(kernel, n, count, args));
+}
+
+adsmStatus adsmSync(void)
+{
+    struct adsm_accel *accel;
+    int rc = current(&accel);
+    if (rc != ADSM_OK)
+        return done(rc);
+    rc = adsm_accel_synchronize(accel);
+    if (rc == ADSM_OK)
+        rc = adsm_boundary_return(accel);
+    if (rc != ADSM_OK)
+        (void)adsm_detail(rc, "device %d: %s", thread_device,
+                          adsm_accel_error_text());
+    return done(rc);
+}

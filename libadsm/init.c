@@ -1,0 +1,97 @@
+/*
+ * Bring-up in the order of the layers; teardown prints and writes what the
+ * options ask for. Memory and device are left to the end of the process: other
+ * threads may still use them while exit handlers run.
+ */
+#include "init.h"
+
+#include "accel/accel.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "base/stats.h"
+#include "base/trace.h"
+#include "mm/coherence.h"
+#include "mm/index.h"
+#include "mm/touch.h"
+#include "os/real.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static adsm_status_t outcome;
+static _Atomic bool up;
+static _Atomic bool forked;
+
+static void report(void)
+{
+    const struct adsm_options *options = adsm_options_get();
+    if (atomic_load(&forked))
+        return;
+    if (options->stats)
+        adsm_stats_print(stderr);
+    if (options->stats_file &&
+        adsm_stats_write_json(options->stats_file) != ADSM_OK)
+        adsm_log(ADSM_LOG_WARN, "cannot write counters to %s: %m",
+                 options->stats_file);
+    if (options->trace && adsm_trace_finish() != ADSM_OK)
+        adsm_log(ADSM_LOG_WARN, "cannot write the trace to %s: %m",
+                 options->trace);
+}
+
+/* The child has none of the parent's shared pages (MADV_DONTFORK) and must not
+ * touch the driver. */
+static void in_child(void)
+{
+    atomic_store(&forked, true);
+    atomic_store(&up, false);
+}
+
+static bool owns(uintptr_t address)
+{
+    return adsm_index_find((void *)address) != NULL;
+}
+
+static adsm_status_t start(void)
+{
+    adsm_options_load();
+    const struct adsm_options *options = adsm_options_get();
+    (void)adsm_real();
+    int rc = adsm_accel_init();
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_coherence_init(adsm_protocol_find(adsm_option_word(
+                            ADSM_OPTION_ID_protocol, options->protocol)),
+                        (uint32_t)options->rolling_size,
+                        (uint32_t)options->rolling_factor);
+    adsm_fault_set_owner(owns);
+    rc = adsm_fault_init(adsm_touch);
+    if (rc != ADSM_OK)
+        return rc;
+    if (options->trace && adsm_trace_start(options->trace, 0) != ADSM_OK)
+        adsm_log(ADSM_LOG_WARN, "cannot trace to %s: %m", options->trace);
+    pthread_atfork(NULL, NULL, in_child);
+    atexit(report);
+    return ADSM_OK;
+}
+
+static void start_once(void)
+{
+    outcome = start();
+    atomic_store(&up, outcome == ADSM_OK);
+}
+
+adsm_status_t adsm_init(void)
+{
+    if (atomic_load(&forked))
+        return ADSM_E_FORKED;
+    pthread_once(&once, start_once);
+    return outcome;
+}
+
+bool adsm_is_up(void)
+{
+    return atomic_load_explicit(&up, memory_order_acquire);
+}

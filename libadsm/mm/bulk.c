@@ -1,0 +1,220 @@
+/* memmove, memset and memcmp over plain and shared memory. */
+#include "mm/bulk.h"
+
+#include "base/option.h"
+#include "base/stats.h"
+#include "mm/boundary.h"
+#include "mm/index.h"
+#include "mm/pin.h"
+#include "os/real.h"
+
+#include <stdlib.h>
+
+/* Host pieces are bounded so that the write-back of one piece overlaps the
+ * copy of the next. */
+enum { PIECE_BYTES = 4 << 20 };
+
+/* Device-side part of a move or a set that begins at `to`. */
+struct device_job {
+    struct adsm_accel *home; /* found by device_part */
+    uint8_t *to;
+    const uint8_t *from; /* NULL: set to `value` */
+    int value;
+    size_t bytes;
+};
+
+static size_t bytes_left(const struct adsm_object *object, const void *at)
+{
+    return object->bytes - (size_t)((const uint8_t *)at - object->host);
+}
+
+/* The part of the job whose source (for a set: target) only the device has;
+ * 0 when the host is the better place. */
+static size_t device_part(struct device_job *job)
+{
+    const void *truth = job->from ? job->from : job->to;
+    struct adsm_object *source = adsm_index_acquire(truth);
+    if (!source)
+        return 0;
+    size_t bytes = bytes_left(source, truth);
+    job->home = source->home;
+    adsm_rwlock_release_shared(&source->lock);
+    struct adsm_object *target = adsm_index_acquire(job->to);
+    if (!target)
+        return 0;
+    if (bytes > bytes_left(target, job->to))
+        bytes = bytes_left(target, job->to);
+    bool same = target->home == job->home;
+    adsm_rwlock_release_shared(&target->lock);
+    if (bytes > job->bytes)
+        bytes = job->bytes;
+    if (!same || bytes < adsm_options_get()->bulk_min)
+        return 0;
+    return adsm_boundary_is_far(truth, bytes) ? bytes : 0;
+}
+
+static int enqueue_job(const struct device_job *job, size_t bytes,
+                       struct adsm_object *target)
+{
+    struct adsm_daddr to =
+        adsm_daddr_add(target->device, (uint64_t)(job->to - target->host));
+    struct adsm_fence done = {0, 0};
+    int rc;
+    if (!job->from) {
+        rc = adsm_dma_set(target->home, to, (uint8_t)job->value, bytes,
+                          target->work, &done);
+    } else {
+        struct adsm_object *source = adsm_index_find(job->from);
+        struct adsm_daddr from = adsm_daddr_add(
+            source->device, (uint64_t)(job->from - source->host));
+        rc = adsm_fence_wait(source->home, source->work);
+        if (rc == ADSM_OK)
+            rc = adsm_dma_copy(target->home, to, from, bytes, target->work,
+                               &done);
+    }
+    if (rc == ADSM_OK)
+        target->work = done;
+    return rc;
+}
+
+/* Let the device do what it can do alone; *did says how much that was. */
+static int try_device(struct device_job *job, size_t *did)
+{
+    *did = 0;
+    size_t bytes = device_part(job);
+    if (bytes == 0)
+        return ADSM_OK;
+    struct adsm_device_write write;
+    int rc = adsm_boundary_device_write(
+        job->to, bytes, adsm_accel_launch_stream(job->home), &write);
+    if (rc != ADSM_OK)
+        return rc;
+    if (write.object) {
+        rc = enqueue_job(job, bytes, write.object);
+        *did = bytes;
+        ADSM_COUNT(bulk_device, 1);
+    }
+    adsm_boundary_device_written(&write);
+    return rc;
+}
+
+/* One host piece of a move; *did bytes were moved. */
+static int host_move(uint8_t *to, const uint8_t *from, size_t bytes,
+                     size_t *did)
+{
+    struct adsm_pin source, target;
+    int rc = adsm_pin_begin(from, bytes, ADSM_READ, &source);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = adsm_pin_begin(to, source.bytes, ADSM_WRITE, &target);
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_real()->memmove(target.address, source.address, target.bytes);
+    *did = target.bytes;
+    ADSM_COUNT(bulk_host, 1);
+    return adsm_pin_end(&target, target.bytes);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Overlapping ranges: in one piece when each lies in one object (or none),
+ * through a buffer where they cross a border. */
+static int move_overlapping(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    struct adsm_pin source, target;
+    int rc = adsm_pin_begin(from, bytes, ADSM_READ, &source);
+    if (rc != ADSM_OK)
+        return rc;
+    if (source.bytes == bytes) {
+        rc = adsm_pin_begin(to, bytes, ADSM_WRITE, &target);
+        if (rc != ADSM_OK)
+            return rc;
+        if (target.bytes == bytes) {
+            adsm_real()->memmove(target.address, source.address, bytes);
+            return adsm_pin_end(&target, bytes);
+        }
+        (void)adsm_pin_end(&target, 0);
+    }
+    uint8_t *buffer = malloc(bytes);
+    if (!buffer)
+        return ADSM_E_NOMEM;
+    rc = adsm_bulk_move(buffer, from, bytes);
+    if (rc == ADSM_OK)
+        rc = adsm_bulk_move(to, buffer, bytes);
+    free(buffer);
+    return rc;
+}
+
+int adsm_bulk_move(void *to_, const void *from_, size_t bytes)
+{
+    uint8_t *to = to_;
+    const uint8_t *from = from_;
+    if (to == from || bytes == 0)
+        return ADSM_OK;
+    if (to < from + bytes && from < to + bytes)
+        return move_overlapping(to, from, bytes);
+    while (bytes > 0) {
+        struct device_job job = {NULL, to, from, 0, bytes};
+        size_t did;
+        int rc = try_device(&job, &did);
+        if (rc == ADSM_OK && did == 0)
+            rc = host_move(to, from, least(bytes, PIECE_BYTES), &did);
+        if (rc != ADSM_OK)
+            return rc;
+        to += did;
+        from += did;
+        bytes -= did;
+    }
+    return ADSM_OK;
+}
+
+static int host_set(uint8_t *to, int value, size_t bytes, size_t *did)
+{
+    struct adsm_pin target;
+    int rc = adsm_pin_begin(to, bytes, ADSM_WRITE, &target);
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_real()->memset(target.address, value, target.bytes);
+    *did = target.bytes;
+    ADSM_COUNT(bulk_host, 1);
+    return adsm_pin_end(&target, target.bytes);
+}
+
+int adsm_bulk_set(void *to_, int value, size_t bytes)
+{
+    uint8_t *to = to_;
+    while (bytes > 0) {
+        struct device_job job = {NULL, to, NULL, value, bytes};
+        size_t did;
+        int rc = try_device(&job, &did);
+        if (rc == ADSM_OK && did == 0)
+            rc = host_set(to, value, least(bytes, PIECE_BYTES), &did);
+        if (rc != ADSM_OK)
+            return rc;
+        to += did;
+        bytes -= did;
+    }
+    return ADSM_OK;
+}
+
+int adsm_bulk_compare(const void *a_, const void *b_, size_t bytes, int *order)
+{
+    const uint8_t *a = a_, *b = b_;
+    *order = 0;
+    while (bytes > 0 && *order == 0) {
+        struct adsm_pin left, right;
+        int rc = adsm_pin_begin(a, least(bytes, PIECE_BYTES), ADSM_READ, &left);
+        if (rc == ADSM_OK)
+            rc = adsm_pin_begin(b, left.bytes, ADSM_READ, &right);
+        if (rc != ADSM_OK)
+            return rc;
+        *order = adsm_real()->memcmp(left.address, right.address, right.bytes);
+        a += right.bytes;
+        b += right.bytes;
+        bytes -= right.bytes;
+    }
+    return ADSM_OK;
+}

@@ -1,0 +1,175 @@
+/* From adsmLaunch to the driver: check, release, enqueue, remember. */
+#include "sched/launch.h"
+
+#include "mm/boundary.h"
+#include "mm/index.h"
+#include "sched/detail.h"
+#include "sched/kernel.h"
+
+#include <string.h>
+
+enum {
+    RANGE_BLOCK = 256, /* threads of a range kernel's block */
+    RANGE_FIXED = 2,   /* i0 and i1 */
+};
+
+/* Everything a launch carries, on the stack. */
+struct launch {
+    struct adsm_kernel_view kernel;
+    int count;
+    void *values[ADSM_KERNEL_PARAMETERS];               /* for the driver */
+    struct adsm_daddr pointers[ADSM_KERNEL_PARAMETERS]; /* values point here */
+    struct adsm_use uses[ADSM_KERNEL_PARAMETERS];
+    size_t use_count;
+};
+
+static enum adsm_event event_of(int mode)
+{
+    return mode == ADSM_IN    ? ADSM_CALL_IN
+           : mode == ADSM_OUT ? ADSM_CALL_OUT
+                              : ADSM_CALL;
+}
+
+/* The object is used; if an earlier argument used it differently, or the
+ * argument is not the whole object, the safer event wins. */
+static void add_use(struct launch *launch, struct adsm_object *object,
+                    bool whole, int mode)
+{
+    enum adsm_event event = event_of(mode);
+    if (event == ADSM_CALL_OUT && !whole)
+        event = ADSM_CALL;
+    for (size_t i = 0; i < launch->use_count; i++)
+        if (launch->uses[i].object == object) {
+            if (launch->uses[i].event != event)
+                launch->uses[i].event = ADSM_CALL;
+            return;
+        }
+    launch->uses[launch->use_count++] = (struct adsm_use){object, event};
+}
+
+static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
+{
+    struct adsm_object *object = adsm_index_acquire(arg->p);
+    if (!object)
+        return adsm_detail(ADSM_E_NOT_SHARED,
+                           "argument %d of kernel '%s' (%p) is no shared "
+                           "pointer: allocate it with adsmAlloc, or pass a "
+                           "value with adsmVal",
+                           i, launch->kernel.name, arg->p);
+    size_t offset = (size_t)((const uint8_t *)arg->p - object->host);
+    launch->pointers[i] = adsm_daddr_add(object->device, offset);
+    launch->values[i] = &launch->pointers[i];
+    bool whole = offset == 0 && !object->slab;
+    bool home = object->home == launch->kernel.accel;
+    adsm_rwlock_release_shared(&object->lock);
+    if (!home)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' lives on device %d, the "
+                           "kernel on device %d",
+                           i, launch->kernel.name,
+                           adsm_accel_device(object->home),
+                           adsm_accel_device(launch->kernel.accel));
+    add_use(launch, object, whole, arg->mode);
+    return ADSM_OK;
+}
+
+static int add_argument(struct launch *launch, const adsmArg *arg)
+{
+    int i = launch->count++;
+    const struct adsm_kernel_view *kernel = &launch->kernel;
+    size_t bytes = arg->mode ? sizeof(void *) : arg->bytes;
+    if (arg->mode < 0 || arg->mode > ADSM_INOUT || (!arg->mode && !arg->p))
+        return adsm_detail(
+            ADSM_E_INVALID,
+            "argument %d of kernel '%s' was not made by adsmVal, "
+            "adsmIn, adsmOut or adsmInOut",
+            i, kernel->name);
+    if (kernel->parameters >= 0 && bytes != kernel->parameter_bytes[i])
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' has %zu bytes, its "
+                           "parameter has %u",
+                           i, kernel->name, bytes, kernel->parameter_bytes[i]);
+    if (arg->mode)
+        return add_pointer(launch, i, arg);
+    launch->values[i] = (void *)arg->p;
+    return ADSM_OK;
+}
+
+/* `fixed` leading parameters are filled in by the runtime. */
+static int check_count(const struct adsm_kernel_view *kernel, int count,
+                       int fixed)
+{
+    if (count < 0 || count + fixed > ADSM_KERNEL_PARAMETERS)
+        return adsm_detail(ADSM_E_INVALID, "%d arguments; 0 to %d are possible",
+                           count, ADSM_KERNEL_PARAMETERS - fixed);
+    if (kernel->parameters >= 0 && count + fixed != kernel->parameters)
+        return adsm_detail(ADSM_E_INVALID,
+                           "kernel '%s' takes %d arguments%s, %d were given",
+                           kernel->name, kernel->parameters - fixed,
+                           fixed ? " after i0 and i1" : "", count);
+    return ADSM_OK;
+}
+
+static int enqueue(struct launch *launch, const void *kernel,
+                   const unsigned grid[3], const unsigned block[3],
+                   size_t shared_bytes)
+{
+    struct adsm_accel *accel = launch->kernel.accel;
+    adsm_stream stream = adsm_accel_launch_stream(accel);
+    bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
+    int rc = adsm_boundary_call(accel, stream, kernel, launch->uses,
+                                launch->use_count, only);
+    if (rc == ADSM_OK)
+        rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
+                               shared_bytes, stream, launch->values);
+    if (rc == ADSM_OK)
+        rc = adsm_boundary_called(accel, stream, false, kernel, launch->uses,
+                                  launch->use_count, only);
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "kernel '%s' was not launched: %s",
+                           launch->kernel.name, adsm_accel_error_text());
+    return ADSM_OK;
+}
+
+int adsm_launch(const adsmKernel *kernel, const unsigned grid[3],
+                const unsigned block[3], size_t shared_bytes, int count,
+                const adsmArg *args)
+{
+    struct launch launch;
+    launch.count = 0;
+    launch.use_count = 0;
+    int rc = adsm_kernel_view(kernel, &launch.kernel);
+    if (rc == ADSM_OK)
+        rc = check_count(&launch.kernel, count, 0);
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
+        rc = add_argument(&launch, &args[i]);
+    if (rc != ADSM_OK)
+        return rc;
+    return enqueue(&launch, kernel, grid, block, shared_bytes);
+}
+
+int adsm_launch_range(const adsmKernel *kernel, long n, int count,
+                      const adsmArg *args)
+{
+    struct launch launch;
+    launch.count = 0;
+    launch.use_count = 0;
+    int64_t bounds[RANGE_FIXED] = {0, n};
+    int rc = adsm_kernel_view(kernel, &launch.kernel);
+    if (rc == ADSM_OK)
+        rc = check_count(&launch.kernel, count, RANGE_FIXED);
+    if (rc == ADSM_OK && (n < 0 || n > (long)RANGE_BLOCK * INT32_MAX))
+        rc = adsm_detail(ADSM_E_INVALID, "%ld elements; 0 to %ld are possible",
+                         n, (long)RANGE_BLOCK * INT32_MAX);
+    for (int i = 0; i < RANGE_FIXED && rc == ADSM_OK; i++) {
+        adsmArg bound = {&bounds[i], sizeof bounds[i], 0};
+        rc = add_argument(&launch, &bound);
+    }
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
+        rc = add_argument(&launch, &args[i]);
+    if (rc != ADSM_OK || n == 0)
+        return rc;
+    unsigned grid[3] = {(unsigned)((n + RANGE_BLOCK - 1) / RANGE_BLOCK), 1, 1};
+    unsigned block[3] = {RANGE_BLOCK, 1, 1};
+    return enqueue(&launch, kernel, grid, block, 0);
+}
