@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""adsm-info as built: sections, JSON, sources of values, no driver at all.
+
+test_info.py BUILD-ROOT
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import suite  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+INFO = BUILD / 'tools/adsm-info'
+SOFT = {'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda')}
+
+
+def adsm_info(*words, **extra):
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
+    return subprocess.run([INFO, *words], env={**env, **extra}, text=True,
+                          capture_output=True, check=False, timeout=60)
+
+
+def section(name, **extra):
+    """Rows of one section, and what was said on stderr."""
+    run = adsm_info('--json', f'--{name}', **extra)
+    assert run.returncode == 0, run
+    whole = json.loads(run.stdout)
+    assert set(whole) == {'version', name}, whole
+    return whole[name], run.stderr
+
+
+def option(name, **extra):
+    rows, said = section('options', **extra)
+    return next(row for row in rows if row['option'] == name), said
+
+
+class Options(unittest.TestCase):
+    def test_defaults_are_shown_as_such(self):
+        rows, said = section('options')
+        self.assertEqual({row['source'] for row in rows}, {'default'})
+        self.assertTrue(all(row['value'] == row['default'] for row in rows))
+        self.assertEqual(said, '')
+
+    def test_value_from_environment_is_shown_as_such(self):
+        row, said = option('ADSM_BLOCK_SIZE', ADSM_BLOCK_SIZE='1M')
+        self.assertEqual((row['value'], row['default'], row['source']),
+                         ('1M', '256K', 'environment'))
+        self.assertEqual(said, '')
+
+    def test_bad_value_warns_and_keeps_the_default(self):
+        row, said = option('ADSM_BLOCK_SIZE', ADSM_BLOCK_SIZE='3000')
+        self.assertEqual((row['value'], row['source']), ('256K', 'default'))
+        self.assertEqual(said.count('\n'), 1, said)
+        self.assertIn('4K', said)
+
+    def test_unknown_variable_warns_with_the_nearest_name(self):
+        _, said = section('options', ADSM_PROTOCL='lazy')
+        self.assertIn('ADSM_PROTOCL', said)
+        self.assertIn('ADSM_PROTOCOL', said)
+
+    def test_control_characters_stay_valid_json(self):
+        row, _ = option('ADSM_TRACE', ADSM_TRACE='a"\\\n\t\x01b')
+        self.assertEqual(row['value'], 'a"\\\n\t\x01b')
+
+    def test_text_has_a_line_for_every_option(self):
+        out = adsm_info('--options').stdout
+        for row in section('options')[0]:
+            self.assertRegex(out, rf"(?m)^  {row['option']} +\S.* default ")
+
+
+class Sections(unittest.TestCase):
+    def test_all_sections_when_none_is_named(self):
+        whole = json.loads(adsm_info('--json', **SOFT).stdout)
+        self.assertEqual(list(whole), ['version', 'devices', 'engines',
+                                       'options', 'hooks'])
+
+    def test_engine_in_use_is_named(self):
+        rows, _ = section('engines')
+        self.assertEqual([row['engine'] for row in rows
+                          if row['state'] == 'in use'], ['sigsegv'])
+
+    def test_hooks_are_the_names_the_preload_library_exports(self):
+        library = BUILD / 'interpose/libadsm-preload.so'
+        names = subprocess.run(['nm', '-D', '--defined-only', library],
+                               check=True, capture_output=True, text=True)
+        exported = {line.split()[-1].split('@')[0]
+                    for line in names.stdout.splitlines()}
+        rows, _ = section('hooks')
+        self.assertGreater(len(rows), 50)
+        self.assertEqual({row['symbol'] for row in rows} - exported, set())
+
+    def test_wrong_argument_is_refused(self):
+        run = adsm_info('--device')
+        self.assertEqual((run.returncode, run.stdout), (2, ''))
+        self.assertIn("'--device'", run.stderr)
+
+
+class Devices(unittest.TestCase):
+    def test_software_devices_are_listed(self):
+        rows, _ = section('devices', SOFTCUDA_DEVICES='3',
+                          SOFTCUDA_MEMORY='64M', **SOFT)
+        self.assertEqual([row['device'] for row in rows], [0, 1, 2])
+        self.assertEqual({row['MiB'] for row in rows}, {64})
+        self.assertTrue(all(0 < row['free MiB'] <= 64 for row in rows))
+        self.assertTrue(all(row['model'] and row['why'] for row in rows))
+
+    def test_forced_strategy_is_shown(self):
+        for strategy in ('window', 'overlay', 'translate'):
+            rows, _ = section('devices', ADSM_ADDRESS=strategy,
+                              SOFTCUDA_MEMORY='64M', **SOFT)
+            self.assertEqual([row['address'] for row in rows], [strategy])
+            self.assertIn('ADSM_ADDRESS', rows[0]['why'])
+
+    def test_chosen_devices_only(self):
+        rows, _ = section('devices', SOFTCUDA_DEVICES='3', ADSM_DEVICES='2,0',
+                          **SOFT)
+        self.assertEqual(len(rows), 2)
+
+    def test_no_driver_is_said_and_no_error(self):
+        probe = [sys.executable, '-c',
+                 'import ctypes; ctypes.CDLL("libcuda.so.1")']
+        if subprocess.run(probe, check=False, capture_output=True
+                          ).returncode == 0:
+            self.skipTest('there is a CUDA driver here')
+        run = adsm_info('--devices')
+        self.assertEqual(run.returncode, 0)
+        self.assertRegex(run.stdout, r'(?m)^  none: .*libcuda\.so\.1')
+
+    def test_under_adsm_run_it_sees_the_software_device(self):
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
+        run = subprocess.run([BUILD / 'tools/adsm-run', '--soft', INFO,
+                              '--devices'], text=True, capture_output=True,
+                             check=False, timeout=60, env=env)
+        self.assertEqual((run.returncode, run.stderr), (0, ''), run)
+        self.assertRegex(run.stdout, r'(?m)^ +0  \S')
+
+
+if __name__ == '__main__':
+    suite.main()

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""README and manual pages say what the code does.
+
+test_readme.py SOURCE-ROOT BUILD-ROOT [C-COMPILER]
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import suite  # noqa: E402
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+BUILD = pathlib.Path(sys.argv[2]).resolve()
+COMPILER = sys.argv[3] if len(sys.argv) > 3 else 'cc'
+del sys.argv[1:]
+README = (ROOT / 'README.md').read_text(encoding='utf-8')
+TOOLS = BUILD / 'tools'
+
+
+def block(language):
+    """The first fenced block of README in this language."""
+    return re.search(rf'^```{language}\n(.*?)^```', README, re.M | re.S)[1]
+
+
+def run(*words, cwd=None, **extra):
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
+    return subprocess.run([str(word) for word in words], cwd=cwd, text=True,
+                          env={**env, **extra}, capture_output=True,
+                          check=False, timeout=120)
+
+
+class Example(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_kernel_is_the_one_the_test_uses(self):
+        kernel = self.folder / 'scale.cu'
+        kernel.write_text(block('cuda'), encoding='utf-8')
+        got = run(ROOT / 'tools/ptx.sh', '--check', kernel,
+                  ROOT / 'tests/tools/readme_scale.ptx')
+        if got.returncode == 77:
+            self.skipTest(got.stderr.strip())
+        self.assertEqual(got.returncode, 0, got.stderr)
+
+    def test_program_compiles_and_prints_what_readme_says(self):
+        (self.folder / 'scale.c').write_text(block('c'), encoding='utf-8')
+        shutil.copy(ROOT / 'tests/tools/readme_scale.ptx',
+                    self.folder / 'scale.ptx')
+        library = BUILD / 'libadsm'
+        got = run(*COMPILER.split(), '-Wall', '-Wextra', '-Werror', 'scale.c',
+                  '-I', ROOT / 'libadsm', '-L', library, '-ladsm',
+                  f'-Wl,-rpath,{library}', '-o', 'scale', cwd=self.folder)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        for protocol in ('batch', 'lazy', 'rolling'):
+            got = run('./scale', cwd=self.folder, ADSM_PROTOCOL=protocol,
+                      LD_LIBRARY_PATH=str(TOOLS / 'softcuda'))
+            self.assertEqual((got.returncode, got.stdout, got.stderr),
+                             (0, block('text'), ''), protocol)
+
+
+class Documents(unittest.TestCase):
+    def test_option_tables_are_current(self):
+        got = run(ROOT / 'tools/lib/option_docs.py', '--check',
+                  TOOLS / 'adsm-info', ROOT / 'README.md',
+                  ROOT / 'docs/man/libadsm.7')
+        self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+
+    def test_stale_option_table_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder) / 'README.md'
+            copy.write_text(README.replace('| `ADSM_PROTOCOL` | rolling |',
+                                           '| `ADSM_PROTOCOL` | batch |'),
+                            encoding='utf-8')
+            got = run(ROOT / 'tools/lib/option_docs.py', '--check',
+                      TOOLS / 'adsm-info', copy)
+        self.assertEqual(got.returncode, 1, got)
+        self.assertIn('not current', got.stdout)
+
+    def test_links_lead_to_files(self):
+        for name in ('README.md', 'docs/design.md', 'docs/hardware.md'):
+            text = (ROOT / name).read_text(encoding='utf-8')
+            for link in re.findall(r'\]\(([^)#:]+)\)', text):
+                self.assertTrue((ROOT / name).parent.joinpath(link).exists(),
+                                f'{name}: {link}')
+
+    def test_manual_of_adsm_run_names_its_flags(self):
+        flags = re.findall(r'^  (--[a-z-]+)', run(TOOLS / 'adsm-run',
+                                                  '--help').stdout, re.M)
+        self.assertGreater(len(flags), 8)
+        self.manual_names('adsm-run.1', flags)
+
+    def test_manual_of_adsm_info_names_its_sections(self):
+        flags = re.findall(r'^  (--[a-z-]+)', run(TOOLS / 'adsm-info',
+                                                  '--help').stdout, re.M)
+        self.assertGreater(len(flags), 4)
+        self.manual_names('adsm-info.1',
+                          [flag for flag in flags
+                           if flag not in ('--help', '--version')])
+
+    def manual_names(self, page, flags):
+        text = (ROOT / 'docs/man' / page).read_text(encoding='utf-8')
+        for flag in flags:
+            self.assertIn(flag.replace('-', '\\-'), text, page)
+
+    def test_layout_section_names_the_folders(self):
+        for room in ('libadsm', 'protocols', 'interpose', 'tools', 'bench',
+                     'tests', 'docs'):
+            self.assertIn(f'\n    {room}/ ', README)
+            self.assertTrue((ROOT / room).is_dir())
+
+
+if __name__ == '__main__':
+    suite.main()

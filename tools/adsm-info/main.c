@@ -1,0 +1,121 @@
+/*
+ * adsm-info: what libadsm finds and decides on this machine.
+ *
+ * Prints sections as tables, or all as one JSON object. Gathering is in
+ * sections.c; nothing here changes the system.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "sections.h"
+
+static struct section {
+    const char *flag, *help;
+    void (*fill)(struct table *);
+    bool wanted;
+    struct table table;
+} sections[] = {
+    {.flag = "--devices",
+     .help = "devices and how their addresses are shared",
+     .fill = section_devices},
+    {.flag = "--engines",
+     .help = "ways to notice a CPU access",
+     .fill = section_engines},
+    {.flag = "--options",
+     .help = "options, their values and where those come from",
+     .fill = section_options},
+    {.flag = "--hooks",
+     .help = "entry points that preloading takes over",
+     .fill = section_hooks},
+};
+#define SECTIONS (sizeof sections / sizeof *sections)
+
+static void print_help(void)
+{
+    puts("usage: adsm-info [--json] [section ...]\n"
+         "\n"
+         "Says what libadsm finds here and what it decides. All sections when\n"
+         "none is named. To ask about the software device, run it as\n"
+         "`adsm-run --soft adsm-info`.\n");
+    for (size_t i = 0; i < SECTIONS; i++)
+        printf("  %-11s %s\n", sections[i].flag, sections[i].help);
+    puts("  --json      one JSON object instead of tables\n"
+         "  --version   print the version\n"
+         "  --help      print this");
+}
+
+static struct section *find_section(const char *flag)
+{
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (strcmp(sections[i].flag, flag) == 0)
+            return &sections[i];
+    return NULL;
+}
+
+static void print_json(void)
+{
+    fputs("{\"version\": \"" ADSM_VERSION_TEXT "\"", stdout);
+    for (size_t i = 0; i < SECTIONS; i++) {
+        if (!sections[i].wanted)
+            continue;
+        fputs(",\n", stdout);
+        table_print_json(&sections[i].table, stdout);
+    }
+    puts("}");
+}
+
+static void print_text(void)
+{
+    puts("libadsm " ADSM_VERSION_TEXT);
+    for (size_t i = 0; i < SECTIONS; i++) {
+        if (!sections[i].wanted)
+            continue;
+        putchar('\n');
+        table_print(&sections[i].table, stdout);
+    }
+}
+
+static void print_sections(bool json)
+{
+    adsm_options_load();
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (sections[i].wanted)
+            sections[i].fill(&sections[i].table);
+    if (json)
+        print_json();
+    else
+        print_text();
+    for (size_t i = 0; i < SECTIONS; i++)
+        table_clear(&sections[i].table);
+}
+
+int main(int argc, char **argv)
+{
+    bool json = false, some = false;
+    for (int i = 1; i < argc; i++) {
+        struct section *section = find_section(argv[i]);
+        if (section) {
+            section->wanted = some = true;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else if (strcmp(argv[i], "--version") == 0) {
+            puts("adsm-info " ADSM_VERSION_TEXT);
+            return EXIT_SUCCESS;
+        } else if (strcmp(argv[i], "--help") == 0 ||
+                   strcmp(argv[i], "-h") == 0) {
+            print_help();
+            return EXIT_SUCCESS;
+        } else {
+            fprintf(stderr, "adsm-info: unknown argument '%s'; see --help\n",
+                    argv[i]);
+            return 2;
+        }
+    }
+    for (size_t i = 0; i < SECTIONS; i++)
+        sections[i].wanted |= !some;
+    print_sections(json);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,126 @@
+/*
+ * Gathers what adsm-info prints. See sections.h.
+ */
+#include "sections.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "accel/accel.h"
+#include "accel/address.h"
+#include "base/option.h"
+
+/* Name the columns of a table; the list ends with NULL. */
+static void set_columns(struct table *table, const char *name,
+                        const char *empty, ...)
+{
+    *table = (struct table){.name = name, .empty = empty};
+    va_list list;
+    va_start(list, empty);
+    const char *column;
+    while ((column = va_arg(list, const char *)))
+        table->columns[table->width++] = column;
+    va_end(list);
+}
+
+static void add_device(struct table *table, int device)
+{
+    char number[16], model[128] = "", total[32] = "", available[32] = "";
+    size_t total_bytes = 0, free_bytes = 0;
+    struct adsm_accel *accel = NULL;
+    const char *why = "", *strategy = "";
+    int status = adsm_accel_open(device, &accel);
+    if (status == 0) {
+        strategy = adsm_strategy_name(adsm_address_strategy(accel, &why));
+        status = adsm_accel_describe(device, model, sizeof model, &total_bytes,
+                                     &free_bytes);
+    }
+    if (status != 0)
+        why = adsm_accel_error_text();
+    snprintf(number, sizeof number, "%d", device);
+    snprintf(total, sizeof total, "%zu", total_bytes >> 20);
+    snprintf(available, sizeof available, "%zu", free_bytes >> 20);
+    table_add(table,
+              (const char *[]){number, model, total, available, strategy, why});
+}
+
+void section_devices(struct table *table)
+{
+    set_columns(table, "devices", "no device is visible", "#device", "model",
+                "#MiB", "#free MiB", "address", "why", NULL);
+    if (adsm_accel_init() != 0)
+        table->empty = adsm_accel_why();
+    for (int i = 0; i < adsm_accel_devices(); i++)
+        add_device(table, i);
+}
+
+/* Would this kernel give us a userfaultfd that sees kernel accesses too? */
+static const char *uffd_here(void)
+{
+    long fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) {
+        close((int)fd);
+        return "the kernel would allow it";
+    }
+    if (access("/dev/userfaultfd", R_OK | W_OK) == 0)
+        return "the kernel would allow it through /dev/userfaultfd";
+    return errno == ENOSYS || errno == ENOENT
+               ? "this kernel has no userfaultfd"
+               : "not permitted: needs CAP_SYS_PTRACE, /dev/userfaultfd or "
+                 "vm.unprivileged_userfaultfd=1";
+}
+
+void section_engines(struct table *table)
+{
+    set_columns(table, "engines", "", "engine", "state", "why", NULL);
+    bool source = false;
+    struct adsm_option_info info;
+    adsm_option_info(ADSM_OPTION_ID_fault_engine, &info);
+    source = strcmp(info.source, "default") != 0;
+    table_add(table, (const char *[]){info.value_text, "in use",
+                                      source ? "ADSM_FAULT_ENGINE asks for it"
+                                             : "the default"});
+    table_add(table,
+              (const char *[]){"uffd", "not in this version", uffd_here()});
+}
+
+void section_options(struct table *table)
+{
+    set_columns(table, "options", "", "option", "value", "source", "~default",
+                "~takes", "help", NULL);
+    struct adsm_option_info info;
+    for (size_t i = 0; adsm_option_info(i, &info); i++)
+        table_add(table, (const char *[]){info.env, info.value_text,
+                                          info.source, info.default_text,
+                                          info.type_text, info.help});
+}
+
+/* The list the preload library is made from, as texts. */
+static const struct hook {
+    const char *name, *kind;
+    int since; /* CUDA version, 1000 * major + 10 * minor; 0 for others */
+} hooks[] = {
+#define ADSM_HOOK_LOADER(name)                {#name, "loader", 0},
+#define ADSM_HOOK_LIBC(returns, name, params) {#name, "libc", 0},
+#define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
+    {#name, "CUDA driver", since},
+#include "interpose/hooks.def"
+};
+
+void section_hooks(struct table *table)
+{
+    set_columns(table, "hooks", "", "symbol", "kind", "since CUDA", NULL);
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
+        char since[24] = "";
+        if (hooks[i].since)
+            snprintf(since, sizeof since, "%d.%d", hooks[i].since / 1000,
+                     hooks[i].since % 1000 / 10);
+        table_add(table, (const char *[]){hooks[i].name, hooks[i].kind, since});
+    }
+}

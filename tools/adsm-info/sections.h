@@ -1,0 +1,22 @@
+/*
+ * What adsm-info knows: one function per section, each filling a table.
+ */
+#ifndef ADSM_INFO_SECTIONS_H
+#define ADSM_INFO_SECTIONS_H
+
+#include "table.h"
+
+/** Visible devices, their memory, and how they share addresses with the CPU.
+ *  Opens each device. */
+void section_devices(struct table *table);
+
+/** Fault engines: which exist, which is chosen. */
+void section_engines(struct table *table);
+
+/** Every option: value in use, where from, what it may be. */
+void section_options(struct table *table);
+
+/** Entry points that libadsm-preload.so takes over. */
+void section_hooks(struct table *table);
+
+#endif
