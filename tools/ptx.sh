@@ -18,7 +18,7 @@ if [ $# -ne 2 ]; then
     echo "usage: tools/ptx.sh [--check] in.cu out.ptx" >&2
     exit 2
 fi
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 if [ ! -r "$1" ]; then
     echo "ptx.sh: cannot read '$1'" >&2
     exit 2
@@ -41,11 +41,13 @@ compile() {
 }
 
 if [ $check = no ]; then
-    compile "$1" >"$2.tmp" && [ -s "$2.tmp" ] || {
+    compile "$1" >"$2.tmp"
+    # The pipe hides clang's status; a failed run prints nothing.
+    if [ ! -s "$2.tmp" ]; then
         rm -f "$2.tmp"
         echo "ptx.sh: '$1' does not compile" >&2
         exit 1
-    }
+    fi
     mv "$2.tmp" "$2"
     exit 0
 fi

@@ -203,8 +203,9 @@ START_TEST(too_little_device_memory_gives_status_3)
     setup();
     bare_prefix(prefix, sizeof prefix);
     struct command_result result =
-        command("cd '%s' && '%s/wave-volume' --size 256x256x256 big.vol && "
-                "%s SOFTCUDA_MEMORY=64M '%s/wave_explicit' --volume big.vol",
+        command("cd '%s' && '%s/wave-volume' --size 160x160x160 big.vol && "
+                "%s SOFTCUDA_MEMORY=32M '%s/wave_explicit' --volume big.vol "
+                "--steps 1",
                 folder, place("WAVE_PROGRAMS"), prefix, place("WAVE_PROGRAMS"));
     ck_assert_msg(result.status == 3, "status %d, said %s", result.status,
                   result.output);
