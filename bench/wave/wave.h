@@ -4,10 +4,11 @@
  * Owns the command line, the velocity file, the source, the damping factors,
  * snapshots, progress, the picture and the report. Does not own volumes: each
  * program allocates its own and passes pointers, and nothing here knows
- * whether a pointer is host or device memory. One thread, no locks.
+ * whether a pointer is host or device memory. No locks.
  *
  * These functions end the program on bad input, with one message on stderr and
  * status WAVE_EXIT_INPUT: they are the front half of main(), not a library.
+ * Unless said otherwise only the main thread calls them, and no signal handler.
  */
 #ifndef BENCH_WAVE_WAVE_H
 #define BENCH_WAVE_WAVE_H

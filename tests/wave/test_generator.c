@@ -1,4 +1,4 @@
-/* wave-volume: the shipped model comes from it, and it checks what it is told. */
+/* wave-volume: makes the shipped model, and checks what it is told. */
 #include "common/suite.h"
 #include "command.h"
 
