@@ -28,7 +28,8 @@ def planted(files):
 
 class Tree(unittest.TestCase):
     def test_this_tree_keeps_to_the_table(self):
-        self.assertEqual(layout.check_tree(ROOT), [])
+        found = layout.check_tree(ROOT)
+        self.assertFalse(found, '\n' + '\n'.join(found))
 
     def test_this_tree_is_looked_at(self):
         seen = layout.sources(ROOT)

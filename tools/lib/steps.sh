@@ -192,7 +192,10 @@ steps_format()
         steps_add 1 0 0
         steps_say "format: clean"
     else
-        steps_fail format "clang-format would change files" "$log"
+        sed -n 's/:.*clang-format-violations.*//p' "$log" | sort | uniq -c \
+            >"$log.files"
+        steps_fail format "places clang-format would change, by file" \
+            "$log.files"
     fi
 }
 
