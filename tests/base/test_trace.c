@@ -1,0 +1,207 @@
+/*
+ * Trace: nothing when off, a bounded ring, a well-formed file.
+ */
+#include "base/trace.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/suite.h"
+
+/* A strict JSON reader that only says where a value ends. NULL: malformed. */
+static const char *json_value(const char *at);
+
+static const char *json_space(const char *at)
+{
+    while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')
+        at++;
+    return at;
+}
+
+static const char *json_string(const char *at)
+{
+    if (*at++ != '"')
+        return NULL;
+    for (; *at != '"'; at++) {
+        if ((unsigned char)*at < 0x20)
+            return NULL;
+        if (*at == '\\' && strchr("\"\\/bfnrtu", *++at) == NULL)
+            return NULL;
+    }
+    return at + 1;
+}
+
+static const char *json_number(const char *at)
+{
+    char *end;
+    if (*at != '-' && !isdigit((unsigned char)*at))
+        return NULL;
+    strtod(at, &end);
+    return end == at ? NULL : end;
+}
+
+static const char *json_list(const char *at, char close)
+{
+    at = json_space(at + 1);
+    if (*at == close)
+        return at + 1;
+    for (;; at++) {
+        if (close == '}') {
+            at = json_string(json_space(at));
+            if (at == NULL || *(at = json_space(at)) != ':')
+                return NULL;
+            at++;
+        }
+        at = json_value(at);
+        if (at == NULL)
+            return NULL;
+        at = json_space(at);
+        if (*at == close)
+            return at + 1;
+        if (*at != ',')
+            return NULL;
+    }
+}
+
+static const char *json_value(const char *at)
+{
+    at = json_space(at);
+    if (*at == '{')
+        return json_list(at, '}');
+    if (*at == '[')
+        return json_list(at, ']');
+    return *at == '"' ? json_string(at) : json_number(at);
+}
+
+static char path[] = "/tmp/adsm-trace-XXXXXX";
+static char text[1 << 20];
+
+static void make_path(void)
+{
+    close(mkstemp(path));
+}
+
+static int count(const char *what)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* Finish, read the file, check that it is JSON; the number of events in it. */
+static int finish(void)
+{
+    ck_assert_int_eq(adsm_trace_finish(), ADSM_OK);
+    FILE *in = fopen(path, "r");
+    size_t n = fread(text, 1, sizeof text - 1, in);
+    text[n] = '\0';
+    fclose(in);
+    unlink(path);
+    const char *end = json_value(text);
+    ck_assert_msg(end != NULL, "not JSON: %.300s", text);
+    ck_assert_int_eq(*json_space(end), '\0');
+    return count("\"ph\":\"X\"");
+}
+
+START_TEST(off_records_nothing)
+{
+    ck_assert_uint_eq(adsm_trace_span_begin(), 0);
+    adsm_trace_span_end("nothing", 0, 0);
+    ck_assert_int_eq(adsm_trace_finish(), ADSM_OK);
+}
+END_TEST
+
+START_TEST(spans_are_written)
+{
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
+    uint64_t outer = adsm_trace_span_begin();
+    ck_assert_uint_ne(outer, 0);
+    adsm_trace_span_end("fetch", adsm_trace_span_begin(), 4096);
+    adsm_trace_span_end("fault", outer, 0);
+    ck_assert_int_eq(finish(), 2);
+    ck_assert_int_eq(count("\"name\":\"fetch\""), 1);
+    ck_assert_int_eq(count("\"bytes\":4096"), 1);
+    ck_assert_int_eq(count("\"events_overwritten\":0"), 1);
+    ck_assert_uint_eq(adsm_trace_span_begin(), 0);
+}
+END_TEST
+
+START_TEST(no_event_is_a_valid_file)
+{
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
+    ck_assert_int_eq(finish(), 0);
+}
+END_TEST
+
+START_TEST(names_are_escaped)
+{
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
+    adsm_trace_span_end("a\"b\\c\nd\001", adsm_trace_span_begin(), 0);
+    ck_assert_int_eq(finish(), 1);
+    ck_assert_int_eq(count("a\\\"b\\\\c\\u000ad\\u0001"), 1);
+}
+END_TEST
+
+START_TEST(full_ring_keeps_the_newest)
+{
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 100), ADSM_OK); /* 128 slots */
+    for (uint64_t i = 0; i < 1000; i++)
+        adsm_trace_span_end("e", adsm_trace_span_begin(), i);
+    ck_assert_int_eq(finish(), 128);
+    ck_assert_int_eq(count("\"events_overwritten\":872"), 1);
+    ck_assert_int_eq(count("\"bytes\":871}"), 0);
+    ck_assert_int_eq(count("\"bytes\":872}"), 1);
+    ck_assert_int_eq(count("\"bytes\":999}"), 1);
+}
+END_TEST
+
+static void *record_many(void *arg)
+{
+    for (int i = 0; i < 5000; i++)
+        adsm_trace_span_end("t", adsm_trace_span_begin(), 1);
+    return NULL;
+}
+
+START_TEST(threads_share_the_ring)
+{
+    pthread_t threads[8];
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 1024), ADSM_OK);
+    for (int i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, record_many, NULL);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    int events = finish();
+    /* A writer overtaken by a lap may cost an event each. */
+    ck_assert_int_le(events, 1024);
+    ck_assert_int_ge(events, 1024 - 64);
+}
+END_TEST
+
+START_TEST(second_start_is_refused)
+{
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
+    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_E_INVALID);
+    finish();
+}
+END_TEST
+
+START_TEST(impossible_path_says_so)
+{
+    ck_assert_int_eq(adsm_trace_start("/nonexistent/dir/t.json", 0), ADSM_OK);
+    ck_assert_int_eq(adsm_trace_finish(), ADSM_E_SYSTEM);
+}
+END_TEST
+
+SUITE_MAIN("trace", 30, off_records_nothing, spans_are_written,
+           no_event_is_a_valid_file, names_are_escaped,
+           full_ring_keeps_the_newest, threads_share_the_ring,
+           second_start_is_refused, impossible_path_says_so)
