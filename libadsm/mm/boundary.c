@@ -41,6 +41,26 @@ static int release_object(struct adsm_object *object, enum adsm_event event)
     return rc;
 }
 
+/* Host bytes that the call overwrites are dropped only when it is enqueued: a
+ * launch that the driver refuses must lose nothing. Until then nobody may
+ * write them back over what the kernel produces. */
+static bool is_dropped_later(enum adsm_event event)
+{
+    const struct adsm_protocol *protocol = adsm_coherence_protocol();
+    return event == ADSM_CALL_OUT &&
+           !(protocol->cell[ADSM_DIRTY][event].actions & ADSM_DO_FLUSH);
+}
+
+static int release_named(const struct adsm_use *use)
+{
+    if (!is_dropped_later(use->event))
+        return release_object(use->object, use->event);
+    adsm_rwlock_acquire(&use->object->lock);
+    atomic_store(&use->object->doomed, true);
+    adsm_rwlock_release(&use->object->lock);
+    return ADSM_OK;
+}
+
 static int release_unnamed(struct adsm_object *object, void *context)
 {
     const struct call *call = context;
@@ -56,12 +76,20 @@ int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
     struct call call = {kernel, uses, count};
     int rc = ADSM_OK;
     for (size_t i = 0; i < count && rc == ADSM_OK; i++)
-        rc = release_object(uses[i].object, uses[i].event);
+        rc = release_named(&uses[i]);
     if (rc == ADSM_OK && !only_uses)
         rc = adsm_object_each(accel, true, release_unnamed, &call);
     if (rc == ADSM_OK)
         rc = adsm_dma_order_uploads(accel, stream);
+    if (rc != ADSM_OK)
+        adsm_boundary_call_failed(uses, count);
     return rc;
+}
+
+void adsm_boundary_call_failed(const struct adsm_use *uses, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        atomic_store(&uses[i].object->doomed, false);
 }
 
 /* A CPU read between the release and the launch has fetched what the kernel is
@@ -93,9 +121,12 @@ static int remember(const struct adsm_use *use, struct adsm_fence fence)
 {
     adsm_rwlock_acquire(&use->object->lock);
     use->object->work = fence;
+    atomic_store(&use->object->doomed, false);
     adsm_rwlock_release(&use->object->lock);
     if (use->event == ADSM_CALL_IN)
         return ADSM_OK;
+    if (is_dropped_later(use->event))
+        return release_object(use->object, use->event);
     return forget_reads(use->object);
 }
 

@@ -30,6 +30,10 @@ int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
                        const void *kernel, const struct adsm_use *uses,
                        size_t count, bool only_uses);
 
+/** The driver refused the launch after adsm_boundary_call: the objects keep
+ *  what they have. */
+void adsm_boundary_call_failed(const struct adsm_use *uses, size_t count);
+
 /**
  * The call is enqueued: remember what later CPU accesses must wait for, and
  * forget what the CPU read since the release. Arguments as before.

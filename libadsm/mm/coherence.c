@@ -424,7 +424,8 @@ void adsm_coherence_evict(void)
         struct adsm_object *object = oldest.owner;
         adsm_rwlock_acquire_shared(&object->lock);
         if (atomic_load(&object->live) &&
-            atomic_load(&object->generation) == oldest.generation)
+            atomic_load(&object->generation) == oldest.generation &&
+            !atomic_load(&object->doomed))
             evict_run(object, oldest.block, n);
         adsm_rwlock_release_shared(&object->lock);
     }

@@ -119,9 +119,12 @@ static int enqueue(struct launch *launch, const void *kernel,
     bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
     int rc = adsm_boundary_call(accel, stream, kernel, launch->uses,
                                 launch->use_count, only);
-    if (rc == ADSM_OK)
+    if (rc == ADSM_OK) {
         rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
                                shared_bytes, stream, launch->values);
+        if (rc != ADSM_OK)
+            adsm_boundary_call_failed(launch->uses, launch->use_count);
+    }
     if (rc == ADSM_OK)
         rc = adsm_boundary_called(accel, stream, false, kernel, launch->uses,
                                   launch->use_count, only);

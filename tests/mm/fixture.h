@@ -1,0 +1,50 @@
+/*
+ * What the mm suites share: the runtime up, the byte kernels at hand. Skips
+ * the suite when no driver is to be found.
+ */
+#ifndef TESTS_MM_FIXTURE_H
+#define TESTS_MM_FIXTURE_H
+
+#include "adsm.h"
+#include "common/suite.h"
+#include "init.h"
+#include "kernels.h"
+
+struct fixture {
+    adsmModule *module;
+    adsmKernel *mix, *fill, *mix_only, *fill_only;
+};
+
+#define must(call)                                                             \
+    do {                                                                       \
+        int status_ = (call);                                                  \
+        ck_assert_msg(status_ == ADSM_OK, "%s: %s: %s", #call,                 \
+                      adsmErrorName(status_), adsmErrorDetail());              \
+    } while (0)
+
+static inline struct fixture fixture_up(void)
+{
+    struct fixture f;
+    must(adsm_init());
+    must(adsmModuleLoad(&f.module, kernels_ptx, sizeof kernels_ptx - 1));
+    must(adsmKernelGet(&f.mix, f.module, "mix", ADSM_ANY_OBJECT));
+    must(adsmKernelGet(&f.fill, f.module, "fill", ADSM_ANY_OBJECT));
+    must(adsmKernelGet(&f.mix_only, f.module, "mix", ADSM_ONLY_ARGUMENTS));
+    must(adsmKernelGet(&f.fill_only, f.module, "fill", ADSM_ONLY_ARGUMENTS));
+    return f;
+}
+
+/** p[i] = i * 7 + seed on the device, for n bytes. */
+static inline void device_fill(adsmKernel *fill, uint8_t *p, uint32_t n,
+                               uint32_t seed)
+{
+    must(adsmLaunch(fill, adsmDim1((n + 255) / 256), adsmDim1(256), 0,
+                    adsmInOut(p), adsmVal(n), adsmVal(seed)));
+}
+
+static inline uint8_t filled(uint32_t i, uint32_t seed)
+{
+    return (uint8_t)(i * 7 + seed);
+}
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * The public functions: what they do, and every kind of bad input with its
+ * status and its message.
+ */
+#include "fixture.h"
+#include "mm/index.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define expect(call, status, words)                                            \
+    do {                                                                       \
+        ck_assert_int_eq((call), (status));                                    \
+        ck_assert_msg(strstr(adsmErrorDetail(), (words)) != NULL,              \
+                      "'%s' does not say '%s'", adsmErrorDetail(), (words));   \
+    } while (0)
+
+START_TEST(allocated_object_used_on_both_sides_has_one_value)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(100000);
+    ck_assert_ptr_nonnull(p);
+    ck_assert_uint_eq((uintptr_t)p % 256, 0);
+    memset(p, 9, 100000);
+    device_fill(f.fill, p + 10, 50000, 4);
+    ck_assert_int_eq(p[9], 9);
+    for (uint32_t i = 0; i < 50000; i++)
+        ck_assert_int_eq(p[10 + i], filled(i, 4));
+    ck_assert_int_eq(p[50010], 9);
+    must(adsmSync());
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(embedded_pointer_means_the_same_on_both_sides)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(300000);
+    if (adsmSafe(p) != (void *)p)
+        return; /* translate: no such promise */
+    uint8_t **list = adsmAlloc(300000);
+    list[0] = p;
+    must(adsmSync());
+    device_fill(f.fill, list[0], 1000, 1);
+    ck_assert_int_eq(list[0][999], filled(999, 1));
+    must(adsmFree(p));
+    must(adsmFree(list));
+}
+END_TEST
+
+START_TEST(safe_allocation_is_translated_in_both_directions)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmSafeAlloc(200000);
+    ck_assert_ptr_nonnull(p);
+    uint8_t *device = adsmSafe(p);
+    ck_assert_ptr_nonnull(device);
+    ck_assert_ptr_ne(device, p);
+    ck_assert_ptr_eq(adsmSafe(p + 777), device + 777);
+    memset(p, 3, 200000);
+    device_fill(f.fill, p, 100, 5);
+    ck_assert_int_eq(p[99], filled(99, 5));
+    ck_assert_int_eq(p[100], 3);
+    /* Embedded pointers are the program's business: by value. */
+    uint32_t n = 50, seed = 8;
+    must(adsmLaunch(f.fill, adsmDim1(1), adsmDim1(64), 0, adsmVal(device),
+                    adsmVal(n), adsmVal(seed)));
+    ck_assert_int_eq(p[49], filled(49, 8));
+    ck_assert_ptr_null(adsmSafe(&n));
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(range_kernel_handles_every_element_once)
+{
+    static const char ptx[] =
+        ".version 6.4\n.target sm_70\n.address_size 64\n"
+        ".visible .entry inc(.param .u64 i0, .param .u64 i1, .param .u64 p)\n"
+        "{ .reg .pred %c; .reg .b32 %r<6>; .reg .b64 %d<8>;\n"
+        "  ld.param.u64 %d1, [i0]; ld.param.u64 %d2, [i1];\n"
+        "  ld.param.u64 %d3, [p];\n"
+        "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+        "  mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+        "  cvt.u64.u32 %d4, %r4; add.s64 %d4, %d4, %d1;\n"
+        "  setp.ge.s64 %c, %d4, %d2; @%c bra END;\n"
+        "  add.s64 %d5, %d3, %d4; ld.global.u8 %r5, [%d5];\n"
+        "  add.s32 %r5, %r5, 1; st.global.u8 [%d5], %r5;\n"
+        "END: ret; }\n";
+    adsmModule *module;
+    adsmKernel *inc;
+    must(adsmModuleLoad(&module, ptx, strlen(ptx)));
+    must(adsmKernelGet(&inc, module, "inc", ADSM_ONLY_ARGUMENTS));
+    uint8_t *p = adsmAlloc(100001);
+    memset(p, 0, 100001);
+    must(adsmCall(inc, 100000, adsmInOut(p)));
+    must(adsmCall(inc, 0, adsmInOut(p)));
+    for (int i = 0; i < 100000; i++)
+        ck_assert_int_eq(p[i], 1);
+    ck_assert_int_eq(p[100000], 0);
+    expect(adsmCall(inc, -1, adsmInOut(p)), ADSM_E_INVALID, "elements");
+    long extra = 1;
+    expect(adsmCall(inc, 5, adsmInOut(p), adsmVal(extra)), ADSM_E_INVALID,
+           "takes 1 arguments after i0 and i1, 2 were given");
+    must(adsmFree(p));
+    must(adsmModuleUnload(module));
+    expect(adsmCall(inc, 5, adsmInOut(p)), ADSM_E_INVALID, "not a kernel");
+}
+END_TEST
+
+/* Blocks of the object that are not INVALID. */
+static uint32_t near_blocks(const void *p)
+{
+    return atomic_load(&adsm_index_find(p)->near);
+}
+
+START_TEST(annotated_input_stays_valid_on_the_cpu)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(300000), *q = adsmAlloc(300000);
+    uint32_t n = 1000, s = 1;
+    memset(p, 1, 300000);
+    memset(q, 2, 300000);
+    uint32_t before = near_blocks(q);
+    must(adsmLaunch(f.mix_only, adsmDim1(16), adsmDim1(64), 0, adsmInOut(p),
+                    adsmIn(q), adsmVal(n), adsmVal(s)));
+    if (getenv("ADSM_PROTOCOL") &&
+        strcmp(getenv("ADSM_PROTOCOL"), "batch") == 0)
+        before = 0; /* batch ignores annotations */
+    ck_assert_uint_eq(near_blocks(q), before);
+    ck_assert_uint_eq(near_blocks(p), 0);
+    ck_assert_int_eq(p[999], 1 * 5 + 2 + 1);
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
+START_TEST(object_assigned_to_one_kernel_is_left_alone_by_others)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(300000), *q = adsmAlloc(300000);
+    memset(p, 1, 300000);
+    memset(q, 2, 300000);
+    must(adsmAttach(q, f.mix));
+    uint32_t before = near_blocks(q);
+    device_fill(f.fill, p, 1000, 1);
+    ck_assert_uint_eq(near_blocks(q), before);
+    must(adsmDetach(q, f.mix));
+    device_fill(f.fill, p, 1000, 1);
+    ck_assert_uint_eq(near_blocks(q), 0);
+    expect(adsmDetach(q, f.mix), ADSM_E_NOT_FOUND, "not assigned");
+    expect(adsmAttach(&f, f.mix), ADSM_E_NOT_SHARED, "shared");
+    expect(adsmAttach(q, (adsmKernel *)&f), ADSM_E_INVALID, "not a kernel");
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
+START_TEST(bad_frees_are_refused_and_change_nothing)
+{
+    (void)fixture_up();
+    int local;
+    uint8_t *p = adsmAlloc(300000), *small = adsmAlloc(100);
+    p[7] = 1;
+    must(adsmFree(NULL));
+    expect(adsmFree(&local), ADSM_E_NOT_SHARED, "not the start");
+    expect(adsmFree(p + 256), ADSM_E_NOT_SHARED, "not the start");
+    expect(adsmFree(small + 1), ADSM_E_NOT_SHARED, "not the start");
+    expect(adsmFree(small + 256), ADSM_E_NOT_SHARED, "not the start");
+    ck_assert_int_eq(p[7], 1);
+    must(adsmFree(p));
+    expect(adsmFree(p), ADSM_E_NOT_SHARED, "freed already");
+    must(adsmFree(small));
+    expect(adsmFree(small), ADSM_E_NOT_SHARED, "freed already");
+}
+END_TEST
+
+START_TEST(absurd_sizes_are_refused)
+{
+    (void)fixture_up();
+    ck_assert_ptr_null(adsmAlloc(0));
+    ck_assert_int_eq(adsmLastStatus(), ADSM_E_INVALID);
+    ck_assert_ptr_null(adsmAlloc(SIZE_MAX));
+    ck_assert_int_ne(adsmLastStatus(), ADSM_OK);
+    ck_assert_ptr_null(adsmAlloc((size_t)1 << 46));
+    ck_assert_int_ne(adsmLastStatus(), ADSM_OK);
+    void *p = adsmAlloc(64);
+    ck_assert_ptr_nonnull(p);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(bad_modules_and_kernels_are_named)
+{
+    struct fixture f = fixture_up();
+    adsmModule *module;
+    adsmKernel *kernel;
+    expect(adsmModuleLoad(&module, "/no/such.ptx", 0), ADSM_E_NOT_FOUND,
+           "/no/such.ptx");
+    expect(adsmModuleLoad(&module, "garbage", 7), ADSM_E_INVALID, "refused");
+    expect(adsmKernelGet(&kernel, f.module, "nonesuch", ADSM_ANY_OBJECT),
+           ADSM_E_NOT_FOUND, "nonesuch");
+    expect(adsmKernelGet(&kernel, f.module, NULL, ADSM_ANY_OBJECT),
+           ADSM_E_INVALID, "NULL");
+    expect(adsmKernelGet(&kernel, (adsmModule *)&f, "mix", ADSM_ANY_OBJECT),
+           ADSM_E_INVALID, "module");
+    must(adsmModuleUnload(f.module));
+    expect(adsmModuleUnload(f.module), ADSM_E_INVALID, "twice");
+}
+END_TEST
+
+START_TEST(bad_launches_are_refused_and_lose_nothing)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(300000);
+    uint32_t n = 10, s = 1;
+    uint64_t wide = 1;
+    memset(p, 5, 300000);
+    expect(adsmLaunch(f.fill, adsmDim1(1), adsmDim1(32), 0, adsmInOut(p),
+                      adsmVal(n)),
+           ADSM_E_INVALID, "takes 3 arguments, 2 were given");
+    expect(adsmLaunch(f.fill, adsmDim1(1), adsmDim1(32), 0, adsmInOut(p),
+                      adsmVal(n), adsmVal(wide)),
+           ADSM_E_INVALID, "argument 2");
+    expect(adsmLaunch(f.fill, adsmDim1(1), adsmDim1(32), 0, adsmInOut(&n),
+                      adsmVal(n), adsmVal(s)),
+           ADSM_E_NOT_SHARED, "argument 0");
+    expect(adsmLaunch(f.fill, adsmDim1(0), adsmDim1(32), 0, adsmInOut(p),
+                      adsmVal(n), adsmVal(s)),
+           ADSM_E_INVALID, "dimensions");
+    ck_assert_int_ne(adsmLaunch(f.fill, adsmDim1(1), adsmDim1(100000), 0,
+                                adsmOut(p), adsmVal(n), adsmVal(s)),
+                     ADSM_OK);
+    for (int i = 0; i < 300000; i += 1000)
+        ck_assert_int_eq(p[i], 5);
+    device_fill(f.fill, p, 10, 1);
+    ck_assert_int_eq(p[9], filled(9, 1));
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(bad_device_number_names_the_range)
+{
+    (void)fixture_up();
+    ck_assert_int_eq(adsmDeviceCount(), 1);
+    expect(adsmDeviceUse(7), ADSM_E_INVALID, "0 to 0");
+    size_t total, avail;
+    must(adsmDeviceMemory(0, &total, &avail));
+    ck_assert_uint_ge(total, avail);
+    ck_assert_uint_gt(avail, 0);
+}
+END_TEST
+
+SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
+           embedded_pointer_means_the_same_on_both_sides,
+           safe_allocation_is_translated_in_both_directions,
+           range_kernel_handles_every_element_once,
+           annotated_input_stays_valid_on_the_cpu,
+           object_assigned_to_one_kernel_is_left_alone_by_others,
+           bad_frees_are_refused_and_change_nothing, absurd_sizes_are_refused,
+           bad_modules_and_kernels_are_named,
+           bad_launches_are_refused_and_lose_nothing,
+           bad_device_number_names_the_range)
