@@ -9,13 +9,13 @@
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "inputs.h"
 #include "machine.h"
+#include "text.h"
 
 /* CTAs of a size that is no multiple of a warp. */
 enum { THREADS = 255, CTAS = 8, LANES = THREADS * CTAS };
@@ -36,23 +36,6 @@ struct arrays {
 static const uint64_t untouched = 0xdeadbeefcafef00d;
 static const char source_names[OP_SOURCES] = {'a', 'b', 'c', 'e'};
 
-struct text {
-    char *at, *end;
-};
-
-static void put(struct text *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct text *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(t->at, (size_t)(t->end - t->at), format, args);
-    va_end(args);
-    ck_assert(n >= 0 && n < t->end - t->at);
-    t->at += n;
-}
-
 static int bits_of(char kind)
 {
     return kind == 'H' ? 16 : kind == 'W' ? 32 : kind == 'D' ? 64 : 1;
@@ -61,45 +44,45 @@ static int bits_of(char kind)
 static void put_register(struct text *t, char kind, char name)
 {
     if (kind == 'P')
-        put(t, ".reg .pred %%%c;\n", name);
+        text_put(t, ".reg .pred %%%c;\n", name);
     else
-        put(t, ".reg .b%d %%%c;\n", bits_of(kind), name);
+        text_put(t, ".reg .b%d %%%c;\n", bits_of(kind), name);
 }
 
 static void put_loads(struct text *t, const char *pairs, const char *offset)
 {
     for (int k = 0; pairs[2 * k]; k++) {
         char kind = pairs[2 * k], name = source_names[k];
-        put(t, "add.s64 %%at,%%in%d,%s;\n", k, offset);
+        text_put(t, "add.s64 %%at,%%in%d,%s;\n", k, offset);
         if (kind == 'P')
-            put(t,
-                "ld.global.u32 %%s0,[%%at];\n"
-                "setp.ne.u32 %%%c,%%s0,0;\n",
-                name);
+            text_put(t,
+                     "ld.global.u32 %%s0,[%%at];\n"
+                     "setp.ne.u32 %%%c,%%s0,0;\n",
+                     name);
         else
-            put(t, "ld.global.b%d %%%c,[%%at];\n", bits_of(kind), name);
+            text_put(t, "ld.global.b%d %%%c,[%%at];\n", bits_of(kind), name);
     }
 }
 
 static void put_initial(struct text *t, char kind)
 {
     if (kind == 'P')
-        put(t, "mov.pred %%d,%%initial;\n");
+        text_put(t, "mov.pred %%d,%%initial;\n");
     else if (kind == 'H')
-        put(t, "mov.b16 %%d,0xf00d;\n");
+        text_put(t, "mov.b16 %%d,0xf00d;\n");
     else if (kind == 'W')
-        put(t, "mov.b32 %%d,0xcafef00d;\n");
+        text_put(t, "mov.b32 %%d,0xcafef00d;\n");
     else
-        put(t, "mov.b64 %%d,0xdeadbeefcafef00d;\n");
+        text_put(t, "mov.b64 %%d,0xdeadbeefcafef00d;\n");
 }
 
 static void put_store(struct text *t, char kind, int variant)
 {
-    put(t, "add.s64 %%at,%%out%d,%%off;\n", variant);
+    text_put(t, "add.s64 %%at,%%out%d,%%off;\n", variant);
     if (kind == 'P')
-        put(t, "selp.u32 %%s0,1,0,%%d;\nst.global.u32 [%%at],%%s0;\n");
+        text_put(t, "selp.u32 %%s0,1,0,%%d;\nst.global.u32 [%%at],%%s0;\n");
     else
-        put(t, "st.global.b%d [%%at],%%d;\n", bits_of(kind));
+        text_put(t, "st.global.b%d [%%at],%%d;\n", bits_of(kind));
 }
 
 /* Statements that carry no guard and open no scope can all be guarded. */
@@ -118,7 +101,7 @@ static void put_guarded(struct text *t, const char *text)
     while (*text) {
         text += strspn(text, " ");
         size_t n = strcspn(text, ";");
-        put(t, "@%%active %.*s;\n", (int)n, text);
+        text_put(t, "@%%active %.*s;\n", (int)n, text);
         text += n + (text[n] == ';');
     }
 }
@@ -126,31 +109,32 @@ static void put_guarded(struct text *t, const char *text)
 static void put_head(struct text *t, const struct op_case *c)
 {
     const char *pairs = c->signature + 2;
-    put(t, MACHINE_HEAD ".visible .entry one_case(");
+    text_put(t, MACHINE_HEAD ".visible .entry one_case(");
     for (int i = 0; i < OP_SOURCES + 1 + VARIANTS; i++)
-        put(t, "%s.param .u64 p%d", i ? "," : "", i);
-    put(t, ")\n{\n.reg .b64 %%l<8>,%%off,%%coff,%%at,%%in<%d>,%%out<%d>;\n",
-        OP_SOURCES, VARIANTS);
-    put(t, ".reg .b32 %%s<8>,%%x,%%y,%%z;\n.reg .b16 %%h<8>;\n"
-           ".reg .pred %%q<8>,%%active,%%initial;\n");
+        text_put(t, "%s.param .u64 p%d", i ? "," : "", i);
+    text_put(t,
+             ")\n{\n.reg .b64 %%l<8>,%%off,%%coff,%%at,%%in<%d>,%%out<%d>;\n",
+             OP_SOURCES, VARIANTS);
+    text_put(t, ".reg .b32 %%s<8>,%%x,%%y,%%z;\n.reg .b16 %%h<8>;\n"
+                ".reg .pred %%q<8>,%%active,%%initial;\n");
     put_register(t, c->signature[0], 'd');
     for (int k = 0; pairs[2 * k]; k++)
         put_register(t, pairs[2 * k], source_names[k]);
     for (int k = 0; k < OP_SOURCES; k++)
-        put(t, "ld.param.u64 %%in%d,[p%d];\n", k, k);
+        text_put(t, "ld.param.u64 %%in%d,[p%d];\n", k, k);
     for (int k = 0; k < VARIANTS; k++)
-        put(t, "ld.param.u64 %%out%d,[p%d];\n", k, OP_SOURCES + 1 + k);
-    put(t,
-        "mov.u32 %%x,%%ctaid.x;\nmov.u32 %%y,%%ntid.x;\n"
-        "mov.u32 %%z,%%tid.x;\nmul.wide.u32 %%coff,%%x,%d;\n"
-        "mad.lo.u32 %%x,%%x,%%y,%%z;\nmul.wide.u32 %%off,%%x,8;\n",
-        8 * UNIFORM_STEP);
-    put(t,
-        "ld.param.u64 %%at,[p%d];\nadd.s64 %%at,%%at,%%off;\n"
-        "ld.global.u32 %%x,[%%at];\nand.b32 %%y,%%x,1;\n"
-        "setp.ne.u32 %%active,%%y,0;\nand.b32 %%y,%%x,2;\n"
-        "setp.ne.u32 %%initial,%%y,0;\n",
-        OP_SOURCES);
+        text_put(t, "ld.param.u64 %%out%d,[p%d];\n", k, OP_SOURCES + 1 + k);
+    text_put(t,
+             "mov.u32 %%x,%%ctaid.x;\nmov.u32 %%y,%%ntid.x;\n"
+             "mov.u32 %%z,%%tid.x;\nmul.wide.u32 %%coff,%%x,%d;\n"
+             "mad.lo.u32 %%x,%%x,%%y,%%z;\nmul.wide.u32 %%off,%%x,8;\n",
+             8 * UNIFORM_STEP);
+    text_put(t,
+             "ld.param.u64 %%at,[p%d];\nadd.s64 %%at,%%at,%%off;\n"
+             "ld.global.u32 %%x,[%%at];\nand.b32 %%y,%%x,1;\n"
+             "setp.ne.u32 %%active,%%y,0;\nand.b32 %%y,%%x,2;\n"
+             "setp.ne.u32 %%initial,%%y,0;\n",
+             OP_SOURCES);
 }
 
 static void put_kernel(struct text *t, const struct op_case *c)
@@ -160,22 +144,22 @@ static void put_kernel(struct text *t, const struct op_case *c)
     put_head(t, c);
     put_loads(t, pairs, "%off");
     put_initial(t, kind);
-    put(t, "%s;\n", c->text);
+    text_put(t, "%s;\n", c->text);
     put_store(t, kind, ALL_LANES);
     put_initial(t, kind);
     if (can_guard(c->text))
         put_guarded(t, c->text);
     else
-        put(t, "@!%%active bra UNGUARDED;\n%s;\nUNGUARDED:\n", c->text);
+        text_put(t, "@!%%active bra UNGUARDED;\n%s;\nUNGUARDED:\n", c->text);
     put_store(t, kind, GUARDED);
     put_initial(t, kind);
-    put(t, "@!%%active bra SKIP;\n%s;\nSKIP:\n", c->text);
+    text_put(t, "@!%%active bra SKIP;\n%s;\nSKIP:\n", c->text);
     put_store(t, kind, BRANCHED);
     put_loads(t, pairs, "%coff");
     put_initial(t, kind);
-    put(t, "%s;\n", c->text);
+    text_put(t, "%s;\n", c->text);
     put_store(t, kind, UNIFORM);
-    put(t, "ret;\n}\n");
+    text_put(t, "ret;\n}\n");
 }
 
 /* Result a lane must hold when the instruction is masked off there. */
@@ -336,12 +320,12 @@ static bool launch(const struct op_case *c, const struct arrays *a,
 static void run_case(const struct op_case *c, const struct arrays *a,
                      struct tally *tally)
 {
-    static char buffer[16384];
     char log[256] = "";
-    struct text t = {buffer, buffer + sizeof buffer};
+    struct text *t = text_begin();
     struct sc_module *module = NULL;
-    put_kernel(&t, c);
-    enum sc_exec_status status = machine_load(&module, buffer, log, sizeof log);
+    put_kernel(t, c);
+    enum sc_exec_status status =
+        machine_load(&module, t->buffer, log, sizeof log);
     if (status == SC_EXEC_UNSUPPORTED) {
         tally->refused++;
         printf("refused: %s: %s\n", c->text, log);

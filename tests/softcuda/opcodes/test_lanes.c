@@ -1,0 +1,602 @@
+/*
+ * What lanes of a CTA do together: special registers, barriers, votes,
+ * shuffles, matches, divergence and its joining, early exits.
+ *
+ * Warp operations that the loader refuses as unsupported are printed and
+ * counted as skipped, not failed.
+ */
+#include "common/suite.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "machine.h"
+#include "text.h"
+
+enum { THREADS = 96, CTAS = 2, LANES = THREADS * CTAS };
+
+/* Kernel with %in in %s0, global lane in %s1, tid in %s2; `body` leaves its
+ * result in %s7, which is stored for every lane. */
+static enum sc_exec_status run(const char *body, uint32_t *in, uint32_t *out)
+{
+    struct text *t = text_begin();
+    text_put(t,
+             MACHINE_HEAD
+             ".visible .entry k(.param .u64 pi,.param .u64 po)\n{\n"
+             ".shared .align 16 .b8 sh[4096];\n"
+             ".reg .b64 %%l<8>;\n.reg .b32 %%s<32>;\n.reg .b16 %%h<4>;\n"
+             ".reg .pred %%q<8>;\n"
+             "ld.param.u64 %%l0,[pi];\nld.param.u64 %%l1,[po];\n"
+             "mov.u32 %%s2,%%tid.x;\nmov.u32 %%s3,%%ctaid.x;\n"
+             "mad.lo.u32 %%s1,%%s3,%d,%%s2;\nmul.wide.u32 %%l2,%%s1,4;\n"
+             "add.s64 %%l0,%%l0,%%l2;\nadd.s64 %%l1,%%l1,%%l2;\n"
+             "ld.global.u32 %%s0,[%%l0];\nmov.u32 %%s7,0xdead;\n"
+             "%s\nst.global.u32 [%%l1],%%s7;\nret;\n}\n",
+             THREADS, body);
+    memset(out, 0, LANES * 4);
+    uint64_t arguments[] = {machine_address(in), machine_address(out)};
+    return machine_run(t->buffer, CTAS, THREADS, arguments, 2);
+}
+
+struct lane {
+    uint32_t tid, cta, id; /* id within the warp */
+    const uint32_t *warp;  /* inputs of its warp */
+    uint32_t in;
+};
+
+typedef uint32_t lane_reference(const struct lane *lane);
+
+struct lane_case {
+    const char *body;
+    lane_reference *reference;
+};
+
+static uint32_t inputs(int i)
+{
+    return (uint32_t)i * 2654435761u >> 7;
+}
+
+static void check_cases(const struct lane_case *cases, size_t n)
+{
+    size_t refused = 0;
+    machine_open();
+    uint32_t *in = machine_alloc(LANES * 4), *out = machine_alloc(LANES * 4);
+    for (int i = 0; i < LANES; i++)
+        in[i] = inputs(i);
+    for (size_t k = 0; k < n; k++) {
+        if (run(cases[k].body, in, out) != SC_EXEC_OK) {
+            refused++;
+            continue;
+        }
+        for (uint32_t i = 0; i < LANES; i++) {
+            struct lane lane = {i % THREADS, i / THREADS, i % 32,
+                                in + i / 32 * 32, in[i]};
+            uint32_t want = cases[k].reference(&lane);
+            ck_assert_msg(out[i] == want, "%s\nlane %u: got %#x, want %#x",
+                          cases[k].body, i, out[i], want);
+        }
+    }
+    printf("%zu passed, %zu refused as unsupported\n", n - refused, refused);
+    machine_close();
+}
+
+#define CHECK(cases) check_cases(cases, sizeof cases / sizeof *cases)
+
+static uint32_t r_tid(const struct lane *l)
+{
+    return l->tid;
+}
+
+static uint32_t r_ntid(const struct lane *l)
+{
+    return THREADS;
+}
+
+static uint32_t r_cta(const struct lane *l)
+{
+    return l->cta;
+}
+
+static uint32_t r_nctaid(const struct lane *l)
+{
+    return CTAS;
+}
+
+static uint32_t r_laneid(const struct lane *l)
+{
+    return l->id;
+}
+
+static uint32_t r_warpid(const struct lane *l)
+{
+    return l->tid / 32;
+}
+
+static uint32_t r_nwarpid(const struct lane *l)
+{
+    return THREADS / 32;
+}
+
+static uint32_t r_zero(const struct lane *l)
+{
+    return 0;
+}
+
+static uint32_t r_one(const struct lane *l)
+{
+    return 1;
+}
+
+static uint32_t r_mask_eq(const struct lane *l)
+{
+    return 1u << l->id;
+}
+
+static uint32_t r_mask_lt(const struct lane *l)
+{
+    return (1u << l->id) - 1;
+}
+
+static uint32_t r_mask_le(const struct lane *l)
+{
+    return r_mask_lt(l) | r_mask_eq(l);
+}
+
+static uint32_t r_mask_gt(const struct lane *l)
+{
+    return ~r_mask_le(l);
+}
+
+static uint32_t r_mask_ge(const struct lane *l)
+{
+    return ~r_mask_lt(l);
+}
+
+START_TEST(special_registers_hold_the_position)
+{
+    static const struct lane_case cases[] = {
+        {"mov.u32 %s7,%tid.x;", r_tid},
+        {"mov.u32 %s7,%tid.y;", r_zero},
+        {"mov.u32 %s7,%tid.z;", r_zero},
+        {"mov.u32 %s7,%ntid.x;", r_ntid},
+        {"mov.u32 %s7,%ntid.y;", r_one},
+        {"mov.u32 %s7,%ntid.z;", r_one},
+        {"mov.u32 %s7,%ctaid.x;", r_cta},
+        {"mov.u32 %s7,%ctaid.y;", r_zero},
+        {"mov.u32 %s7,%ctaid.z;", r_zero},
+        {"mov.u32 %s7,%nctaid.x;", r_nctaid},
+        {"mov.u32 %s7,%nctaid.y;", r_one},
+        {"mov.u32 %s7,%laneid;", r_laneid},
+        {"mov.u32 %s7,%warpid;", r_warpid},
+        {"mov.u32 %s7,%nwarpid; setp.ge.u32 %q0,%s7,3; selp.u32 %s7,3,0,%q0;",
+         r_nwarpid},
+        {"mov.u32 %s7,%lanemask_eq;", r_mask_eq},
+        {"mov.u32 %s7,%lanemask_lt;", r_mask_lt},
+        {"mov.u32 %s7,%lanemask_le;", r_mask_le},
+        {"mov.u32 %s7,%lanemask_gt;", r_mask_gt},
+        {"mov.u32 %s7,%lanemask_ge;", r_mask_ge},
+        {"mov.u32 %s4,%smid; mov.u32 %s5,%nsmid; setp.lt.u32 %q0,%s4,%s5; "
+         "selp.u32 %s7,1,0,%q0;",
+         r_one},
+        {"mov.u64 %l4,%clock64; mov.u64 %l5,%clock64; "
+         "setp.le.u64 %q0,%l4,%l5; selp.u32 %s7,1,0,%q0;",
+         r_one},
+        {"mov.u32 %s4,%clock; mov.u32 %s7,1;", r_one},
+        {"mov.u64 %l4,%globaltimer; mov.u64 %l5,%globaltimer; "
+         "setp.le.u64 %q0,%l4,%l5; selp.u32 %s7,1,0,%q0;",
+         r_one},
+        {"mov.u64 %l4,%gridid; mov.u32 %s7,1;", r_one},
+        {"mov.b16 %h0,%tid.x; cvt.u32.u16 %s7,%h0;", r_tid},
+        {"cvt.u32.u16 %s7,%h0; cvt.u64.u32 %l4,%ctaid.x; "
+         "cvt.u32.u64 %s7,%l4;",
+         r_cta},
+    };
+    CHECK(cases);
+}
+END_TEST
+
+START_TEST(three_dimensions_number_every_thread)
+{
+    static const char ptx[] = MACHINE_HEAD
+        ".visible .entry k(.param .u64 p)\n{\n"
+        ".reg .b64 %l<8>;\n.reg .b32 %s<32>;\n"
+        "ld.param.u64 %l0,[p];\n"
+        "mov.u32 %s0,%tid.z; mov.u32 %s1,%tid.y; mov.u32 %s2,%tid.x;\n"
+        "mov.u32 %s3,%ntid.x; mov.u32 %s4,%ntid.y; mov.u32 %s5,%ntid.z;\n"
+        "mad.lo.u32 %s6,%s0,%s4,%s1; mad.lo.u32 %s6,%s6,%s3,%s2;\n"
+        "mov.u32 %s10,%ctaid.z; mov.u32 %s11,%ctaid.y;\n"
+        "mov.u32 %s12,%ctaid.x; mov.u32 %s13,%nctaid.x;\n"
+        "mov.u32 %s14,%nctaid.y;\n"
+        "mad.lo.u32 %s15,%s10,%s14,%s11; mad.lo.u32 %s15,%s15,%s13,%s12;\n"
+        "mul.lo.u32 %s16,%s3,%s4; mul.lo.u32 %s16,%s16,%s5;\n"
+        "mad.lo.u32 %s17,%s15,%s16,%s6;\n"
+        "mad.wide.u32 %l1,%s17,8,%l0;\nmov.u32 %s18,%laneid;\n"
+        "add.u32 %s19,%s17,1;\nst.global.v2.u32 [%l1],{%s19,%s18};\nret;\n}\n";
+    machine_open();
+    enum { TOTAL = 5 * 3 * 2 * 3 * 2 * 2 };
+    char log[256];
+    struct sc_module *module;
+    uint32_t *out = machine_alloc(TOTAL * 8);
+    uint64_t argument = machine_address(out);
+    ck_assert_msg(machine_load(&module, ptx, log, sizeof log) == SC_EXEC_OK,
+                  "%s", log);
+    struct sc_launch launch = {.grid = {3, 2, 2},
+                               .block = {5, 3, 2},
+                               .params = &argument,
+                               .param_bytes = 8};
+    ck_assert_int_eq(sc_kernel_launch(module, 0, &launch, NULL), SC_EXEC_OK);
+    for (uint32_t i = 0; i < TOTAL; i++) {
+        ck_assert_uint_eq(out[2 * i], i + 1);
+        ck_assert_uint_eq(out[2 * i + 1], i % 30 % 32);
+    }
+    sc_module_unload(module);
+    machine_close();
+}
+END_TEST
+
+static uint32_t r_mirrored(const struct lane *l)
+{
+    return inputs((int)(l->cta * THREADS + THREADS - 1 - l->tid));
+}
+
+static bool odd(const struct lane *l, int other)
+{
+    return inputs((int)l->cta * THREADS + other) & 1;
+}
+
+static uint32_t r_odd_count(const struct lane *l)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < THREADS; i++)
+        n += odd(l, i);
+    return n;
+}
+
+/* Sum of 0 .. THREADS - 1 through shared memory, halving with barriers. */
+static uint32_t r_tree(const struct lane *l)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < 64; i++)
+        sum += inputs((int)l->cta * THREADS + i);
+    return sum;
+}
+
+#define STORE_IN                                                               \
+    "mov.u32 %s4,sh; shl.b32 %s5,%s2,2; add.u32 %s6,%s4,%s5;"                  \
+    "st.shared.u32 [%s6],%s0;"
+#define LOAD_MIRRORED                                                          \
+    "sub.u32 %s5,380,%s5; add.u32 %s6,%s4,%s5; ld.shared.u32 %s7,[%s6];"
+
+START_TEST(barriers_order_shared_memory)
+{
+    static const struct lane_case cases[] = {
+        {STORE_IN "bar.sync 0;" LOAD_MIRRORED, r_mirrored},
+        {STORE_IN "barrier.sync 0;" LOAD_MIRRORED, r_mirrored},
+        {STORE_IN "barrier.sync.aligned 3;" LOAD_MIRRORED, r_mirrored},
+        {STORE_IN "bar.sync 1,96;" LOAD_MIRRORED, r_mirrored},
+        {STORE_IN "barrier.cta.sync.aligned 0;" LOAD_MIRRORED, r_mirrored},
+        {STORE_IN "membar.cta; fence.acq_rel.cta; bar.sync 0;" LOAD_MIRRORED,
+         r_mirrored},
+        {STORE_IN "bar.warp.sync 0xffffffff; bar.sync 0;" LOAD_MIRRORED,
+         r_mirrored},
+        {"and.b32 %s4,%s0,1; setp.ne.u32 %q0,%s4,0; "
+         "bar.red.popc.u32 %s7,0,%q0;",
+         r_odd_count},
+        {"and.b32 %s4,%s0,1; setp.eq.u32 %q0,%s4,0; "
+         "barrier.red.popc.u32 %s7,0,!%q0;",
+         r_odd_count},
+        {"setp.ge.u32 %q0,%s0,0; bar.red.and.pred %q1,0,%q0; "
+         "selp.u32 %s7,1,0,%q1;",
+         r_one},
+        {"setp.eq.u32 %q0,%s2,17; bar.red.and.pred %q1,0,%q0; "
+         "selp.u32 %s7,1,0,%q1;",
+         r_zero},
+        {"setp.eq.u32 %q0,%s2,17; bar.red.or.pred %q1,0,%q0; "
+         "selp.u32 %s7,1,0,%q1;",
+         r_one},
+        {STORE_IN "bar.sync 0; mov.u32 %s8,32;"
+                  "HALVE: setp.lt.u32 %q0,%s2,%s8; @!%q0 bra JOIN;"
+                  "shl.b32 %s9,%s8,2; add.u32 %s10,%s6,%s9;"
+                  "ld.shared.u32 %s11,[%s6]; ld.shared.u32 %s12,[%s10];"
+                  "add.u32 %s11,%s11,%s12; st.shared.u32 [%s6],%s11;"
+                  "JOIN: bar.sync 0; shr.u32 %s8,%s8,1;"
+                  "setp.ne.u32 %q1,%s8,0; @%q1 bra HALVE;"
+                  "ld.shared.u32 %s7,[sh];",
+         r_tree},
+    };
+    CHECK(cases);
+}
+END_TEST
+
+static uint32_t r_popc16(const struct lane *l)
+{
+    return 16;
+}
+
+static uint32_t r_ballot(const struct lane *l)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < 32; i++)
+        mask |= (l->warp[i] & 1) << i;
+    return mask;
+}
+
+/* The ballot of the lanes that took the branch: those of even number. */
+static uint32_t r_even_ballot(const struct lane *l)
+{
+    return l->id % 2 ? 0xdead : r_ballot(l) & 0x55555555;
+}
+
+static uint32_t r_even_mask(const struct lane *l)
+{
+    return l->id % 2 ? 0xdead : 0x55555555;
+}
+
+static uint32_t r_all_mask(const struct lane *l)
+{
+    return 0xffffffff;
+}
+
+#define ODD           "and.b32 %s4,%s0,1; setp.ne.u32 %q0,%s4,0;"
+#define EVEN_LANES    "and.b32 %s5,%s2,1; setp.ne.u32 %q5,%s5,0; @%q5 bra OUT;"
+#define PREDICATE_OUT "selp.u32 %s7,1,0,%q1;"
+
+START_TEST(votes_count_their_warp)
+{
+    static const struct lane_case cases[] = {
+        {ODD "vote.sync.ballot.b32 %s7,%q0,0xffffffff;", r_ballot},
+        {ODD "vote.sync.any.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_one},
+        {ODD "vote.sync.all.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_zero},
+        {ODD "vote.sync.uni.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_zero},
+        {"setp.lt.u32 %q0,%s2,1000;"
+         "vote.sync.all.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
+         r_one},
+        {"setp.gt.u32 %q0,%s2,1000;"
+         "vote.sync.uni.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
+         r_one},
+        {"setp.gt.u32 %q0,%s2,1000;"
+         "vote.sync.any.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
+         r_zero},
+        {ODD "not.pred %q2,%q0; vote.sync.ballot.b32 %s7,!%q2,0xffffffff;",
+         r_ballot},
+        {ODD EVEN_LANES "vote.sync.ballot.b32 %s7,%q0,0x55555555; OUT:",
+         r_even_ballot},
+        {"activemask.b32 %s7;", r_all_mask},
+        {EVEN_LANES "activemask.b32 %s7; OUT:", r_even_mask},
+        {"and.b32 %s4,%s2,1; setp.eq.u32 %q0,%s4,0;"
+         "vote.sync.ballot.b32 %s7,%q0,0xffffffff; popc.b32 %s7,%s7;",
+         r_popc16},
+    };
+    CHECK(cases);
+}
+END_TEST
+
+static uint32_t r_up(const struct lane *l)
+{
+    return l->warp[l->id >= 3 ? l->id - 3 : l->id];
+}
+
+static uint32_t r_down(const struct lane *l)
+{
+    return l->warp[l->id + 3 <= 31 ? l->id + 3 : l->id];
+}
+
+static uint32_t r_butterfly(const struct lane *l)
+{
+    return l->warp[l->id ^ 5];
+}
+
+static uint32_t r_index(const struct lane *l)
+{
+    return l->warp[(l->id * 7 + 1) & 31];
+}
+
+/* Segments of 8 lanes: c = 0x1800 | 7 for idx and down, 0x1800 for up. */
+static uint32_t r_segment_down(const struct lane *l)
+{
+    return l->warp[(l->id & 7) + 3 <= 7 ? l->id + 3 : l->id];
+}
+
+static uint32_t r_segment_up(const struct lane *l)
+{
+    return l->warp[(l->id & 7) >= 3 ? l->id - 3 : l->id];
+}
+
+static uint32_t r_segment_first(const struct lane *l)
+{
+    return l->warp[l->id & ~7u];
+}
+
+static uint32_t r_segment_in_range(const struct lane *l)
+{
+    return (l->id & 7) + 3 <= 7;
+}
+
+static uint32_t r_warp_sum(const struct lane *l)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i++)
+        sum += l->warp[i];
+    return sum;
+}
+
+#define BUTTERFLY_SUM(n)                                                       \
+    "shfl.sync.bfly.b32 %s8,%s7," #n ",31,0xffffffff; add.u32 %s7,%s7,%s8;"
+
+START_TEST(shuffles_move_between_lanes)
+{
+    static const struct lane_case cases[] = {
+        {"shfl.sync.up.b32 %s7,%s0,3,0,0xffffffff;", r_up},
+        {"shfl.sync.down.b32 %s7,%s0,3,31,0xffffffff;", r_down},
+        {"shfl.sync.bfly.b32 %s7,%s0,5,31,0xffffffff;", r_butterfly},
+        {"mad.lo.u32 %s4,%s2,7,1; shfl.sync.idx.b32 %s7,%s0,%s4,31,0xffffffff;",
+         r_index},
+        {"shfl.sync.down.b32 %s7|%q1,%s0,3,0x1807,0xffffffff;", r_segment_down},
+        {"shfl.sync.down.b32 %s4|%q1,%s0,3,0x1807,0xffffffff;" PREDICATE_OUT,
+         r_segment_in_range},
+        {"shfl.sync.up.b32 %s7,%s0,3,0x1800,0xffffffff;", r_segment_up},
+        {"shfl.sync.idx.b32 %s7,%s0,0,0x1807,0xffffffff;", r_segment_first},
+        {"mov.u32 %s7,%s0;" BUTTERFLY_SUM(16) BUTTERFLY_SUM(8) BUTTERFLY_SUM(4)
+             BUTTERFLY_SUM(2) BUTTERFLY_SUM(1),
+         r_warp_sum},
+        {"redux.sync.add.u32 %s7,%s0,0xffffffff;", r_warp_sum},
+    };
+    CHECK(cases);
+}
+END_TEST
+
+static uint32_t r_min(const struct lane *l)
+{
+    uint32_t best = l->warp[0];
+    for (int i = 1; i < 32; i++)
+        best = l->warp[i] < best ? l->warp[i] : best;
+    return best;
+}
+
+static uint32_t r_max_signed(const struct lane *l)
+{
+    int32_t best = INT32_MIN;
+    for (int i = 0; i < 32; i++)
+        best = (int32_t)(l->warp[i] << 7) > best ? (int32_t)(l->warp[i] << 7)
+                                                 : best;
+    return (uint32_t)best;
+}
+
+static uint32_t r_xor_all(const struct lane *l)
+{
+    uint32_t all = 0;
+    for (int i = 0; i < 32; i++)
+        all ^= l->warp[i];
+    return all;
+}
+
+/* Lanes of the warp with the same low two bits. */
+static uint32_t r_match(const struct lane *l)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < 32; i++)
+        mask |= (uint32_t)((l->warp[i] & 3) == (l->in & 3)) << i;
+    return mask;
+}
+
+START_TEST(matches_and_reductions_see_the_warp)
+{
+    static const struct lane_case cases[] = {
+        {"and.b32 %s4,%s0,3; match.any.sync.b32 %s7,%s4,0xffffffff;", r_match},
+        {"and.b32 %s4,%s0,3; cvt.u64.u32 %l4,%s4; shl.b64 %l4,%l4,40;"
+         "match.any.sync.b64 %s7,%l4,0xffffffff;",
+         r_match},
+        {"mov.u32 %s4,9; match.all.sync.b32 %s7|%q1,%s4,0xffffffff;",
+         r_all_mask},
+        {"match.all.sync.b32 %s7|%q1,%s0,0xffffffff;", r_zero},
+        {"mov.u32 %s4,9; match.all.sync.b32 "
+         "%s5|%q1,%s4,0xffffffff;" PREDICATE_OUT,
+         r_one},
+        {"redux.sync.min.u32 %s7,%s0,0xffffffff;", r_min},
+        {"shl.b32 %s4,%s0,7; redux.sync.max.s32 %s7,%s4,0xffffffff;",
+         r_max_signed},
+        {"redux.sync.xor.b32 %s7,%s0,0xffffffff;", r_xor_all},
+        {"mov.u32 %s4,6; redux.sync.and.b32 %s5,%s4,0xffffffff;"
+         "sub.u32 %s7,%s5,5;",
+         r_one},
+        {"elect.sync _|%q1,0xffffffff; selp.u32 %s4,1,0,%q1;"
+         "redux.sync.add.u32 %s7,%s4,0xffffffff;",
+         r_one},
+    };
+    CHECK(cases);
+}
+END_TEST
+
+static uint32_t r_collatz(const struct lane *l)
+{
+    uint32_t n = l->in | 1, steps = 0;
+    for (; n != 1 && steps < 500; steps++)
+        n = n & 1 ? 3 * n + 1 : n / 2;
+    return steps;
+}
+
+/* Four ways by the low bits, two of them falling through. */
+static uint32_t r_switch(const struct lane *l)
+{
+    static const uint32_t results[] = {101, 12, 2, 1003};
+    return results[l->in & 3];
+}
+
+static uint32_t r_nested(const struct lane *l)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i <= (l->tid & 7); i++)
+        for (uint32_t j = i; j < (l->in & 15); j++)
+            sum += j % 3 == 1 ? 1 : i;
+    return sum;
+}
+
+static uint32_t r_early(const struct lane *l)
+{
+    return l->tid % 3 ? l->in : 0;
+}
+
+static uint32_t r_survivors(const struct lane *l)
+{
+    return l->tid % 3 ? THREADS / 3 * 2 : 0;
+}
+
+START_TEST(divergent_lanes_come_together)
+{
+    static const struct lane_case cases[] = {
+        {"or.b32 %s4,%s0,1; mov.u32 %s7,0;"
+         "LOOP: setp.eq.u32 %q0,%s4,1; @%q0 bra DONE;"
+         "setp.ge.u32 %q3,%s7,500; @%q3 bra DONE;"
+         "and.b32 %s5,%s4,1; setp.eq.u32 %q1,%s5,0; add.u32 %s7,%s7,1;"
+         "@%q1 bra EVEN; mad.lo.u32 %s4,%s4,3,1; bra LOOP;"
+         "EVEN: shr.u32 %s4,%s4,1; bra LOOP; DONE:",
+         r_collatz},
+        {"and.b32 %s4,%s0,3; mov.u32 %s7,0;"
+         "setp.eq.u32 %q0,%s4,0; @%q0 bra ZERO;"
+         "setp.eq.u32 %q0,%s4,1; @%q0 bra ONE;"
+         "setp.eq.u32 %q0,%s4,3; @%q0 bra.uni THREE; mov.u32 %s7,2; bra END;"
+         "THREE: mov.u32 %s7,1003; bra END;"
+         "ONE: mov.u32 %s7,12; bra END;"
+         "ZERO: add.u32 %s7,%s7,101; END:",
+         r_switch},
+        {"and.b32 %s8,%s2,7; and.b32 %s9,%s0,15; mov.u32 %s7,0; mov.u32 %s4,0;"
+         "OUTER: mov.u32 %s5,%s4;"
+         "INNER: setp.ge.u32 %q0,%s5,%s9; @%q0 bra NEXT;"
+         "rem.u32 %s6,%s5,3; setp.eq.u32 %q1,%s6,1;"
+         "@%q1 add.u32 %s7,%s7,1; @!%q1 add.u32 %s7,%s7,%s4;"
+         "add.u32 %s5,%s5,1; bra INNER;"
+         "NEXT: add.u32 %s4,%s4,1; setp.le.u32 %q2,%s4,%s8; @%q2 bra OUTER;",
+         r_nested},
+        {"rem.u32 %s4,%s2,3; setp.eq.u32 %q0,%s4,0; @%q0 ret; mov.u32 %s7,%s0;",
+         r_early},
+        {"rem.u32 %s4,%s2,3; setp.eq.u32 %q0,%s4,0; @%q0 exit; "
+         "mov.u32 %s7,%s0;",
+         r_early},
+        /* Lanes that have left do not hold up the barrier. */
+        {"st.shared.u32 [sh],0; bar.sync 0;"
+         "rem.u32 %s4,%s2,3; setp.eq.u32 %q0,%s4,0; @%q0 exit;"
+         "red.shared.add.u32 [sh],1; bar.sync 0; ld.shared.u32 %s7,[sh];",
+         r_survivors},
+        {"and.b32 %s4,%s0,3; TABLE: .branchtargets B0,B1,B2,B3;"
+         "brx.idx %s4,TABLE;"
+         "B0: mov.u32 %s7,101; bra BE; B1: mov.u32 %s7,12; bra BE;"
+         "B2: mov.u32 %s7,2; bra BE; B3: mov.u32 %s7,1003; BE:",
+         r_switch},
+        {"{ .reg .b32 %s0; mov.u32 %s0,5; { .reg .b32 %s0; mov.u32 %s0,6; }"
+         "sub.u32 %s7,%s0,4; }",
+         r_one},
+        {"nanosleep.u32 20; mov.u32 %s7,1;", r_one},
+        {"prefetch.global.L2 [%l0]; mov.u32 %s7,1;", r_one},
+        {"pmevent 3; mov.u32 %s7,1;", r_one},
+        {"membar.gl; membar.sys; fence.sc.gpu; fence.acq_rel.sys;"
+         "mov.u32 %s7,1;",
+         r_one},
+    };
+    CHECK(cases);
+}
+END_TEST
+
+SUITE_MAIN("softcuda lanes", 30, special_registers_hold_the_position,
+           three_dimensions_number_every_thread, barriers_order_shared_memory,
+           votes_count_their_warp, shuffles_move_between_lanes,
+           matches_and_reductions_see_the_warp, divergent_lanes_come_together)
