@@ -1,0 +1,320 @@
+/*
+ * Devices and contexts: which there are, and the accel of each.
+ *
+ * Owns the list of visible devices and the list of accels. Lock: accel_lock,
+ * rank ACCEL, over everything that changes either; readers walk the list
+ * without it, since accels are only ever added at its head and never unmapped.
+ */
+#include "accel/device.h"
+#include "accel/error.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "os/vm.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 64 };
+
+static const struct adsm_accel_ops *const ops = &adsm_cuda_ops;
+
+static struct adsm_lock accel_lock = ADSM_LOCK_INIT(ADSM_RANK_ACCEL);
+static struct adsm_accel *_Atomic accels;
+static int visible[MOST_DEVICES]; /* ordinals; read-only once counted */
+static _Atomic int visible_count;
+static char why[512];
+static _Atomic bool forked;
+
+/* ---- start ------------------------------------------------------------- */
+
+static void mark_child(void)
+{
+    atomic_store_explicit(&forked, true, memory_order_relaxed);
+}
+
+bool adsm_accel_is_forked(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed);
+}
+
+static bool is_listed(const int *list, int count, int ordinal)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == ordinal)
+            return true;
+    return false;
+}
+
+/* Read ADSM_DEVICES: numbers and commas. Return: devices taken. */
+static int select_devices(const char *list, int present)
+{
+    int count = 0;
+    while (list && *list && count < MOST_DEVICES) {
+        char *end;
+        long ordinal = strtol(list, &end, 10);
+        if (end == list) {
+            list++;
+            continue;
+        }
+        list = end;
+        if (ordinal < 0 || ordinal >= present)
+            adsm_log(ADSM_LOG_WARN,
+                     "ADSM_DEVICES: there is no device %ld, only 0..%d",
+                     ordinal, present - 1);
+        else if (is_listed(visible, count, (int)ordinal))
+            adsm_log(ADSM_LOG_WARN, "ADSM_DEVICES: device %ld is named twice",
+                     ordinal);
+        else
+            visible[count++] = (int)ordinal;
+    }
+    return count;
+}
+
+static int find_devices(void)
+{
+    int present = 0;
+    int status = ops->start(&present);
+    if (status != ADSM_OK)
+        return status;
+    const char *list = adsm_options_get()->devices;
+    int count = 0;
+    if (list) {
+        count = select_devices(list, present);
+        if (count == 0)
+            return adsm_accel_fail(ADSM_E_NO_DEVICE, "ADSM_DEVICES=", list,
+                                   " names no device of this machine", NULL);
+    }
+    for (; !list && count < present && count < MOST_DEVICES; count++)
+        visible[count] = count;
+    /* Release: whoever sees the number sees the list. */
+    atomic_store_explicit(&visible_count, count, memory_order_release);
+    return ADSM_OK;
+}
+
+int adsm_accel_init(void)
+{
+    static bool watching_forks; /* accel_lock */
+    if (adsm_accel_devices() > 0)
+        return ADSM_OK;
+    adsm_lock_acquire(&accel_lock);
+    int status = ADSM_OK;
+    if (adsm_accel_devices() == 0) {
+        status = find_devices();
+        strncpy(why, status == ADSM_OK ? "" : adsm_accel_error_text(),
+                sizeof why - 1);
+    }
+    if (status == ADSM_OK && !watching_forks)
+        watching_forks = pthread_atfork(NULL, NULL, mark_child) == 0;
+    adsm_lock_release(&accel_lock);
+    return status;
+}
+
+const char *adsm_accel_why(void)
+{
+    return why;
+}
+
+int adsm_accel_devices(void)
+{
+    return atomic_load_explicit(&visible_count, memory_order_acquire);
+}
+
+/* ---- accels ------------------------------------------------------------ */
+
+struct adsm_accel *adsm_accel_of_context(void *context)
+{
+    /* Acquire: the accel's members were written before it was listed. */
+    struct adsm_accel *accel =
+        atomic_load_explicit(&accels, memory_order_acquire);
+    while (accel && accel->context != context)
+        accel = accel->next;
+    return context ? accel : NULL;
+}
+
+static int index_of(int ordinal)
+{
+    int count = adsm_accel_devices();
+    for (int i = 0; i < count; i++)
+        if (visible[i] == ordinal)
+            return i;
+    return -1;
+}
+
+static size_t accel_bytes(void)
+{
+    size_t page = adsm_vm_page_bytes();
+    return (sizeof(struct adsm_accel) + page - 1) / page * page;
+}
+
+/* A new accel for a context that has none. accel_lock is held. */
+static int create(void *context, int ordinal, struct adsm_accel **made)
+{
+    uintptr_t at = adsm_vm_reserve(accel_bytes(), 0, 0);
+    if (!at || adsm_vm_protect(at, accel_bytes(), ADSM_PROT_READ_WRITE)) {
+        if (at)
+            adsm_vm_release(at, accel_bytes());
+        return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a device", NULL);
+    }
+    struct adsm_accel *accel = (struct adsm_accel *)at;
+    accel->ops = ops;
+    accel->context = context;
+    accel->ordinal = ordinal;
+    accel->device = index_of(ordinal);
+    adsm_pinned_init(&accel->pinned);
+    adsm_dma_init(&accel->dma);
+    adsm_address_init(&accel->address);
+    int status = adsm_lanes_create(accel);
+    if (status != ADSM_OK) {
+        adsm_vm_release(at, accel_bytes());
+        return status;
+    }
+    accel->next = atomic_load_explicit(&accels, memory_order_relaxed);
+    atomic_store_explicit(&accels, accel, memory_order_release);
+    *made = accel;
+    return ADSM_OK;
+}
+
+static struct adsm_accel *primary_of(int device)
+{
+    struct adsm_accel *accel =
+        atomic_load_explicit(&accels, memory_order_acquire);
+    while (accel && !(accel->device == device && accel->primary &&
+                      accel->context != NULL))
+        accel = accel->next;
+    return accel;
+}
+
+/* Retain the primary context and find or make its accel; accel_lock held. */
+static int open_primary(int device, struct adsm_accel **accel)
+{
+    void *context = NULL;
+    *accel = primary_of(device);
+    if (*accel)
+        return ADSM_OK;
+    int status = ops->context_primary(visible[device], &context);
+    if (status != ADSM_OK)
+        return status;
+    *accel = adsm_accel_of_context(context);
+    if (!*accel)
+        status = create(context, visible[device], accel);
+    if (status == ADSM_OK)
+        (*accel)->primary = true;
+    else
+        ops->context_release(visible[device]);
+    return status;
+}
+
+int adsm_accel_open(int device, struct adsm_accel **accel)
+{
+    int status = adsm_accel_init();
+    if (status != ADSM_OK)
+        return adsm_accel_fail(status, why, NULL);
+    int count = adsm_accel_devices();
+    if (device < 0 || device >= count) {
+        char asked[24], last[24];
+        return adsm_accel_fail(ADSM_E_INVALID, "there is no device ",
+                               adsm_accel_number(asked, device),
+                               "; devices are 0..",
+                               adsm_accel_number(last, count - 1), NULL);
+    }
+    adsm_lock_acquire(&accel_lock);
+    status = open_primary(device, accel);
+    adsm_lock_release(&accel_lock);
+    return status;
+}
+
+int adsm_accel_of_current(struct adsm_accel **accel)
+{
+    void *context = NULL;
+    int ordinal = 0;
+    int status = adsm_accel_init();
+    if (status != ADSM_OK)
+        return adsm_accel_fail(status, why, NULL);
+    status = ops->context_current(&context, &ordinal);
+    if (status != ADSM_OK)
+        return status;
+    *accel = adsm_accel_of_context(context);
+    if (*accel)
+        return ADSM_OK;
+    adsm_lock_acquire(&accel_lock);
+    *accel = adsm_accel_of_context(context);
+    if (!*accel)
+        status = create(context, ordinal, accel);
+    adsm_lock_release(&accel_lock);
+    return status;
+}
+
+void adsm_accel_forget(struct adsm_accel *accel)
+{
+    adsm_lanes_destroy(accel);
+    adsm_pinned_clear(accel);
+    adsm_address_fini(accel);
+    adsm_lock_acquire(&accel_lock);
+    adsm_accel_condemn(accel, ADSM_E_DEVICE_LOST);
+    accel->context = NULL;
+    if (accel->primary)
+        ops->context_release(accel->ordinal);
+    adsm_lock_release(&accel_lock);
+}
+
+/* ---- what is known about one ------------------------------------------- */
+
+int adsm_accel_describe(int device, char *name, size_t name_bytes,
+                        size_t *total_bytes, size_t *free_bytes)
+{
+    struct adsm_accel *accel;
+    size_t total = 0;
+    if (device < 0 || device >= adsm_accel_devices())
+        return adsm_accel_fail(ADSM_E_INVALID, "there is no such device", NULL);
+    int status = ops->describe(visible[device], name, name_bytes, total_bytes);
+    if (status == ADSM_OK && free_bytes) {
+        status = adsm_accel_open(device, &accel);
+        if (status == ADSM_OK)
+            status = ops->memory_info(accel, free_bytes, &total);
+    }
+    return status;
+}
+
+int adsm_accel_device(const struct adsm_accel *accel)
+{
+    return accel->device;
+}
+
+int adsm_accel_health(const struct adsm_accel *accel)
+{
+    return atomic_load_explicit(&accel->health, memory_order_relaxed);
+}
+
+/* ---- code: straight through the table ---------------------------------- */
+
+int adsm_accel_module_load(struct adsm_accel *accel, const void *image,
+                           size_t bytes, void **module)
+{
+    return accel->ops->module_load(accel, image, bytes, module);
+}
+
+int adsm_accel_module_unload(struct adsm_accel *accel, void *module)
+{
+    return accel->ops->module_unload(accel, module);
+}
+
+int adsm_accel_kernel_get(struct adsm_accel *accel, void *module,
+                          const char *name, void **kernel)
+{
+    return accel->ops->kernel_get(accel, module, name, kernel);
+}
+
+int adsm_accel_kernel_parameter(struct adsm_accel *accel, void *kernel,
+                                unsigned index, size_t *offset, size_t *bytes)
+{
+    return accel->ops->kernel_parameter(accel, kernel, index, offset, bytes);
+}
+
+int adsm_accel_launch(struct adsm_accel *accel, void *kernel,
+                      const unsigned grid[3], const unsigned block[3],
+                      size_t shared_bytes, adsm_stream stream, void **arguments)
+{
+    return accel->ops->launch(accel, kernel, grid, block, shared_bytes, stream,
+                              arguments);
+}

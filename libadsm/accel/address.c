@@ -1,0 +1,144 @@
+/*
+ * Which address strategy an accel uses; see address.h.
+ *
+ * Chosen at the first use: the first of window, overlay, translate whose probe
+ * succeeds, or the one ADSM_ADDRESS names.
+ */
+#include "accel/device.h"
+#include "accel/error.h"
+#include "base/log.h"
+#include "base/option.h"
+
+#include <string.h>
+
+static const struct adsm_address_way *const ways[] = {
+    [ADSM_WINDOW] = &adsm_address_window,
+    [ADSM_OVERLAY] = &adsm_address_overlay,
+    [ADSM_TRANSLATE] = &adsm_address_translate,
+};
+
+enum { WAYS = sizeof ways / sizeof *ways };
+
+const char *adsm_strategy_name(enum adsm_strategy strategy)
+{
+    return (unsigned)strategy < WAYS ? ways[strategy]->name : "?";
+}
+
+void adsm_address_init(struct adsm_address *address)
+{
+    adsm_lock_init(&address->lock, ADSM_RANK_ACCEL);
+}
+
+/* Add to a sentence; what does not fit is cut. */
+static void append(char *sentence, size_t bytes, const char *text)
+{
+    size_t used = strlen(sentence);
+    strncpy(sentence + used, text, bytes - used - 1);
+}
+
+/* ADSM_ADDRESS names one: no other is tried. address->lock is held. */
+static void force(struct adsm_accel *accel, enum adsm_strategy strategy)
+{
+    struct adsm_address *address = &accel->address;
+    int status = ways[strategy]->probe(accel);
+    address->strategy = strategy;
+    address->forced_status = status;
+    append(address->why, sizeof address->why, "ADSM_ADDRESS asks for it");
+    if (status == ADSM_OK)
+        return;
+    append(address->why, sizeof address->why, ", but ");
+    append(address->why, sizeof address->why, adsm_accel_error_text());
+    adsm_log(ADSM_LOG_WARN, "ADSM_ADDRESS=%s cannot be had: %s",
+             ways[strategy]->name, adsm_accel_error_text());
+}
+
+/* Take the first that works. address->lock is held. */
+static void probe(struct adsm_accel *accel)
+{
+    struct adsm_address *address = &accel->address;
+    for (unsigned i = 0; i < WAYS; i++) {
+        address->strategy = (enum adsm_strategy)i;
+        address->forced_status = ways[i]->probe(accel);
+        if (address->forced_status == ADSM_OK) {
+            append(address->why, sizeof address->why, ways[i]->why);
+            return;
+        }
+        append(address->why, sizeof address->why, "no ");
+        append(address->why, sizeof address->why, ways[i]->name);
+        append(address->why, sizeof address->why, " (");
+        append(address->why, sizeof address->why, adsm_accel_error_text());
+        append(address->why, sizeof address->why, "); ");
+    }
+}
+
+static void choose(struct adsm_accel *accel)
+{
+    struct adsm_address *address = &accel->address;
+    /* Acquire: the choice was written before the flag. */
+    if (atomic_load_explicit(&address->chosen, memory_order_acquire))
+        return;
+    adsm_lock_acquire(&address->lock);
+    if (!atomic_load_explicit(&address->chosen, memory_order_relaxed)) {
+        switch (adsm_options_get()->address) {
+        case ADSM_OPT_ADDRESS_WINDOW:
+            force(accel, ADSM_WINDOW);
+            break;
+        case ADSM_OPT_ADDRESS_OVERLAY:
+            force(accel, ADSM_OVERLAY);
+            break;
+        case ADSM_OPT_ADDRESS_TRANSLATE:
+            force(accel, ADSM_TRANSLATE);
+            break;
+        default:
+            probe(accel);
+        }
+        adsm_log(ADSM_LOG_INFO, "device %d: address strategy %s: %s",
+                 accel->device, ways[address->strategy]->name, address->why);
+        atomic_store_explicit(&address->chosen, true, memory_order_release);
+    }
+    adsm_lock_release(&address->lock);
+}
+
+enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
+                                         const char **why)
+{
+    choose(accel);
+    if (why)
+        *why = accel->address.why;
+    return accel->address.strategy;
+}
+
+int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
+                       struct adsm_span *span)
+{
+    enum adsm_strategy strategy = ADSM_TRANSLATE;
+    memset(span, 0, sizeof *span);
+    if (bytes == 0 || bytes > SIZE_MAX / 2)
+        return adsm_accel_fail(ADSM_E_INVALID,
+                               "a span must have between 1 byte and half of "
+                               "the address space",
+                               NULL);
+    if (!safe) {
+        strategy = adsm_address_strategy(accel, NULL);
+        if (accel->address.forced_status != ADSM_OK)
+            return adsm_accel_fail(ADSM_E_UNSUPPORTED, "address strategy ",
+                                   ways[strategy]->name, ": ",
+                                   accel->address.why, NULL);
+    }
+    bytes = (bytes + ADSM_SPAN_BYTES - 1) / ADSM_SPAN_BYTES * ADSM_SPAN_BYTES;
+    int status = ways[strategy]->alloc(accel, bytes, span);
+    if (status != ADSM_OK) {
+        memset(span, 0, sizeof *span);
+        return status;
+    }
+    span->bytes = bytes;
+    span->strategy = strategy;
+    return ADSM_OK;
+}
+
+int adsm_address_free(struct adsm_accel *accel, struct adsm_span *span)
+{
+    int status = ways[span->strategy]->free(accel, span);
+    memset(span, 0, sizeof *span);
+    return status;
+}

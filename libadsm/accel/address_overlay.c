@@ -1,0 +1,97 @@
+/*
+ * Strategy "overlay": an ordinary device allocation whose addresses nobody
+ * uses on the host.
+ *
+ * Drivers keep the host addresses of device memory free or hold them with
+ * PROT_NONE placeholders, as the one address space of host and device demands;
+ * that is checked for each span, and managed memory is refused. The allocation
+ * is 2 MiB longer than the span so that the span can be aligned: no chunk of
+ * it is shared with another allocation.
+ */
+#include "accel/device.h"
+#include "accel/error.h"
+#include "os/vm.h"
+
+/* Where the span lies in an allocation of bytes + ADSM_SPAN_BYTES. */
+static uintptr_t align(struct adsm_daddr base)
+{
+    return (base.at + ADSM_SPAN_BYTES - 1) / ADSM_SPAN_BYTES * ADSM_SPAN_BYTES;
+}
+
+/*
+ * Make sure of the host side of a span. Addresses that nothing holds are
+ * claimed with a placeholder of our own, or another thread's mmap could get
+ * them before the memory manager does.
+ */
+static int claim(struct adsm_accel *accel, struct adsm_daddr base, size_t bytes,
+                 bool *claimed)
+{
+    uintptr_t host = align(base);
+    *claimed = false;
+    if ((host + bytes) >> 47)
+        return adsm_accel_fail(
+            ADSM_E_LIMIT, "the driver's addresses are no host addresses", NULL);
+    if (accel->ops->memory_is_managed(accel, base))
+        return adsm_accel_fail(ADSM_E_LIMIT, "the driver gives managed memory",
+                               NULL);
+    uintptr_t got = adsm_vm_reserve(bytes, ADSM_SPAN_BYTES, host);
+    *claimed = got == host;
+    if (*claimed)
+        return ADSM_OK;
+    if (got)
+        adsm_vm_release(got, bytes);
+    if (adsm_vm_is_placeholder(host, bytes))
+        return ADSM_OK;
+    return adsm_accel_fail(ADSM_E_LIMIT,
+                           "something is mapped on the host where the "
+                           "driver put device memory",
+                           NULL);
+}
+
+static int span_alloc(struct adsm_accel *accel, size_t bytes,
+                      struct adsm_span *span)
+{
+    struct adsm_daddr base;
+    bool claimed;
+    int status =
+        accel->ops->memory_alloc(accel, bytes + ADSM_SPAN_BYTES, &base);
+    if (status != ADSM_OK)
+        return status;
+    status = claim(accel, base, bytes, &claimed);
+    if (status != ADSM_OK) {
+        (void)accel->ops->memory_free(accel, base);
+        return status;
+    }
+    span->host = (uint8_t *)align(base);
+    span->device.at = (uint64_t)align(base);
+    /* Allocations are aligned to 256 bytes: the lowest bit is free. */
+    span->handle = base.at | (claimed ? 1 : 0);
+    return ADSM_OK;
+}
+
+static int span_free(struct adsm_accel *accel, struct adsm_span *span)
+{
+    /* Before the memory goes: afterwards the addresses may be another's. */
+    if (span->handle & 1)
+        adsm_vm_release((uintptr_t)span->host, span->bytes);
+    return accel->ops->memory_free(
+        accel, (struct adsm_daddr){span->handle & ~UINT64_C(1)});
+}
+
+static int probe(struct adsm_accel *accel)
+{
+    struct adsm_span span = {.bytes = ADSM_SPAN_BYTES};
+    int status = span_alloc(accel, ADSM_SPAN_BYTES, &span);
+    /* A full device says nothing about addresses. */
+    if (status == ADSM_E_DEVICE_NOMEM)
+        return ADSM_OK;
+    return status == ADSM_OK ? span_free(accel, &span) : status;
+}
+
+const struct adsm_address_way adsm_address_overlay = {
+    .name = "overlay",
+    .why = "the host addresses of device memory are the driver's placeholders",
+    .probe = probe,
+    .alloc = span_alloc,
+    .free = span_free,
+};

@@ -1,0 +1,64 @@
+/*
+ * What the address strategies keep per accel, and the strategies themselves.
+ *
+ * address.c chooses one and passes calls on; each strategy is a file. Lock:
+ * address->lock (rank ACCEL) guards the choice and the list of windows, each
+ * window's granules have their own (rank STREAM).
+ */
+#ifndef ADSM_ACCEL_ADDRESS_PARTS_H
+#define ADSM_ACCEL_ADDRESS_PARTS_H
+
+#include "accel/address.h"
+#include "accel/granule.h"
+#include "base/lock.h"
+
+#include <stdatomic.h>
+
+#define ADSM_SPAN_BYTES ((size_t)2 << 20)
+
+enum { ADSM_WINDOWS = 16 };
+
+struct adsm_window {
+    struct adsm_daddr at;
+    size_t bytes;
+    struct adsm_granules granules;
+};
+
+struct adsm_address {
+    struct adsm_lock lock;
+    _Atomic bool chosen;
+    enum adsm_strategy strategy;
+    int forced_status; /* ADSM_OK, or why the forced strategy is impossible */
+    char why[256];
+    size_t device_bytes;      /* memory of the device; window only */
+    _Atomic uint32_t windows; /* grows; window[i] is written before */
+    struct adsm_window window[ADSM_WINDOWS];
+};
+
+/** Make it in zeroed memory; chooses nothing yet. */
+void adsm_address_init(struct adsm_address *address);
+
+/** Free windows. No span may be in use. */
+void adsm_address_fini(struct adsm_accel *accel);
+
+/**
+ * One strategy.
+ *
+ * @probe  can the accel do it? ADSM_OK, or a status with its reason kept as
+ *         error text. Called once, with address->lock held
+ * @alloc @free  as adsm_address_alloc/free; bytes are a multiple of 2 MiB
+ */
+struct adsm_address_way {
+    const char *name;
+    const char *why; /* sentence when it works */
+    int (*probe)(struct adsm_accel *accel);
+    int (*alloc)(struct adsm_accel *accel, size_t bytes,
+                 struct adsm_span *span);
+    int (*free)(struct adsm_accel *accel, struct adsm_span *span);
+};
+
+extern const struct adsm_address_way adsm_address_window;
+extern const struct adsm_address_way adsm_address_overlay;
+extern const struct adsm_address_way adsm_address_translate;
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * The driver's entry points; see cuda_api.h.
+ *
+ * The library is never closed: the driver has threads and handlers of its own,
+ * and function pointers live in programs.
+ */
+#include "accel/cuda_api.h"
+
+#include "accel/error.h"
+#include "os/real.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static void *library;
+static struct adsm_cuda_api table;
+static _Atomic bool loaded;
+
+enum { OPTIONAL, NEEDED };
+
+/* One row per member: where to store it, what to ask for. */
+static const struct {
+    size_t member;
+    const char *symbol;
+    int need;
+} rows[] = {
+#define X(name, symbol, need, params)                                          \
+    {offsetof(struct adsm_cuda_api, name), symbol, need},
+#include "accel/cuda_api.def"
+#undef X
+};
+
+static int fill(struct adsm_cuda_api *api)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        void *found = adsm_real()->dlsym(library, rows[i].symbol);
+        if (!found && rows[i].need == NEEDED)
+            return adsm_accel_fail(ADSM_E_NO_DEVICE, "libcuda.so.1 has no ",
+                                   rows[i].symbol, ": it is too old to be used",
+                                   NULL);
+        *(void **)((char *)api + rows[i].member) = found;
+    }
+    return ADSM_OK;
+}
+
+int adsm_cuda_api_load(void)
+{
+    if (adsm_cuda_api())
+        return ADSM_OK;
+    if (!library)
+        library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *why = dlerror();
+        return adsm_accel_fail(
+            ADSM_E_NO_DEVICE, "no CUDA driver: ", why ? why : "libcuda.so.1",
+            "; install one or name its folder in LD_LIBRARY_PATH", NULL);
+    }
+    int status = fill(&table);
+    if (status == ADSM_OK)
+        /* Release: whoever sees the flag sees the table. */
+        atomic_store_explicit(&loaded, true, memory_order_release);
+    return status;
+}
+
+const struct adsm_cuda_api *adsm_cuda_api(void)
+{
+    return atomic_load_explicit(&loaded, memory_order_acquire) ? &table : NULL;
+}
+
+void *adsm_cuda_api_symbol(const char *symbol)
+{
+    return adsm_cuda_api() ? adsm_real()->dlsym(library, symbol) : NULL;
+}

@@ -1,0 +1,87 @@
+/*
+ * How this layer calls the driver: ADSM_CUDA().
+ *
+ * Owns the frame around each call (context current, "in driver" mark, errno)
+ * and the translation of results into statuses, texts and health. No lock.
+ */
+#ifndef ADSM_ACCEL_CUDA_CALL_H
+#define ADSM_ACCEL_CUDA_CALL_H
+
+#include "accel/cuda_api.h"
+#include "accel/device.h"
+
+struct adsm_cuda_visit {
+    struct adsm_accel *accel; /* NULL: the call needs no context */
+    bool pushed;
+    int errno_kept;
+};
+
+/**
+ * Get ready to call the driver in the accel's context.
+ *
+ * @visit  filled; to be closed by adsm_cuda_leave if this returns ADSM_OK
+ * @accel  whose context must be current, or NULL
+ * Return: ADSM_OK; the accel's health; ADSM_E_FORKED
+ * Thread: any
+ * Signal: fault path
+ */
+int adsm_cuda_enter(struct adsm_cuda_visit *visit, struct adsm_accel *accel);
+
+/**
+ * Restore the caller's context and judge the call's result.
+ *
+ * @call  the driver's name of it, without "cu"
+ * Return: status of `result`
+ * Thread: the one that entered
+ * Signal: fault path
+ */
+int adsm_cuda_leave(struct adsm_cuda_visit *visit, const char *call,
+                    adsm_cu_result result);
+
+/** Status of a result; condemns `accel` (or NULL) when it is sticky. */
+int adsm_cuda_judge(struct adsm_accel *accel, const char *call,
+                    adsm_cu_result result);
+
+/* ADSM_CUDA(accel, StreamCreate, &stream, flags): its status. */
+#define ADSM_CUDA(accel_, call_, ...)                                          \
+    ({                                                                         \
+        struct adsm_cuda_visit visit_;                                         \
+        int status_ = adsm_cuda_enter(&visit_, (accel_));                      \
+        if (status_ == ADSM_OK)                                                \
+            status_ = adsm_cuda_leave(&visit_, #call_,                         \
+                                      adsm_cuda_api()->call_(__VA_ARGS__));    \
+        status_;                                                               \
+    })
+
+/* The entries of adsm_cuda_ops that live in files of their own. */
+int adsm_cuda_host_pin(struct adsm_accel *accel, void *at, size_t bytes,
+                       bool *owned);
+int adsm_cuda_host_unpin(struct adsm_accel *accel, void *at);
+int adsm_cuda_memory_alloc(struct adsm_accel *accel, size_t bytes,
+                           struct adsm_daddr *at);
+int adsm_cuda_memory_free(struct adsm_accel *accel, struct adsm_daddr at);
+int adsm_cuda_memory_info(struct adsm_accel *accel, size_t *free_bytes,
+                          size_t *total_bytes);
+bool adsm_cuda_memory_is_managed(struct adsm_accel *accel,
+                                 struct adsm_daddr at);
+int adsm_cuda_range_granule(struct adsm_accel *accel, size_t *bytes);
+int adsm_cuda_range_reserve(struct adsm_accel *accel, size_t bytes,
+                            struct adsm_daddr *at);
+int adsm_cuda_range_free(struct adsm_accel *accel, struct adsm_daddr at,
+                         size_t bytes);
+int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
+                        size_t bytes, uint64_t *handle);
+int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
+                          size_t bytes, uint64_t handle);
+int adsm_cuda_module_load(struct adsm_accel *accel, const void *image,
+                          size_t bytes, void **module);
+int adsm_cuda_module_unload(struct adsm_accel *accel, void *module);
+int adsm_cuda_kernel_get(struct adsm_accel *accel, void *module,
+                         const char *name, void **kernel);
+int adsm_cuda_kernel_parameter(struct adsm_accel *accel, void *kernel,
+                               unsigned index, size_t *offset, size_t *bytes);
+int adsm_cuda_launch(struct adsm_accel *accel, void *kernel,
+                     const unsigned grid[3], const unsigned block[3],
+                     size_t shared_bytes, adsm_stream stream, void **arguments);
+
+#endif

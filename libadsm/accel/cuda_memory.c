@@ -1,0 +1,147 @@
+/*
+ * The CUDA back end: device memory, address ranges and pinned host memory.
+ */
+#include "accel/cuda_call.h"
+#include "accel/error.h"
+
+int adsm_cuda_host_pin(struct adsm_accel *accel, void *at, size_t bytes,
+                       bool *owned)
+{
+    const struct adsm_cuda_api *cu = adsm_cuda_api();
+    *owned = false;
+    if (!cu->MemHostRegister || !cu->MemHostUnregister)
+        return ADSM_E_UNSUPPORTED;
+    struct adsm_cuda_visit visit;
+    int status = adsm_cuda_enter(&visit, accel);
+    if (status != ADSM_OK)
+        return status;
+    adsm_cu_result result =
+        cu->MemHostRegister(at, bytes, ADSM_CU_HOSTREGISTER_PORTABLE);
+    *owned = result == ADSM_CU_SUCCESS;
+    if (result == ADSM_CU_HOST_MEMORY_ALREADY_REGISTERED)
+        result = ADSM_CU_SUCCESS;
+    status = adsm_cuda_leave(&visit, "MemHostRegister", result);
+    /* Drivers differ in what they say at the limit of locked memory. */
+    if (status == ADSM_OK || status == ADSM_E_UNSUPPORTED ||
+        status == ADSM_E_DEVICE_LOST)
+        return status;
+    return ADSM_E_LIMIT;
+}
+
+int adsm_cuda_host_unpin(struct adsm_accel *accel, void *at)
+{
+    return ADSM_CUDA(accel, MemHostUnregister, at);
+}
+
+int adsm_cuda_memory_alloc(struct adsm_accel *accel, size_t bytes,
+                           struct adsm_daddr *at)
+{
+    adsm_cu_deviceptr found = 0;
+    int status = ADSM_CUDA(accel, MemAlloc, &found, bytes);
+    at->at = found;
+    return status;
+}
+
+int adsm_cuda_memory_free(struct adsm_accel *accel, struct adsm_daddr at)
+{
+    return ADSM_CUDA(accel, MemFree, at.at);
+}
+
+int adsm_cuda_memory_info(struct adsm_accel *accel, size_t *free_bytes,
+                          size_t *total_bytes)
+{
+    return ADSM_CUDA(accel, MemGetInfo, free_bytes, total_bytes);
+}
+
+bool adsm_cuda_memory_is_managed(struct adsm_accel *accel, struct adsm_daddr at)
+{
+    const struct adsm_cuda_api *cu = adsm_cuda_api();
+    int managed = 0;
+    return cu->PointerGetAttribute &&
+           ADSM_CUDA(accel, PointerGetAttribute, &managed,
+                     ADSM_CU_POINTER_IS_MANAGED, at.at) == ADSM_OK &&
+           managed != 0;
+}
+
+static struct adsm_cu_allocation_prop on_device(const struct adsm_accel *accel)
+{
+    return (struct adsm_cu_allocation_prop){
+        .type = ADSM_CU_MEM_ALLOCATION_PINNED,
+        .location = {.type = ADSM_CU_MEM_LOCATION_DEVICE, .id = accel->ordinal},
+    };
+}
+
+int adsm_cuda_range_granule(struct adsm_accel *accel, size_t *bytes)
+{
+    const struct adsm_cuda_api *cu = adsm_cuda_api();
+    if (!cu->MemAddressReserve || !cu->MemAddressFree || !cu->MemCreate ||
+        !cu->MemRelease || !cu->MemMap || !cu->MemUnmap || !cu->MemSetAccess ||
+        !cu->MemGetAllocationGranularity)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the driver cannot reserve device addresses",
+                               NULL);
+    int able = 0;
+    int status = ADSM_CUDA(accel, DeviceGetAttribute, &able,
+                           ADSM_CU_DEVICE_VMM_SUPPORTED, accel->ordinal);
+    if (status == ADSM_OK && !able)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the device cannot map memory to reserved "
+                               "addresses",
+                               NULL);
+    struct adsm_cu_allocation_prop prop = on_device(accel);
+    if (status == ADSM_OK)
+        status = ADSM_CUDA(accel, MemGetAllocationGranularity, bytes, &prop,
+                           ADSM_CU_MEM_GRANULARITY_MINIMUM);
+    return status;
+}
+
+int adsm_cuda_range_reserve(struct adsm_accel *accel, size_t bytes,
+                            struct adsm_daddr *at)
+{
+    adsm_cu_deviceptr found = 0;
+    /* Alignment 0 is the granularity; more than that is refused by some
+     * drivers, so callers that need more reserve more. */
+    int status = ADSM_CUDA(accel, MemAddressReserve, &found, bytes, 0, 0, 0);
+    at->at = found;
+    return status;
+}
+
+int adsm_cuda_range_free(struct adsm_accel *accel, struct adsm_daddr at,
+                         size_t bytes)
+{
+    return ADSM_CUDA(accel, MemAddressFree, at.at, bytes);
+}
+
+int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
+                        size_t bytes, uint64_t *handle)
+{
+    struct adsm_cu_allocation_prop prop = on_device(accel);
+    struct adsm_cu_access access = {
+        .location = prop.location,
+        .flags = ADSM_CU_MEM_ACCESS_READ_WRITE,
+    };
+    adsm_cu_allocation memory = 0;
+    int status = ADSM_CUDA(accel, MemCreate, &memory, bytes, &prop, 0);
+    if (status != ADSM_OK)
+        return status;
+    status = ADSM_CUDA(accel, MemMap, at.at, bytes, 0, memory, 0);
+    if (status == ADSM_OK) {
+        status = ADSM_CUDA(accel, MemSetAccess, at.at, bytes, &access, 1);
+        if (status == ADSM_OK) {
+            *handle = memory;
+            return ADSM_OK;
+        }
+        (void)ADSM_CUDA(accel, MemUnmap, at.at, bytes);
+    }
+    (void)ADSM_CUDA(accel, MemRelease, memory);
+    return status;
+}
+
+int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
+                          size_t bytes, uint64_t handle)
+{
+    int status = ADSM_CUDA(accel, MemUnmap, at.at, bytes);
+    /* The handle goes even so: nobody else would ever release it. */
+    int released = ADSM_CUDA(accel, MemRelease, handle);
+    return status != ADSM_OK ? status : released;
+}

@@ -1,0 +1,47 @@
+/*
+ * `struct adsm_accel` itself, for the files of this layer only.
+ *
+ * Made by accel.c, never unmapped: a stale pointer finds an accel whose health
+ * says that it is gone. Each part is owned by the file its header names.
+ */
+#ifndef ADSM_ACCEL_DEVICE_H
+#define ADSM_ACCEL_DEVICE_H
+
+#include "accel/accel.h"
+#include "accel/address_parts.h"
+#include "accel/dma_parts.h"
+#include "accel/lane.h"
+#include "accel/ops.h"
+#include "accel/pinned.h"
+
+#include <stdatomic.h>
+
+struct adsm_accel {
+    const struct adsm_accel_ops *ops;
+    void *_Atomic context; /* the driver's handle; NULL when forgotten */
+    int ordinal;           /* the driver's number of the device */
+    int device;   /* index among the visible ones; -1 when not visible */
+    bool primary; /* we hold a reference on the context */
+    /* First of ADSM_E_DEVICE, ADSM_E_DEVICE_LOST; never goes back. */
+    _Atomic int health;
+    struct adsm_accel *next; /* list of all; written before publication */
+    struct adsm_lanes lanes;
+    struct adsm_pinned pinned;
+    struct adsm_dma dma;
+    struct adsm_address address;
+};
+
+/** Note that nothing will work any more; the first reason stays. Any handler. */
+static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
+{
+    int sound = ADSM_OK;
+    /* Relaxed: a flag by itself, nothing is published with it. */
+    atomic_compare_exchange_strong_explicit(&accel->health, &sound, status,
+                                            memory_order_relaxed,
+                                            memory_order_relaxed);
+}
+
+/** A child of fork has no accelerator: its driver's state is the parent's. */
+bool adsm_accel_is_forked(void);
+
+#endif

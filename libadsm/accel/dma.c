@@ -1,0 +1,203 @@
+/*
+ * Transfers; see dma.h. Which host memory is pinned: pinned.c. What is waited
+ * for: lane.c.
+ */
+#include "accel/dma.h"
+
+#include "accel/device.h"
+#include "base/clock.h"
+#include "base/stats.h"
+#include "base/trace.h"
+
+enum {
+    /* A sleep costs some 50 us more than the transfer of a small block. */
+    SPIN_NS = 20000,
+};
+
+void adsm_dma_init(struct adsm_dma *dma)
+{
+    adsm_lock_init(&dma->lock, ADSM_RANK_STREAM);
+}
+
+/* ---- device ranges that the upload lane writes --------------------------- */
+
+static void remember_write(struct adsm_accel *accel, struct adsm_daddr to,
+                           size_t bytes, uint64_t seq)
+{
+    struct adsm_dma *dma = &accel->dma;
+    adsm_lock_acquire(&dma->lock);
+    struct adsm_dma_write *slot = &dma->write[dma->next];
+    dma->next = (dma->next + 1) % ADSM_DMA_WRITES;
+    if (dma->forgotten_seq < slot->seq)
+        dma->forgotten_seq = slot->seq;
+    *slot = (struct adsm_dma_write){to.at, to.at + bytes, seq};
+    adsm_lock_release(&dma->lock);
+}
+
+/* Number in the upload lane behind which the range is written; 0: nowhere. */
+static uint64_t last_write(struct adsm_accel *accel, struct adsm_daddr from,
+                           size_t bytes)
+{
+    struct adsm_dma *dma = &accel->dma;
+    uint64_t begin = from.at;
+    uint64_t end = begin + bytes;
+    adsm_lock_acquire(&dma->lock);
+    uint64_t seq = dma->forgotten_seq;
+    for (uint32_t i = 0; i < ADSM_DMA_WRITES; i++) {
+        const struct adsm_dma_write *write = &dma->write[i];
+        if (write->seq > seq && write->begin < end && begin < write->end)
+            seq = write->seq;
+    }
+    adsm_lock_release(&dma->lock);
+    return seq;
+}
+
+/* ---- order ---------------------------------------------------------------- */
+
+/* Let a copy lane wait, on the device, for `after` and all noted work. */
+static int order(struct adsm_accel *accel, uint32_t copy_lane,
+                 struct adsm_fence after)
+{
+    adsm_stream stream = accel->lanes.lane[copy_lane].stream;
+    int status = adsm_fence_order(accel, stream, after);
+    return status == ADSM_OK ? adsm_lane_order_noted(accel, copy_lane) : status;
+}
+
+/* Something that writes [to, to + bytes) went to the upload lane. */
+static void submitted(struct adsm_accel *accel, struct adsm_daddr to,
+                      size_t bytes, struct adsm_fence *done)
+{
+    uint64_t seq = adsm_lane_tick(accel, ADSM_LANE_UPLOAD);
+    remember_write(accel, to, bytes, seq);
+    *done = (struct adsm_fence){ADSM_LANE_UPLOAD, seq};
+}
+
+static adsm_stream upload_stream(struct adsm_accel *accel)
+{
+    return accel->lanes.lane[ADSM_LANE_UPLOAD].stream;
+}
+
+/* ---- up ------------------------------------------------------------------- */
+
+int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
+                    const void *shadow, size_t bytes, struct adsm_fence after,
+                    struct adsm_fence *done)
+{
+    uint64_t start = adsm_trace_span_begin();
+    *done = (struct adsm_fence){0};
+    int status = order(accel, ADSM_LANE_UPLOAD, after);
+    size_t sent = 0;
+    while (status == ADSM_OK && sent < bytes) {
+        const char *from = (const char *)shadow + sent;
+        bool pinned;
+        size_t n = adsm_pinned_piece(accel, from, bytes - sent, &pinned);
+        status = accel->ops->copy_up(accel, upload_stream(accel),
+                                     adsm_daddr_add(to, sent), from, n);
+        if (status == ADSM_OK)
+            sent += n;
+    }
+    if (sent > 0)
+        submitted(accel, to, sent, done);
+    ADSM_COUNT(bytes_up, sent);
+    adsm_trace_span_end("upload", start, sent);
+    return status;
+}
+
+int adsm_dma_copy(struct adsm_accel *accel, struct adsm_daddr to,
+                  struct adsm_daddr from, size_t bytes, struct adsm_fence after,
+                  struct adsm_fence *done)
+{
+    uint64_t start = adsm_trace_span_begin();
+    *done = (struct adsm_fence){0};
+    if (bytes == 0)
+        return ADSM_OK;
+    int status = order(accel, ADSM_LANE_UPLOAD, after);
+    if (status == ADSM_OK)
+        status = accel->ops->copy_device(accel, upload_stream(accel), to, from,
+                                         bytes);
+    if (status == ADSM_OK) {
+        submitted(accel, to, bytes, done);
+        ADSM_COUNT(bytes_device, bytes);
+    }
+    adsm_trace_span_end("device copy", start, bytes);
+    return status;
+}
+
+int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
+                 size_t bytes, struct adsm_fence after, struct adsm_fence *done)
+{
+    uint64_t start = adsm_trace_span_begin();
+    *done = (struct adsm_fence){0};
+    if (bytes == 0)
+        return ADSM_OK;
+    int status = order(accel, ADSM_LANE_UPLOAD, after);
+    if (status == ADSM_OK)
+        status = accel->ops->set_device(accel, upload_stream(accel), to, value,
+                                        bytes);
+    if (status == ADSM_OK) {
+        submitted(accel, to, bytes, done);
+        ADSM_COUNT(bytes_device, bytes);
+    }
+    adsm_trace_span_end("device set", start, bytes);
+    return status;
+}
+
+/* ---- down ----------------------------------------------------------------- */
+
+static int enqueue_download(struct adsm_accel *accel, void *shadow,
+                            struct adsm_daddr from, size_t bytes)
+{
+    adsm_stream stream = accel->lanes.lane[ADSM_LANE_DOWNLOAD].stream;
+    int status = ADSM_OK;
+    for (size_t got = 0; status == ADSM_OK && got < bytes;) {
+        char *to = (char *)shadow + got;
+        bool pinned;
+        size_t n = adsm_pinned_piece(accel, to, bytes - got, &pinned);
+        status = accel->ops->copy_down(accel, stream, to,
+                                       adsm_daddr_add(from, got), n);
+        got += n;
+    }
+    return status;
+}
+
+int adsm_dma_download(struct adsm_accel *accel, void *shadow,
+                      struct adsm_daddr from, size_t bytes,
+                      struct adsm_fence after)
+{
+    uint64_t start = adsm_trace_span_begin();
+    uint64_t began = adsm_now_ns();
+    adsm_stream stream = accel->lanes.lane[ADSM_LANE_DOWNLOAD].stream;
+    struct adsm_fence fence = {ADSM_LANE_UPLOAD,
+                               last_write(accel, from, bytes)};
+    if (bytes == 0)
+        return ADSM_OK;
+    int status = adsm_fence_order(accel, stream, fence);
+    if (status == ADSM_OK)
+        status = order(accel, ADSM_LANE_DOWNLOAD, after);
+    if (status == ADSM_OK)
+        status = enqueue_download(accel, shadow, from, bytes);
+    if (status == ADSM_OK)
+        status = adsm_fence_record(accel, stream, &fence);
+    if (status == ADSM_OK)
+        status = adsm_fence_wait_spinning(accel, fence, SPIN_NS);
+    if (status == ADSM_OK)
+        ADSM_COUNT(bytes_down, bytes);
+    ADSM_COUNT(ns_down, adsm_now_ns() - began);
+    adsm_trace_span_end("download", start, bytes);
+    return status;
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream)
+{
+    return adsm_lane_order_uploads(accel, stream);
+}
+
+int adsm_dma_drain(struct adsm_accel *accel)
+{
+    struct adsm_lane *upload = &accel->lanes.lane[ADSM_LANE_UPLOAD];
+    /* Acquire: what was enqueued before this call has its number. */
+    uint64_t seq = atomic_load_explicit(&upload->given, memory_order_acquire);
+    return adsm_fence_wait(accel, (struct adsm_fence){ADSM_LANE_UPLOAD, seq});
+}

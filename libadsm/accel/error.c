@@ -1,0 +1,42 @@
+/*
+ * The text of the last failure; see error.h.
+ */
+#include "accel/error.h"
+
+#include "accel/accel.h"
+
+#include <stdarg.h>
+
+static __thread char text[512] __attribute__((tls_model("initial-exec")));
+
+int adsm_accel_fail(int status, ...)
+{
+    va_list pieces;
+    va_start(pieces, status);
+    size_t used = 0;
+    const char *piece;
+    while ((piece = va_arg(pieces, const char *)))
+        while (*piece && used < sizeof text - 1)
+            text[used++] = *piece++;
+    text[used] = '\0';
+    va_end(pieces);
+    return status;
+}
+
+const char *adsm_accel_number(char buffer[24], int64_t number)
+{
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    char *at = buffer + 23;
+    *at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (number < 0)
+        *--at = '-';
+    return at;
+}
+
+const char *adsm_accel_error_text(void)
+{
+    return text;
+}

@@ -1,0 +1,113 @@
+/*
+ * First fit over equal granules; see granule.h.
+ */
+#include "accel/granule.h"
+
+#include "accel/error.h"
+#include "os/vm.h"
+
+static size_t map_bytes(size_t count)
+{
+    size_t page = adsm_vm_page_bytes();
+    size_t bytes = (count + 63) / 64 * sizeof(uint64_t);
+    return (bytes + page - 1) / page * page;
+}
+
+int adsm_granules_init(struct adsm_granules *granules, size_t count)
+{
+    adsm_lock_init(&granules->lock, ADSM_RANK_STREAM);
+    uintptr_t at = adsm_vm_reserve(map_bytes(count), 0, 0);
+    if (!at || adsm_vm_protect(at, map_bytes(count), ADSM_PROT_READ_WRITE)) {
+        if (at)
+            adsm_vm_release(at, map_bytes(count));
+        return adsm_accel_fail(
+            ADSM_E_NOMEM, "no memory for the map of an address window", NULL);
+    }
+    granules->words = (uint64_t *)at;
+    granules->count = count;
+    granules->lowest = 0;
+    granules->in_use = 0;
+    return ADSM_OK;
+}
+
+void adsm_granules_fini(struct adsm_granules *granules)
+{
+    if (granules->words)
+        adsm_vm_release((uintptr_t)granules->words, map_bytes(granules->count));
+    granules->words = NULL;
+    granules->count = 0;
+}
+
+/* First granule at or after `i` that is used (or free); count when none. */
+static size_t next_that_is(const struct adsm_granules *granules, size_t i,
+                           bool used)
+{
+    uint64_t flip = used ? 0 : ~UINT64_C(0);
+    while (i < granules->count) {
+        uint64_t word = (granules->words[i / 64] ^ flip) >> i % 64;
+        if (word) {
+            i += (size_t)__builtin_ctzll(word);
+            break;
+        }
+        i = (i / 64 + 1) * 64;
+    }
+    return i < granules->count ? i : granules->count;
+}
+
+/* Set or clear the bits of a run. */
+static void mark(struct adsm_granules *granules, size_t first, size_t count,
+                 bool used)
+{
+    while (count > 0) {
+        size_t bit = first % 64;
+        size_t n = count < 64 - bit ? count : 64 - bit;
+        uint64_t mask = (n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1)
+                        << bit;
+        if (used)
+            granules->words[first / 64] |= mask;
+        else
+            granules->words[first / 64] &= ~mask;
+        first += n;
+        count -= n;
+    }
+}
+
+size_t adsm_granules_take(struct adsm_granules *granules, size_t count)
+{
+    size_t found = SIZE_MAX;
+    adsm_lock_acquire(&granules->lock);
+    size_t first = next_that_is(granules, granules->lowest, false);
+    granules->lowest = first;
+    while (count > 0 && first < granules->count &&
+           granules->count - first >= count) {
+        size_t end = next_that_is(granules, first, true);
+        if (end - first >= count) {
+            found = first;
+            mark(granules, first, count, true);
+            granules->in_use += count;
+            if (first == granules->lowest)
+                granules->lowest = first + count;
+            break;
+        }
+        first = next_that_is(granules, end, false);
+    }
+    adsm_lock_release(&granules->lock);
+    return found;
+}
+
+bool adsm_granules_give(struct adsm_granules *granules, size_t first,
+                        size_t count)
+{
+    if (first >= granules->count || count > granules->count - first)
+        return false;
+    adsm_lock_acquire(&granules->lock);
+    bool whole = next_that_is(granules, first, false) >= first + count;
+    if (whole) {
+        mark(granules, first, count, false);
+        granules->in_use -= count;
+        if (first < granules->lowest)
+            granules->lowest = first;
+    }
+    adsm_lock_release(&granules->lock);
+    return whole;
+}

@@ -1,0 +1,66 @@
+/*
+ * What lane.c, lane_note.c and lane_table.c use of each other.
+ */
+#ifndef ADSM_ACCEL_LANE_PARTS_H
+#define ADSM_ACCEL_LANE_PARTS_H
+
+#include "accel/lane.h"
+
+static inline bool adsm_lane_is_done(struct adsm_lane *lane, uint64_t seq)
+{
+    /* Acquire: what the thread that saw the event knew is known here. */
+    return atomic_load_explicit(&lane->done, memory_order_acquire) >= seq;
+}
+
+/* ---- lane.c; lane->lock is held unless said otherwise ------------------- */
+
+/** `seq` was seen to be reached: raise the mark, drop older events. */
+void adsm_lane_reach(struct adsm_accel *accel, struct adsm_lane *lane,
+                     uint64_t seq);
+
+/** As adsm_lane_reach, where no event tells but a wait for everything. */
+void adsm_lane_all_done(struct adsm_accel *accel, struct adsm_lane *lane,
+                        uint64_t seq, uint64_t notes);
+
+/** Record an event that stands for all numbers and notes given so far. */
+int adsm_lane_record(struct adsm_accel *accel, struct adsm_lane *lane);
+
+/** Have an event behind every note so far; its number goes to `seq`. */
+int adsm_lane_cover_notes(struct adsm_accel *accel, struct adsm_lane *lane,
+                          uint64_t *seq);
+
+/** Make `stream` wait for `seq` of the lane, on the device. */
+int adsm_lane_order(struct adsm_accel *accel, struct adsm_lane *lane,
+                    uint64_t seq, adsm_stream stream);
+
+/** Wait on the CPU for `seq` of the lane. No lock is held. */
+int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,
+                   uint64_t seq, uint64_t spin_ns);
+
+/** Wait for the whole context instead of an event. No lock is held. */
+int adsm_lane_settle_all(struct adsm_accel *accel, struct adsm_lane *lane);
+
+/** Destroy the unused events. No lane has one any more. */
+void adsm_marks_destroy(struct adsm_accel *accel);
+
+/* ---- lane_table.c -------------------------------------------------------- */
+
+/**
+ * The lane of a stream, made when there is none; returned with its lock held.
+ *
+ * When all lanes are in use the next one in turn is settled and taken over.
+ * Return: NULL when that failed (the device is dead)
+ * Thread: any
+ * Signal: fault path
+ */
+struct adsm_lane *adsm_lane_of(struct adsm_accel *accel, adsm_stream stream,
+                               bool per_thread);
+
+/** As adsm_lane_of; NULL also when the stream has no lane. */
+struct adsm_lane *adsm_lane_find(struct adsm_accel *accel, adsm_stream stream,
+                                 bool per_thread);
+
+/** Take a lane from its stream; its events stay. lane->lock is NOT held. */
+void adsm_lane_detach(struct adsm_accel *accel, struct adsm_lane *lane);
+
+#endif

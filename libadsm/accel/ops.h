@@ -1,0 +1,105 @@
+/*
+ * What a kind of accelerator must be able to do: one table per back end.
+ *
+ * Everything else in this layer (lanes, transfers, address strategies) is
+ * written against this table, so another accelerator is another table (001,
+ * section 4.1). Contract of every entry that takes an accel: works on any
+ * thread whether or not it ever used the accelerator, leaves the caller's
+ * current context as it was, keeps errno, returns a status and keeps its text
+ * (accel/error.h), and turns the accel's health sticky when the device says
+ * that nothing will work any more. Entries marked F run on the fault path.
+ */
+#ifndef ADSM_ACCEL_OPS_H
+#define ADSM_ACCEL_OPS_H
+
+#include "accel/accel.h"
+
+typedef void *adsm_event;
+
+struct adsm_accel_ops {
+    /* Stream handles that are no streams of their own: another word for the
+     * default stream 0, and "the default stream of the calling thread". */
+    adsm_stream stream_legacy;
+    adsm_stream stream_per_thread;
+
+    /* Find the driver and initialise it; number of devices. */
+    int (*start)(int *devices);
+    int (*describe)(int ordinal, char *name, size_t name_bytes,
+                    size_t *total_bytes);
+
+    /* Contexts: the primary one of a device, retained; the current one. */
+    int (*context_primary)(int ordinal, void **context);
+    int (*context_current)(void **context, int *ordinal);
+    void (*context_release)(int ordinal);
+    int (*context_wait)(struct adsm_accel *accel); /* F: all work done */
+
+    int (*stream_create)(struct adsm_accel *accel, adsm_stream *stream);
+    int (*stream_destroy)(struct adsm_accel *accel, adsm_stream stream);
+    int (*stream_order)(struct adsm_accel *accel, adsm_stream stream,
+                        adsm_event event); /* F: stream waits for event */
+
+    int (*event_create)(struct adsm_accel *accel, adsm_event *event); /* F */
+    int (*event_destroy)(struct adsm_accel *accel, adsm_event event);
+    int (*event_record)(struct adsm_accel *accel, adsm_event event,
+                        adsm_stream stream); /* F */
+    int (*event_query)(struct adsm_accel *accel, adsm_event event,
+                       bool *reached); /* F */
+    /* F: poll for `spin_ns`, then sleep until the event is reached. */
+    int (*event_wait)(struct adsm_accel *accel, adsm_event event,
+                      uint64_t spin_ns);
+
+    /* Copies and sets, in stream order, F. Host memory that is pinned may be
+     * read or written until the stream is through; other memory not. */
+    int (*copy_up)(struct adsm_accel *accel, adsm_stream stream,
+                   struct adsm_daddr to, const void *from, size_t bytes);
+    int (*copy_down)(struct adsm_accel *accel, adsm_stream stream, void *to,
+                     struct adsm_daddr from, size_t bytes);
+    int (*copy_device)(struct adsm_accel *accel, adsm_stream stream,
+                       struct adsm_daddr to, struct adsm_daddr from,
+                       size_t bytes);
+    int (*set_device)(struct adsm_accel *accel, adsm_stream stream,
+                      struct adsm_daddr to, uint8_t value, size_t bytes);
+
+    /* Page-lock host memory, F. ADSM_E_LIMIT: no more for now;
+     * ADSM_E_UNSUPPORTED: never; *owned: false when it already was. */
+    int (*host_pin)(struct adsm_accel *accel, void *at, size_t bytes,
+                    bool *owned);
+    int (*host_unpin)(struct adsm_accel *accel, void *at);
+
+    /* Device memory at an address of the driver's choice. */
+    int (*memory_alloc)(struct adsm_accel *accel, size_t bytes,
+                        struct adsm_daddr *at);
+    int (*memory_free)(struct adsm_accel *accel, struct adsm_daddr at);
+    int (*memory_info)(struct adsm_accel *accel, size_t *free_bytes,
+                       size_t *total_bytes);
+    /* Whether the driver itself moves the memory between host and device. */
+    bool (*memory_is_managed)(struct adsm_accel *accel, struct adsm_daddr at);
+
+    /* Addresses first, memory for them later. ADSM_E_UNSUPPORTED when the
+     * device cannot. Addresses and sizes are multiples of the granule. */
+    int (*range_granule)(struct adsm_accel *accel, size_t *bytes);
+    int (*range_reserve)(struct adsm_accel *accel, size_t bytes,
+                         struct adsm_daddr *at);
+    int (*range_free)(struct adsm_accel *accel, struct adsm_daddr at,
+                      size_t bytes);
+    int (*range_map)(struct adsm_accel *accel, struct adsm_daddr at,
+                     size_t bytes, uint64_t *handle);
+    int (*range_unmap)(struct adsm_accel *accel, struct adsm_daddr at,
+                       size_t bytes, uint64_t handle);
+
+    int (*module_load)(struct adsm_accel *accel, const void *image,
+                       size_t bytes, void **module);
+    int (*module_unload)(struct adsm_accel *accel, void *module);
+    int (*kernel_get)(struct adsm_accel *accel, void *module, const char *name,
+                      void **kernel);
+    int (*kernel_parameter)(struct adsm_accel *accel, void *kernel,
+                            unsigned index, size_t *offset, size_t *bytes);
+    int (*launch)(struct adsm_accel *accel, void *kernel,
+                  const unsigned grid[3], const unsigned block[3],
+                  size_t shared_bytes, adsm_stream stream, void **arguments);
+};
+
+/** The CUDA Driver API. */
+extern const struct adsm_accel_ops adsm_cuda_ops;
+
+#endif

@@ -1,0 +1,199 @@
+/*
+ * Page-locked host memory; see pinned.h.
+ */
+#include "accel/pinned.h"
+
+#include "accel/device.h"
+#include "accel/dma.h"
+#include "accel/error.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "os/vm.h"
+
+#define CHUNK ((uintptr_t)2 << 20)
+
+static struct adsm_pool ranges =
+    ADSM_POOL_INIT(sizeof(struct adsm_pinned_range), 8);
+
+void adsm_pinned_init(struct adsm_pinned *pinned)
+{
+    adsm_lock_init(&pinned->change, ADSM_RANK_ACCEL);
+    adsm_lock_init(&pinned->lock, ADSM_RANK_STREAM);
+}
+
+static struct adsm_pinned_range **bucket_of(struct adsm_pinned *pinned,
+                                            uintptr_t at)
+{
+    return &pinned->bucket[at / CHUNK % ADSM_PINNED_BUCKETS];
+}
+
+/* The registration that covers `at`, or the next one up to `end`; NULL. All
+ * within one chunk, so within one bucket. `lock` or `change` is held. */
+static struct adsm_pinned_range *first_from(struct adsm_pinned *pinned,
+                                            uintptr_t at, uintptr_t end)
+{
+    struct adsm_pinned_range *best = NULL;
+    for (struct adsm_pinned_range *range = *bucket_of(pinned, at); range;
+         range = range->next)
+        if (range->end > at && range->begin < end &&
+            (!best || range->begin < best->begin))
+            best = range;
+    return best;
+}
+
+static void insert(struct adsm_pinned *pinned, struct adsm_pinned_range *range)
+{
+    adsm_lock_acquire(&pinned->lock);
+    struct adsm_pinned_range **head = bucket_of(pinned, range->begin);
+    range->next = *head;
+    *head = range;
+    adsm_lock_release(&pinned->lock);
+}
+
+static void take_out(struct adsm_pinned *pinned,
+                     struct adsm_pinned_range *range)
+{
+    adsm_lock_acquire(&pinned->lock);
+    struct adsm_pinned_range **link = bucket_of(pinned, range->begin);
+    while (*link != range)
+        link = &(*link)->next;
+    *link = range->next;
+    adsm_lock_release(&pinned->lock);
+}
+
+/* Register [begin, end), which nobody has registered; `change` is held. */
+static bool register_range(struct adsm_accel *accel, uintptr_t begin,
+                           uintptr_t end)
+{
+    struct adsm_pinned *pinned = &accel->pinned;
+    struct adsm_pinned_range *range = adsm_pool_get(&ranges);
+    if (!range)
+        return false;
+    *range = (struct adsm_pinned_range){.begin = begin, .end = end};
+    int status =
+        accel->ops->host_pin(accel, (void *)begin, end - begin, &range->owned);
+    if (status == ADSM_OK) {
+        atomic_fetch_add_explicit(&pinned->bytes, end - begin,
+                                  memory_order_relaxed);
+        insert(pinned, range);
+        return true;
+    }
+    adsm_pool_put(&ranges, range);
+    pinned->refused = true;
+    pinned->never = status == ADSM_E_UNSUPPORTED;
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set_explicit(&said, memory_order_relaxed))
+        adsm_log_signal(ADSM_LOG_DEBUG,
+                        "host memory cannot be pinned (ulimit -l); transfers "
+                        "of it go through the driver's own buffers");
+    return false;
+}
+
+/* Unregister one range; `change` is held. */
+static void unregister_range(struct adsm_accel *accel,
+                             struct adsm_pinned_range *range)
+{
+    struct adsm_pinned *pinned = &accel->pinned;
+    take_out(pinned, range);
+    atomic_fetch_sub_explicit(&pinned->bytes, range->end - range->begin,
+                              memory_order_relaxed);
+    /* Fails only where the context is dead, and the registration with it. */
+    if (range->owned)
+        (void)accel->ops->host_unpin(accel, (void *)range->begin);
+    pinned->refused = pinned->never;
+    adsm_pool_put(&ranges, range);
+}
+
+static uintptr_t chunk_end(uintptr_t at, uintptr_t end)
+{
+    uintptr_t next = (at / CHUNK + 1) * CHUNK;
+    return next < end ? next : end;
+}
+
+void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes)
+{
+    struct adsm_pinned *pinned = &accel->pinned;
+    uintptr_t page = adsm_vm_page_bytes();
+    uintptr_t at = (uintptr_t)shadow / page * page;
+    uintptr_t end = ((uintptr_t)shadow + bytes + page - 1) / page * page;
+    adsm_lock_acquire(&pinned->change);
+    while (at < end && !pinned->refused) {
+        uintptr_t stop = chunk_end(at, end);
+        struct adsm_pinned_range *there = first_from(pinned, at, stop);
+        if (there && there->begin <= at) {
+            at = there->end < end ? there->end : end;
+            continue;
+        }
+        if (there)
+            stop = there->begin;
+        if (!register_range(accel, at, stop))
+            break;
+        at = stop;
+    }
+    adsm_lock_release(&pinned->change);
+}
+
+void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes)
+{
+    struct adsm_pinned *pinned = &accel->pinned;
+    uintptr_t at = (uintptr_t)shadow;
+    uintptr_t end = at + bytes;
+    adsm_lock_acquire(&pinned->change);
+    while (at < end) {
+        uintptr_t stop = chunk_end(at, end);
+        struct adsm_pinned_range *there = first_from(pinned, at, stop);
+        if (!there) {
+            at = stop;
+            continue;
+        }
+        uintptr_t next = there->end;
+        /* The part outside may still be in use by a transfer. */
+        if (there->begin < (uintptr_t)shadow || there->end > end)
+            (void)adsm_dma_drain(accel);
+        unregister_range(accel, there);
+        at = next;
+    }
+    adsm_lock_release(&pinned->change);
+}
+
+void adsm_pinned_clear(struct adsm_accel *accel)
+{
+    struct adsm_pinned *pinned = &accel->pinned;
+    adsm_lock_acquire(&pinned->change);
+    for (size_t i = 0; i < ADSM_PINNED_BUCKETS; i++)
+        while (pinned->bucket[i])
+            unregister_range(accel, pinned->bucket[i]);
+    adsm_lock_release(&pinned->change);
+}
+
+size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes,
+                         bool *pinned)
+{
+    uintptr_t begin = (uintptr_t)at;
+    uintptr_t end = begin + bytes;
+    uintptr_t cut = begin;
+    *pinned = false;
+    /* Relaxed: a caller that has pinned knows that it has. */
+    if (!atomic_load_explicit(&accel->pinned.bytes, memory_order_relaxed))
+        return bytes;
+    adsm_lock_acquire(&accel->pinned.lock);
+    while (cut < end) {
+        uintptr_t stop = chunk_end(cut, end);
+        struct adsm_pinned_range *there = first_from(&accel->pinned, cut, stop);
+        if (there && there->begin <= cut) {
+            *pinned = cut == begin;
+            cut = *pinned ? (there->end < end ? there->end : end) : cut;
+            break;
+        }
+        cut = there ? there->begin : stop;
+        if (there)
+            break;
+    }
+    adsm_lock_release(&accel->pinned.lock);
+    return cut - begin;
+}
+
+uint64_t adsm_pinned_bytes(const struct adsm_accel *accel)
+{
+    return atomic_load_explicit(&accel->pinned.bytes, memory_order_relaxed);
+}

@@ -1,0 +1,54 @@
+/*
+ * Which host memory is page-locked for an accel.
+ *
+ * Owns the list of registrations, cut at multiples of 2 MiB. A transfer must
+ * not cross from one registration into another or into plain memory (drivers
+ * refuse that), so dma.c asks here where to cut. Two locks: `change` (rank
+ * ACCEL) serialises pinning and unpinning and is held over driver calls;
+ * `lock` (rank STREAM) guards the table and is held for loads and stores only.
+ */
+#ifndef ADSM_ACCEL_PINNED_H
+#define ADSM_ACCEL_PINNED_H
+
+#include "accel/accel.h"
+#include "base/lock.h"
+
+enum { ADSM_PINNED_BUCKETS = 4096 };
+
+/** Registered pages; never crosses a multiple of 2 MiB. */
+struct adsm_pinned_range {
+    struct adsm_pinned_range *next;
+    uintptr_t begin, end;
+    bool owned; /* false: somebody else registered it */
+};
+
+struct adsm_pinned {
+    struct adsm_lock change;
+    struct adsm_lock lock;
+    bool refused;           /* change: the system gives no more for now */
+    bool never;             /* change: the device cannot pin at all */
+    _Atomic uint64_t bytes; /* in the table */
+    struct adsm_pinned_range *bucket[ADSM_PINNED_BUCKETS];
+};
+
+/** Make an empty table in zeroed memory. */
+void adsm_pinned_init(struct adsm_pinned *pinned);
+
+/** Unregister everything. Nobody may use the accel. */
+void adsm_pinned_clear(struct adsm_accel *accel);
+
+/**
+ * How many bytes from `at` on are uniformly in one registration, or plain.
+ *
+ * @at @bytes  host range; @pinned  set to whether the piece is registered
+ * Return: length of the piece, 1 .. bytes
+ * Thread: any
+ * Signal: fault path
+ */
+size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes,
+                         bool *pinned);
+
+/** Bytes known to be page-locked; for adsm-info and tests. Signal: any handler. */
+uint64_t adsm_pinned_bytes(const struct adsm_accel *accel);
+
+#endif
