@@ -1,0 +1,190 @@
+/*
+ * Many objects, large objects, small limits: what the host pays for shared
+ * memory, and what happens when the system says no.
+ */
+#include "fixture.h"
+#include "mm/heap.h"
+#include "mm/index.h"
+#include "os/arena.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { SMALL_OBJECTS = 20000 };
+
+/* Host memory of the process in KiB, shared pages counted once. */
+static size_t pss_kib(void)
+{
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+    size_t kib = 0;
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "Pss: %zu", &kib) == 1)
+            break;
+    fclose(file);
+    return kib;
+}
+
+static void limit(int resource, rlim_t value)
+{
+    struct rlimit r = {value, value};
+    ck_assert_int_eq(setrlimit(resource, &r), 0);
+}
+
+START_TEST(twenty_thousand_small_objects_fit_in_64_files_and_16_mib)
+{
+    limit(RLIMIT_NOFILE, 64);
+    struct fixture f = fixture_up();
+    static uint8_t *p[SMALL_OBJECTS];
+    size_t before = pss_kib();
+    for (int i = 0; i < SMALL_OBJECTS; i++) {
+        p[i] = adsmAlloc(64);
+        ck_assert_ptr_nonnull(p[i]);
+        p[i][63] = (uint8_t)i;
+    }
+    size_t slabs = adsm_arena_bytes_committed() / 1024;
+    size_t after = pss_kib();
+    printf("limits: 20,000 objects: %zu KiB more, %zu KiB of them slabs\n",
+           after - before, slabs);
+    ck_assert_uint_le(after - before, slabs + 16 * 1024);
+    device_fill(f.fill, p[12345], 64, 2);
+    ck_assert_int_eq(p[12345][63], filled(63, 2));
+    for (int i = 0; i < SMALL_OBJECTS; i++) {
+        if (i != 12345)
+            ck_assert_int_eq(p[i][63], (uint8_t)i);
+        must(adsmFree(p[i]));
+    }
+}
+END_TEST
+
+START_TEST(two_thousand_large_objects_under_64_files_are_all_usable)
+{
+    limit(RLIMIT_NOFILE, 64);
+    (void)fixture_up();
+    static uint8_t *p[2000];
+    for (int i = 0; i < 2000; i++) {
+        p[i] = adsmAlloc(100 << 10);
+        ck_assert_ptr_nonnull(p[i]);
+        p[i][i] = (uint8_t)i;
+    }
+    for (int i = 0; i < 2000; i++) {
+        ck_assert_int_eq(p[i][i], (uint8_t)i);
+        must(adsmFree(p[i]));
+    }
+}
+END_TEST
+
+/* 4 GiB with 4 KiB blocks asked for: alternate blocks written would be a
+ * million mappings. */
+START_TEST(every_other_page_of_4_gib_can_be_written)
+{
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    (void)fixture_up();
+    size_t bytes = (size_t)4 << 30;
+    volatile uint8_t *p = adsmAlloc(bytes);
+    ck_assert_ptr_nonnull((void *)p);
+    size_t step = (size_t)2 << adsm_index_find((void *)p)->block_shift;
+    for (size_t i = 0; i < bytes; i += step)
+        p[i] = (uint8_t)(i >> 13);
+    for (size_t i = 0; i < bytes; i += step)
+        ck_assert_int_eq(p[i], (uint8_t)(i >> 13));
+    must(adsmFree((void *)p));
+}
+END_TEST
+
+/* The rest of the address space is full of mappings: opening single blocks is
+ * refused by the system, and the runtime opens more at once. */
+START_TEST(block_at_the_mapping_limit_is_widened_and_nothing_is_lost)
+{
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    struct fixture f = fixture_up();
+    size_t bytes = 8 << 20;
+    uint8_t *p = adsmAlloc(bytes);
+    memset(p, 1, bytes);
+    device_fill(f.fill, p, 4096, 0);
+    must(adsmSync());
+    size_t pages = 66000;
+    uint8_t *filler = mmap(NULL, pages * 4096, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(filler, MAP_FAILED);
+    size_t i = 0;
+    while (i < pages && mprotect(filler + i * 4096, 4096, PROT_READ) == 0)
+        i += 2;
+    ck_assert_uint_lt(i, pages); /* the limit was reached */
+    for (size_t at = 4096; at < bytes; at += 8192)
+        p[at] = 2;
+    for (size_t at = 8192; at < bytes; at += 8192)
+        ck_assert_int_eq(p[at + 1], 1);
+    munmap(filler, pages * 4096);
+    for (uint32_t k = 0; k < 4096; k++)
+        ck_assert_int_eq(p[k], filled(k, 0));
+    for (size_t at = 4096; at < bytes; at += 8192) {
+        ck_assert_int_eq(p[at], 2);
+        ck_assert_int_eq(p[at + 1], 1);
+    }
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(device_memory_never_touched_costs_a_mib_of_host_per_gib)
+{
+    (void)fixture_up();
+    struct adsm_accel *accel;
+    must(adsm_accel_open(0, &accel));
+    enum { GIB = 60 };
+    void *p[GIB];
+    size_t before = pss_kib();
+    for (int i = 0; i < GIB; i++)
+        must(adsm_heap_alloc(accel, (size_t)1 << 30, ADSM_FROM_CUDA, &p[i]));
+    size_t after = pss_kib();
+    printf("limits: %d GiB on the device: %zu KiB on the host\n", GIB,
+           after - before);
+    ck_assert_uint_le(after - before, GIB * 1024);
+    for (int i = 0; i < GIB; i++)
+        must(adsm_heap_free(p[i]));
+}
+END_TEST
+
+START_TEST(locked_memory_limit_of_64_kib_only_costs_speed)
+{
+    limit(RLIMIT_MEMLOCK, 64 << 10);
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(5 << 20);
+    memset(p, 7, 5 << 20);
+    device_fill(f.fill, p + 1, 1000, 3);
+    ck_assert_int_eq(p[0], 7);
+    ck_assert_int_eq(p[1000], filled(999, 3));
+    ck_assert_int_eq(p[1001], 7);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(exhausted_device_memory_is_a_status_and_frees_recover)
+{
+    setenv("SOFTCUDA_MEMORY", "64M", 1);
+    (void)fixture_up();
+    void *p[64];
+    int n = 0;
+    while (n < 64 && (p[n] = adsmAlloc(8 << 20)))
+        n++;
+    ck_assert_int_eq(adsmLastStatus(), ADSM_E_DEVICE_NOMEM);
+    ck_assert_int_ge(n, 6);
+    must(adsmFree(p[0]));
+    p[0] = adsmAlloc(8 << 20);
+    ck_assert_ptr_nonnull(p[0]);
+    for (int i = 0; i < n; i++)
+        must(adsmFree(p[i]));
+}
+END_TEST
+
+SUITE_MAIN("limits", 120,
+           twenty_thousand_small_objects_fit_in_64_files_and_16_mib,
+           two_thousand_large_objects_under_64_files_are_all_usable,
+           every_other_page_of_4_gib_can_be_written,
+           block_at_the_mapping_limit_is_widened_and_nothing_is_lost,
+           device_memory_never_touched_costs_a_mib_of_host_per_gib,
+           locked_memory_limit_of_64_kib_only_costs_speed,
+           exhausted_device_memory_is_a_status_and_frees_recover)
