@@ -3,12 +3,13 @@
 #
 #   tools/check.sh            all of it (what CI runs)
 #   tools/check.sh --quick    one build; no slow suites, no sanitisers
-#   tools/check.sh unit mm    only the tests of these suites (with sanitisers
-#                             where the suite is one they run)
+#   tools/check.sh unit mm    only the tests of these suites, with and without
+#                             sanitisers
 #
-# Steps: packages; build with warnings as errors and all tests; unit tests
-# under AddressSanitizer and UndefinedBehaviorSanitizer; the tests marked tsan
-# under ThreadSanitizer; a clang build; an aarch64 compile; formatting.
+# Steps: packages; build with warnings as errors and all tests (those of suite
+# tsan bring ThreadSanitizer along); the suites that do not preload under
+# AddressSanitizer and UndefinedBehaviorSanitizer; suite tsan of a build with
+# ThreadSanitizer, where it has one; a clang build; an aarch64 compile; format.
 # Everything is written below build-check/, logs in build-check/logs/.
 set -u
 export LC_ALL=C
@@ -57,15 +58,27 @@ if steps_build main -Dwarning_level=2; then
     fi
 fi
 
-if [ "$quick" = no ] && wants unit; then
+# Programs that are preloaded into cannot be sanitised, and neither can their
+# tests: the sanitiser's run-time would have to come first.
+plain="interpose wave tools slow tsan"
+selection=
+for suite in ${suites:-$plain}; do
+    case "${suites:+named} $plain " in
+    named*" $suite "*) ;;
+    named*) selection="$selection $suite" ;;
+    *) selection="$selection --no-suite $suite" ;;
+    esac
+done
+if [ "$quick" = no ] && [ -n "$selection" ]; then
     if steps_build asan -Db_sanitize=address,undefined -Db_lundef=false; then
-        steps_test asan unit
+        # shellcheck disable=SC2086 # one word per suite is meant
+        steps_test asan $selection
     fi
 fi
-if [ "$quick" = no ] && wants tsan; then
-    if steps_build tsan -Db_sanitize=thread -Db_lundef=false; then
-        steps_test tsan tsan
-    fi
+if [ "$quick" = no ] && wants tsan &&
+    steps_configure tsan -Db_sanitize=thread -Db_lundef=false &&
+    steps_has_suite tsan tsan && steps_build tsan; then
+    steps_test tsan tsan
 fi
 if [ "$quick" = no ] && [ -z "$suites" ]; then
     steps_clang

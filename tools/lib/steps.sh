@@ -44,14 +44,13 @@ steps_fail()
     tail -n 40 "$3" | sed 's/^/    | /'
 }
 
-# steps_build NAME MESON-OPTION...: configure (once) and compile.
+# steps_configure NAME MESON-OPTION...: make the build folder, once.
 # Return: 0; 1 when it failed, which counts as one failure.
-steps_build()
+steps_configure()
 {
     name=$1
     shift
     log=$steps_dir/logs/$name-build.log
-    steps_say "$name: building"
     if ! { [ -f "$steps_dir/$name/build.ninja" ] ||
         meson setup "$steps_dir/$name" -Dwerror=true -Dtests=enabled \
             "$@"; } >"$log" 2>&1 </dev/null; then
@@ -59,11 +58,29 @@ steps_build()
         steps_fail "$name" "meson setup" "$log"
         return 1
     fi
+}
+
+# steps_build NAME MESON-OPTION...: configure and compile; as steps_configure.
+steps_build()
+{
+    steps_say "$1: building"
+    steps_configure "$@" || return 1
+    name=$1
+    log=$steps_dir/logs/$name-build.log
     if ! ninja -C "$steps_dir/$name" >>"$log" 2>&1 </dev/null; then
         steps_fail "$name" "compile" "$log"
         return 1
     fi
-    return 0
+}
+
+# steps_has_suite NAME SUITE: the configured build has tests of this suite.
+steps_has_suite()
+{
+    meson introspect --tests "$steps_dir/$1" | python3 -c '
+import json, sys
+suites = [suite.split(":")[-1] for test in json.load(sys.stdin)
+          for suite in test["suite"]]
+sys.exit(sys.argv[1] not in suites)' "$2"
 }
 
 # steps_test NAME [--no-suite SUITE | SUITE...]: run tests of that build.

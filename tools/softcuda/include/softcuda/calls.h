@@ -69,8 +69,6 @@ CUresult CUDAAPI cuCtxResetPersistingL2Cache(void);
 CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext peerContext,
                                        unsigned int Flags);
 CUresult CUDAAPI cuCtxDisablePeerAccess(CUcontext peerContext);
-CUresult CUDAAPI cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent);
-CUresult CUDAAPI cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent);
 
 /* Code */
 
