@@ -1,0 +1,284 @@
+/*
+ * Each cell of the three protocol tables against Fig. 6 of the ADSM paper and
+ * the text of its section 4.3, written down here a second time as sentences:
+ * "state event: transfer -> next". The events that the paper does not draw
+ * (annotations, bulk and device-side operations) follow from what the states
+ * mean and are marked so.
+ */
+#include "common/suite.h"
+#include "protocols/dirty_queue.h"
+#include "protocols/protocol.h"
+
+#include <string.h>
+
+struct line {
+    enum adsm_state state;
+    enum adsm_event event;
+    const char *transfer; /* "", "fetch", "flush" */
+    enum adsm_state next;
+};
+
+/* Fig. 6(b): lazy-update; rolling-update adds the dotted line (EVICT). */
+static const struct line fig_6b[] = {
+    /* "Memory protection hardware is configured to trigger a page fault on any
+     * access to shared data structures in invalid state ... the object is
+     * transferred ... updated to read-only, on a read access, or to dirty on a
+     * write access." */
+    {ADSM_INVALID, ADSM_READ_FAULT, "fetch", ADSM_READ_ONLY},
+    {ADSM_INVALID, ADSM_WRITE_FAULT, "fetch", ADSM_DIRTY},
+    /* "If the CPU writes to any part of a read-only data structure, the
+     * structure is marked as dirty" */
+    {ADSM_READ_ONLY, ADSM_READ_FAULT, "", ADSM_READ_ONLY},
+    {ADSM_READ_ONLY, ADSM_WRITE_FAULT, "", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_READ_FAULT, "", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_WRITE_FAULT, "", ADSM_DIRTY},
+    /* "On a kernel invocation all shared data structures are invalidated and
+     * those in the dirty state are transferred" */
+    {ADSM_INVALID, ADSM_CALL, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_CALL, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_CALL, "flush", ADSM_INVALID},
+    /* "On kernel return no data transfer is done" */
+    {ADSM_INVALID, ADSM_RETURN, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_RETURN, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_RETURN, "", ADSM_DIRTY},
+    /* "the oldest block is asynchronously transferred ... and the block is
+     * marked as read-only (dotted line in Figure 6(b))" */
+    {ADSM_INVALID, ADSM_EVICT, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_EVICT, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_EVICT, "flush", ADSM_READ_ONLY},
+    /* "annotate each kernel call with the objects that the kernel will write
+     * to, then the objects can remain in read-only ... state" */
+    {ADSM_INVALID, ADSM_CALL_IN, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_CALL_IN, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_CALL_IN, "flush", ADSM_READ_ONLY},
+    /* An object that is overwritten needs no transfer at all. */
+    {ADSM_INVALID, ADSM_CALL_OUT, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_CALL_OUT, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_CALL_OUT, "", ADSM_INVALID},
+    /* Section 4.4: bulk operations without faults. */
+    {ADSM_INVALID, ADSM_BULK_READ, "fetch", ADSM_READ_ONLY},
+    {ADSM_READ_ONLY, ADSM_BULK_READ, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_BULK_READ, "", ADSM_DIRTY},
+    {ADSM_INVALID, ADSM_BULK_OVERWRITE, "", ADSM_DIRTY},
+    {ADSM_READ_ONLY, ADSM_BULK_OVERWRITE, "", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_BULK_OVERWRITE, "", ADSM_DIRTY},
+    {ADSM_INVALID, ADSM_DEVICE_READ, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_DEVICE_READ, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_DEVICE_READ, "flush", ADSM_READ_ONLY},
+    {ADSM_INVALID, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
+};
+
+/* Fig. 6(a): batch-update knows two states. */
+static const struct line fig_6a[] = {
+    /* "On a kernel invocation the CPU invalidates all shared objects ... even
+     * if they have not been modified"; annotations change nothing. */
+    {ADSM_DIRTY, ADSM_CALL, "flush", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_CALL_IN, "flush", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_CALL_OUT, "flush", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_CALL, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_CALL_IN, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_CALL_OUT, "", ADSM_INVALID},
+    /* "On method return all shared objects are transferred from accelerator
+     * memory to system memory and marked as dirty" */
+    {ADSM_INVALID, ADSM_RETURN, "fetch", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_RETURN, "", ADSM_DIRTY},
+    /* "does not require detection of accesses" */
+    {ADSM_DIRTY, ADSM_READ_FAULT, "", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_WRITE_FAULT, "", ADSM_DIRTY},
+    /* Beyond the paper: an access before the return fetches early. */
+    {ADSM_INVALID, ADSM_READ_FAULT, "fetch", ADSM_DIRTY},
+    {ADSM_INVALID, ADSM_WRITE_FAULT, "fetch", ADSM_DIRTY},
+    {ADSM_INVALID, ADSM_BULK_READ, "fetch", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_BULK_READ, "", ADSM_DIRTY},
+    {ADSM_INVALID, ADSM_BULK_OVERWRITE, "", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_BULK_OVERWRITE, "", ADSM_DIRTY},
+    {ADSM_INVALID, ADSM_DEVICE_READ, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_DEVICE_READ, "flush", ADSM_DIRTY},
+    {ADSM_INVALID, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_EVICT, "", ADSM_INVALID},
+};
+
+static const char *transfer_of(const struct adsm_cell *cell)
+{
+    switch (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH)) {
+    case 0:
+        return "";
+    case ADSM_DO_FETCH:
+        return "fetch";
+    case ADSM_DO_FLUSH:
+        return "flush";
+    }
+    return "both";
+}
+
+static void check_lines(const struct adsm_protocol *protocol,
+                        const struct line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct line *line = &lines[i];
+        const struct adsm_cell *cell =
+            &protocol->cell[line->state][line->event];
+        ck_assert_msg(strcmp(transfer_of(cell), line->transfer) == 0 &&
+                          cell->next == line->next,
+                      "%s: %s %s: '%s' -> %s, the figure says '%s' -> %s",
+                      protocol->name, adsm_state_name(line->state),
+                      adsm_event_name(line->event), transfer_of(cell),
+                      adsm_state_name(cell->next), line->transfer,
+                      adsm_state_name(line->next));
+    }
+}
+
+START_TEST(lazy_table_equals_figure_6b)
+{
+    ck_assert_int_eq(sizeof fig_6b / sizeof *fig_6b, ADSM_STATES * ADSM_EVENTS);
+    check_lines(&adsm_protocol_lazy, fig_6b, sizeof fig_6b / sizeof *fig_6b);
+}
+END_TEST
+
+START_TEST(rolling_table_equals_figure_6b)
+{
+    check_lines(&adsm_protocol_rolling, fig_6b, sizeof fig_6b / sizeof *fig_6b);
+}
+END_TEST
+
+START_TEST(batch_table_equals_figure_6a)
+{
+    check_lines(&adsm_protocol_batch, fig_6a, sizeof fig_6a / sizeof *fig_6a);
+}
+END_TEST
+
+START_TEST(batch_entered_states_never_read_only)
+{
+    for (int s = 0; s < ADSM_STATES; s++)
+        for (int e = 0; e < ADSM_EVENTS; e++)
+            if (s != ADSM_READ_ONLY && e != ADSM_EVICT)
+                ck_assert_int_ne(adsm_protocol_batch.cell[s][e].next,
+                                 ADSM_READ_ONLY);
+}
+END_TEST
+
+START_TEST(only_rolling_queues_and_exactly_what_becomes_dirty)
+{
+    const struct adsm_protocol *all[] = {
+        &adsm_protocol_batch, &adsm_protocol_lazy, &adsm_protocol_rolling};
+    for (int p = 0; p < 3; p++)
+        for (int s = 0; s < ADSM_STATES; s++)
+            for (int e = 0; e < ADSM_EVENTS; e++) {
+                const struct adsm_cell *cell = &all[p]->cell[s][e];
+                bool becomes = s != ADSM_DIRTY && cell->next == ADSM_DIRTY;
+                bool queues = cell->actions & ADSM_DO_QUEUE;
+                ck_assert_int_eq(queues,
+                                 becomes && all[p] == &adsm_protocol_rolling);
+            }
+}
+END_TEST
+
+/* A host copy may only be dropped when the device has it or gets it, or when
+ * the device is about to overwrite it; a copy may only be opened when the host
+ * has it or gets it. Holds for any table one may add. */
+START_TEST(every_cell_keeps_the_only_current_copy)
+{
+    const struct adsm_protocol *all[] = {
+        &adsm_protocol_batch, &adsm_protocol_lazy, &adsm_protocol_rolling};
+    for (int p = 0; p < 3; p++)
+        for (int e = 0; e < ADSM_EVENTS; e++) {
+            const struct adsm_cell *dirty = &all[p]->cell[ADSM_DIRTY][e];
+            const struct adsm_cell *invalid = &all[p]->cell[ADSM_INVALID][e];
+            if (e != ADSM_DEVICE_WRITE && e != ADSM_CALL_OUT)
+                ck_assert(dirty->next == ADSM_DIRTY ||
+                          (dirty->actions & ADSM_DO_FLUSH));
+            if (e != ADSM_BULK_OVERWRITE)
+                ck_assert(invalid->next == ADSM_INVALID ||
+                          (invalid->actions & ADSM_DO_FETCH));
+        }
+}
+END_TEST
+
+START_TEST(known_and_unknown_names_are_told_apart)
+{
+    ck_assert_ptr_eq(adsm_protocol_find("lazy"), &adsm_protocol_lazy);
+    ck_assert_ptr_eq(adsm_protocol_find("batch"), &adsm_protocol_batch);
+    ck_assert_ptr_eq(adsm_protocol_find("rolling"), &adsm_protocol_rolling);
+    ck_assert_ptr_null(adsm_protocol_find("eager"));
+    ck_assert_str_eq(adsm_state_name(ADSM_STATES), "?");
+    ck_assert_str_eq(adsm_event_name(ADSM_EVENTS), "?");
+}
+END_TEST
+
+START_TEST(queue_returns_the_oldest_first_across_the_wrap)
+{
+    struct adsm_dirty_entry ring[4];
+    struct adsm_dirty_queue queue;
+    struct adsm_dirty_entry entry;
+    adsm_dirty_queue_init(&queue, ring, 4, 0, 2);
+    for (uint32_t i = 0; i < 100; i++) {
+        ck_assert(adsm_dirty_queue_push(
+            &queue, (struct adsm_dirty_entry){&queue, 1, i}));
+        if (i >= 2) {
+            ck_assert(adsm_dirty_queue_pop(&queue, &entry));
+            ck_assert_uint_eq(entry.block, i - 2);
+        }
+    }
+}
+END_TEST
+
+START_TEST(full_queue_refuses_and_empty_queue_has_nothing)
+{
+    struct adsm_dirty_entry ring[2];
+    struct adsm_dirty_queue queue;
+    struct adsm_dirty_entry entry = {&queue, 1, 7};
+    adsm_dirty_queue_init(&queue, ring, 2, 5, 2);
+    ck_assert(!adsm_dirty_queue_pop(&queue, &entry));
+    ck_assert(adsm_dirty_queue_push(&queue, entry));
+    ck_assert(adsm_dirty_queue_push(&queue, entry));
+    ck_assert(!adsm_dirty_queue_push(&queue, entry));
+    ck_assert_uint_eq(queue.count, 2);
+}
+END_TEST
+
+START_TEST(adaptive_size_grows_by_two_per_allocation_fixed_does_not)
+{
+    struct adsm_dirty_entry ring[64];
+    struct adsm_dirty_queue queue;
+    adsm_dirty_queue_init(&queue, ring, 64, 0, 2);
+    ck_assert_uint_eq(queue.limit, 0);
+    for (int i = 0; i < 3; i++)
+        adsm_dirty_queue_grow(&queue);
+    ck_assert_uint_eq(queue.limit, 6);
+    adsm_dirty_queue_init(&queue, ring, 64, 4, 2);
+    adsm_dirty_queue_grow(&queue);
+    ck_assert_uint_eq(queue.limit, 4);
+}
+END_TEST
+
+START_TEST(run_is_extended_by_the_next_block_of_the_same_object_only)
+{
+    struct adsm_dirty_entry ring[8], entry;
+    struct adsm_dirty_queue queue;
+    int a, b;
+    adsm_dirty_queue_init(&queue, ring, 8, 0, 2);
+    adsm_dirty_queue_push(&queue, (struct adsm_dirty_entry){&a, 1, 0});
+    adsm_dirty_queue_push(&queue, (struct adsm_dirty_entry){&a, 1, 1});
+    adsm_dirty_queue_push(&queue, (struct adsm_dirty_entry){&b, 1, 2});
+    ck_assert(adsm_dirty_queue_pop(&queue, &entry));
+    ck_assert(adsm_dirty_queue_pop_next(&queue, &a, 1, 1));
+    ck_assert(!adsm_dirty_queue_pop_next(&queue, &a, 1, 2));
+    ck_assert(!adsm_dirty_queue_pop_next(&queue, &b, 2, 2));
+    ck_assert(adsm_dirty_queue_pop_next(&queue, &b, 1, 2));
+    ck_assert(!adsm_dirty_queue_pop_next(&queue, &b, 1, 3));
+}
+END_TEST
+
+SUITE_MAIN("protocols", 10, lazy_table_equals_figure_6b,
+           rolling_table_equals_figure_6b, batch_table_equals_figure_6a,
+           batch_entered_states_never_read_only,
+           only_rolling_queues_and_exactly_what_becomes_dirty,
+           every_cell_keeps_the_only_current_copy,
+           known_and_unknown_names_are_told_apart,
+           queue_returns_the_oldest_first_across_the_wrap,
+           full_queue_refuses_and_empty_queue_has_nothing,
+           adaptive_size_grows_by_two_per_allocation_fixed_does_not,
+           run_is_extended_by_the_next_block_of_the_same_object_only)
