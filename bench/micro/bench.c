@@ -1,0 +1,104 @@
+/* Samples and their two printed forms. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *bench_name = "?";
+static bool table, quick;
+static int reps = 9;
+
+void bench_start(int argc, char **argv, const char *name)
+{
+    bench_name = name;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--table") == 0)
+            table = true;
+        else if (strcmp(argv[i], "--quick") == 0)
+            quick = true;
+        else if (sscanf(argv[i], "--reps=%d", &reps) != 1 || reps < 1 ||
+                 reps > BENCH_REPS_MAX) {
+            fprintf(stderr, "usage: %s [--table] [--quick] [--reps=1..%d]\n",
+                    argv[0], BENCH_REPS_MAX);
+            exit(2);
+        }
+    }
+    if (quick && reps > 3)
+        reps = 3;
+    if (table)
+        printf("%-34s %6s %10s %10s %10s %7s  %s\n", name, "unit", "median",
+               "min", "max", "ratio", "against");
+}
+
+int bench_reps(void)
+{
+    return reps;
+}
+
+bool bench_quick(void)
+{
+    return quick;
+}
+
+void bench_add(struct bench_samples *samples, double value)
+{
+    if (samples->count < BENCH_REPS_MAX)
+        samples->value[samples->count++] = value;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct bench_samples sorted(const struct bench_samples *samples)
+{
+    struct bench_samples s = *samples;
+    qsort(s.value, (size_t)s.count, sizeof *s.value, by_value);
+    return s;
+}
+
+double bench_median(const struct bench_samples *samples)
+{
+    struct bench_samples s = sorted(samples);
+    if (s.count == 0)
+        return 0;
+    return s.count % 2 ? s.value[s.count / 2]
+                       : (s.value[s.count / 2 - 1] + s.value[s.count / 2]) / 2;
+}
+
+void bench_report(const char *name, const char *unit,
+                  const struct bench_samples *samples, const char *against,
+                  const struct bench_samples *peer)
+{
+    struct bench_samples s = sorted(samples);
+    double median = bench_median(samples);
+    double low = s.count ? s.value[0] : 0;
+    double high = s.count ? s.value[s.count - 1] : 0;
+    double ratio = peer ? median / bench_median(peer) : 0;
+    if (table) {
+        printf("%-34s %6s %10.3f %10.3f %10.3f ", name, unit, median, low,
+               high);
+        if (peer)
+            printf("%7.2f  %s", ratio, against);
+        printf("\n");
+    } else {
+        printf("{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"reps\":%d,"
+               "\"median\":%.4g,\"min\":%.4g,\"max\":%.4g",
+               bench_name, name, unit, s.count, median, low, high);
+        if (peer)
+            printf(",\"against\":\"%s\",\"ratio\":%.3f", against, ratio);
+        printf("}\n");
+    }
+    fflush(stdout);
+}
+
+uint64_t bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}

@@ -1,0 +1,51 @@
+/*
+ * What the micro benches share: samples, their median, one JSON line a case.
+ *
+ * A case is measured alternately with its floor or peer in the same run, with
+ * the same inputs; `ratio` is the quotient of the two medians. Nothing else is
+ * printed on standard output; `--table` prints for people instead.
+ */
+#ifndef BENCH_MICRO_BENCH_H
+#define BENCH_MICRO_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BENCH_REPS_MAX = 99 };
+
+/** Samples of one thing, in the unit of the case. */
+struct bench_samples {
+    double value[BENCH_REPS_MAX];
+    int count;
+};
+
+/** Read the command line: --table, --quick, --reps=N. Exits 2 on others. */
+void bench_start(int argc, char **argv, const char *name);
+
+/** Repetitions asked for. */
+int bench_reps(void);
+
+/** Whether --quick was given: small sizes, for a smoke test. */
+bool bench_quick(void);
+
+/** Add one sample; more than BENCH_REPS_MAX are ignored. */
+void bench_add(struct bench_samples *samples, double value);
+
+double bench_median(const struct bench_samples *samples);
+
+/**
+ * Print one case.
+ *
+ * @unit     of the samples, "us", "ns", "ms", "MiB"
+ * @against  name of the floor or peer; NULL when there is none
+ * @peer     its samples, in the same unit
+ */
+void bench_report(const char *name, const char *unit,
+                  const struct bench_samples *samples, const char *against,
+                  const struct bench_samples *peer);
+
+/** Now, in nanoseconds. */
+uint64_t bench_now(void);
+
+#endif
