@@ -1,0 +1,66 @@
+/*
+ * The driver's functions that hooks need besides the ones they stand before.
+ */
+#include "interpose/cuda_driver.h"
+#include "os/real.h"
+
+#include <dlfcn.h>
+
+typedef CUresult context_fn(CUcontext *);
+typedef CUresult parameter_fn(CUfunction, size_t, size_t *, size_t *);
+typedef CUresult capture_fn(CUstream, int *);
+
+/* The driver's export `name`, remembered in *slot once it was found. */
+static void *driver_function(void *_Atomic *slot, const char *name)
+{
+    void *known = atomic_load_explicit(slot, memory_order_relaxed);
+    if (hook_likely(known != NULL))
+        return known;
+    void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    known = adsm_real()->dlsym(handle ? handle : RTLD_NEXT, name);
+    dlerror();
+    atomic_store_explicit(slot, known, memory_order_relaxed);
+    return known;
+}
+
+CUcontext cuda_driver_context(void)
+{
+    static void *_Atomic slot;
+    CUcontext context = NULL;
+    context_fn *call = driver_function(&slot, "cuCtxGetCurrent");
+    return call && call(&context) == CUDA_SUCCESS ? context : NULL;
+}
+
+CUresult cuda_driver_synchronize(void)
+{
+    return CUDA_CALL(cuCtxSynchronize, ());
+}
+
+CUresult cuda_driver_wait(CUstream stream)
+{
+    return CUDA_CALL(cuStreamSynchronize, (stream));
+}
+
+bool cuda_driver_is_capturing(CUstream stream)
+{
+    static void *_Atomic slot;
+    int state = 0;
+    capture_fn *call = driver_function(&slot, "cuStreamIsCapturing");
+    return call && call(stream, &state) == CUDA_SUCCESS && state != 0;
+}
+
+bool cuda_driver_parameter(CUfunction kernel, unsigned index, size_t *offset,
+                           size_t *bytes)
+{
+    static void *_Atomic slots[2];
+    parameter_fn *call = driver_function(&slots[0], "cuFuncGetParamInfo");
+    CUresult result = CUDA_ERROR_INVALID_HANDLE;
+    if (call)
+        result = call(kernel, index, offset, bytes);
+    /* The handle may be that of a library's kernel. */
+    if (result == CUDA_ERROR_INVALID_HANDLE) {
+        call = driver_function(&slots[1], "cuKernelGetParamInfo");
+        result = call ? call(kernel, index, offset, bytes) : result;
+    }
+    return result == CUDA_SUCCESS;
+}

@@ -1,0 +1,32 @@
+/*
+ * Functions of the driver that the hooks call for themselves.
+ *
+ * They are not hooked, or are called behind their hooks; resolved with the
+ * driver. All return the driver's own result.
+ */
+#ifndef INTERPOSE_CUDA_DRIVER_H
+#define INTERPOSE_CUDA_DRIVER_H
+
+#include "interpose/cuda_resolve.h"
+
+/** The calling thread's context; NULL when there is none, or no driver. */
+CUcontext cuda_driver_context(void);
+
+/** Wait for the current context; its first error. */
+CUresult cuda_driver_synchronize(void);
+
+/** Wait for one stream (handles of cuda_order). */
+CUresult cuda_driver_wait(CUstream stream);
+
+/** Whether the stream is capturing. */
+bool cuda_driver_is_capturing(CUstream stream);
+
+/**
+ * Where parameter `index` of a kernel lies in its list, in bytes.
+ *
+ * Return: false past the last one, or when the driver cannot tell
+ */
+bool cuda_driver_parameter(CUfunction kernel, unsigned index, size_t *offset,
+                           size_t *bytes);
+
+#endif

@@ -1,0 +1,287 @@
+/*
+ * Launches: every one is a call in the sense of the paper. Whatever a kernel
+ * may reach is released to the device first; and since the driver reads the
+ * values of its parameters, which may lie in shared memory that the release
+ * closes, the argument list is resolved before that.
+ */
+#include "interpose/cuda_driver.h"
+#include "interpose/cuda_state.h"
+#include "mm/bulk.h"
+
+enum { ARGUMENTS_MOST = 256, ARGUMENT_BYTES_MOST = 4096, EXTRA_MOST = 8 };
+
+/* Copies of those parts of an argument list that lie in shared memory. */
+struct arguments {
+    void **params;
+    void **extra;
+    size_t extra_bytes;
+    void *copied_params[ARGUMENTS_MOST];
+    void *copied_extra[EXTRA_MOST];
+    char values[ARGUMENT_BYTES_MOST];
+};
+
+/* Bytes [from, +bytes) of the program, which may be shared, to plain memory. */
+static CUresult fetch(void *to, const void *from, size_t bytes)
+{
+    hook_depth++;
+    int status = adsm_bulk_move(to, from, bytes);
+    hook_depth--;
+    return cuda_result("reading the arguments of a launch", status);
+}
+
+/* params[i] points at the value of parameter i, as many as the kernel has. */
+static CUresult resolve_params(struct arguments *a, CUfunction kernel,
+                               void **params)
+{
+    size_t offset, bytes;
+    CUresult result = CUDA_SUCCESS;
+    bool copied = params && !hook_is_plain(params, sizeof *params);
+    for (unsigned i = 0; params && i < ARGUMENTS_MOST && !result; i++) {
+        if (!cuda_driver_parameter(kernel, i, &offset, &bytes))
+            break;
+        void *value = params[i];
+        if (!hook_is_plain(value, bytes) &&
+            offset + bytes <= sizeof a->values) {
+            result = fetch(a->values + offset, value, bytes);
+            value = a->values + offset;
+            copied = true;
+        }
+        a->copied_params[i] = value;
+    }
+    a->params = copied ? a->copied_params : params;
+    return result;
+}
+
+/* extra: pairs of a name and a pointer, up to CUDA_PARAM_END. */
+static CUresult resolve_extra(struct arguments *a, void **extra)
+{
+    CUresult result = CUDA_SUCCESS;
+    const void *buffer = NULL;
+    int i, place = -1;
+    a->extra = extra;
+    if (!extra)
+        return CUDA_SUCCESS;
+    for (i = 0; i + 2 < EXTRA_MOST && extra[i] != CUDA_PARAM_END; i += 2) {
+        a->copied_extra[i] = extra[i];
+        a->copied_extra[i + 1] = extra[i + 1];
+        if (extra[i] == CUDA_PARAM_BUFFER) {
+            buffer = extra[i + 1];
+            place = i + 1;
+        } else if (extra[i] == CUDA_PARAM_SIZE) {
+            a->extra_bytes = *(size_t *)extra[i + 1];
+            a->copied_extra[i + 1] = &a->extra_bytes;
+        }
+    }
+    a->copied_extra[i] = CUDA_PARAM_END;
+    a->extra = a->copied_extra;
+    if (buffer && !hook_is_plain(buffer, a->extra_bytes) &&
+        a->extra_bytes <= sizeof a->values) {
+        result = fetch(a->values, buffer, a->extra_bytes);
+        a->copied_extra[place] = a->values;
+    }
+    return result;
+}
+
+/* A launch between its release and what later accesses wait for. */
+struct call {
+    struct cuda_order order;
+    struct adsm_accel *accel; /* NULL: nothing to keep coherent             */
+};
+
+/* Release everything to a kernel on `stream`. */
+static CUresult release_all(struct call *call)
+{
+    hook_depth++;
+    int status = adsm_boundary_call(call->accel, call->order.stream, NULL, NULL,
+                                    0, false);
+    hook_depth--;
+    return cuda_result("a launch", status);
+}
+
+static struct call call_of(CUstream stream, bool per_thread)
+{
+    struct call call = {.order = cuda_order(stream, per_thread)};
+    if (cuda_is_serving() && !cuda_is_capturing(call.order.stream))
+        call.accel = cuda_accel_current();
+    return call;
+}
+
+static CUresult called(const struct call *call, CUresult result)
+{
+    int status = ADSM_OK;
+    if (result || !call->accel)
+        return result;
+    hook_depth++;
+    status = adsm_boundary_called(call->accel, call->order.stream,
+                                  call->order.per_thread, NULL, NULL, 0, false);
+    hook_depth--;
+    return cuda_result("a launch", status);
+}
+
+/* The body of a launch of `kernel`: `args` uses list.params, list.extra. */
+#define LAUNCH(kernel, params, extras, stream, per_thread, real, args,         \
+               plain_args)                                                     \
+    struct call call = call_of(stream, per_thread);                            \
+    if (!call.accel)                                                           \
+        return CUDA_CALL(real, plain_args);                                    \
+    struct arguments list;                                                     \
+    CUresult result = resolve_params(&list, kernel, params);                   \
+    if (!result)                                                               \
+        result = resolve_extra(&list, extras);                                 \
+    if (!result)                                                               \
+        result = release_all(&call);                                           \
+    return result ? result : called(&call, CUDA_CALL(real, args))
+
+CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
+                        unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared, CUstream stream, void **params,
+                        void **extra)
+{
+    LAUNCH(kernel, params, extra, stream, false, cuLaunchKernel,
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params,
+            list.extra),
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
+                             unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                             unsigned shared, CUstream stream, void **params,
+                             void **extra)
+{
+    LAUNCH(kernel, params, extra, stream, true, cuLaunchKernel_ptsz,
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params,
+            list.extra),
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
+                                   unsigned gz, unsigned bx, unsigned by,
+                                   unsigned bz, unsigned shared,
+                                   CUstream stream, void **params)
+{
+    LAUNCH(kernel, params, NULL, stream, false, cuLaunchCooperativeKernel,
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params),
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params));
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
+                                        unsigned gy, unsigned gz, unsigned bx,
+                                        unsigned by, unsigned bz,
+                                        unsigned shared, CUstream stream,
+                                        void **params)
+{
+    LAUNCH(kernel, params, NULL, stream, true, cuLaunchCooperativeKernel_ptsz,
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params),
+           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params));
+}
+
+/* The launch's own description may lie in shared memory as well. */
+
+CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
+                          void **params, void **extra)
+{
+    if (!asked)
+        return CUDA_CALL(cuLaunchKernelEx, (asked, kernel, params, extra));
+    struct cuda_launch how = *asked;
+    LAUNCH(kernel, params, extra, how.stream, false, cuLaunchKernelEx,
+           (&how, kernel, list.params, list.extra),
+           (asked, kernel, params, extra));
+}
+
+CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
+                               CUfunction kernel, void **params, void **extra)
+{
+    if (!asked)
+        return CUDA_CALL(cuLaunchKernelEx_ptsz, (asked, kernel, params, extra));
+    struct cuda_launch how = *asked;
+    LAUNCH(kernel, params, extra, how.stream, true, cuLaunchKernelEx_ptsz,
+           (&how, kernel, list.params, list.extra),
+           (asked, kernel, params, extra));
+}
+
+/* Work whose ranges are not looked into is treated as a kernel is: graphs,
+ * and batches of copies. */
+#define OPAQUE(stream, per_thread, real, args)                                 \
+    struct call call = call_of(stream, per_thread);                            \
+    if (!call.accel)                                                           \
+        return CUDA_CALL(real, args);                                          \
+    CUresult result = release_all(&call);                                      \
+    return result ? result : called(&call, CUDA_CALL(real, args))
+
+CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
+{
+    OPAQUE(stream, false, cuGraphLaunch, (graph, stream));
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec graph, CUstream stream)
+{
+    OPAQUE(stream, true, cuGraphLaunch_ptsz, (graph, stream));
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
+                            size_t count, void *attributes, size_t *which,
+                            size_t attribute_count, size_t *failed,
+                            CUstream stream)
+{
+    OPAQUE(stream, false, cuMemcpyBatchAsync,
+           (to, from, bytes, count, attributes, which, attribute_count, failed,
+            stream));
+}
+
+CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr *to, CUdeviceptr *from,
+                                 size_t *bytes, size_t count, void *attributes,
+                                 size_t *which, size_t attribute_count,
+                                 size_t *failed, CUstream stream)
+{
+    OPAQUE(stream, true, cuMemcpyBatchAsync_ptsz,
+           (to, from, bytes, count, attributes, which, attribute_count, failed,
+            stream));
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from,
+                               size_t *bytes, size_t count, void *attributes,
+                               size_t *which, size_t attribute_count,
+                               CUstream stream)
+{
+    OPAQUE(
+        stream, false, cuMemcpyBatchAsync_v2,
+        (to, from, bytes, count, attributes, which, attribute_count, stream));
+}
+
+CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr *to, CUdeviceptr *from,
+                                    size_t *bytes, size_t count,
+                                    void *attributes, size_t *which,
+                                    size_t attribute_count, CUstream stream)
+{
+    OPAQUE(
+        stream, true, cuMemcpyBatchAsync_v2_ptsz,
+        (to, from, bytes, count, attributes, which, attribute_count, stream));
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t count, void *copies, size_t *failed,
+                              unsigned long long flags, CUstream stream)
+{
+    OPAQUE(stream, false, cuMemcpy3DBatchAsync,
+           (count, copies, failed, flags, stream));
+}
+
+CUresult cuMemcpy3DBatchAsync_ptsz(size_t count, void *copies, size_t *failed,
+                                   unsigned long long flags, CUstream stream)
+{
+    OPAQUE(stream, true, cuMemcpy3DBatchAsync_ptsz,
+           (count, copies, failed, flags, stream));
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t count, void *copies,
+                                 unsigned long long flags, CUstream stream)
+{
+    OPAQUE(stream, false, cuMemcpy3DBatchAsync_v2,
+           (count, copies, flags, stream));
+}
+
+CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t count, void *copies,
+                                      unsigned long long flags, CUstream stream)
+{
+    OPAQUE(stream, true, cuMemcpy3DBatchAsync_v2_ptsz,
+           (count, copies, flags, stream));
+}

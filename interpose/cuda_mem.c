@@ -1,0 +1,126 @@
+/*
+ * Allocations of device memory: they become shared objects.
+ *
+ * What the runtime did not allocate (before it was up, through pools, managed)
+ * belongs to the driver and is passed on. An allocation made in stream order
+ * stays the driver's: its lifetime is known to the stream only.
+ */
+#include "base/log.h"
+#include "base/status.h"
+#include "interpose/cuda_driver.h"
+#include "interpose/cuda_state.h"
+#include "mm/heap.h"
+
+static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
+                      size_t bytes)
+{
+    void *host;
+    hook_depth++;
+    int status = adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &host);
+    hook_depth--;
+    if (!status)
+        *device = (CUdeviceptr)host;
+    return cuda_result("an allocation of device memory", status);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
+{
+    struct adsm_accel *accel = NULL;
+    /* What the driver refuses, it refuses with its own words. */
+    if (device && bytes)
+        accel = cuda_accel_serving();
+    return accel ? alloc(accel, device, bytes)
+                 : CUDA_CALL(cuMemAlloc_v2, (device, bytes));
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
+                            size_t height, unsigned element_bytes)
+{
+    struct adsm_accel *accel = NULL;
+    size_t bytes;
+    if (device && pitch && width && height)
+        accel = cuda_accel_serving();
+    if (!accel)
+        return CUDA_CALL(cuMemAllocPitch_v2,
+                         (device, pitch, width, height, element_bytes));
+    /* The pitch is the driver's choice: ask for one row. */
+    CUdeviceptr row;
+    CUresult result =
+        CUDA_CALL(cuMemAllocPitch_v2, (&row, pitch, width, 1, element_bytes));
+    if (result)
+        return result;
+    CUDA_CALL(cuMemFree_v2, (row));
+    if (__builtin_mul_overflow(*pitch, height, &bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return alloc(accel, device, bytes);
+}
+
+static CUresult release(CUdeviceptr device)
+{
+    hook_depth++;
+    int status = adsm_heap_free((void *)device);
+    hook_depth--;
+    return cuda_result("freeing device memory", status);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr device)
+{
+    if (hook_depth || !cuda_is_shared(device, 1))
+        return CUDA_CALL(cuMemFree_v2, (device));
+    return release(device);
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
+                                 CUdeviceptr device)
+{
+    void *host;
+    size_t size;
+    if (hook_depth || !cuda_is_shared(device, 1) ||
+        adsm_heap_range((const void *)device, &host, &size) != ADSM_OK)
+        return CUDA_CALL(cuMemGetAddressRange_v2, (base, bytes, device));
+    if (base)
+        *base = (CUdeviceptr)host;
+    if (bytes)
+        *bytes = size;
+    return CUDA_SUCCESS;
+}
+
+static void say_unshared(void)
+{
+    adsm_log_once(ADSM_LOG_INFO, "memory of cuMemAllocAsync is not shared with "
+                                 "the CPU; cuMemAlloc's is");
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *device, size_t bytes, CUstream stream)
+{
+    say_unshared();
+    return CUDA_CALL(cuMemAllocAsync, (device, bytes, stream));
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *device, size_t bytes,
+                              CUstream stream)
+{
+    say_unshared();
+    return CUDA_CALL(cuMemAllocAsync_ptsz, (device, bytes, stream));
+}
+
+/* Memory of cuMemAlloc may be freed in stream order too: after the stream. */
+static CUresult release_after(CUdeviceptr device, struct cuda_order order)
+{
+    CUresult result = cuda_driver_wait(order.stream);
+    return result ? result : release(device);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr device, CUstream stream)
+{
+    if (hook_depth || !cuda_is_shared(device, 1))
+        return CUDA_CALL(cuMemFreeAsync, (device, stream));
+    return release_after(device, cuda_order(stream, false));
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr device, CUstream stream)
+{
+    if (hook_depth || !cuda_is_shared(device, 1))
+        return CUDA_CALL(cuMemFreeAsync_ptsz, (device, stream));
+    return release_after(device, cuda_order(stream, true));
+}

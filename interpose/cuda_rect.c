@@ -1,0 +1,235 @@
+/*
+ * Two- and three-dimensional copies.
+ *
+ * As in cuda_copy.c: a shared side is a device side, whatever memory type the
+ * program gave it. The program's description is copied and changed, never
+ * written to.
+ */
+#include "interpose/cuda_driver.h"
+#include "interpose/cuda_state.h"
+
+/* One side of a copy, in either struct. */
+struct side {
+    int *type;
+    CUdeviceptr host;
+    CUdeviceptr *device;
+    CUcontext *context; /* NULL: not a copy between contexts             */
+    size_t x, y, z, pitch, height;
+};
+
+struct extent {
+    size_t width, height, depth;
+};
+
+typedef CUresult rows_fn(struct cuda_work *, const struct cuda_rows *);
+
+/* Make the device's copy of a shared side current and name it as such. */
+static CUresult enter(struct cuda_work *work, struct side *side,
+                      const struct extent *extent, rows_fn *rows_enter)
+{
+    CUdeviceptr base =
+        *side->type == CUDA_MEMORY_HOST ? side->host : *side->device;
+    if (*side->type != CUDA_MEMORY_HOST && *side->type != CUDA_MEMORY_DEVICE &&
+        *side->type != CUDA_MEMORY_UNIFIED)
+        return CUDA_SUCCESS;
+    struct cuda_rows rows = {
+        .first =
+            base + (side->z * side->height + side->y) * side->pitch + side->x,
+        .bytes = extent->width,
+        .pitch = side->pitch,
+        .count = extent->height,
+        .layer_pitch = side->height * side->pitch,
+        .layers = extent->depth,
+    };
+    if (!cuda_is_shared(rows.first, 1))
+        return CUDA_SUCCESS;
+    if (*side->type == CUDA_MEMORY_HOST) {
+        *side->type = CUDA_MEMORY_DEVICE;
+        *side->device = cuda_device_address(base);
+        if (side->context)
+            *side->context = cuda_driver_context();
+    }
+    return rows_enter(work, &rows);
+}
+
+static CUresult enter_2d(struct cuda_work *work, struct cuda_copy2d *c)
+{
+    struct extent extent = {c->width, c->height, 1};
+    struct side from = {&c->src_type,
+                        (CUdeviceptr)c->src_host,
+                        &c->src_device,
+                        NULL,
+                        c->src_x,
+                        c->src_y,
+                        0,
+                        c->src_pitch,
+                        0};
+    struct side to = {&c->dst_type,
+                      (CUdeviceptr)c->dst_host,
+                      &c->dst_device,
+                      NULL,
+                      c->dst_x,
+                      c->dst_y,
+                      0,
+                      c->dst_pitch,
+                      0};
+    CUresult result = enter(work, &from, &extent, cuda_read_rows);
+    return result ? result : enter(work, &to, &extent, cuda_write_rows);
+}
+
+static CUresult enter_volume(struct cuda_work *work, struct cuda_copy3d *c,
+                             CUcontext *from_context, CUcontext *to_context)
+{
+    struct extent extent = {c->width, c->height, c->depth};
+    struct side from = {&c->src_type,   (CUdeviceptr)c->src_host,
+                        &c->src_device, from_context,
+                        c->src_x,       c->src_y,
+                        c->src_z,       c->src_pitch,
+                        c->src_height};
+    struct side to = {&c->dst_type,   (CUdeviceptr)c->dst_host,
+                      &c->dst_device, to_context,
+                      c->dst_x,       c->dst_y,
+                      c->dst_z,       c->dst_pitch,
+                      c->dst_height};
+    CUresult result = enter(work, &from, &extent, cuda_read_rows);
+    return result ? result : enter(work, &to, &extent, cuda_write_rows);
+}
+
+static CUresult enter_3d(struct cuda_work *work, struct cuda_copy3d *copy)
+{
+    return enter_volume(work, copy, NULL, NULL);
+}
+
+static CUresult enter_peer(struct cuda_work *work, struct cuda_copy3d *copy)
+{
+    return enter_volume(work, copy, &copy->src_context, &copy->dst_context);
+}
+
+/* `real` and `args` use the changed description `copy`. */
+#define RECT(type, enter_it, asked, stream, per_thread, real, args,            \
+             untouched_args)                                                   \
+    if (!asked || !cuda_is_serving())                                          \
+        return CUDA_CALL(real, untouched_args);                                \
+    type copy = *asked;                                                        \
+    struct cuda_work work = cuda_work(stream, per_thread);                     \
+    CUresult result = enter_it(&work, &copy);                                  \
+    return result ? result : cuda_done(&work, CUDA_CALL(real, args))
+
+#define RECT_2D(stream, per_thread, real, args, untouched_args)                \
+    RECT(struct cuda_copy2d, enter_2d, asked, stream, per_thread, real, args,  \
+         untouched_args)
+
+#define RECT_PEER(stream, per_thread, real, args, untouched_args)              \
+    RECT(struct cuda_copy3d, enter_peer, asked, stream, per_thread, real,      \
+         args, untouched_args)
+
+#define RECT_3D(stream, per_thread, real, args, untouched_args)                \
+    RECT(struct cuda_copy3d, enter_3d, asked, stream, per_thread, real, args,  \
+         untouched_args)
+
+/* The aligned form refuses device-side pitches that were good enough for host
+ * memory: a copy that was changed goes to the unaligned one. */
+static bool is_changed(const struct cuda_copy2d *copy,
+                       const struct cuda_copy2d *asked)
+{
+    return copy->src_type != asked->src_type ||
+           copy->dst_type != asked->dst_type;
+}
+
+CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
+{
+    if (!asked || !cuda_is_serving())
+        return CUDA_CALL(cuMemcpy2D_v2, (asked));
+    struct cuda_copy2d copy = *asked;
+    struct cuda_work work = cuda_work(NULL, false);
+    CUresult result = enter_2d(&work, &copy);
+    if (result)
+        return result;
+    return cuda_done(&work, is_changed(&copy, asked)
+                                ? CUDA_CALL(cuMemcpy2DUnaligned_v2, (&copy))
+                                : CUDA_CALL(cuMemcpy2D_v2, (&copy)));
+}
+
+CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
+{
+    if (!asked || !cuda_is_serving())
+        return CUDA_CALL(cuMemcpy2D_v2_ptds, (asked));
+    struct cuda_copy2d copy = *asked;
+    struct cuda_work work = cuda_work(NULL, true);
+    CUresult result = enter_2d(&work, &copy);
+    if (result)
+        return result;
+    return cuda_done(&work,
+                     is_changed(&copy, asked)
+                         ? CUDA_CALL(cuMemcpy2DUnaligned_v2_ptds, (&copy))
+                         : CUDA_CALL(cuMemcpy2D_v2_ptds, (&copy)));
+}
+
+CUresult cuMemcpy2DUnaligned_v2(const struct cuda_copy2d *asked)
+{
+    RECT_2D(NULL, false, cuMemcpy2DUnaligned_v2, (&copy), (asked));
+}
+
+CUresult cuMemcpy2DUnaligned_v2_ptds(const struct cuda_copy2d *asked)
+{
+    RECT_2D(NULL, true, cuMemcpy2DUnaligned_v2_ptds, (&copy), (asked));
+}
+
+CUresult cuMemcpy2DAsync_v2(const struct cuda_copy2d *asked, CUstream stream)
+{
+    RECT_2D(stream, false, cuMemcpy2DAsync_v2, (&copy, stream),
+            (asked, stream));
+}
+
+CUresult cuMemcpy2DAsync_v2_ptsz(const struct cuda_copy2d *asked,
+                                 CUstream stream)
+{
+    RECT_2D(stream, true, cuMemcpy2DAsync_v2_ptsz, (&copy, stream),
+            (asked, stream));
+}
+
+CUresult cuMemcpy3D_v2(const struct cuda_copy3d *asked)
+{
+    RECT_3D(NULL, false, cuMemcpy3D_v2, (&copy), (asked));
+}
+
+CUresult cuMemcpy3D_v2_ptds(const struct cuda_copy3d *asked)
+{
+    RECT_3D(NULL, true, cuMemcpy3D_v2_ptds, (&copy), (asked));
+}
+
+CUresult cuMemcpy3DAsync_v2(const struct cuda_copy3d *asked, CUstream stream)
+{
+    RECT_3D(stream, false, cuMemcpy3DAsync_v2, (&copy, stream),
+            (asked, stream));
+}
+
+CUresult cuMemcpy3DAsync_v2_ptsz(const struct cuda_copy3d *asked,
+                                 CUstream stream)
+{
+    RECT_3D(stream, true, cuMemcpy3DAsync_v2_ptsz, (&copy, stream),
+            (asked, stream));
+}
+
+CUresult cuMemcpy3DPeer(const struct cuda_copy3d *asked)
+{
+    RECT_PEER(NULL, false, cuMemcpy3DPeer, (&copy), (asked));
+}
+
+CUresult cuMemcpy3DPeer_ptds(const struct cuda_copy3d *asked)
+{
+    RECT_PEER(NULL, true, cuMemcpy3DPeer_ptds, (&copy), (asked));
+}
+
+CUresult cuMemcpy3DPeerAsync(const struct cuda_copy3d *asked, CUstream stream)
+{
+    RECT_PEER(stream, false, cuMemcpy3DPeerAsync, (&copy, stream),
+              (asked, stream));
+}
+
+CUresult cuMemcpy3DPeerAsync_ptsz(const struct cuda_copy3d *asked,
+                                  CUstream stream)
+{
+    RECT_PEER(stream, true, cuMemcpy3DPeerAsync_ptsz, (&copy, stream),
+              (asked, stream));
+}

@@ -1,0 +1,252 @@
+/*
+ * The hooks' view of the runtime.
+ *
+ * Every failure of ours becomes a result of CUDA; a runtime that cannot be
+ * brought up is said once and then leaves the program alone.
+ */
+#include "interpose/cuda_state.h"
+#include "accel/address.h"
+#include "accel/dma.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "interpose/cuda_driver.h"
+#include "libadsm/init.h"
+#include "mm/coherence.h"
+#include "mm/heap.h"
+
+static _Atomic bool capture_seen;
+
+bool cuda_is_serving(void)
+{
+    return !hook_depth && adsm_heap_count() > 0;
+}
+
+static bool is_up(void)
+{
+    int status = adsm_init();
+    if (status)
+        adsm_log_once(ADSM_LOG_ERROR,
+                      "not started, the program runs without it: %s",
+                      adsm_status_text(status));
+    return status == ADSM_OK;
+}
+
+struct adsm_accel *cuda_accel_serving(void)
+{
+    struct adsm_accel *accel = NULL;
+    const char *why = "";
+    if (hook_depth || !cuda_driver_context())
+        return NULL;
+    hook_depth++;
+    if (is_up()) {
+        int status = adsm_accel_of_current(&accel);
+        if (status) {
+            accel = NULL;
+            adsm_log_once(ADSM_LOG_ERROR,
+                          "this context runs without shared memory: %s",
+                          adsm_accel_error_text());
+        } else if (adsm_address_strategy(accel, &why) == ADSM_TRANSLATE) {
+            accel = NULL;
+            adsm_log_once(ADSM_LOG_WARN,
+                          "device pointers cannot be host pointers here, "
+                          "allocations are not shared: %s",
+                          why);
+        }
+    }
+    hook_depth--;
+    return accel;
+}
+
+struct adsm_accel *cuda_accel_current(void)
+{
+    CUcontext context = cuda_driver_context();
+    return context ? adsm_accel_of_context(context) : NULL;
+}
+
+CUdeviceptr cuda_device_address(CUdeviceptr address)
+{
+    struct adsm_daddr device;
+    return adsm_heap_device((const void *)address, &device) == ADSM_OK
+               ? device.at
+               : address;
+}
+
+static CUresult result_of(int status)
+{
+    CUresult result;
+    switch (status) {
+    case ADSM_OK:
+        return CUDA_SUCCESS;
+    case ADSM_E_INVALID:
+    case ADSM_E_NOT_SHARED:
+        return CUDA_ERROR_INVALID_VALUE;
+    case ADSM_E_NOMEM:
+    case ADSM_E_DEVICE_NOMEM:
+    case ADSM_E_LIMIT:
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    case ADSM_E_NO_DEVICE:
+        return CUDA_ERROR_NO_DEVICE;
+    case ADSM_E_UNSUPPORTED:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    case ADSM_E_SYSTEM:
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    case ADSM_E_FORKED:
+        return CUDA_ERROR_NOT_INITIALIZED;
+    default:
+        /* The driver knows better what happened to the device. */
+        result = cuda_driver_synchronize();
+        return result ? result : CUDA_ERROR_UNKNOWN;
+    }
+}
+
+CUresult cuda_result(const char *what, int status)
+{
+    CUresult result = result_of(status);
+    if (status && status != ADSM_E_DEVICE_NOMEM && status != ADSM_E_NOT_SHARED)
+        adsm_log_once(ADSM_LOG_ERROR, "%s: %s", what, adsm_status_text(status));
+    return result;
+}
+
+/* Remember whose object it is. Return: false when it is none, or when nothing
+ * runs now: a captured copy is seen to when its graph is launched. */
+static bool enter(struct cuda_work *work, CUdeviceptr address)
+{
+    struct adsm_object *object = adsm_index_find((const void *)address);
+    if (!object || cuda_is_capturing(work->order.stream))
+        return false;
+    struct adsm_accel *home = object->home;
+    if (!work->accel)
+        work->accel = home;
+    if (home != work->accel || home != cuda_accel_current())
+        work->foreign = true;
+    return true;
+}
+
+CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
+{
+    const void *host = (const void *)address;
+    if (!bytes || !enter(work, address) || adsm_boundary_is_far(host, bytes))
+        return CUDA_SUCCESS;
+    hook_depth++;
+    int status = adsm_boundary_device_read(host, bytes, work->order.stream);
+    if (!status && work->foreign)
+        status = adsm_dma_drain(work->accel);
+    hook_depth--;
+    return cuda_result("a device copy from shared memory", status);
+}
+
+/* Flush and close whatever of [from, to) the host has; the object is held. */
+static int give_all(struct adsm_object *object, size_t from, size_t to,
+                    adsm_stream stream)
+{
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t last = adsm_block_of(object, to - 1);
+    if (to > object->bytes)
+        return ADSM_E_INVALID;
+    if (atomic_load(&object->near) == 0)
+        return ADSM_OK;
+    int status =
+        adsm_coherence_apply_all(object, first, last - first + 1, ADSM_CALL);
+    return status ? status : adsm_dma_order_uploads(object->home, stream);
+}
+
+/* Hold [address, +extent), of which the work overwrites the first `bytes`;
+ * where that is not all, the rest keeps its value on whichever side it is. */
+static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
+                     size_t extent)
+{
+    if (!bytes || !enter(work, address))
+        return CUDA_SUCCESS;
+    hook_depth++;
+    int status = adsm_boundary_device_write((const void *)address, bytes,
+                                            work->order.stream, &work->write);
+    struct adsm_object *object = work->write.object;
+    if (!status && object && extent > bytes) {
+        size_t from = address - (CUdeviceptr)object->host;
+        status = give_all(object, from, from + extent, work->order.stream);
+    }
+    if (!status && work->foreign)
+        status = adsm_dma_drain(work->accel);
+    if (status)
+        adsm_boundary_device_written(&work->write);
+    hook_depth--;
+    return cuda_result("a device copy to shared memory", status);
+}
+
+CUresult cuda_write(struct cuda_work *work, CUdeviceptr address, size_t bytes)
+{
+    return hold(work, address, bytes, bytes);
+}
+
+static bool rows_are_none(const struct cuda_rows *rows)
+{
+    return !rows->bytes || !rows->count || !rows->layers;
+}
+
+static size_t rows_extent(const struct cuda_rows *rows)
+{
+    return (rows->layers - 1) * rows->layer_pitch +
+           (rows->count - 1) * rows->pitch + rows->bytes;
+}
+
+static bool rows_are_dense(const struct cuda_rows *rows)
+{
+    size_t layer = rows->count == 1 ? rows->bytes : rows->pitch * rows->count;
+    return (rows->count == 1 || rows->pitch == rows->bytes) &&
+           (rows->layers == 1 || rows->layer_pitch == layer);
+}
+
+CUresult cuda_read_rows(struct cuda_work *work, const struct cuda_rows *rows)
+{
+    if (rows_are_none(rows))
+        return CUDA_SUCCESS;
+    return cuda_read(work, rows->first, rows_extent(rows));
+}
+
+CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows)
+{
+    if (rows_are_none(rows))
+        return CUDA_SUCCESS;
+    size_t extent = rows_extent(rows);
+    return hold(work, rows->first, rows_are_dense(rows) ? extent : rows->bytes,
+                extent);
+}
+
+CUresult cuda_done(struct cuda_work *work, CUresult result)
+{
+    if (!work->accel)
+        return result;
+    hook_depth++;
+    if (!result && !work->foreign)
+        adsm_lane_note(work->accel, work->order.stream, work->order.per_thread);
+    /* An object of one context in work of another: there is no lane of the
+     * first to note it on, so wait here. */
+    if (!result && work->foreign)
+        result = cuda_driver_wait(work->order.stream);
+    adsm_boundary_device_written(&work->write);
+    hook_depth--;
+    return result;
+}
+
+bool cuda_is_capturing(CUstream stream)
+{
+    return atomic_load_explicit(&capture_seen, memory_order_relaxed) &&
+           cuda_driver_is_capturing(stream);
+}
+
+void cuda_capture_seen(void)
+{
+    atomic_store_explicit(&capture_seen, true, memory_order_relaxed);
+}
+
+void cuda_context_gone(CUcontext context)
+{
+    struct adsm_accel *accel =
+        context && !hook_depth ? adsm_accel_of_context(context) : NULL;
+    if (!accel)
+        return;
+    hook_depth++;
+    adsm_heap_forget(accel);
+    adsm_accel_forget(accel);
+    hook_depth--;
+}

@@ -1,0 +1,100 @@
+/*
+ * Between a CUDA hook and the runtime: whether there is anything to keep
+ * coherent, on which accelerator and stream, and what a failure is in CUDA's
+ * terms.
+ */
+#ifndef INTERPOSE_CUDA_STATE_H
+#define INTERPOSE_CUDA_STATE_H
+
+#include "accel/accel.h"
+#include "interpose/cuda_resolve.h"
+#include "mm/boundary.h"
+
+/** Where a call of the program is ordered, in handles every thread reads
+ *  alike. */
+struct cuda_order {
+    CUstream stream;
+    bool per_thread; /* means another stream in another thread           */
+};
+
+/** Order of a call: its stream argument, and whether it is a _ptds or _ptsz
+ *  form. */
+static inline struct cuda_order cuda_order(CUstream stream, bool per_thread)
+{
+    if (per_thread && !stream)
+        stream = CUDA_STREAM_PER_THREAD;
+    if (stream == CUDA_STREAM_LEGACY)
+        stream = NULL;
+    return (struct cuda_order){stream, stream == CUDA_STREAM_PER_THREAD};
+}
+
+/** Whether a hook has anything to do: objects exist, and the call is not the
+ *  driver's own. */
+bool cuda_is_serving(void);
+
+/**
+ * The accel of the calling thread's context, for an allocation: brings the
+ * runtime up at the first call. NULL: hand the call to the driver (no context,
+ * no runtime, or a strategy that cannot share addresses; said once).
+ */
+struct adsm_accel *cuda_accel_serving(void);
+
+/** The accel of the calling thread's context when it has one, else NULL. */
+struct adsm_accel *cuda_accel_current(void);
+
+/** Is any byte of the range in an object? */
+static inline bool cuda_is_shared(CUdeviceptr address, size_t bytes)
+{
+    return !hook_is_plain((const void *)address, bytes);
+}
+
+/** Device address of a shared address; any other address unchanged. */
+CUdeviceptr cuda_device_address(CUdeviceptr address);
+
+/** A status of the runtime as a result of CUDA; `what` is said once. */
+CUresult cuda_result(const char *what, int status);
+
+/**
+ * Work of the program that reads and writes ranges on the device.
+ *
+ * First cuda_read, then cuda_write (or the forms for rows) make the device's
+ * copy current and order it before the work; then the real call; then
+ * cuda_done. Nothing else may come after a cuda_write that succeeded: it keeps
+ * the CPU off the object. Ranges that are not shared cost a look-up.
+ */
+struct cuda_work {
+    struct cuda_order order;
+    struct adsm_accel *accel; /* of the shared ranges; NULL: none yet       */
+    bool foreign;             /* touches an object of another context       */
+    struct adsm_device_write write;
+};
+
+static inline struct cuda_work cuda_work(CUstream stream, bool per_thread)
+{
+    return (struct cuda_work){.order = cuda_order(stream, per_thread)};
+}
+
+CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes);
+CUresult cuda_write(struct cuda_work *work, CUdeviceptr address, size_t bytes);
+
+/** `count` rows (`layers` times) of `bytes`, `pitch` (`layer_pitch`) apart. */
+struct cuda_rows {
+    CUdeviceptr first;
+    size_t bytes, pitch, count, layer_pitch, layers;
+};
+CUresult cuda_read_rows(struct cuda_work *work, const struct cuda_rows *rows);
+CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows);
+
+/** The work was handed to the driver with this result, which is returned. */
+CUresult cuda_done(struct cuda_work *work, CUresult result);
+
+/** Is work on this stream recorded instead of run? */
+bool cuda_is_capturing(CUstream stream);
+
+/** A capture was begun: from now on cuda_is_capturing asks the driver. */
+void cuda_capture_seen(void);
+
+/** The context goes away: free its objects, drop its accel. */
+void cuda_context_gone(CUcontext context);
+
+#endif

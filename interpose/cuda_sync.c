@@ -1,0 +1,186 @@
+/*
+ * Waits are returns in the sense of the paper; streams and contexts that go
+ * away take what the runtime keeps about them along.
+ */
+#include "base/status.h"
+#include "interpose/cuda_driver.h"
+#include "interpose/cuda_state.h"
+#include "mm/boundary.h"
+
+/* A wait of the program ended with `result`: acquire. */
+static CUresult waited(CUresult result)
+{
+    if (result || !cuda_is_serving())
+        return result;
+    struct adsm_accel *accel = cuda_accel_current();
+    if (!accel)
+        return result;
+    hook_depth++;
+    int status = adsm_boundary_return(accel);
+    hook_depth--;
+    return cuda_result("acquiring shared memory", status);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    return waited(CUDA_CALL(cuCtxSynchronize, ()));
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext context)
+{
+    return waited(CUDA_CALL(cuCtxSynchronize_v2, (context)));
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    return waited(CUDA_CALL(cuStreamSynchronize, (stream)));
+}
+
+CUresult cuStreamSynchronize_ptsz(CUstream stream)
+{
+    return waited(CUDA_CALL(cuStreamSynchronize_ptsz, (stream)));
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+    return waited(CUDA_CALL(cuEventSynchronize, (event)));
+}
+
+static void retire(CUstream stream)
+{
+    struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
+    if (!accel || !stream)
+        return;
+    hook_depth++;
+    adsm_lane_retire(accel, stream);
+    hook_depth--;
+}
+
+CUresult cuStreamDestroy(CUstream stream)
+{
+    retire(stream);
+    return CUDA_CALL(cuStreamDestroy, (stream));
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    retire(stream);
+    return CUDA_CALL(cuStreamDestroy_v2, (stream));
+}
+
+CUresult cuStreamBeginCapture(CUstream stream)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture, (stream));
+}
+
+CUresult cuStreamBeginCapture_ptsz(CUstream stream)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture_ptsz, (stream));
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture_v2, (stream, mode));
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture_v2_ptsz, (stream, mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
+                                     const void *dependencies, const void *data,
+                                     size_t count, int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCaptureToGraph,
+                     (stream, graph, dependencies, data, count, mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
+                                          const void *dependencies,
+                                          const void *data, size_t count,
+                                          int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCaptureToGraph_ptsz,
+                     (stream, graph, dependencies, data, count, mode));
+}
+
+CUresult cuCtxDestroy(CUcontext context)
+{
+    cuda_context_gone(context);
+    return CUDA_CALL(cuCtxDestroy, (context));
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    cuda_context_gone(context);
+    return CUDA_CALL(cuCtxDestroy_v2, (context));
+}
+
+/* A primary context goes with its last release, so its holders are counted:
+ * those of the program, which all come through here. */
+enum { DEVICES_MOST = 256 };
+
+static struct {
+    _Atomic(CUcontext) context;
+    _Atomic int holders;
+} primary[DEVICES_MOST];
+
+static bool is_known(CUdevice device)
+{
+    return device >= 0 && device < DEVICES_MOST && !hook_depth;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    CUresult result = CUDA_CALL(cuDevicePrimaryCtxRetain, (context, device));
+    if (result == CUDA_SUCCESS && is_known(device)) {
+        atomic_store(&primary[device].context, *context);
+        atomic_fetch_add(&primary[device].holders, 1);
+    }
+    return result;
+}
+
+/* The program lets go once; the last time its memory goes first. */
+static void let_go(CUdevice device)
+{
+    if (is_known(device) && atomic_load(&primary[device].holders) > 0 &&
+        atomic_fetch_sub(&primary[device].holders, 1) == 1)
+        cuda_context_gone(atomic_load(&primary[device].context));
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    let_go(device);
+    return CUDA_CALL(cuDevicePrimaryCtxRelease, (device));
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    let_go(device);
+    return CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (device));
+}
+
+static void reset(CUdevice device)
+{
+    if (is_known(device))
+        cuda_context_gone(atomic_load(&primary[device].context));
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    reset(device);
+    return CUDA_CALL(cuDevicePrimaryCtxReset, (device));
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    reset(device);
+    return CUDA_CALL(cuDevicePrimaryCtxReset_v2, (device));
+}

@@ -1,0 +1,92 @@
+/*
+ * The few types of the CUDA Driver API that the hooks look into.
+ *
+ * The library is built without the CUDA SDK; a test compares these layouts
+ * with cuda.h. Handles are opaque pointers, results plain numbers.
+ */
+#ifndef INTERPOSE_CUDA_TYPES_H
+#define INTERPOSE_CUDA_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef uint64_t CUdeviceptr;
+typedef void *CUcontext;
+typedef void *CUstream;
+typedef void *CUevent;
+typedef void *CUfunction;
+typedef void *CUarray;
+typedef void *CUgraph;
+typedef void *CUgraphExec;
+
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_INVALID_VALUE = 1,
+    CUDA_ERROR_OUT_OF_MEMORY = 2,
+    CUDA_ERROR_NOT_INITIALIZED = 3,
+    CUDA_ERROR_NO_DEVICE = 100,
+    CUDA_ERROR_OPERATING_SYSTEM = 304,
+    CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_NOT_FOUND = 500,
+    CUDA_ERROR_NOT_SUPPORTED = 801,
+    CUDA_ERROR_UNKNOWN = 999,
+};
+
+enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_DEVICE = 2, CUDA_MEMORY_UNIFIED = 4 };
+
+/* Stream handles with a meaning of their own. */
+#define CUDA_STREAM_LEGACY     ((CUstream)0x1)
+#define CUDA_STREAM_PER_THREAD ((CUstream)0x2)
+
+/* Entries of the `extra` argument of a launch. */
+#define CUDA_PARAM_END    ((void *)0x00)
+#define CUDA_PARAM_BUFFER ((void *)0x01)
+#define CUDA_PARAM_SIZE   ((void *)0x02)
+
+/** CUDA_MEMCPY2D. */
+struct cuda_copy2d {
+    size_t src_x, src_y;
+    int src_type;
+    const void *src_host;
+    CUdeviceptr src_device;
+    CUarray src_array;
+    size_t src_pitch;
+    size_t dst_x, dst_y;
+    int dst_type;
+    void *dst_host;
+    CUdeviceptr dst_device;
+    CUarray dst_array;
+    size_t dst_pitch;
+    size_t width, height;
+};
+
+/** CUDA_MEMCPY3D; CUDA_MEMCPY3D_PEER has contexts where this is reserved. */
+struct cuda_copy3d {
+    size_t src_x, src_y, src_z, src_lod;
+    int src_type;
+    const void *src_host;
+    CUdeviceptr src_device;
+    CUarray src_array;
+    CUcontext src_context;
+    size_t src_pitch, src_height;
+    size_t dst_x, dst_y, dst_z, dst_lod;
+    int dst_type;
+    void *dst_host;
+    CUdeviceptr dst_device;
+    CUarray dst_array;
+    CUcontext dst_context;
+    size_t dst_pitch, dst_height;
+    size_t width, height, depth;
+};
+
+/** CUlaunchConfig. */
+struct cuda_launch {
+    unsigned grid[3], block[3], shared_bytes;
+    CUstream stream;
+    void *attributes;
+    unsigned attribute_count;
+};
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * The tables of hooks.def: names, wrappers, real functions.
+ *
+ * Real functions of libc are found behind this library (RTLD_NEXT), so that
+ * another preloaded library between us and libc keeps its place. The driver's
+ * are found by cuda_resolve.c.
+ */
+#include "interpose/hook.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "interpose/loader.h"
+#include "os/real.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+struct hook_real hook_real;
+_Thread_local int hook_depth;
+
+static const struct adsm_hook infos[] = {
+#define ADSM_HOOK_LOADER(name)                {#name, "loader", NULL, 0, 0},
+#define ADSM_HOOK_LIBC(returns, name, params) {#name, "libc", NULL, 0, 0},
+#define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
+    {#name, "cuda", api, since, flags},
+#include "interpose/hooks.def"
+};
+
+enum { HOOKS = sizeof infos / sizeof *infos };
+
+static const struct hook_link links[HOOKS] = {
+#define ADSM_HOOK_LOADER(name) {name, (void **)&hook_next_##name, false},
+#define ADSM_HOOK_LIBC(returns, name, params)                                  \
+    {name, (void **)&hook_real.name, false},
+#define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
+    {name, (void **)&hook_real.name, true},
+#include "interpose/hooks.def"
+};
+
+const struct adsm_hook *adsm_hooks_list(size_t *count)
+{
+    *count = HOOKS;
+    return infos;
+}
+
+void hook_resolve(void)
+{
+    /* Real dlsym, called from here: RTLD_NEXT means behind this library. */
+    void *(*find)(void *, const char *) = adsm_real()->dlsym;
+    for (size_t i = 0; i < HOOKS; i++) {
+        if (links[i].cuda || *links[i].real)
+            continue;
+        *links[i].real = find(RTLD_NEXT, infos[i].name);
+    }
+}
+
+__attribute__((constructor(101))) static void hook_start(void)
+{
+    hook_resolve();
+}
+
+const struct hook_link *hook_find(const char *name)
+{
+    for (size_t i = 0; i < HOOKS; i++)
+        if (strcmp(infos[i].name, name) == 0)
+            return &links[i];
+    return NULL;
+}
+
+const struct hook_link *hook_find_real(const void *real)
+{
+    for (size_t i = 0; real && i < HOOKS; i++)
+        if (*links[i].real == real)
+            return &links[i];
+    return NULL;
+}
+
+const struct hook_link *hook_choose(const char *api, int version,
+                                    uint64_t flags)
+{
+    const struct hook_link *best[2] = {NULL, NULL};
+    int since[2] = {-1, -1};
+    for (size_t i = 0; i < HOOKS; i++) {
+        int form = infos[i].flags ? 1 : 0;
+        if (!infos[i].api || strcmp(infos[i].api, api) != 0 ||
+            infos[i].since > version || infos[i].since < since[form])
+            continue;
+        best[form] = &links[i];
+        since[form] = infos[i].since;
+    }
+    return (flags & 2) && best[1] ? best[1] : best[0];
+}
+
+const struct hook_link *hook_at(size_t i)
+{
+    return &links[i];
+}
+
+const char *hook_name(const struct hook_link *link)
+{
+    return infos[link - links].name;
+}
+
+void hook_failed(const char *what, int status)
+{
+    adsm_log_once(ADSM_LOG_ERROR, "%s on shared memory failed: %s", what,
+                  adsm_status_text(status));
+}

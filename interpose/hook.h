@@ -1,0 +1,110 @@
+/*
+ * What every hook uses: the functions behind it, the test whether memory is
+ * shared, and the flag that keeps calls of the driver itself out.
+ *
+ * Owns the tables made from hooks.def and their look-up. Does not know what a
+ * hook does. No lock: the tables are filled once, before main, by the library's
+ * constructor; until then the memory hooks work by themselves and all others
+ * fill the tables first.
+ *
+ * The runtime is brought up by the first hooked allocation, never by an
+ * unrelated call: until an object exists the index is empty, and a hook costs
+ * the two loads of hook_is_plain.
+ */
+#ifndef INTERPOSE_HOOK_H
+#define INTERPOSE_HOOK_H
+
+#include "interpose/cuda_types.h"
+#include "interpose/hooks_list.h"
+#include "mm/index.h"
+#include "mm/pin.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* glibc has macros of these names where it optimises. */
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+#define HOOK_EXPORT      __attribute__((visibility("default")))
+#define hook_likely(x)   __builtin_expect(!!(x), 1)
+#define hook_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Ranges up to one index chunk are plain when both ends are. */
+#define HOOK_CHUNK_BYTES ((size_t)1 << ADSM_CHUNK_SHIFT)
+
+/* The wrappers: every one of them is exported. */
+#define ADSM_HOOK_LIBC(returns, name, params) HOOK_EXPORT returns name params;
+#define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
+    HOOK_EXPORT CUresult name params;
+#include "interpose/hooks.def"
+
+/** The functions behind the hooks; NULL where there is none. */
+struct hook_real {
+#define ADSM_HOOK_LIBC(returns, name, params)           returns(*name) params;
+#define ADSM_HOOK_CUDA(name, api, since, flags, params) CUresult(*name) params;
+#include "interpose/hooks.def"
+};
+
+extern struct hook_real hook_real;
+
+/** Fill the libc half of hook_real. Idempotent. Thread: any. */
+void hook_resolve(void);
+
+/** The real function `name` of libc, also before the constructor ran. */
+#define HOOK_REAL(name)                                                        \
+    (hook_likely(hook_real.name != NULL) ? hook_real.name                      \
+                                         : (hook_resolve(), hook_real.name))
+
+/**
+ * Greater than 0 while this thread is inside the driver or the runtime on
+ * behalf of a hook: calls that come from there go straight through.
+ */
+extern _Thread_local int hook_depth __attribute__((tls_model("initial-exec")));
+
+/** One row of the tables: where the wrapper and the real function are. */
+struct hook_link {
+    void *wrapper;
+    void **real;
+    bool cuda;
+};
+
+/**
+ * Row of the symbol `name`, or NULL. Thread: any.
+ */
+const struct hook_link *hook_find(const char *name);
+
+/** Row of the wrapper that stands before the real function `real`, or NULL. */
+const struct hook_link *hook_find_real(const void *real);
+
+/**
+ * Row for what cuGetProcAddress was asked: the newest form of `api` that
+ * `version` knows, its per-thread form when bit 1 of `flags` is set and there
+ * is one. NULL when nothing hooked is meant. Thread: any.
+ */
+const struct hook_link *hook_choose(const char *api, int version,
+                                    uint64_t flags);
+
+/** Row `i` of adsm_hooks_list. */
+const struct hook_link *hook_at(size_t i);
+
+/** Exported name of a row. */
+const char *hook_name(const struct hook_link *link);
+
+/** True when no byte of the range can be shared. Signal: any handler. */
+static inline bool hook_is_plain(const void *address, size_t bytes)
+{
+    if (hook_unlikely(bytes > HOOK_CHUNK_BYTES))
+        return adsm_pin_unneeded(address, bytes);
+    const char *first = address;
+    return !adsm_index_find(first) &&
+           !adsm_index_find(first + bytes - (bytes != 0));
+}
+
+/** Say once per process that `what` failed for a reason of ours. */
+void hook_failed(const char *what, int status);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * Answers of dlsym and dlvsym for hooked names.
+ *
+ * The real look-up comes first; its result is exchanged for a wrapper only
+ * when it is exactly the function behind that wrapper. So a library that
+ * exports a hooked name of its own keeps it, another preloaded library that
+ * looks up what is behind itself gets that, and nothing can call in circles.
+ */
+#include "interpose/loader.h"
+#include "interpose/cuda_resolve.h"
+#include "interpose/hook.h"
+#include "os/real.h"
+
+#include <dlfcn.h>
+
+void *(*hook_next_dlsym)(void *, const char *);
+void *(*hook_next_dlvsym)(void *, const char *, const char *);
+
+/* Exchange the function `found` that was looked up as `link` for its wrapper. */
+static struct hook_answer answer(const struct hook_link *link, void *found)
+{
+    if (found && link->cuda)
+        cuda_resolve_adopt(link, found);
+    if (found && found == *link->real)
+        found = link->wrapper;
+    return (struct hook_answer){found, 1};
+}
+
+struct hook_answer hook_dlsym_answer(void *handle, const char *name)
+{
+    static const struct hook_answer none = {NULL, 0};
+    if (hook_unlikely(!hook_next_dlsym)) {
+        hook_next_dlsym = adsm_real()->dlsym;
+        hook_next_dlvsym = adsm_real()->dlvsym;
+    }
+    const struct hook_link *link = name ? hook_find(name) : NULL;
+    if (!link || handle == RTLD_NEXT)
+        return none;
+    if (!*link->real)
+        link->cuda ? cuda_resolve() : hook_resolve();
+    void *found = hook_next_dlsym(handle, name);
+    /* Our own export says nothing about whether there is a driver. */
+    if (found == link->wrapper && link->cuda && !*link->real)
+        found = hook_next_dlsym(RTLD_NEXT, name);
+    return found == link->wrapper ? (struct hook_answer){found, 1}
+                                  : answer(link, found);
+}
+
+struct hook_answer hook_dlvsym_answer(void *handle, const char *name,
+                                      const char *version)
+{
+    static const struct hook_answer none = {NULL, 0};
+    if (hook_unlikely(!hook_next_dlvsym)) {
+        hook_next_dlsym = adsm_real()->dlsym;
+        hook_next_dlvsym = adsm_real()->dlvsym;
+    }
+    const struct hook_link *link = name ? hook_find(name) : NULL;
+    if (!link || handle == RTLD_NEXT)
+        return none;
+    if (!*link->real)
+        link->cuda ? cuda_resolve() : hook_resolve();
+    return answer(link, hook_next_dlvsym(handle, name, version));
+}

@@ -1,0 +1,196 @@
+/*
+ * Scatter lists over plain and shared memory.
+ *
+ * Pins end in the opposite order of their beginning.
+ */
+#include "interpose/pieces.h"
+#include "base/status.h"
+#include "mm/bulk.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/mman.h>
+
+/* What one call of read(2) or write(2) moves at most (MAX_RW_COUNT). */
+static const size_t transfer_most = 0x7ffff000;
+
+/* Entries that `count` ranges can become: an object owns whole chunks. */
+static size_t most_pieces(const struct iovec *iov, int count)
+{
+    size_t most = 0;
+    for (int i = 0; i < count; i++)
+        most += iov[i].iov_len / HOOK_CHUNK_BYTES + 2;
+    return most;
+}
+
+/* Does the list name some shared byte twice? A block cannot be held twice. */
+static bool overlaps(const struct iovec *iov, int count)
+{
+    for (int i = 1; i < count; i++) {
+        const char *begin = iov[i].iov_base;
+        const char *end = begin + iov[i].iov_len;
+        if (hook_is_plain(begin, iov[i].iov_len))
+            continue;
+        for (int k = 0; k < i; k++) {
+            const char *other = iov[k].iov_base;
+            if (begin < other + iov[k].iov_len && other < end)
+                return true;
+        }
+    }
+    return false;
+}
+
+static size_t shared_bytes(const struct iovec *iov, int count)
+{
+    size_t sum = 0;
+    for (int i = 0; i < count; i++)
+        if (!hook_is_plain(iov[i].iov_base, iov[i].iov_len))
+            sum += iov[i].iov_len;
+    return sum;
+}
+
+/* Memory for a list longer than a few entries and for bounced bytes. */
+static int prepare(struct pieces *list, size_t bounced, bool many)
+{
+    size_t lists =
+        many ? IOV_MAX * (sizeof *list->iov + sizeof *list->pieces) : 0;
+    list->iov = list->few_iov;
+    list->pieces = list->few;
+    list->room = PIECES_FEW;
+    list->map_bytes = lists + bounced;
+    if (!list->map_bytes)
+        return ADSM_OK;
+    list->map = mmap(NULL, list->map_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (list->map == MAP_FAILED) {
+        list->map = NULL;
+        return ADSM_E_NOMEM;
+    }
+    if (many) {
+        list->pieces = list->map;
+        list->iov = (void *)(list->pieces + IOV_MAX);
+        list->room = IOV_MAX;
+    }
+    if (bounced)
+        list->bounce = (char *)list->map + lists;
+    return ADSM_OK;
+}
+
+/* Take the longest uniform prefix of [address, +bytes) as one more entry. */
+static int take(struct pieces *list, char *address, size_t bytes, size_t *taken)
+{
+    struct piece *piece = &list->pieces[list->count];
+    piece->bounced = NULL;
+    piece->pin.object = NULL;
+    piece->pin.address = address;
+    piece->pin.bytes = bytes;
+    if (!hook_is_plain(address, bytes)) {
+        if (list->bounce) {
+            piece->bounced = address;
+            piece->pin.address = list->bounce + list->bounce_used;
+            list->bounce_used += bytes;
+        } else {
+            int status =
+                adsm_pin_begin(address, bytes, list->access, &piece->pin);
+            if (status)
+                return status;
+        }
+    }
+    list->iov[list->count++] =
+        (struct iovec){piece->pin.address, piece->pin.bytes};
+    *taken = piece->pin.bytes;
+    return ADSM_OK;
+}
+
+static int fill(struct pieces *list, const struct iovec *iov, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *at = iov[i].iov_base;
+        size_t left = iov[i].iov_len;
+        if (left > transfer_most - list->total)
+            left = transfer_most - list->total;
+        while (left > 0) {
+            size_t taken;
+            if (list->count == list->room)
+                return ADSM_OK;
+            int status = take(list, at, left, &taken);
+            if (status)
+                return status;
+            at += taken;
+            left -= taken;
+            list->total += taken;
+        }
+    }
+    return ADSM_OK;
+}
+
+static void put_map(struct pieces *list)
+{
+    int saved = errno;
+    if (list->map)
+        munmap(list->map, list->map_bytes);
+    errno = saved;
+}
+
+int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
+                 enum adsm_access access, bool bounce)
+{
+    list->access = access;
+    list->count = 0;
+    list->total = 0;
+    list->bounce = NULL;
+    list->bounce_used = 0;
+    list->map = NULL;
+    bounce = bounce || (access == ADSM_WRITE && overlaps(iov, count));
+    size_t bounced = bounce ? shared_bytes(iov, count) : 0;
+    if (bounced > transfer_most)
+        bounced = transfer_most;
+    int status = prepare(list, bounced, most_pieces(iov, count) > PIECES_FEW);
+    if (status)
+        return status;
+    hook_depth++;
+    status = fill(list, iov, count);
+    if (status)
+        pieces_end(list, 0);
+    hook_depth--;
+    return status;
+}
+
+int pieces_end(struct pieces *list, size_t done)
+{
+    int status = ADSM_OK;
+    size_t end = list->total;
+    hook_depth++;
+    for (int i = list->count - 1; i >= 0; i--) {
+        struct piece *piece = &list->pieces[i];
+        size_t begin = end - piece->pin.bytes;
+        size_t here = done <= begin ? 0
+                      : done < end  ? done - begin
+                                    : piece->pin.bytes;
+        int failed = ADSM_OK;
+        if (piece->bounced && here > 0 && list->access == ADSM_WRITE)
+            failed = adsm_bulk_move(piece->bounced, piece->pin.address, here);
+        else if (piece->pin.object)
+            failed = adsm_pin_end(&piece->pin, here);
+        if (failed)
+            status = failed;
+        end = begin;
+    }
+    hook_depth--;
+    put_map(list);
+    return status;
+}
+
+int pieces_errno(int status)
+{
+    switch (status) {
+    case ADSM_E_NOMEM:
+    case ADSM_E_LIMIT:
+        return ENOMEM;
+    case ADSM_E_NOT_SHARED:
+    case ADSM_E_FORKED:
+        return EFAULT;
+    default:
+        return EIO;
+    }
+}
