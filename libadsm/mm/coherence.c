@@ -365,6 +365,18 @@ int adsm_coherence_salvage(struct adsm_object *object, uint32_t i)
     return rc;
 }
 
+int adsm_coherence_expose(struct adsm_object *object, uint32_t i)
+{
+    return protect(object, i, 1, ADSM_DIRTY);
+}
+
+void adsm_coherence_conceal(struct adsm_object *object, uint32_t i)
+{
+    /* At the limit on mappings a block stays open: what the CPU sees there
+     * until the next change of state is what the interrupted call left. */
+    (void)protect(object, i, 1, adsm_block_state(object, i));
+}
+
 /* Oldest run of queued blocks, at most `limit` long; 0 when there is none. */
 static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t limit)
 {

@@ -104,6 +104,13 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t first,
 int adsm_coherence_salvage(struct adsm_object *object, uint32_t i);
 
 /**
+ * Open a held block as it is, whatever its state, and give it back the
+ * protection of its state. Signal: fault path
+ */
+int adsm_coherence_expose(struct adsm_object *object, uint32_t i);
+void adsm_coherence_conceal(struct adsm_object *object, uint32_t i);
+
+/**
  * Write back the oldest dirty blocks until the rolling size is respected.
  * No lock or block may be held. Signal: fault path
  */

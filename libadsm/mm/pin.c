@@ -11,6 +11,38 @@
  * long another thread's fault on one of them waits. */
 enum { HOLD_BYTES = 16 << 20 };
 
+/* Pins of this thread that hold blocks, the newest first. */
+static __thread struct adsm_pin *volatile innermost
+    __attribute__((tls_model("initial-exec")));
+
+static void push(struct adsm_pin *pin)
+{
+    pin->outer = innermost;
+    innermost = pin;
+}
+
+static void drop(struct adsm_pin *pin)
+{
+    if (innermost == pin) {
+        innermost = pin->outer;
+        return;
+    }
+    for (struct adsm_pin *p = innermost; p; p = p->outer)
+        if (p->outer == pin)
+            p->outer = pin->outer;
+}
+
+bool adsm_pin_expose(struct adsm_object *object, uint32_t i)
+{
+    for (struct adsm_pin *pin = innermost; pin; pin = pin->outer)
+        if (pin->object == object && i >= pin->held_first &&
+            i < pin->held_first + pin->held_count) {
+            pin->exposed = true;
+            return adsm_coherence_expose(object, i) == ADSM_OK;
+        }
+    return false;
+}
+
 bool adsm_pin_unneeded(const void *address, size_t bytes)
 {
     uintptr_t a = (uintptr_t)address;
@@ -178,6 +210,8 @@ int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
     adsm_rwlock_release_shared(&object->lock);
     if (rc != ADSM_OK)
         *pin = (struct adsm_pin){.address = (void *)address};
+    else if (pin->held_count > 0)
+        push(pin);
     ADSM_COUNT(pins, 1);
     return rc;
 }
@@ -283,11 +317,15 @@ int adsm_pin_end(struct adsm_pin *pin, size_t done)
         return ADSM_OK;
     int saved = errno;
     int rc = ADSM_OK;
+    if (pin->held_count > 0)
+        drop(pin);
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == pin->generation) {
         if (done > 0)
             rc = commit(pin, done);
+        for (uint32_t i = 0; pin->exposed && i < pin->held_count; i++)
+            adsm_coherence_conceal(object, pin->held_first + i);
         adsm_block_release(object, pin->held_first, pin->held_count);
     }
     adsm_rwlock_release_shared(&object->lock);

@@ -22,6 +22,8 @@ struct adsm_pin {
     size_t bytes;  /* covered by this pin                                    */
     void *address; /* what to hand to the kernel: shadow, or the original    */
     uint32_t held_first, held_count; /* blocks held BUSY                     */
+    struct adsm_pin *outer; /* other pins of this thread that hold blocks    */
+    bool exposed; /* a held block was opened for a signal handler            */
 };
 
 /** True when no byte of the range can be shared: the fast path of every
@@ -47,5 +49,15 @@ int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
  * could not be completed (its unwritten bytes are then undefined)
  */
 int adsm_pin_end(struct adsm_pin *pin, size_t done);
+
+/**
+ * The calling thread faulted on block `i`: when one of its own pins holds the
+ * block, a signal handler has interrupted the call and would wait for itself.
+ * The block is opened as it is; adsm_pin_end closes it again.
+ *
+ * Return: true when that was the case
+ * Signal: fault path
+ */
+bool adsm_pin_expose(struct adsm_object *object, uint32_t i);
 
 #endif

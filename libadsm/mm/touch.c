@@ -7,6 +7,7 @@
 #include "base/trace.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
+#include "mm/pin.h"
 
 /* The mapping limit stands in the way of one block: open more of its object
  * under the exclusive lock. ADSM_OK also when the object is gone. */
@@ -51,7 +52,9 @@ bool adsm_touch(uintptr_t address, enum adsm_access access)
     uint32_t generation = atomic_load(&object->generation);
     uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
     int rc = ADSM_OK;
-    if (adsm_block_hold(object, generation, i))
+    if (adsm_pin_expose(object, i))
+        rc = ADSM_OK;
+    else if (adsm_block_hold(object, generation, i))
         rc = touch_block(object, i,
                          access == ADSM_WRITE ? ADSM_WRITE_FAULT
                                               : ADSM_READ_FAULT);
