@@ -1,11 +1,12 @@
 /*
  * The C library's own entry points, behind whatever has been preloaded.
  *
- * Owns one table, from one list (real.def). Resolved by reading the C
- * library's symbol table for its dlsym, without a call that a preloaded
- * library could answer and without malloc: it works from the first hooked call
- * on, before any constructor. RTLD_NEXT is no help here: a library that is
- * only needed by a preloaded one comes after the C library in that order.
+ * Owns one table, from one list (real.def), for programs on the GNU C library.
+ * Resolved by reading the library's symbol table, without a call that a
+ * preloaded library could answer and without malloc: it works from the first
+ * hooked call on, before any constructor. RTLD_NEXT is no help here: a library
+ * that is only needed by a preloaded one comes after the C library in that
+ * order.
  * No lock: resolving twice gives the same table.
  */
 #ifndef ADSM_OS_REAL_H
@@ -53,7 +54,7 @@ static inline const struct adsm_real *adsm_real(void)
  * @name  symbol; @version  "GLIBC_2.2.5", or NULL for the default version
  * Return: its address; NULL when the C library has none
  * Thread: any
- * Signal: never
+ * Signal: any handler
  */
 void *adsm_real_lookup(const char *name, const char *version);
 

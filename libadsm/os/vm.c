@@ -174,7 +174,8 @@ adsm_status_t adsm_vm_populate(uintptr_t addr, size_t bytes, bool write)
     do {
         rc = madvise((void *)addr, bytes, advice);
     } while (rc != 0 && (errno == EAGAIN || errno == EINTR));
-    /* EINVAL is an old kernel; EFAULT and ENOMEM are pages not to be had. */
+    /* EINVAL is an old kernel or a closed range; all others (ENOMEM, EFAULT,
+     * EHWPOISON) are pages not to be had. */
     if (rc != 0 && errno != EINVAL)
         status = ADSM_E_NOMEM;
     errno = saved_errno;

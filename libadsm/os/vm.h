@@ -86,9 +86,10 @@ ADSM_MUST_CHECK adsm_status_t adsm_vm_placeholder(uintptr_t addr, size_t bytes);
 
 /**
  * Make pages present ahead of their first touch. Does nothing on kernels
- * without MADV_POPULATE (before 5.14): the touch itself will fault them in.
+ * without MADV_POPULATE (before 5.14), where the touch itself will fault them
+ * in, nor where the protection does not allow the access.
  *
- * @write  populate for writing; the range must allow that access
+ * @write  populate for writing
  * Return: ADSM_OK; ADSM_E_NOMEM (the pages cannot be had)
  * Thread: any
  * Signal: fault path
