@@ -1,0 +1,236 @@
+/*
+ * What an adversary would try: a device process killed at the worst moment, no
+ * driver at all, signals in the middle of system calls, stack overflows and
+ * wild pointers beside shared objects.
+ */
+#include "fixture.h"
+#include "mm/bulk.h"
+#include "mm/index.h"
+#include "mm/pin.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Kill every child of this process; returns how many there were. */
+static int kill_children(void)
+{
+    char path[64], list[4096];
+    int killed = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    if (fgets(list, sizeof list, file))
+        for (char *word = strtok(list, " \n"); word; word = strtok(NULL, " \n"))
+            killed += kill(atoi(word), SIGKILL) == 0;
+    fclose(file);
+    return killed;
+}
+
+START_TEST(killed_device_gives_a_status_and_the_program_goes_on)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(300000), *q = adsmAlloc(300000);
+    memset(p, 4, 300000);
+    device_fill(f.fill, q, 1000, 1);
+    must(adsmSync());
+    if (kill_children() == 0)
+        return; /* the device is no process of ours */
+    usleep(100000);
+    uint32_t n = 10, s = 1;
+    int status = ADSM_OK;
+    for (int i = 0; i < 50 && status == ADSM_OK; i++) {
+        status = adsmLaunch(f.fill, adsmDim1(1), adsmDim1(32), 0, adsmInOut(p),
+                            adsmVal(n), adsmVal(s));
+        if (status == ADSM_OK)
+            status = adsmSync();
+    }
+    ck_assert_int_eq(status, ADSM_E_DEVICE_LOST);
+    ck_assert_str_ne(adsmErrorDetail(), "");
+    /* Data that only the device had is gone; touching it ends nothing. */
+    volatile uint8_t *lost = q;
+    (void)lost[5];
+    lost[6] = 1;
+    ck_assert_int_eq(lost[6], 1);
+    ck_assert_int_ne(adsmSync(), ADSM_OK);
+    ck_assert_ptr_null(adsmAlloc(1 << 20));
+    (void)adsmFree(p);
+    (void)adsmFree(q);
+}
+END_TEST
+
+START_TEST(no_driver_at_all_is_one_status_with_a_reason)
+{
+    int pipe_fds[2];
+    ck_assert_int_eq(pipe(pipe_fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(pipe_fds[1], 1);
+        setenv("LD_LIBRARY_PATH", "/nonexistent", 1);
+        setenv("MM_HOSTILE_NO_DRIVER", "1", 1);
+        execl("/proc/self/exe", "test", (char *)NULL);
+        _exit(127);
+    }
+    close(pipe_fds[1]);
+    char text[1024] = "";
+    size_t n = 0;
+    ssize_t got;
+    while (n < sizeof text - 1 &&
+           (got = read(pipe_fds[0], text + n, sizeof text - 1 - n)) > 0)
+        n += (size_t)got;
+    int status;
+    waitpid(child, &status, 0);
+    if (strstr(text, "driver found"))
+        return; /* the system has a driver of its own */
+    ck_assert_msg(strstr(text, "ADSM_E_NO_DEVICE: ") &&
+                      strstr(text, "libcuda.so.1"),
+                  "said '%s'", text);
+}
+END_TEST
+
+static int without_driver(void)
+{
+    void *p = adsmAlloc(100);
+    if (p) {
+        printf("driver found\n");
+        return 0;
+    }
+    printf("%s: %s\n", adsmErrorName(adsmLastStatus()), adsmErrorDetail());
+    adsmModule *module;
+    return adsmDeviceCount() != 0 || adsmSync() != ADSM_E_NO_DEVICE ||
+           adsmModuleLoad(&module, "x", 1) != ADSM_E_NO_DEVICE ||
+           adsmFree(NULL) != ADSM_OK || adsmFree(&p) != ADSM_E_NOT_SHARED;
+}
+
+/* A handler interrupts read(2) and touches the very bytes being read. */
+static uint8_t *volatile handled;
+static volatile sig_atomic_t ticks;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    handled[70000]++;
+    (void)handled[200000];
+    ticks++;
+}
+
+START_TEST(handler_that_touches_the_buffer_of_the_call_it_interrupts_returns)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(1 << 20);
+    device_fill(f.fill, p, 300000, 1);
+    must(adsmSync());
+    handled = p;
+    int fds[2];
+    ck_assert_int_eq(pipe(fds), 0);
+    struct sigaction act = {.sa_handler = on_alarm};
+    sigaction(SIGALRM, &act, NULL);
+    struct itimerval soon = {{0, 0}, {0, 20000}};
+    struct adsm_pin pin;
+    must(adsm_pin_begin(p, 1 << 20, ADSM_WRITE, &pin));
+    setitimer(ITIMER_REAL, &soon, NULL);
+    ssize_t got = read(fds[0], pin.address, pin.bytes);
+    int error = errno;
+    must(adsm_pin_end(&pin, got < 0 ? 0 : (size_t)got));
+    ck_assert_int_eq(got, -1);
+    ck_assert_int_eq(error, EINTR);
+    ck_assert_int_eq(ticks, 1);
+    /* Nothing was read: the object is as the device left it. */
+    for (uint32_t i = 0; i < 300000; i += 7)
+        if (i != 70000)
+            ck_assert_int_eq(p[i], filled(i, 1));
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(full_disk_and_bad_descriptor_leave_the_object_alone)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(1 << 20);
+    device_fill(f.fill, p, 300000, 1);
+    struct adsm_pin pin;
+    int full = open("/dev/full", O_WRONLY);
+    must(adsm_pin_begin(p, 300000, ADSM_READ, &pin));
+    ck_assert_int_eq(write(full, pin.address, pin.bytes), -1);
+    ck_assert_int_eq(errno, ENOSPC);
+    must(adsm_pin_end(&pin, 0));
+    must(adsm_pin_begin(p + 5, 300000, ADSM_WRITE, &pin));
+    ck_assert_int_eq(read(-1, pin.address, pin.bytes), -1);
+    must(adsm_pin_end(&pin, 0));
+    for (uint32_t i = 0; i < 300000; i += 7)
+        ck_assert_int_eq(p[i], filled(i, 1));
+    close(full);
+    must(adsmFree(p));
+}
+END_TEST
+
+/* Faults that are not ours reach the program's own handler. */
+static sigjmp_buf jump;
+static volatile sig_atomic_t caught;
+
+static void on_segv(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    caught = info->si_addr == (void *)16;
+    siglongjmp(jump, 1);
+}
+
+START_TEST(wild_pointer_beside_shared_objects_reaches_the_programs_handler)
+{
+    struct sigaction act = {.sa_sigaction = on_segv,
+                            .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGSEGV, &act, NULL); /* before the runtime is up */
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(300000);
+    device_fill(f.fill, p, 100, 1);
+    if (sigsetjmp(jump, 1) == 0)
+        *(volatile int *)16 = 1;
+    ck_assert_int_eq(caught, 1);
+    ck_assert_int_eq(p[50], filled(50, 1));
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(use_after_free_is_an_ordinary_fault)
+{
+    (void)fixture_up();
+    uint8_t *p = adsmAlloc(3 << 20);
+    p[100] = 1;
+    must(adsmFree(p));
+    *(volatile uint8_t *)(p + 100) = 2;
+}
+END_TEST
+
+int main(void)
+{
+    if (getenv("MM_HOSTILE_NO_DRIVER"))
+        return without_driver();
+    const TTest *const cases[] = {
+        killed_device_gives_a_status_and_the_program_goes_on,
+        no_driver_at_all_is_one_status_with_a_reason,
+        handler_that_touches_the_buffer_of_the_call_it_interrupts_returns,
+        full_disk_and_bad_descriptor_leave_the_object_alone,
+        wild_pointer_beside_shared_objects_reaches_the_programs_handler,
+    };
+    Suite *suite = suite_create("hostile");
+    TCase *tcase = tcase_create("hostile");
+    tcase_set_timeout(tcase, 60);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        tcase_add_test(tcase, cases[i]);
+    tcase_add_test_raise_signal(tcase, use_after_free_is_an_ordinary_fault,
+                                SIGSEGV);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
