@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""tools/lib/steps.sh: what the last line and exit status of check.sh say.
+
+meson and ninja are replaced by small scripts; the counting is the real one.
+
+test_steps.py SOURCE-ROOT
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import suite  # noqa: E402
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+GOOD = '{"name": "a", "result": "OK", "stdout": ' \
+       '"100%: Checks: 4, Failures: 0, Errors: 0\\n"}'
+BAD = '{"name": "b", "result": "FAIL", "stdout": ""}'
+SKIP = '{"name": "c", "result": "SKIP", "stdout": "SKIP: no device\\n"}'
+
+
+class Steps(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / 'bin').mkdir()
+        (self.folder / 'd/main/meson-logs').mkdir(parents=True)
+        (self.folder / 'd/main/build.ninja').touch()
+        self.command('ninja', 'exit 0')
+
+    def command(self, name, text):
+        path = self.folder / 'bin' / name
+        path.write_text('#!/bin/sh\n' + text + '\n', encoding='utf-8')
+        path.chmod(0o755)
+
+    def meson_finds(self, *records, status=0):
+        log = self.folder / 'records'
+        log.write_text(''.join(line + '\n' for line in records),
+                       encoding='utf-8')
+        self.command('meson', f'echo "$*" >>{self.folder}/asked\n'
+                     f'cp {log} {self.folder}/d/main/meson-logs/testlog.json\n'
+                     f'exit {status}')
+
+    def steps(self, script):
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        return subprocess.run(
+            ['sh', '-uc', f'. tools/lib/steps.sh; steps_begin {self.folder}/d;'
+             f'{script}; steps_end'], cwd=ROOT, capture_output=True, text=True,
+            env={**os.environ, 'PATH': path}, check=False)
+
+    def sums(self, script, line, status):
+        run = self.steps(script)
+        self.assertEqual(run.stdout.splitlines()[-1], line, run)
+        self.assertEqual(run.returncode, status, run)
+        return run.stdout
+
+    def test_all_good_passes(self):
+        self.meson_finds(GOOD)
+        self.sums('steps_build main && steps_test main',
+                  '4 passed, 0 failed, 0 skipped', 0)
+
+    def test_one_failure_fails(self):
+        self.meson_finds(GOOD, BAD, SKIP, status=1)
+        out = self.sums('steps_test main', '4 passed, 1 failed, 1 skipped', 1)
+        self.assertIn('FAILED b (FAIL)', out)
+        self.assertIn('skipped c: no device', out)
+
+    def test_runs_add_up(self):
+        self.meson_finds(GOOD, SKIP)
+        self.sums('steps_test main; steps_test main',
+                  '8 passed, 0 failed, 2 skipped', 0)
+
+    def test_nothing_run_fails(self):
+        self.sums(':', '0 passed, 0 failed, 0 skipped', 1)
+
+    def test_meson_without_a_log_fails(self):
+        self.command('meson', 'exit 0')
+        self.sums('steps_test main', '0 passed, 1 failed, 0 skipped', 1)
+
+    def test_bad_status_without_a_failed_case_fails(self):
+        self.meson_finds(GOOD, status=1)
+        self.sums('steps_test main', '4 passed, 1 failed, 0 skipped', 1)
+
+    def test_unreadable_log_fails(self):
+        self.meson_finds('{"name"')
+        self.sums('steps_test main', '0 passed, 1 failed, 0 skipped', 1)
+
+    def test_compile_error_fails_and_is_shown(self):
+        self.command('ninja', 'echo x.c:1: error: planted; exit 1')
+        out = self.sums('steps_build main || true',
+                        '0 passed, 1 failed, 0 skipped', 1)
+        self.assertIn('x.c:1: error: planted', out)
+
+    def test_suites_reach_meson(self):
+        self.meson_finds(GOOD)
+        self.steps('steps_test main unit --no-suite slow core')
+        asked = (self.folder / 'asked').read_text(encoding='utf-8')
+        self.assertIn('--suite unit --no-suite slow --suite core', asked)
+
+
+if __name__ == '__main__':
+    suite.main()
