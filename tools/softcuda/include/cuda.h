@@ -44,6 +44,23 @@ typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 
 #include "softcuda/calls.h"
 
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+/** As cuGetProcAddress; a caller built for per-thread default streams gets
+ *  those variants unless it asks for others. */
+static inline CUresult
+cuGetProcAddress_v2_ptsz(const char *symbol, void **pfn, int cudaVersion,
+                         cuuint64_t flags,
+                         CUdriverProcAddressQueryResult *symbolStatus)
+{
+    cuuint64_t kinds = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+                       CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    if (!(flags & kinds))
+        flags |= CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
+}
+#define cuGetProcAddress_v2 cuGetProcAddress_v2_ptsz
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -74,7 +74,6 @@
 #define cuStreamSynchronize       __CUDA_API_PTSZ(cuStreamSynchronize)
 #define cuEventRecord             __CUDA_API_PTSZ(cuEventRecord)
 #define cuEventRecordWithFlags    __CUDA_API_PTSZ(cuEventRecordWithFlags)
-#define cuGetProcAddress_v2       cuGetProcAddress_v2_ptsz
 #endif
 
 #endif

@@ -1,0 +1,163 @@
+/*
+ * What the driver and a device process say to each other.
+ *
+ * One shared memory file per device holds a byte ring of commands (driver to
+ * device) and a ring of results (device to driver).  Commands are executed in
+ * the order written and complete in that order, so a result needs no name.
+ * A socket pair next to it only passes memory files and shows hang-up.
+ *
+ * Ordering: the producer publishes with a release store of its counter, the
+ * consumer reads it with acquire.  Sleepers raise their flag, then look at
+ * the counter again (both sequentially consistent) before the futex wait;
+ * the producer stores the counter, then looks at the flag.
+ */
+#ifndef SOFTCUDA_DEVICE_PROTOCOL_H
+#define SOFTCUDA_DEVICE_PROTOCOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define SC_PROTOCOL_VERSION 1u
+#define SC_RING_BYTES       (1u << 20)
+#define SC_RESULT_SLOTS     4096u
+#define SC_MAX_DEVICES      16
+#define SC_MAX_PARAM_BYTES  4096u
+
+/* File numbers in map commands: 0..15 a device's memory, then: */
+#define SC_FILE_HOST 16
+#define SC_FILES     17
+
+enum sc_command_type {
+    SC_COMMAND_PAD,    /* skip to the start of the ring */
+    SC_COMMAND_ADOPT,  /* take file `file` from the socket */
+    SC_COMMAND_MAP,    /* map part of a file at an address */
+    SC_COMMAND_UNMAP,  /* put the inaccessible placeholder back */
+    SC_COMMAND_LOAD,   /* take an image from the socket, answer into it */
+    SC_COMMAND_UNLOAD, /* forget a module */
+    SC_COMMAND_LAUNCH, /* run a kernel, parameters follow */
+    SC_COMMAND_FILL,   /* set rows of 1, 2 or 4-byte elements */
+    SC_COMMAND_COPY    /* copy rows within device memory */
+};
+
+/** Head of every command; `bytes` counts it too and is a multiple of 16. */
+struct sc_command {
+    uint32_t bytes;
+    uint32_t type;
+    uint64_t reserved;
+};
+
+struct sc_command_adopt {
+    struct sc_command head;
+    uint32_t file;
+    uint32_t reserved;
+};
+
+struct sc_command_map {
+    struct sc_command head;
+    uint64_t address, bytes, offset;
+    uint32_t file;
+    uint32_t writable;
+};
+
+struct sc_command_unmap {
+    struct sc_command head;
+    uint64_t address, bytes;
+};
+
+struct sc_command_load {
+    struct sc_command head;
+    uint64_t image_bytes;
+};
+
+struct sc_command_unload {
+    struct sc_command head;
+    uint64_t module;
+};
+
+struct sc_command_launch {
+    struct sc_command head;
+    uint64_t module;
+    uint32_t kernel;
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes;
+    uint32_t param_bytes;
+    uint32_t reserved;
+    uint8_t params[];
+};
+
+struct sc_command_fill {
+    struct sc_command head;
+    uint64_t address, pitch;
+    uint64_t width; /* elements in a row */
+    uint64_t height;
+    uint32_t element_bytes;
+    uint32_t value;
+};
+
+struct sc_command_copy {
+    struct sc_command head;
+    uint64_t dst, src;
+    uint64_t dst_pitch, dst_slice, src_pitch, src_slice;
+    uint64_t width, height, depth;
+};
+
+/** Outcome of one command: a value of enum sc_exec_status, and when it ran. */
+struct sc_result {
+    uint32_t status;
+    uint32_t line;
+    uint64_t address;
+    uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+};
+
+/** Answer to a load, at offset 0 of the image file; tables follow in order. */
+struct sc_load_answer {
+    uint32_t status;
+    uint32_t log_bytes; /* text after the tables, with its NUL */
+    uint32_t kernels, params, variables;
+    uint32_t name_bytes; /* names after the log, each with its NUL */
+    uint64_t module;
+    uint64_t heap_bytes; /* variable storage this device uses in all */
+    uint64_t total_bytes;
+};
+
+struct sc_load_kernel {
+    uint32_t name; /* offset among the names */
+    uint32_t first_param, param_count, param_bytes;
+    uint32_t static_shared_bytes, local_bytes, const_bytes, registers;
+    uint32_t max_threads, required_block[3];
+};
+
+struct sc_load_param {
+    uint32_t offset, bytes;
+};
+
+struct sc_load_variable {
+    uint64_t address, bytes;
+    uint32_t name;
+    uint32_t reserved;
+};
+
+/** The shared memory itself. */
+struct sc_shared {
+    uint32_t version;
+    _Atomic uint32_t ready; /* 1 mapped and serving, 2 address collision */
+    _Atomic int32_t cancel; /* non-zero stops the running kernel */
+    uint32_t sm;            /* capability to report, 90 = 9.0 */
+    uint64_t window_base, window_bytes;
+    uint64_t heap_base, heap_bytes, heap_offset; /* module variables */
+
+    /* Commands: bytes ever written, bytes ever read.  Written by one side
+     * each, on lines of their own. */
+    _Alignas(64) _Atomic uint32_t head;
+    _Alignas(64) _Atomic uint32_t tail;
+    _Atomic uint32_t device_sleeps;
+    /* Results ever written. */
+    _Alignas(64) _Atomic uint32_t done;
+    _Alignas(64) _Atomic uint32_t driver_sleeps;
+
+    char fault_text[256]; /* of the last failed launch, one sentence */
+    struct sc_result results[SC_RESULT_SLOTS];
+    _Alignas(64) uint8_t ring[SC_RING_BYTES];
+};
+
+#endif

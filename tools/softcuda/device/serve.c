@@ -1,0 +1,253 @@
+/*
+ * Owns: command execution order, the module table, result publication.
+ * Does not own: mappings (space.c), the PTX machine (exec/).
+ * No lock: one thread serves; the shared counters are atomics.
+ */
+#include "device/serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "device/answer.h"
+#include "device/fill.h"
+#include "device/futex.h"
+#include "device/space.h"
+#include "exec/exec.h"
+
+/* Generic addresses of .shared and .local; far below any mapping. */
+#define SHARED_BASE (1ull << 40)
+#define LOCAL_BASE  (SHARED_BASE + (1ull << 32))
+
+/* Long enough to catch the next launch of a loop that synchronises, short
+ * enough not to steal a core of a small machine. */
+#define SPIN_NS 15000u
+
+static struct sc_shared *channel;
+static int files_socket;
+static struct sc_module **modules;
+static size_t module_count;
+
+int sc_serve_receive_file(int socket)
+{
+    char byte;
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
+        return -1;
+    struct cmsghdr *part_head = CMSG_FIRSTHDR(&message);
+    if (!part_head || part_head->cmsg_type != SCM_RIGHTS)
+        return -1;
+    int fd;
+    memcpy(&fd, CMSG_DATA(part_head), sizeof fd);
+    return fd;
+}
+
+static uint32_t wait_for_commands(uint32_t tail)
+{
+    uint32_t head = atomic_load_explicit(&channel->head, memory_order_acquire);
+    if (head != tail)
+        return head;
+    uint64_t until = sc_now_ns() + SPIN_NS;
+    for (unsigned spin = 1;; spin++) {
+        head = atomic_load_explicit(&channel->head, memory_order_acquire);
+        if (head != tail)
+            return head;
+        sc_relax();
+        if (spin % 64 == 0 && sc_now_ns() > until)
+            break;
+    }
+    for (;;) {
+        atomic_store(&channel->device_sleeps, 1);
+        head = atomic_load(&channel->head);
+        if (head != tail)
+            break;
+        sc_futex_wait(&channel->head, tail, NULL);
+    }
+    atomic_store_explicit(&channel->device_sleeps, 0, memory_order_relaxed);
+    return head;
+}
+
+static void publish(struct sc_result result)
+{
+    uint32_t done = atomic_load_explicit(&channel->done, memory_order_relaxed);
+    channel->results[done % SC_RESULT_SLOTS] = result;
+    atomic_store(&channel->done, done + 1);
+    if (atomic_load(&channel->driver_sleeps) &&
+        atomic_exchange(&channel->driver_sleeps, 0))
+        sc_futex_wake(&channel->done);
+}
+
+static size_t module_slot(void)
+{
+    for (size_t i = 0; i < module_count; i++)
+        if (!modules[i])
+            return i;
+    struct sc_module **grown =
+        realloc(modules, (module_count + 16) * sizeof(*modules));
+    if (!grown)
+        return SIZE_MAX;
+    modules = grown;
+    memset(modules + module_count, 0, 16 * sizeof(*modules));
+    module_count += 16;
+    return module_count - 16;
+}
+
+static char *read_image(int fd, uint64_t bytes)
+{
+    char *text = malloc(bytes + 1);
+    uint64_t done = 0;
+    while (text && done < bytes) {
+        ssize_t n = pread(fd, text + done, bytes - done, (off_t)done);
+        if (n <= 0) {
+            free(text);
+            return NULL;
+        }
+        done += (uint64_t)n;
+    }
+    if (text)
+        text[bytes] = '\0';
+    return text;
+}
+
+static enum sc_exec_status load(const struct sc_command_load *command)
+{
+    int fd = sc_serve_receive_file(files_socket);
+    if (fd < 0)
+        return SC_EXEC_NO_MEMORY;
+    struct sc_space space = {
+        .window_base = channel->window_base,
+        .window_bytes = channel->window_bytes,
+        .shared_base = SHARED_BASE,
+        .local_base = LOCAL_BASE,
+        .alloc = sc_space_heap_alloc,
+        .free = sc_space_heap_free,
+        .sm = (int)channel->sm,
+    };
+    char log[4096] = "";
+    size_t slot = module_slot();
+    struct sc_module *module = NULL;
+    enum sc_exec_status status = SC_EXEC_NO_MEMORY;
+    char *image = read_image(fd, command->image_bytes);
+    if (image && slot != SIZE_MAX)
+        status = sc_module_load(&module, image, command->image_bytes, &space,
+                                log, sizeof log);
+    free(image);
+    if (status == SC_EXEC_OK)
+        modules[slot] = module;
+    if (!sc_answer_write(fd, status, module, slot, log))
+        status = SC_EXEC_NO_MEMORY;
+    close(fd);
+    return status;
+}
+
+static void unload(const struct sc_command_unload *command)
+{
+    if (command->module >= module_count)
+        return;
+    sc_module_unload(modules[command->module]);
+    modules[command->module] = NULL;
+}
+
+static enum sc_exec_status launch(const struct sc_command_launch *command,
+                                  struct sc_result *result)
+{
+    if (command->module >= module_count || !modules[command->module])
+        return SC_EXEC_BAD_LAUNCH;
+    struct sc_launch launch = {
+        .grid = {command->grid[0], command->grid[1], command->grid[2]},
+        .block = {command->block[0], command->block[1], command->block[2]},
+        .dynamic_shared_bytes = command->shared_bytes,
+        .params = command->params,
+        .param_bytes = command->param_bytes,
+        .cancel = (const volatile int *)&channel->cancel,
+    };
+    struct sc_exec_fault fault = {0};
+    enum sc_exec_status status = sc_kernel_launch(
+        modules[command->module], command->kernel, &launch, &fault);
+    if (status != SC_EXEC_OK) {
+        result->address = fault.address;
+        result->line = fault.line;
+        snprintf(channel->fault_text, sizeof channel->fault_text, "%s: %s",
+                 fault.kernel ? fault.kernel : "kernel", fault.text);
+    }
+    return status;
+}
+
+static enum sc_exec_status execute(const struct sc_command *command,
+                                   struct sc_result *result)
+{
+    const void *body = command;
+    switch ((enum sc_command_type)command->type) {
+    case SC_COMMAND_ADOPT: {
+        const struct sc_command_adopt *c = body;
+        int fd = sc_serve_receive_file(files_socket);
+        if (fd < 0)
+            return SC_EXEC_NO_MEMORY;
+        sc_space_adopt(c->file, fd);
+        return SC_EXEC_OK;
+    }
+    case SC_COMMAND_MAP: {
+        const struct sc_command_map *c = body;
+        bool ok =
+            sc_space_map(c->address, c->bytes, c->file, c->offset, c->writable);
+        return ok ? SC_EXEC_OK : SC_EXEC_NO_MEMORY;
+    }
+    case SC_COMMAND_UNMAP: {
+        const struct sc_command_unmap *c = body;
+        sc_space_unmap(c->address, c->bytes);
+        return SC_EXEC_OK;
+    }
+    case SC_COMMAND_LOAD:
+        return load(body);
+    case SC_COMMAND_UNLOAD:
+        unload(body);
+        return SC_EXEC_OK;
+    case SC_COMMAND_LAUNCH:
+        return launch(body, result);
+    case SC_COMMAND_FILL:
+        sc_fill_run(body);
+        return SC_EXEC_OK;
+    case SC_COMMAND_COPY:
+        sc_copy_run(body);
+        return SC_EXEC_OK;
+    case SC_COMMAND_PAD:
+        break;
+    }
+    return SC_EXEC_ILLEGAL_INSTRUCTION;
+}
+
+_Noreturn void sc_serve(struct sc_shared *shared, int socket)
+{
+    channel = shared;
+    files_socket = socket;
+    uint32_t tail = 0;
+    for (;;) {
+        wait_for_commands(tail);
+        const struct sc_command *command =
+            (const void *)(shared->ring + tail % SC_RING_BYTES);
+        uint32_t bytes = command->bytes;
+        if (command->type != SC_COMMAND_PAD) {
+            struct sc_result result = {.begin_ns = sc_now_ns()};
+            result.status = execute(command, &result);
+            result.end_ns = sc_now_ns();
+            /* The room of the command must be free before its result shows:
+             * the driver refills the ring when it sees results. */
+            tail += bytes;
+            atomic_store_explicit(&shared->tail, tail, memory_order_release);
+            publish(result);
+        } else {
+            tail += bytes;
+            atomic_store_explicit(&shared->tail, tail, memory_order_release);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+/*
+ * Owns: cuMemAlloc and cuMemFree: slabs for small sizes, pages for large.
+ * Does not own: the block table (memory.c).  Lock: sc_memory_lock.
+ */
+#include <stdlib.h>
+
+#include "driver/context.h"
+#include "driver/device.h"
+#include "driver/memory.h"
+
+/* Larger requests would leave half of a shared page unused. */
+#define SMALL_LIMIT (1ull << 20)
+
+static struct sc_slab *slab_new(struct sc_device *device)
+{
+    struct sc_slab *slab = calloc(1, sizeof *slab);
+    if (!slab || !sc_ranges_init(&slab->free, 0, SC_PAGE))
+        goto fail;
+    slab->offset = sc_memory_take(device, SC_PAGE);
+    if (slab->offset == SC_RANGES_NONE)
+        goto fail;
+    slab->address = sc_ranges_take(&sc_memory_addresses, SC_PAGE, SC_PAGE);
+    if (slab->address == SC_RANGES_NONE) {
+        sc_memory_give(device, slab->offset, SC_PAGE);
+        goto fail;
+    }
+    slab->next = device->slabs;
+    device->slabs = slab;
+    sc_memory_show_all(device, slab->address, SC_PAGE, slab->offset);
+    return slab;
+fail:
+    if (slab)
+        sc_ranges_fini(&slab->free);
+    free(slab);
+    return NULL;
+}
+
+static void slab_free(struct sc_device *device, struct sc_slab *slab)
+{
+    for (struct sc_slab **p = &device->slabs; *p; p = &(*p)->next)
+        if (*p == slab) {
+            *p = slab->next;
+            break;
+        }
+    sc_memory_hide_all(device, slab->address, SC_PAGE);
+    sc_memory_give(device, slab->offset, SC_PAGE);
+    sc_ranges_give(&sc_memory_addresses, slab->address, SC_PAGE);
+    sc_ranges_fini(&slab->free);
+    free(slab);
+}
+
+static bool alloc_small(struct sc_device *device, struct sc_block *block)
+{
+    block->span = (block->bytes + SC_SMALLEST - 1) & ~(SC_SMALLEST - 1ull);
+    struct sc_slab *slab = device->slabs;
+    uint64_t at = SC_RANGES_NONE;
+    for (; slab; slab = slab->next) {
+        at = sc_ranges_take(&slab->free, block->span, SC_SMALLEST);
+        if (at != SC_RANGES_NONE)
+            break;
+    }
+    if (!slab) {
+        slab = slab_new(device);
+        if (!slab)
+            return false;
+        at = sc_ranges_take(&slab->free, block->span, SC_SMALLEST);
+    }
+    slab->live++;
+    block->slab = slab;
+    block->address = slab->address + at;
+    block->offset = slab->offset + at;
+    return true;
+}
+
+static bool alloc_large(struct sc_device *device, struct sc_block *block)
+{
+    block->span = (block->bytes + SC_PAGE - 1) & ~(SC_PAGE - 1);
+    if (block->span < block->bytes)
+        return false;
+    block->offset = sc_memory_take(device, block->span);
+    if (block->offset == SC_RANGES_NONE)
+        return false;
+    block->address = sc_ranges_take(&sc_memory_addresses, block->span, SC_PAGE);
+    if (block->address == SC_RANGES_NONE) {
+        sc_memory_give(device, block->offset, block->span);
+        return false;
+    }
+    sc_memory_show_all(device, block->address, block->span, block->offset);
+    return true;
+}
+
+/* Return the memory of a block that is (or never got) out of the table. */
+static void release(struct sc_block block)
+{
+    struct sc_device *device = block.device;
+    if (block.slab) {
+        sc_ranges_give(&block.slab->free, block.address - block.slab->address,
+                       block.span);
+        if (--block.slab->live == 0)
+            slab_free(device, block.slab);
+        return;
+    }
+    sc_memory_hide_all(device, block.address, block.span);
+    sc_memory_give(device, block.offset, block.span);
+    sc_ranges_give(&sc_memory_addresses, block.address, block.span);
+}
+
+CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address)
+{
+    struct sc_block block = {.bytes = bytes,
+                             .kind = SC_BLOCK_ALLOC,
+                             .device = ctx->device,
+                             .ctx = ctx};
+    pthread_mutex_lock(&sc_memory_lock);
+    bool ok = bytes <= SMALL_LIMIT ? alloc_small(ctx->device, &block)
+                                   : alloc_large(ctx->device, &block);
+    if (ok && !sc_memory_add(&block)) {
+        release(block);
+        ok = false;
+    }
+    pthread_mutex_unlock(&sc_memory_lock);
+    *address = block.address;
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static void free_locked(struct sc_block *block)
+{
+    struct sc_block copy = *block;
+    sc_memory_remove(block);
+    release(copy);
+}
+
+CUresult sc_alloc_free(uint64_t address)
+{
+    struct sc_block block;
+    if (!sc_memory_lookup(address, &block) || block.address != address ||
+        block.kind != SC_BLOCK_ALLOC)
+        return CUDA_ERROR_INVALID_VALUE;
+    /* Copies resolve addresses while they run, and kernels may use them. */
+    sc_device_drain(block.device);
+    pthread_mutex_lock(&sc_memory_lock);
+    struct sc_block *found = sc_memory_find(address);
+    bool ok = found && found->id == block.id;
+    if (ok)
+        free_locked(found);
+    pthread_mutex_unlock(&sc_memory_lock);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+void sc_alloc_free_context(CUcontext ctx)
+{
+    pthread_mutex_lock(&sc_memory_lock);
+    uint64_t from = 0;
+    struct sc_block *block;
+    while ((block = sc_memory_next(from))) {
+        from = block->address + 1;
+        if (block->ctx == ctx && block->kind == SC_BLOCK_ALLOC)
+            free_locked(block);
+    }
+    pthread_mutex_unlock(&sc_memory_lock);
+}

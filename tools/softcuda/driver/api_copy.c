@@ -1,0 +1,275 @@
+/*
+ * Owns: the entry points of copies and memsets.
+ * Does not own: how bytes move (copy.c, the device process).  No lock.
+ */
+#include "driver/context.h"
+#include "driver/device.h"
+#include "driver/memory.h"
+#include "driver/stream.h"
+
+static uint64_t of_pointer(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+
+static CUresult submit_inside(const struct sc_copy *copy, CUcontext ctx,
+                              CUstream stream)
+{
+    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, copy->dst.device, ctx);
+    struct sc_command_copy *c =
+        op ? sc_op_command(op, SC_COMMAND_COPY, sizeof *c) : NULL;
+    if (!c)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    c->dst = copy->dst.base;
+    c->src = copy->src.base;
+    c->dst_pitch = copy->dst.pitch;
+    c->dst_slice = copy->dst.slice;
+    c->src_pitch = copy->src.pitch;
+    c->src_slice = copy->src.slice;
+    c->width = copy->width;
+    c->height = copy->height;
+    c->depth = copy->depth;
+    sc_op_submit(op, stream);
+    return CUDA_SUCCESS;
+}
+
+/* One copy in one stream.  A host buffer that is not page-locked must not be
+ * used after the call returns, so such a copy runs on the calling thread. */
+static CUresult submit(struct sc_copy *copy, CUstream handle, bool async)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(sc_enter_context(&ctx));
+    SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
+    if (sc_copy_bytes(copy) == 0)
+        return CUDA_SUCCESS;
+    SC_TRY(sc_copy_classify(copy, ctx));
+    struct sc_device *to = copy->dst.device, *from = copy->src.device;
+    if (to && to == from)
+        return submit_inside(copy, ctx, stream);
+    struct sc_op *op = sc_op_new(from ? SC_OP_DOWNLOAD : SC_OP_UPLOAD,
+                                 from ? from
+                                 : to ? to
+                                      : ctx->device,
+                                 ctx);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->copy = *copy;
+    if (!async || !sc_copy_is_pinned(copy))
+        return sc_op_run(op, stream);
+    sc_op_submit(op, stream);
+    return CUDA_SUCCESS;
+}
+
+enum side { ANY, DEVICE };
+
+static CUresult linear(uint64_t dst, enum side dst_side, uint64_t src,
+                       enum side src_side, size_t bytes, CUstream stream,
+                       bool async)
+{
+    struct sc_copy copy;
+    if ((dst_side == DEVICE && bytes && !sc_memory_in_window(dst)) ||
+        (src_side == DEVICE && bytes && !sc_memory_in_window(src)))
+        return sc_enter() ? CUDA_ERROR_NOT_INITIALIZED
+                          : CUDA_ERROR_INVALID_VALUE;
+    sc_copy_linear(&copy, dst, src, bytes);
+    return submit(&copy, stream, async);
+}
+
+SC_API cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
+{
+    return linear(dst, ANY, src, ANY, ByteCount, NULL, false);
+}
+
+SC_API cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+                     CUstream hStream)
+{
+    return linear(dst, ANY, src, ANY, ByteCount, hStream, true);
+}
+
+SC_API cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost,
+                    size_t ByteCount)
+{
+    return linear(dstDevice, DEVICE, of_pointer(srcHost), ANY, ByteCount, NULL,
+                  false);
+}
+
+SC_API cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
+{
+    return linear(of_pointer(dstHost), ANY, srcDevice, DEVICE, ByteCount, NULL,
+                  false);
+}
+
+SC_API cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+                    size_t ByteCount)
+{
+    return linear(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount, NULL, false);
+}
+
+SC_API cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost,
+                         size_t ByteCount, CUstream hStream)
+{
+    return linear(dstDevice, DEVICE, of_pointer(srcHost), ANY, ByteCount,
+                  hStream, true);
+}
+
+SC_API cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+                         CUstream hStream)
+{
+    return linear(of_pointer(dstHost), ANY, srcDevice, DEVICE, ByteCount,
+                  hStream, true);
+}
+
+SC_API cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+                         size_t ByteCount, CUstream hStream)
+{
+    return linear(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount, hStream,
+                  true);
+}
+
+/* The contexts only name devices, which the addresses do already. */
+SC_API cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext,
+                    CUdeviceptr srcDevice, CUcontext srcContext,
+                    size_t ByteCount)
+{
+    (void)dstContext;
+    (void)srcContext;
+    return linear(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount, NULL, false);
+}
+
+SC_API cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
+                         CUdeviceptr srcDevice, CUcontext srcContext,
+                         size_t ByteCount, CUstream hStream)
+{
+    (void)dstContext;
+    (void)srcContext;
+    return linear(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount, hStream,
+                  true);
+}
+
+/* One side of a 2-D or 3-D copy, from the fields of the call's structure. */
+static CUresult shaped_side(struct sc_copy_side *side, CUmemorytype type,
+                            const void *host, CUdeviceptr device, size_t x,
+                            size_t y, size_t z, size_t pitch, size_t height,
+                            const struct sc_copy *copy)
+{
+    uint64_t base = type == CU_MEMORYTYPE_HOST ? of_pointer(host) : device;
+    if (type == CU_MEMORYTYPE_ARRAY)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (type == CU_MEMORYTYPE_DEVICE && !sc_memory_in_window(device))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (pitch == 0)
+        pitch = copy->width;
+    if (height == 0)
+        height = copy->height;
+    if (pitch < copy->width && (copy->height > 1 || copy->depth > 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    side->pitch = pitch;
+    side->slice = pitch * height;
+    side->base = base + z * side->slice + y * pitch + x;
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
+{
+    SC_TRY(sc_enter());
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct sc_copy copy = {
+        .width = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
+    if (sc_copy_bytes(&copy) == 0)
+        return CUDA_SUCCESS;
+    SC_TRY(shaped_side(&copy.src, p->srcMemoryType, p->srcHost, p->srcDevice,
+                       p->srcXInBytes, p->srcY, p->srcZ, p->srcPitch,
+                       p->srcHeight, &copy));
+    SC_TRY(shaped_side(&copy.dst, p->dstMemoryType, p->dstHost, p->dstDevice,
+                       p->dstXInBytes, p->dstY, p->dstZ, p->dstPitch,
+                       p->dstHeight, &copy));
+    return submit(&copy, stream, async);
+}
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
+{
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_MEMCPY3D q = {.srcXInBytes = p->srcXInBytes,
+                       .srcY = p->srcY,
+                       .srcMemoryType = p->srcMemoryType,
+                       .srcHost = p->srcHost,
+                       .srcDevice = p->srcDevice,
+                       .srcPitch = p->srcPitch,
+                       .dstXInBytes = p->dstXInBytes,
+                       .dstY = p->dstY,
+                       .dstMemoryType = p->dstMemoryType,
+                       .dstHost = p->dstHost,
+                       .dstDevice = p->dstDevice,
+                       .dstPitch = p->dstPitch,
+                       .WidthInBytes = p->WidthInBytes,
+                       .Height = p->Height,
+                       .Depth = 1};
+    return copy_3d(&q, stream, async);
+}
+
+SC_API cuMemcpy2D(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, false);
+}
+
+SC_API cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, false);
+}
+
+SC_API cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return copy_2d(pCopy, hStream, true);
+}
+
+SC_API cuMemcpy3D(const CUDA_MEMCPY3D *pCopy)
+{
+    return copy_3d(pCopy, NULL, false);
+}
+
+SC_API cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return copy_3d(pCopy, hStream, true);
+}
+
+static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream,
+                             bool async)
+{
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_MEMCPY3D q = {.srcXInBytes = p->srcXInBytes,
+                       .srcY = p->srcY,
+                       .srcZ = p->srcZ,
+                       .srcMemoryType = p->srcMemoryType,
+                       .srcHost = p->srcHost,
+                       .srcDevice = p->srcDevice,
+                       .srcPitch = p->srcPitch,
+                       .srcHeight = p->srcHeight,
+                       .dstXInBytes = p->dstXInBytes,
+                       .dstY = p->dstY,
+                       .dstZ = p->dstZ,
+                       .dstMemoryType = p->dstMemoryType,
+                       .dstHost = p->dstHost,
+                       .dstDevice = p->dstDevice,
+                       .dstPitch = p->dstPitch,
+                       .dstHeight = p->dstHeight,
+                       .WidthInBytes = p->WidthInBytes,
+                       .Height = p->Height,
+                       .Depth = p->Depth};
+    return copy_3d(&q, stream, async);
+}
+
+SC_API cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
+{
+    return copy_3d_peer(pCopy, NULL, false);
+}
+
+SC_API cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+{
+    return copy_3d_peer(pCopy, hStream, true);
+}

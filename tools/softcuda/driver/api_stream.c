@@ -1,0 +1,176 @@
+/*
+ * Owns: the entry points of streams (callbacks are in launch.c).
+ * Does not own: ordering (stream.c).  No lock.
+ */
+#include <string.h>
+
+#include "driver/context.h"
+#include "driver/device.h"
+#include "driver/stream.h"
+
+static CUresult create(CUstream *out, unsigned flags, int priority)
+{
+    CUcontext ctx;
+    SC_TRY(sc_enter_context(&ctx));
+    if (!out || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = sc_stream_new(ctx, flags, priority, false);
+    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+SC_API cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return create(phStream, Flags, 0);
+}
+
+SC_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
+                                  int priority)
+{
+    (void)priority; /* clamped to the range, which is 0 to 0 */
+    return create(phStream, flags, 0);
+}
+
+static CUresult find(CUstream handle, CUcontext *ctx, CUstream *stream)
+{
+    SC_TRY(sc_enter_context(ctx));
+    return sc_stream_resolve(handle, ctx, stream);
+}
+
+/* Only a stream somebody created can be destroyed; a lost device or a sticky
+ * error must not keep the program from cleaning up. */
+SC_API cuStreamDestroy(CUstream hStream)
+{
+    CUcontext ctx = sc_context_current();
+    CUstream stream;
+    SC_TRY(sc_enter());
+    if (!hStream || hStream == CU_STREAM_LEGACY ||
+        hStream == CU_STREAM_PER_THREAD || !ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (sc_stream_resolve(hStream, &ctx, &stream) == CUDA_ERROR_INVALID_HANDLE)
+        return CUDA_ERROR_INVALID_HANDLE;
+    sc_stream_release(stream);
+    return CUDA_SUCCESS;
+}
+
+SC_API cuStreamSynchronize(CUstream hStream)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    return sc_stream_wait(stream);
+}
+
+SC_API cuStreamQuery(CUstream hStream)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    sc_channel_help(ctx->device);
+    pthread_mutex_lock(&sc_sched_lock);
+    CUresult result = ctx->sticky;
+    if (result == CUDA_SUCCESS && stream->tail)
+        result = CUDA_ERROR_NOT_READY;
+    pthread_mutex_unlock(&sc_sched_lock);
+    return result;
+}
+
+SC_API cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    if (!flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = stream->flags;
+    return CUDA_SUCCESS;
+}
+
+SC_API cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    if (!priority)
+        return CUDA_ERROR_INVALID_VALUE;
+    *priority = stream->priority;
+    return CUDA_SUCCESS;
+}
+
+SC_API cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    if (!streamId)
+        return CUDA_ERROR_INVALID_VALUE;
+    *streamId = stream->id;
+    return CUDA_SUCCESS;
+}
+
+SC_API cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    if (!pctx)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pctx = ctx;
+    return CUDA_SUCCESS;
+}
+
+SC_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    *device = ctx->device->ordinal;
+    return CUDA_SUCCESS;
+}
+
+/* Nothing can be captured here, so the answer is always "not capturing". */
+SC_API cuStreamIsCapturing(CUstream hStream,
+                           CUstreamCaptureStatus *captureStatus)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    if (!captureStatus)
+        return CUDA_ERROR_INVALID_VALUE;
+    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream,
+                                   CUstreamCaptureStatus *status,
+                                   cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **dependencies,
+                                   size_t *count);
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream,
+                                   CUstreamCaptureStatus *status,
+                                   cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **dependencies,
+                                   const void **edges, size_t *count);
+
+SC_API cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+                                 cuuint64_t *id, CUgraph *graph,
+                                 const CUgraphNode **dependencies,
+                                 size_t *count)
+{
+    (void)id;
+    (void)graph;
+    (void)dependencies;
+    (void)count; /* not written unless the stream is capturing */
+    return cuStreamIsCapturing(stream, status);
+}
+
+SC_API cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status,
+                                 cuuint64_t *id, CUgraph *graph,
+                                 const CUgraphNode **dependencies,
+                                 const void **edges, size_t *count)
+{
+    (void)edges;
+    return cuStreamGetCaptureInfo_v2(stream, status, id, graph, dependencies,
+                                     count);
+}

@@ -1,0 +1,204 @@
+/*
+ * Owns: the driver's side of the ring: writing commands, taking results.
+ * Does not own: the process (process.c), the meaning of commands.
+ * Lock: sc_sched_lock; head/done ordering as protocol.h says.
+ */
+#include "driver/channel.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "device/futex.h"
+#include "driver/device.h"
+#include "driver/stats.h"
+#include "exec/exec.h"
+
+static CUresult result_of(uint32_t status)
+{
+    switch ((enum sc_exec_status)status) {
+    case SC_EXEC_OK:
+        return CUDA_SUCCESS;
+    case SC_EXEC_INVALID_PTX:
+        return CUDA_ERROR_INVALID_PTX;
+    case SC_EXEC_UNSUPPORTED:
+        return CUDA_ERROR_INVALID_PTX;
+    case SC_EXEC_NO_MEMORY:
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    case SC_EXEC_BAD_LAUNCH:
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case SC_EXEC_ILLEGAL_ADDRESS:
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case SC_EXEC_MISALIGNED:
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case SC_EXEC_ILLEGAL_INSTRUCTION:
+        return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case SC_EXEC_TRAP:
+        return CUDA_ERROR_LAUNCH_FAILED;
+    case SC_EXEC_TIMEOUT:
+        return CUDA_ERROR_LAUNCH_TIMEOUT;
+    }
+    return CUDA_ERROR_UNKNOWN;
+}
+
+bool sc_channel_send_file(int socket, int fd)
+{
+    char byte = 0;
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    memset(&control, 0, sizeof control);
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+}
+
+/* Write one command if it fits.  A command never wraps: the rest of the ring
+ * is padded instead, so the device can use parameters where they lie. */
+static bool write_command(struct sc_channel *channel,
+                          const struct sc_command *command)
+{
+    struct sc_shared *shared = channel->shared;
+    uint32_t tail = atomic_load_explicit(&shared->tail, memory_order_acquire);
+    uint32_t room = SC_RING_BYTES - (channel->head - tail);
+    uint32_t at = channel->head % SC_RING_BYTES;
+    uint32_t to_end = SC_RING_BYTES - at;
+    uint32_t pad = to_end < command->bytes ? to_end : 0;
+    if (room < pad + command->bytes)
+        return false;
+    if (pad) {
+        struct sc_command skip = {.bytes = pad, .type = SC_COMMAND_PAD};
+        memcpy(shared->ring + at, &skip, sizeof skip);
+        at = 0;
+    }
+    memcpy(shared->ring + at, command, command->bytes);
+    channel->head += pad + command->bytes;
+    return true;
+}
+
+/* Move ready commands into the ring while there is room. */
+static void pump(struct sc_device *device)
+{
+    struct sc_channel *channel = &device->channel;
+    uint32_t before = channel->head;
+    while (channel->ready.first && channel->in_flight < SC_RESULT_SLOTS) {
+        struct sc_op *op = channel->ready.first;
+        /* room first: a file must not be sent for a command that waits */
+        if (SC_RING_BYTES -
+                (channel->head - atomic_load(&channel->shared->tail)) <
+            2 * op->compute.command->bytes)
+            break;
+        if (op->compute.file >= 0 &&
+            !sc_channel_send_file(channel->socket, op->compute.file))
+            break;
+        write_command(channel, op->compute.command);
+        sc_op_queue_push(&channel->flight, sc_op_queue_pop(&channel->ready));
+        channel->in_flight++;
+    }
+    if (channel->head == before)
+        return;
+    atomic_store(&channel->shared->head, channel->head);
+    if (atomic_load(&channel->shared->device_sleeps) &&
+        atomic_exchange(&channel->shared->device_sleeps, 0))
+        sc_futex_wake(&channel->shared->head);
+}
+
+void sc_channel_push(struct sc_device *device, struct sc_op *op)
+{
+    sc_op_queue_push(&device->channel.ready, op);
+    pump(device);
+}
+
+static void report_fault(struct sc_device *device, const struct sc_op *op)
+{
+    if (op->compute.command->type != SC_COMMAND_LAUNCH)
+        return;
+    device->channel.shared
+        ->fault_text[sizeof(device->channel.shared->fault_text) - 1] = '\0';
+    sc_say("device %d: kernel %s", device->ordinal,
+           device->channel.shared->fault_text);
+}
+
+/* Take the results that are there; holds sc_sched_lock. */
+static void reap(struct sc_device *device)
+{
+    struct sc_channel *channel = &device->channel;
+    uint32_t reaped = channel->reaped;
+    uint32_t done =
+        atomic_load_explicit(&channel->shared->done, memory_order_acquire);
+    while (reaped != done && channel->flight.first) {
+        struct sc_op *op = sc_op_queue_pop(&channel->flight);
+        op->compute.answer = channel->shared->results[reaped % SC_RESULT_SLOTS];
+        atomic_store_explicit(&channel->reaped, ++reaped, memory_order_relaxed);
+        channel->in_flight--;
+        CUresult result = result_of(op->compute.answer.status);
+        if (result != CUDA_SUCCESS)
+            report_fault(device, op);
+        if (op->compute.stats)
+            sc_stats_kernel_ran(op->compute.stats,
+                                op->compute.answer.end_ns -
+                                    op->compute.answer.begin_ns);
+        sc_op_complete(op, result, op->compute.answer.end_ns);
+    }
+    if (channel->ready.first)
+        pump(device);
+}
+
+void sc_channel_help(struct sc_device *device)
+{
+    struct sc_channel *channel = &device->channel;
+    if (!channel->shared ||
+        atomic_load_explicit(&channel->shared->done, memory_order_relaxed) ==
+            atomic_load_explicit(&channel->reaped, memory_order_relaxed))
+        return;
+    if (pthread_mutex_trylock(&sc_sched_lock) != 0)
+        return;
+    reap(device);
+    pthread_mutex_unlock(&sc_sched_lock);
+}
+
+static void *collect(void *arg)
+{
+    struct sc_device *device = arg;
+    struct sc_shared *shared = device->channel.shared;
+    for (;;) {
+        pthread_mutex_lock(&sc_sched_lock);
+        reap(device);
+        uint32_t seen = device->channel.reaped;
+        bool dead = device->dead;
+        pthread_mutex_unlock(&sc_sched_lock);
+        if (dead)
+            return NULL;
+        atomic_store(&shared->driver_sleeps, 1);
+        if (atomic_load(&shared->done) == seen)
+            sc_futex_wait(&shared->done, seen, NULL);
+    }
+}
+
+bool sc_channel_start(struct sc_device *device)
+{
+    return sc_thread_start(collect, device, 128 << 10);
+}
+
+void sc_channel_fail(struct sc_device *device)
+{
+    struct sc_channel *channel = &device->channel;
+    struct sc_op *op;
+    reap(device);
+    while ((op = sc_op_queue_pop(&channel->flight)))
+        sc_op_complete(op, CUDA_ERROR_DEVICE_UNAVAILABLE, sc_now_ns());
+    channel->in_flight = 0;
+    while ((op = sc_op_queue_pop(&channel->ready)))
+        sc_op_complete(op, CUDA_ERROR_DEVICE_UNAVAILABLE, sc_now_ns());
+    sc_futex_wake(&channel->shared->done);
+}

@@ -1,0 +1,39 @@
+/*
+ * The driver's end of the command ring of one device.
+ */
+#ifndef SOFTCUDA_DRIVER_CHANNEL_H
+#define SOFTCUDA_DRIVER_CHANNEL_H
+
+#include "driver/sched.h"
+
+/** Under sc_sched_lock, except what is marked. */
+struct sc_channel {
+    struct sc_shared *shared;  /* fixed after start */
+    int socket;                /* fixed after start */
+    uint32_t head;             /* bytes ever written */
+    _Atomic uint32_t reaped;   /* results ever taken; read without the lock */
+    struct sc_op_queue ready;  /* waiting for room in the ring */
+    struct sc_op_queue flight; /* in the ring, completed in order */
+    uint32_t in_flight;
+};
+
+/** Start the completion thread of a connected device. Return: false: none. */
+bool sc_channel_start(struct sc_device *device);
+
+/** Send a ready command, now or when there is room.
+ *  Thread: holds sc_sched_lock. */
+void sc_channel_push(struct sc_device *device, struct sc_op *op);
+
+/** Collect results if there are any, without waiting for a lock.
+ *  Thread: any, sc_sched_lock not held. */
+void sc_channel_help(struct sc_device *device);
+
+/** The device process is gone: fail what it still had to do.
+ *  Thread: holds sc_sched_lock. */
+void sc_channel_fail(struct sc_device *device);
+
+/** Pass a file through the socket, without blocking.
+ *  Return: false when the socket is full or closed. */
+bool sc_channel_send_file(int socket, int fd);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * Owns: the device table and the bring-up of one device.
+ * Does not own: its memory (memory.c), its process (process.c).
+ * Lock: the start lock for bring-up; see the fields in device.h.
+ */
+#include "driver/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "driver/context.h"
+#include "driver/memory.h"
+#include "driver/process.h"
+
+static struct sc_device devices[SC_MAX_DEVICES];
+
+CUresult sc_device_init(void)
+{
+    for (int i = 0; i < sc_options.devices; i++) {
+        struct sc_device *device = &devices[i];
+        device->ordinal = i;
+        device->memory_file = device->channel_file = -1;
+        sc_engine_init(&device->upload_engine);
+        sc_engine_init(&device->download_engine);
+        sc_engine_init(&device->host_engine);
+        sc_link_init(&device->upload_link, sc_options.link_bytes_per_second);
+        sc_link_init(&device->download_link, sc_options.link_bytes_per_second);
+    }
+    return CUDA_SUCCESS;
+}
+
+int sc_device_count(void)
+{
+    return sc_options.devices;
+}
+
+struct sc_device *sc_device_get(int ordinal)
+{
+    if (ordinal < 0 || ordinal >= sc_options.devices)
+        return NULL;
+    return &devices[ordinal];
+}
+
+static CUresult map_channel(struct sc_device *device)
+{
+    int fd = memfd_create("softcuda-channel", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, sizeof(struct sc_shared)) != 0)
+        goto fail;
+    struct sc_shared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (shared == MAP_FAILED)
+        goto fail;
+    /* a forked child must not write into the parent's ring */
+    madvise(shared, sizeof *shared, MADV_DONTFORK);
+    shared->version = SC_PROTOCOL_VERSION;
+    shared->sm = SC_SM;
+    shared->window_base = sc_memory_window_base();
+    shared->window_bytes = sc_memory_window_bytes();
+    shared->heap_base = device->heap_base;
+    shared->heap_bytes = device->heap_bytes;
+    shared->heap_offset = device->heap_offset;
+    device->channel.shared = shared;
+    device->channel_file = fd;
+    return CUDA_SUCCESS;
+fail:
+    if (fd >= 0)
+        close(fd);
+    sc_say("device %d: no memory or descriptor left for its channel",
+           device->ordinal);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sc_device_start(struct sc_device *device)
+{
+    if (device->dead)
+        return CUDA_ERROR_DEVICE_UNAVAILABLE;
+    if (device->started)
+        return CUDA_SUCCESS;
+    if (!device->channel.shared) {
+        if (device->memory_file < 0)
+            SC_TRY(sc_memory_device_init(device));
+        SC_TRY(map_channel(device));
+    }
+    SC_TRY(sc_process_start(device));
+    /* the process has its own descriptor; keep few */
+    close(device->channel_file);
+    device->channel_file = -1;
+    device->started = true;
+    sc_memory_device_joined(device);
+    return CUDA_SUCCESS;
+}
+
+void sc_device_died(struct sc_device *device)
+{
+    device->dead = true;
+    sc_context_mark_lost(device);
+    sc_channel_fail(device);
+}
+
+void sc_device_drain(struct sc_device *device)
+{
+    if (device->started)
+        sc_context_drain(device);
+}

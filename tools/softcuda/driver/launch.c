@@ -1,0 +1,341 @@
+/*
+ * Owns: kernel launches, host functions, occupancy.
+ * Does not own: functions (module.c), execution (the device process).
+ * Lock: none of its own.
+ */
+#include <string.h>
+
+#include "driver/context.h"
+#include "driver/device.h"
+#include "driver/module.h"
+#include "driver/stream.h"
+#include "exec/exec.h"
+
+struct shape {
+    unsigned grid[3], block[3];
+    unsigned shared_bytes;
+};
+
+static CUresult check_shape(const struct shape *s, const struct CUfunc_st *f)
+{
+    const struct sc_load_kernel *info = f->info;
+    for (int i = 0; i < 3; i++)
+        if (s->grid[i] == 0 || s->block[i] == 0)
+            return CUDA_ERROR_INVALID_VALUE;
+    if (s->grid[0] > INT32_MAX || s->grid[1] > 65535 || s->grid[2] > 65535 ||
+        s->block[0] > 1024 || s->block[1] > 1024 || s->block[2] > 64)
+        return CUDA_ERROR_INVALID_VALUE;
+    unsigned threads = s->block[0] * s->block[1] * s->block[2];
+    if (threads > SC_MAX_CTA_THREADS)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (threads > info->max_threads)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (info->required_block[0] &&
+        memcmp(s->block, info->required_block, sizeof s->block) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (s->shared_bytes > SC_MAX_SHARED_BYTES ||
+        info->static_shared_bytes + s->shared_bytes > SC_MAX_SHARED_BYTES ||
+        s->shared_bytes > (unsigned)f->dynamic_shared_limit)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* The parameters as one packed buffer in `extra`. */
+static CUresult copy_extra(uint8_t *params, const struct sc_load_kernel *info,
+                           void **extra)
+{
+    const void *buffer = NULL;
+    const size_t *size = NULL;
+    for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            size = extra[1];
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!buffer || !size || *size < info->param_bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(params, buffer, info->param_bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_params(uint8_t *params, const struct CUfunc_st *f,
+                            void **kernel_params, void **extra)
+{
+    if (f->info->param_count == 0)
+        return CUDA_SUCCESS;
+    if (!kernel_params == !extra)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (extra)
+        return copy_extra(params, f->info, extra);
+    for (uint32_t i = 0; i < f->info->param_count; i++) {
+        if (!kernel_params[i])
+            return CUDA_ERROR_INVALID_VALUE;
+        memcpy(params + f->params[i].offset, kernel_params[i],
+               f->params[i].bytes);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult build(struct sc_op *op, const struct CUfunc_st *f,
+                      const struct shape *s, void **params, void **extra)
+{
+    struct sc_command_launch *c =
+        sc_op_command(op, SC_COMMAND_LAUNCH, sizeof *c + f->info->param_bytes);
+    if (!c)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    c->module = f->module->number;
+    c->kernel = f->index;
+    memcpy(c->grid, s->grid, sizeof c->grid);
+    memcpy(c->block, s->block, sizeof c->block);
+    c->shared_bytes = s->shared_bytes;
+    c->param_bytes = f->info->param_bytes;
+    op->compute.stats = f->stats;
+    return copy_params(c->params, f, params, extra);
+}
+
+static CUresult launch(CUfunction handle, const struct shape *s,
+                       CUstream stream_handle, void **params, void **extra)
+{
+    CUcontext ctx;
+    CUstream stream;
+    CUfunction f;
+    SC_TRY(sc_enter_context(&ctx));
+    SC_TRY(sc_stream_resolve(stream_handle, &ctx, &stream));
+    SC_TRY(sc_function_resolve(handle, ctx, &f));
+    if (f->module->ctx != ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    SC_TRY(check_shape(s, f));
+    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, ctx->device, ctx);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = build(op, f, s, params, extra);
+    if (result == CUDA_SUCCESS)
+        sc_op_submit(op, stream);
+    else
+        sc_op_drop(op);
+    return result;
+}
+
+SC_API cuLaunchKernel(CUfunction f, unsigned int gridDimX,
+                      unsigned int gridDimY, unsigned int gridDimZ,
+                      unsigned int blockDimX, unsigned int blockDimY,
+                      unsigned int blockDimZ, unsigned int sharedMemBytes,
+                      CUstream hStream, void **kernelParams, void **extra)
+{
+    struct shape s = {{gridDimX, gridDimY, gridDimZ},
+                      {blockDimX, blockDimY, blockDimZ},
+                      sharedMemBytes};
+    return launch(f, &s, hStream, kernelParams, extra);
+}
+
+static unsigned resident_blocks(const struct CUfunc_st *f, unsigned threads,
+                                size_t dynamic)
+{
+    unsigned warps = (threads + 31) / 32;
+    unsigned registers = f->info->registers > 16 ? f->info->registers : 16;
+    unsigned blocks = 32;
+    unsigned by_threads = 2048 / (warps * 32);
+    unsigned by_registers = 65536 / (registers * warps * 32);
+    size_t shared = f->info->static_shared_bytes + dynamic;
+    size_t by_shared = shared ? (228u << 10) / (shared + 1024) : blocks;
+    if (by_threads < blocks)
+        blocks = by_threads;
+    if (by_registers < blocks)
+        blocks = by_registers;
+    if (by_shared < blocks)
+        blocks = (unsigned)by_shared;
+    return blocks;
+}
+
+SC_API cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
+                                 unsigned int gridDimY, unsigned int gridDimZ,
+                                 unsigned int blockDimX, unsigned int blockDimY,
+                                 unsigned int blockDimZ,
+                                 unsigned int sharedMemBytes, CUstream hStream,
+                                 void **kernelParams)
+{
+    CUcontext ctx;
+    CUfunction function;
+    struct shape s = {{gridDimX, gridDimY, gridDimZ},
+                      {blockDimX, blockDimY, blockDimZ},
+                      sharedMemBytes};
+    SC_TRY(sc_enter_context(&ctx));
+    SC_TRY(sc_function_resolve(f, ctx, &function));
+    SC_TRY(check_shape(&s, function));
+    uint64_t fits = (uint64_t)SC_SMS *
+                    resident_blocks(function, blockDimX * blockDimY * blockDimZ,
+                                    sharedMemBytes);
+    if ((uint64_t)gridDimX * gridDimY * gridDimZ > fits)
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return launch(f, &s, hStream, kernelParams, NULL);
+}
+
+static CUresult check_attributes(const CUlaunchConfig *config,
+                                 bool *cooperative)
+{
+    static const char *const names[] = {
+        [CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION] = "CLUSTER_DIMENSION",
+        [CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT] = "PROGRAMMATIC_EVENT",
+        [CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT] =
+            "LAUNCH_COMPLETION_EVENT",
+        [CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE] =
+            "DEVICE_UPDATABLE_KERNEL_NODE",
+    };
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *a = &config->attrs[i];
+        if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            *cooperative = a->value.cooperative;
+        /* a cluster of one block is what every launch is */
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+            a->value.clusterDim.x <= 1 && a->value.clusterDim.y <= 1 &&
+            a->value.clusterDim.z <= 1)
+            continue;
+        if ((unsigned)a->id < sizeof names / sizeof *names && names[a->id]) {
+            sc_say("cuLaunchKernelEx: CU_LAUNCH_ATTRIBUTE_%s is not supported",
+                   names[a->id]);
+            return CUDA_ERROR_NOT_SUPPORTED;
+        }
+        /* the rest only tunes performance */
+    }
+    return CUDA_SUCCESS;
+}
+
+SC_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f,
+                        void **kernelParams, void **extra)
+{
+    if (!config || (config->numAttrs && !config->attrs))
+        return CUDA_ERROR_INVALID_VALUE;
+    bool cooperative = false;
+    SC_TRY(check_attributes(config, &cooperative));
+    if (cooperative)
+        return cuLaunchCooperativeKernel(
+            f, config->gridDimX, config->gridDimY, config->gridDimZ,
+            config->blockDimX, config->blockDimY, config->blockDimZ,
+            config->sharedMemBytes, config->hStream, kernelParams);
+    return cuLaunchKernel(
+        f, config->gridDimX, config->gridDimY, config->gridDimZ,
+        config->blockDimX, config->blockDimY, config->blockDimZ,
+        config->sharedMemBytes, config->hStream, kernelParams, extra);
+}
+
+static CUresult submit_host(CUstream handle, struct sc_op_host host)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(sc_enter_context(&ctx));
+    SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
+    struct sc_op *op = sc_op_new(SC_OP_HOST, ctx->device, ctx);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->host = host;
+    sc_op_submit(op, stream);
+    return CUDA_SUCCESS;
+}
+
+SC_API cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    if (!fn)
+        return CUDA_ERROR_INVALID_VALUE;
+    return submit_host(hStream,
+                       (struct sc_op_host){.function = fn, .data = userData});
+}
+
+SC_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback,
+                           void *userData, unsigned int flags)
+{
+    if (!callback || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return submit_host(hStream, (struct sc_op_host){.callback = callback,
+                                                    .handle = hStream,
+                                                    .data = userData});
+}
+
+SC_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks,
+                                                   CUfunction func,
+                                                   int blockSize,
+                                                   size_t dynamicSMemSize)
+{
+    CUcontext ctx;
+    CUfunction f;
+    SC_TRY(sc_enter_context(&ctx));
+    SC_TRY(sc_function_resolve(func, ctx, &f));
+    if (!numBlocks || blockSize <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool fits = (unsigned)blockSize <= f->info->max_threads;
+    *numBlocks =
+        fits ? (int)resident_blocks(f, (unsigned)blockSize, dynamicSMemSize)
+             : 0;
+    return CUDA_SUCCESS;
+}
+
+SC_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize,
+    unsigned int flags)
+{
+    if (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        numBlocks, func, blockSize, dynamicSMemSize);
+}
+
+SC_API
+cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
+                                 CUfunction func,
+                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                 size_t dynamicSMemSize, int blockSizeLimit)
+{
+    CUcontext ctx;
+    CUfunction f;
+    SC_TRY(sc_enter_context(&ctx));
+    SC_TRY(sc_function_resolve(func, ctx, &f));
+    if (!minGridSize || !blockSize || blockSizeLimit < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    int limit = (int)f->info->max_threads;
+    if (blockSizeLimit && blockSizeLimit < limit)
+        limit = blockSizeLimit;
+    unsigned best = 0;
+    for (int threads = (limit + 31) / 32 * 32; threads > 0; threads -= 32) {
+        int size = threads < limit ? threads : limit;
+        size_t dynamic = blockSizeToDynamicSMemSize
+                             ? blockSizeToDynamicSMemSize(size)
+                             : dynamicSMemSize;
+        unsigned blocks = resident_blocks(f, (unsigned)size, dynamic);
+        if (blocks * (unsigned)size > best) {
+            best = blocks * (unsigned)size;
+            *blockSize = size;
+            *minGridSize = (int)blocks * SC_SMS;
+        }
+    }
+    return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SC_API cuOccupancyMaxPotentialBlockSizeWithFlags(
+    int *minGridSize, int *blockSize, CUfunction func,
+    CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
+    int blockSizeLimit, unsigned int flags)
+{
+    if (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func,
+                                            blockSizeToDynamicSMemSize,
+                                            dynamicSMemSize, blockSizeLimit);
+}
+
+SC_API cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
+                                               CUfunction func, int numBlocks,
+                                               int blockSize)
+{
+    CUcontext ctx;
+    CUfunction f;
+    SC_TRY(sc_enter_context(&ctx));
+    SC_TRY(sc_function_resolve(func, ctx, &f));
+    if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t each = (228u << 10) / (size_t)numBlocks;
+    size_t used = f->info->static_shared_bytes + 1024;
+    size_t left = each > used ? each - used : 0;
+    *dynamicSmemSize = left < SC_MAX_SHARED_BYTES ? left : SC_MAX_SHARED_BYTES;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,394 @@
+/*
+ * Owns: modules of contexts and the libraries that load them on demand.
+ * Does not own: PTX (the device process reads it), launches (launch.c).
+ * Lock: `lock`, rank 1: held while loading on behalf of a library, never
+ * together with the start lock taken after it.
+ */
+#include "driver/module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "driver/context.h"
+#include "driver/device.h"
+#include "driver/handle.h"
+#include "driver/memory.h"
+#include "driver/stats.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct CUmod_st *modules; /* under lock */
+
+void sc_jit_log_read(struct sc_jit_log *log, unsigned count,
+                     const CUjit_option *options, void **values)
+{
+    *log = (struct sc_jit_log){0};
+    for (unsigned i = 0; options && values && i < count; i++) {
+        switch ((int)options[i]) {
+        case CU_JIT_ERROR_LOG_BUFFER:
+            log->error = values[i];
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+            log->error_bytes = (uint32_t)(uintptr_t)values[i];
+            log->error_used = &values[i];
+            break;
+        case CU_JIT_INFO_LOG_BUFFER:
+            log->info = values[i];
+            break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+            log->info_bytes = (uint32_t)(uintptr_t)values[i];
+            log->info_used = &values[i];
+            break;
+        default:
+            break; /* code generation options have nothing to act on here */
+        }
+    }
+}
+
+static void tell(char *buffer, size_t size, void **used, const char *text)
+{
+    size_t length = 0;
+    if (buffer && size > 0) {
+        length = strnlen(text, size - 1);
+        memcpy(buffer, text, length);
+        buffer[length] = '\0';
+    }
+    if (used)
+        *used = (void *)(uintptr_t)length;
+}
+
+static void report(const struct sc_jit_log *log, const char *text)
+{
+    if (log)
+        tell(log->info, log->info_bytes, log->info_used, "");
+    if (log && log->error && log->error_bytes > 0)
+        tell(log->error, log->error_bytes, log->error_used, text);
+    else if (*text)
+        sc_say("module refused: %s", text);
+}
+
+static int image_file(const char *text, size_t bytes)
+{
+    int fd = memfd_create("softcuda-image", MFD_CLOEXEC);
+    size_t done = 0;
+    while (fd >= 0 && done < bytes) {
+        ssize_t n = pwrite(fd, text + done, bytes - done, (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            close(fd);
+            return -1;
+        }
+        done += (size_t)n;
+    }
+    return fd;
+}
+
+static uint8_t *read_answer(int fd)
+{
+    struct sc_load_answer head;
+    if (pread(fd, &head, sizeof head, 0) != sizeof head ||
+        head.total_bytes < sizeof head || head.total_bytes > 1u << 30)
+        return NULL;
+    uint8_t *answer = malloc(head.total_bytes);
+    if (answer &&
+        pread(fd, answer, head.total_bytes, 0) != (ssize_t)head.total_bytes) {
+        free(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+/* Send the text to the device and fetch its answer. */
+static CUresult exchange(struct sc_device *device, const char *text,
+                         size_t bytes, uint8_t **answer)
+{
+    int fd = image_file(text, bytes);
+    if (fd < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, device, NULL);
+    struct sc_command_load *command =
+        op ? sc_op_command(op, SC_COMMAND_LOAD, sizeof *command) : NULL;
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (command) {
+        command->image_bytes = bytes;
+        op->compute.file = fd;
+        result = sc_op_submit_wait(op, NULL);
+        if (result != CUDA_ERROR_DEVICE_UNAVAILABLE) {
+            *answer = read_answer(fd);
+            if (!*answer)
+                result = CUDA_ERROR_OUT_OF_MEMORY;
+        }
+    }
+    close(fd);
+    return result;
+}
+
+static void post_unload(struct sc_device *device, uint64_t number)
+{
+    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, device, NULL);
+    struct sc_command_unload *command =
+        op ? sc_op_command(op, SC_COMMAND_UNLOAD, sizeof *command) : NULL;
+    if (!command)
+        return;
+    command->module = number;
+    sc_op_submit(op, NULL);
+}
+
+/* Point the module's tables into the device's answer. */
+static bool adopt_answer(CUmodule module, uint8_t *answer)
+{
+    const struct sc_load_answer *head = (const void *)answer;
+    const struct sc_load_kernel *kernels = (const void *)(head + 1);
+    const struct sc_load_param *params =
+        (const void *)(kernels + head->kernels);
+    module->variables = (const void *)(params + head->params);
+    module->variable_count = head->variables;
+    module->names =
+        (const char *)(module->variables + head->variables) + head->log_bytes;
+    module->number = head->module;
+    module->answer = answer;
+    module->functions = calloc(head->kernels + 1, sizeof *module->functions);
+    if (!module->functions)
+        return false;
+    for (uint32_t i = 0; i < head->kernels; i++) {
+        struct CUfunc_st *f = &module->functions[i];
+        *f = (struct CUfunc_st){.module = module,
+                                .name = module->names + kernels[i].name,
+                                .info = &kernels[i],
+                                .params = params + kernels[i].first_param,
+                                .index = i,
+                                .dynamic_shared_limit = 48 << 10,
+                                .carveout = -1};
+        f->stats = sc_stats_kernel(f->name);
+        if (!sc_handle_add(f, SC_HANDLE_FUNCTION))
+            return false;
+        module->function_count = i + 1;
+    }
+    return true;
+}
+
+/* Enter the variables into the address table and count their memory. */
+static bool place_variables(CUmodule module)
+{
+    struct sc_device *device = module->ctx->device;
+    const struct sc_load_answer *head = (const void *)module->answer;
+    pthread_mutex_lock(&sc_memory_lock);
+    uint64_t more = head->heap_bytes > device->heap_used
+                        ? head->heap_bytes - device->heap_used
+                        : 0;
+    bool ok = sc_memory_charge(device, more);
+    if (ok) {
+        module->heap_bytes = more;
+        device->heap_used += more;
+    }
+    for (uint32_t i = 0; ok && i < module->variable_count; i++) {
+        const struct sc_load_variable *v = &module->variables[i];
+        uint64_t into = v->address - device->heap_base;
+        struct sc_block block = {.address = v->address,
+                                 .bytes = v->bytes,
+                                 .offset = device->heap_offset + into,
+                                 .kind = SC_BLOCK_VARIABLE,
+                                 .device = device,
+                                 .ctx = module->ctx};
+        ok = v->bytes == 0 || sc_memory_add(&block);
+    }
+    pthread_mutex_unlock(&sc_memory_lock);
+    return ok;
+}
+
+/* Everything but the list entry. */
+static void dismantle(CUmodule module)
+{
+    struct sc_device *device = module->ctx->device;
+    sc_handle_remove(module);
+    for (uint32_t i = 0; i < module->function_count; i++)
+        sc_handle_remove(&module->functions[i]);
+    pthread_mutex_lock(&sc_memory_lock);
+    for (uint32_t i = 0; i < module->variable_count; i++) {
+        struct sc_block *b = sc_memory_find(module->variables[i].address);
+        if (b && b->kind == SC_BLOCK_VARIABLE)
+            sc_memory_remove(b);
+    }
+    device->heap_used -= module->heap_bytes;
+    device->used_bytes -= module->heap_bytes;
+    pthread_mutex_unlock(&sc_memory_lock);
+    post_unload(device, module->number);
+    free(module->functions);
+    free(module->answer);
+    free(module);
+}
+
+CUresult sc_module_new(CUmodule *out, CUcontext ctx, const char *text,
+                       size_t bytes, CUlibrary library,
+                       const struct sc_jit_log *log)
+{
+    uint8_t *answer = NULL;
+    CUresult result = exchange(ctx->device, text, bytes, &answer);
+    if (result != CUDA_SUCCESS) {
+        const struct sc_load_answer *head = (const void *)answer;
+        if (head && head->log_bytes <= head->total_bytes)
+            report(log, (const char *)answer + sizeof *head);
+        free(answer);
+        return result;
+    }
+    CUmodule module = calloc(1, sizeof *module);
+    if (!module) {
+        free(answer);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    module->ctx = ctx;
+    module->library = library;
+    if (!adopt_answer(module, answer) || !place_variables(module) ||
+        !sc_handle_add(module, SC_HANDLE_MODULE)) {
+        dismantle(module);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (log)
+        report(&(struct sc_jit_log){.error = log->error,
+                                    .error_bytes = log->error_bytes,
+                                    .error_used = log->error_used,
+                                    .info = log->info,
+                                    .info_bytes = log->info_bytes,
+                                    .info_used = log->info_used},
+               "");
+    pthread_mutex_lock(&lock);
+    module->next = modules;
+    modules = module;
+    pthread_mutex_unlock(&lock);
+    *out = module;
+    return CUDA_SUCCESS;
+}
+
+static CUmodule unlink_where(CUmodule only, CUcontext ctx, CUlibrary library)
+{
+    pthread_mutex_lock(&lock);
+    CUmodule *p = &modules;
+    while (*p && !(*p == only || (ctx && (*p)->ctx == ctx) ||
+                   (library && (*p)->library == library)))
+        p = &(*p)->next;
+    CUmodule found = *p;
+    if (found)
+        *p = found->next;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void sc_module_destroy(CUmodule module)
+{
+    sc_device_drain(module->ctx->device);
+    if (unlink_where(module, NULL, NULL))
+        dismantle(module);
+}
+
+void sc_module_free_context(CUcontext ctx)
+{
+    CUmodule module;
+    while ((module = unlink_where(NULL, ctx, NULL)))
+        dismantle(module);
+}
+
+CUfunction sc_module_function(CUmodule module, const char *name)
+{
+    for (uint32_t i = 0; i < module->function_count; i++)
+        if (strcmp(module->functions[i].name, name) == 0)
+            return &module->functions[i];
+    return NULL;
+}
+
+const struct sc_load_variable *sc_module_variable_of(CUmodule module,
+                                                     const char *name)
+{
+    for (uint32_t i = 0; i < module->variable_count; i++)
+        if (strcmp(module->names + module->variables[i].name, name) == 0)
+            return &module->variables[i];
+    return NULL;
+}
+
+static CUmodule loaded(CUlibrary library, CUcontext ctx)
+{
+    pthread_mutex_lock(&lock);
+    CUmodule m = modules;
+    while (m && (m->library != library || m->ctx != ctx))
+        m = m->next;
+    pthread_mutex_unlock(&lock);
+    return m;
+}
+
+CUresult sc_library_module(CUlibrary library, CUcontext ctx, CUmodule *module)
+{
+    *module = loaded(library, ctx);
+    if (*module)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&library_lock);
+    CUresult result = CUDA_SUCCESS;
+    *module = loaded(library, ctx);
+    if (!*module)
+        result = sc_module_new(module, ctx, library->image,
+                               library->image_bytes, library, NULL);
+    pthread_mutex_unlock(&library_lock);
+    return result;
+}
+
+CUkernel sc_library_kernel(CUlibrary library, const char *name)
+{
+    pthread_mutex_lock(&lock);
+    CUkernel kernel = library->kernels;
+    while (kernel && strcmp(kernel->name, name) != 0)
+        kernel = kernel->next;
+    if (!kernel && (kernel = calloc(1, sizeof *kernel))) {
+        kernel->library = library;
+        kernel->name = strdup(name);
+        if (!kernel->name || !sc_handle_add(kernel, SC_HANDLE_KERNEL)) {
+            free(kernel->name);
+            free(kernel);
+            kernel = NULL;
+        } else {
+            kernel->next = library->kernels;
+            library->kernels = kernel;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return kernel;
+}
+
+void sc_library_destroy(CUlibrary library)
+{
+    CUmodule module;
+    sc_handle_remove(library);
+    while ((module = unlink_where(NULL, NULL, library))) {
+        sc_device_drain(module->ctx->device);
+        dismantle(module);
+    }
+    while (library->kernels) {
+        CUkernel kernel = library->kernels;
+        library->kernels = kernel->next;
+        sc_handle_remove(kernel);
+        free(kernel->name);
+        free(kernel);
+    }
+    free(library->image);
+    free(library);
+}
+
+CUresult sc_function_resolve(CUfunction handle, CUcontext ctx,
+                             CUfunction *function)
+{
+    switch (sc_handle_kind(handle)) {
+    case SC_HANDLE_FUNCTION:
+        *function = handle;
+        return CUDA_SUCCESS;
+    case SC_HANDLE_KERNEL: {
+        CUkernel kernel = (CUkernel)(void *)handle;
+        CUmodule module;
+        SC_TRY(sc_library_module(kernel->library, ctx, &module));
+        *function = sc_module_function(module, kernel->name);
+        return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    }
+    default:
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+}

@@ -1,0 +1,143 @@
+/*
+ * Owns: the meaning of the SOFTCUDA_* environment variables.
+ * Does not own: what the driver does with them.  No lock.
+ */
+#include "driver/options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DEFAULT_MEMORY (512ull << 20)
+#define MIN_MEMORY     (4ull << 20)
+#define MAX_MEMORY     (64ull << 30)
+
+static void warn(const char *name, const char *value, const char *right,
+                 const char *kept)
+{
+    fprintf(stderr, "softcuda: %s=%s is not %s; keeping %s\n", name, value,
+            right, kept);
+}
+
+static bool parse_number(const char *text, double *value, char **end)
+{
+    if (!isdigit((unsigned char)*text))
+        return false;
+    *value = strtod(text, end);
+    return *value >= 0 && *value < 1e15;
+}
+
+bool sc_options_parse_size(const char *text, uint64_t *bytes)
+{
+    double value;
+    char *end;
+    if (!parse_number(text, &value, &end))
+        return false;
+    static const char units[] = "KMGT";
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : 0;
+    if (unit) {
+        value *= (double)(1ull << (10 * (unit - units + 1)));
+        end++;
+        if (strncasecmp(end, "iB", 2) == 0)
+            end += 2;
+        else if (toupper((unsigned char)*end) == 'B')
+            end++;
+    }
+    if (*end || value > 1e18)
+        return false;
+    *bytes = (uint64_t)value;
+    return true;
+}
+
+bool sc_options_parse_rate(const char *text, uint64_t *rate)
+{
+    static const struct {
+        const char *unit;
+        double factor;
+    } units[] = {{"", 1},           {"B/s", 1},       {"KB/s", 1e3},
+                 {"MB/s", 1e6},     {"GB/s", 1e9},    {"KiB/s", 1024.},
+                 {"MiB/s", 0x1p20}, {"GiB/s", 0x1p30}};
+    double value;
+    char *end;
+    if (!parse_number(text, &value, &end))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcasecmp(end, units[i].unit) != 0)
+            continue;
+        value *= units[i].factor;
+        /* Below this a copy chunk sleeps for seconds: surely a typo. */
+        if (value != 0 && (value < 1e5 || value > 1e13))
+            return false;
+        *rate = (uint64_t)value;
+        return true;
+    }
+    return false;
+}
+
+static bool read_switch(const char *name, bool value)
+{
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return value;
+    if (strcmp(text, "1") == 0)
+        return true;
+    if (strcmp(text, "0") == 0)
+        return false;
+    warn(name, text, "0 or 1", value ? "1" : "0");
+    return value;
+}
+
+static int read_devices(void)
+{
+    const char *text = getenv("SOFTCUDA_DEVICES");
+    if (!text || !*text)
+        return 1;
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (*end || n < 1 || n > 16) {
+        warn("SOFTCUDA_DEVICES", text, "a number from 1 to 16", "1");
+        return 1;
+    }
+    return (int)n;
+}
+
+static uint64_t read_memory(void)
+{
+    const char *text = getenv("SOFTCUDA_MEMORY");
+    uint64_t bytes;
+    if (!text || !*text)
+        return DEFAULT_MEMORY;
+    if (!sc_options_parse_size(text, &bytes) || bytes < MIN_MEMORY ||
+        bytes > MAX_MEMORY) {
+        warn("SOFTCUDA_MEMORY", text, "a size from 4M to 64G", "512M");
+        return DEFAULT_MEMORY;
+    }
+    return bytes & ~((2ull << 20) - 1);
+}
+
+static uint64_t read_link(void)
+{
+    const char *text = getenv("SOFTCUDA_LINK");
+    uint64_t rate;
+    if (!text || !*text)
+        return 0;
+    if (!sc_options_parse_rate(text, &rate)) {
+        warn("SOFTCUDA_LINK", text, "a rate such as 12GB/s or 0", "unlimited");
+        return 0;
+    }
+    return rate;
+}
+
+void sc_options_read(struct sc_options *options)
+{
+    options->devices = read_devices();
+    options->memory_bytes = read_memory();
+    options->link_bytes_per_second = read_link();
+    options->peer = read_switch("SOFTCUDA_PEER", true);
+    options->stats = read_switch("SOFTCUDA_STATS", false);
+    options->program = getenv("SOFTCUDA_DEVICE_PROGRAM");
+    if (options->program && !*options->program)
+        options->program = NULL;
+}

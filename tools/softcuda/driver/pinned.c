@@ -1,0 +1,213 @@
+/*
+ * Owns: page-locked host memory, allocated (in the window, shared with the
+ * device processes) or registered (the program's own).
+ * Does not own: the block table (memory.c).  Lock: sc_memory_lock.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "driver/context.h"
+#include "driver/device.h"
+#include "driver/memory.h"
+
+#define HOST_PAGE 4096ull
+
+/* under sc_memory_lock, sorted by address */
+static struct sc_registered *registered;
+static size_t registered_count, registered_capacity;
+static struct sc_ranges offsets; /* free parts of the host memory file */
+
+static void for_started_devices(void (*visit)(struct sc_device *,
+                                              const struct sc_block *),
+                                const struct sc_block *block)
+{
+    for (int i = 0; i < sc_device_count(); i++)
+        if (sc_device_get(i)->started)
+            visit(sc_device_get(i), block);
+}
+
+static void show(struct sc_device *device, const struct sc_block *block)
+{
+    sc_memory_show(device, NULL, block->address, block->span, block->offset,
+                   true);
+}
+
+static void hide(struct sc_device *device, const struct sc_block *block)
+{
+    sc_memory_hide(device, block->address, block->span);
+}
+
+static bool map_here(const struct sc_block *block)
+{
+    void *at = (void *)(uintptr_t)block->address;
+    return mmap(at, block->span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                sc_memory_host_file(), (off_t)block->offset) == at;
+}
+
+static void unmap_here(const struct sc_block *block)
+{
+    mmap((void *)(uintptr_t)block->address, block->span, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+static bool place(struct sc_block *block)
+{
+    if (!offsets.list && !sc_ranges_init(&offsets, 0, SC_HOST_FILE_BYTES))
+        return false;
+    block->offset = sc_ranges_take(&offsets, block->span, HOST_PAGE);
+    if (block->offset == SC_RANGES_NONE)
+        return false;
+    block->address =
+        sc_ranges_take(&sc_memory_addresses, block->span, HOST_PAGE);
+    if (block->address == SC_RANGES_NONE) {
+        sc_ranges_give(&offsets, block->offset, block->span);
+        return false;
+    }
+    return true;
+}
+
+static void displace(const struct sc_block *block)
+{
+    fallocate(sc_memory_host_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              (off_t)block->offset, (off_t)block->span);
+    sc_ranges_give(&offsets, block->offset, block->span);
+    sc_ranges_give(&sc_memory_addresses, block->address, block->span);
+}
+
+CUresult sc_pinned_alloc(CUcontext ctx, uint64_t bytes, unsigned flags,
+                         uint64_t *address)
+{
+    struct sc_block block = {.bytes = bytes,
+                             .span = (bytes + HOST_PAGE - 1) & ~(HOST_PAGE - 1),
+                             .kind = SC_BLOCK_HOST,
+                             .ctx = ctx,
+                             .flags = flags};
+    if (block.span < bytes)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&sc_memory_lock);
+    bool ok = place(&block);
+    if (ok && (!map_here(&block) || !sc_memory_add(&block))) {
+        unmap_here(&block);
+        displace(&block);
+        ok = false;
+    }
+    if (ok)
+        for_started_devices(show, &block);
+    pthread_mutex_unlock(&sc_memory_lock);
+    *address = block.address;
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sc_pinned_free(uint64_t address)
+{
+    struct sc_block block;
+    if (!sc_memory_lookup(address, &block) || block.address != address ||
+        block.kind != SC_BLOCK_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; i < sc_device_count(); i++)
+        sc_device_drain(sc_device_get(i));
+    pthread_mutex_lock(&sc_memory_lock);
+    struct sc_block *found = sc_memory_find(address);
+    bool ok = found && found->id == block.id;
+    if (ok) {
+        sc_memory_remove(found);
+        for_started_devices(hide, &block);
+        unmap_here(&block);
+        displace(&block);
+    }
+    pthread_mutex_unlock(&sc_memory_lock);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Index of the first registered range that ends behind `address`. */
+static size_t find_registered(uint64_t address)
+{
+    size_t low = 0, high = registered_count;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (registered[mid].address + registered[mid].bytes <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+CUresult sc_pinned_register(uint64_t address, uint64_t bytes, unsigned flags)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&sc_memory_lock);
+    size_t i = find_registered(address);
+    if (registered_count == registered_capacity) {
+        size_t capacity = registered_capacity ? registered_capacity * 2 : 64;
+        void *grown = realloc(registered, capacity * sizeof *registered);
+        if (grown) {
+            registered = grown;
+            registered_capacity = capacity;
+        }
+    }
+    struct sc_block *block = sc_memory_find(address);
+    if ((i < registered_count && registered[i].address < address + bytes) ||
+        (block && block->kind == SC_BLOCK_HOST)) {
+        result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    } else if (block) {
+        result = CUDA_ERROR_INVALID_VALUE; /* device memory */
+    } else if (registered_count == registered_capacity) {
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    } else {
+        memmove(registered + i + 1, registered + i,
+                (registered_count - i) * sizeof *registered);
+        registered[i] = (struct sc_registered){address, bytes, flags};
+        registered_count++;
+    }
+    pthread_mutex_unlock(&sc_memory_lock);
+    return result;
+}
+
+CUresult sc_pinned_unregister(uint64_t address)
+{
+    struct sc_registered range;
+    if (!sc_pinned_registered(address, &range) || range.address != address)
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    for (int i = 0; i < sc_device_count(); i++)
+        sc_device_drain(sc_device_get(i));
+    pthread_mutex_lock(&sc_memory_lock);
+    size_t i = find_registered(address);
+    if (i < registered_count && registered[i].address == address) {
+        registered_count--;
+        memmove(registered + i, registered + i + 1,
+                (registered_count - i) * sizeof *registered);
+    }
+    pthread_mutex_unlock(&sc_memory_lock);
+    return CUDA_SUCCESS;
+}
+
+bool sc_pinned_registered(uint64_t address, struct sc_registered *range)
+{
+    pthread_mutex_lock(&sc_memory_lock);
+    size_t i = find_registered(address);
+    bool ok = i < registered_count && registered[i].address <= address;
+    if (ok)
+        *range = registered[i];
+    pthread_mutex_unlock(&sc_memory_lock);
+    return ok;
+}
+
+bool sc_pinned_covers(uint64_t address, uint64_t bytes)
+{
+    struct sc_block block;
+    struct sc_registered range;
+    if (sc_memory_lookup(address, &block) && block.kind == SC_BLOCK_HOST)
+        return bytes <= block.bytes - (address - block.address);
+    /* neighbouring registrations count together */
+    while (bytes > 0 && sc_pinned_registered(address, &range)) {
+        uint64_t here = range.bytes - (address - range.address);
+        if (here >= bytes)
+            return true;
+        address += here;
+        bytes -= here;
+    }
+    return bytes == 0;
+}

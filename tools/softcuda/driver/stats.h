@@ -1,0 +1,18 @@
+/*
+ * Counters of SOFTCUDA_STATS=1 and of softcudaStats().
+ */
+#ifndef SOFTCUDA_DRIVER_STATS_H
+#define SOFTCUDA_DRIVER_STATS_H
+
+#include <stdint.h>
+
+struct sc_kernel_stats;
+
+/** Counters of all kernels of one name; live for ever.
+ *  Return: NULL when memory ran out. Thread: any. */
+struct sc_kernel_stats *sc_stats_kernel(const char *name);
+
+/** A launch took `ns`. Thread: any. */
+void sc_stats_kernel_ran(struct sc_kernel_stats *stats, uint64_t ns);
+
+#endif
