@@ -1,0 +1,164 @@
+/*
+ * The device dies under a running program: a status from every call, soon, and
+ * no thread that waits for ever.
+ */
+#include "fixture.h"
+
+#include <dirent.h>
+#include <signal.h>
+
+enum { MIB = 1 << 20 };
+
+/* Kill the processes that are the devices of this program. */
+static void kill_devices(void)
+{
+    int killed = 0;
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    while ((entry = readdir(proc))) {
+        char path[300], comm[64] = "", state;
+        int pid = atoi(entry->d_name), parent = 0;
+        if (pid <= 0)
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        FILE *file = fopen(path, "r");
+        if (!file)
+            continue;
+        if (fscanf(file, "%*d (%63[^)]) %c %d", comm, &state, &parent) == 3 &&
+            parent == getpid() && strncmp(comm, "softcuda", 8) == 0) {
+            kill(pid, SIGKILL);
+            killed++;
+        }
+        fclose(file);
+    }
+    closedir(proc);
+    ck_assert_int_gt(killed, 0);
+}
+
+static void expect_lost(int status)
+{
+    ck_assert_msg(status == ADSM_E_DEVICE_LOST, "%s: %s",
+                  adsm_status_name(status), adsm_accel_error_text());
+}
+
+START_TEST(every_call_after_the_death_says_lost)
+{
+    struct adsm_accel *accel = accel_up();
+    struct adsm_span span, another;
+    struct adsm_fence done;
+    uint8_t *host = host_buffer(4096);
+    must(adsm_address_alloc(accel, 4096, false, &span));
+    must(adsm_dma_upload(accel, span.device, host, 4096, nothing, &done));
+    must(adsm_dma_drain(accel));
+    kill_devices();
+    nap_ms(100);
+    uint64_t start = adsm_now_ns();
+    expect_lost(adsm_dma_download(accel, host, span.device, 4096, nothing));
+    expect_lost(adsm_accel_health(accel));
+    expect_lost(
+        adsm_dma_upload(accel, span.device, host, 4096, nothing, &done));
+    expect_lost(adsm_dma_set(accel, span.device, 0, 16, nothing, &done));
+    expect_lost(adsm_address_alloc(accel, 4096, false, &another));
+    expect_lost(adsm_address_alloc(accel, 4096, true, &another));
+    expect_lost(
+        adsm_fence_record(accel, adsm_accel_launch_stream(accel), &done));
+    expect_lost(adsm_accel_synchronize(accel));
+    adsm_lane_note(accel, NULL, false);
+    expect_lost(adsm_lane_wait_noted(accel));
+    expect_lost(adsm_address_free(accel, &span));
+    adsm_dma_pin(accel, host, 4096);
+    adsm_dma_unpin(accel, host, 4096);
+    adsm_lane_retire(accel, NULL);
+    ck_assert_uint_lt(adsm_now_ns() - start, UINT64_C(5000000000));
+    adsm_accel_forget(accel);
+}
+END_TEST
+
+struct victim {
+    struct adsm_accel *accel;
+    int status;
+    pthread_t thread;
+};
+
+static void *drain_body(void *arg)
+{
+    struct victim *victim = arg;
+    victim->status = adsm_dma_drain(victim->accel);
+    return NULL;
+}
+
+START_TEST(threads_that_wait_come_back)
+{
+    setenv("SOFTCUDA_LINK", "10MB/s", 1);
+    struct adsm_accel *accel = accel_up();
+    struct adsm_span span;
+    struct adsm_fence done;
+    uint8_t *host = host_buffer(64 * MIB);
+    struct victim victim[3];
+    must(adsm_address_alloc(accel, 64 * MIB, false, &span));
+    adsm_dma_pin(accel, host, 64 * MIB);
+    must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done));
+    for (int i = 0; i < 3; i++) {
+        victim[i] = (struct victim){.accel = accel};
+        pthread_create(&victim[i].thread, NULL, drain_body, &victim[i]);
+    }
+    nap_ms(100);
+    kill_devices();
+    for (int i = 0; i < 3; i++) {
+        pthread_join(victim[i].thread, NULL);
+        expect_lost(victim[i].status);
+    }
+    ck_assert(adsm_lanes_are_valid(accel));
+}
+END_TEST
+
+START_TEST(pending_fences_count_as_reached)
+{
+    setenv("SOFTCUDA_LINK", "10MB/s", 1);
+    struct adsm_accel *accel = accel_up();
+    struct adsm_span span;
+    struct adsm_fence done;
+    uint8_t *host = host_buffer(64 * MIB);
+    must(adsm_address_alloc(accel, 64 * MIB, false, &span));
+    adsm_dma_pin(accel, host, 64 * MIB);
+    must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done));
+    ck_assert(!adsm_fence_done(accel, done));
+    kill_devices();
+    for (int i = 0; i < 500 && !adsm_fence_done(accel, done); i++)
+        nap_ms(10);
+    ck_assert(adsm_fence_done(accel, done)); /* nobody polls for ever */
+    expect_lost(adsm_fence_wait(accel, done));
+}
+END_TEST
+
+START_TEST(bad_kernel_kills_its_context_only)
+{
+    static const char text[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry wild() {\n"
+                               ".reg .b32 %r<2>; .reg .b64 %d<2>;\n"
+                               "mov.u64 %d1, 4096; mov.u32 %r1, 1;\n"
+                               "st.global.u32 [%d1], %r1; ret;\n}\n";
+    struct adsm_accel *accel = accel_up(), *other = NULL;
+    void *module, *kernel;
+    unsigned one[3] = {1, 1, 1};
+    struct adsm_fence fence;
+    new_context();
+    must(adsm_accel_of_current(&other));
+    must(adsm_accel_module_load(other, text, sizeof text - 1, &module));
+    must(adsm_accel_kernel_get(other, module, "wild", &kernel));
+    adsm_stream stream = adsm_accel_launch_stream(other);
+    must(adsm_accel_launch(other, kernel, one, one, 0, stream, NULL));
+    int status = adsm_fence_record(other, stream, &fence);
+    if (status == ADSM_OK)
+        status = adsm_fence_wait(other, fence);
+    ck_assert_int_eq(status, ADSM_E_DEVICE);
+    ck_assert_int_eq(adsm_accel_health(other), ADSM_E_DEVICE);
+    ck_assert_int_eq(adsm_accel_synchronize(other), ADSM_E_DEVICE);
+    must(adsm_accel_synchronize(accel));
+    ck_assert_int_eq(adsm_accel_health(accel), ADSM_OK);
+}
+END_TEST
+
+SUITE_MAIN("accel/lost", 60, every_call_after_the_death_says_lost,
+           threads_that_wait_come_back, pending_fences_count_as_reached,
+           bad_kernel_kills_its_context_only)
