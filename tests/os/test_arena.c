@@ -12,17 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sanitized.h"
 #include "common/suite.h"
 #include "os/vm.h"
 
 #define MIB ((size_t)1 << 20)
 #define GIB ((size_t)1 << 30)
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* its own mappings do not survive address limits */
-#else
-#define SANITIZED 0
-#endif
 
 static struct adsm_arena_range ranges[20000];
 
@@ -183,7 +178,7 @@ START_TEST(address_space_limit_shrinks_the_segment)
 {
     struct adsm_arena_range small, large;
     if (SANITIZED)
-        return;
+        return; /* its own mappings do not survive the limit */
     lower_limit(RLIMIT_AS, address_space_bytes() + 100 * MIB);
     ck_assert_int_eq(adsm_arena_alloc(&small, MIB), ADSM_OK);
     ck_assert_int_eq(adsm_arena_commit(&small, 0, MIB), ADSM_OK);

@@ -12,7 +12,9 @@
 
 #include "base/capture.h"
 
-static volatile uint64_t sink;
+static __thread volatile uint64_t sink;
+
+typedef uint64_t unaligned __attribute__((aligned(1)));
 
 /* Each does one access to the address, or a few of one kind. */
 static void read_1(char *p)
@@ -29,7 +31,7 @@ static void read_4(char *p)
 }
 static void read_8(char *p)
 {
-    sink = *(volatile uint64_t *)p;
+    sink = *(volatile unaligned *)p;
 }
 static void read_block(char *p)
 {
@@ -55,7 +57,7 @@ static void write_4(char *p)
 }
 static void write_8(char *p)
 {
-    *(volatile uint64_t *)p = 1;
+    *(volatile unaligned *)p = 1;
 }
 static void write_block(char *p)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sanitized.h"
 #include "common/suite.h"
 
 static _Atomic int hooked;
@@ -22,7 +23,7 @@ __attribute__((visibility("default"))) ssize_t read(int fd, void *to, size_t n)
     return -1;
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SANITIZED
 /* (A sanitizer's own start needs the name.) */
 __attribute__((visibility("default"))) void *dlsym(void *restrict handle,
                                                    const char *restrict name)
