@@ -36,6 +36,14 @@ __tsan_default_options(void)
 }
 #endif
 
+/* For functions with atomics on protected pages: ThreadSanitizer would do them
+ * inside its runtime, under a lock that its hooks in the handler need too. */
+#if defined(__clang__)
+#define UNTRACED __attribute__((disable_sanitizer_instrumentation))
+#else
+#define UNTRACED __attribute__((no_sanitize("thread")))
+#endif
+
 #define FAULTY_PAGES 64
 #define PAGE         ((uintptr_t)4096)
 

@@ -39,7 +39,7 @@ static void read_block(char *p)
     memcpy(to, p, sizeof to);
     sink = (uint64_t)to[17];
 }
-static void read_atomic(char *p)
+UNTRACED static void read_atomic(char *p)
 {
     sink = atomic_load((_Atomic uint64_t *)p);
 }
@@ -63,15 +63,15 @@ static void write_block(char *p)
 {
     memset(p, 1, 4096);
 }
-static void write_add(char *p)
+UNTRACED static void write_add(char *p)
 {
     atomic_fetch_add((_Atomic uint32_t *)p, 1);
 }
-static void write_exchange(char *p)
+UNTRACED static void write_exchange(char *p)
 {
     sink = atomic_exchange((_Atomic uint64_t *)p, 1);
 }
-static void write_lost_compare(char *p)
+UNTRACED static void write_lost_compare(char *p)
 {
     uint64_t expected = 77;
     atomic_compare_exchange_strong((_Atomic uint64_t *)p, &expected, 1);

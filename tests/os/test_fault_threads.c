@@ -101,7 +101,7 @@ START_TEST(faults_survive_a_changing_process)
 END_TEST
 
 /* Two threads on one page: the second finds it open and goes on. */
-static void *hammer_together(void *arg)
+UNTRACED static void *hammer_together(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++)
         atomic_fetch_add((_Atomic unsigned *)faulty, 1);
