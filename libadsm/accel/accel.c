@@ -3,13 +3,12 @@
  *
  * Owns the list of visible devices and the list of accels. Lock: accel_lock,
  * rank ACCEL, over everything that changes either; readers walk the list
- * without it, since accels are only ever added at its head and never unmapped.
+ * without it, since accels are only ever added at its head and never freed.
  */
 #include "accel/device.h"
 #include "accel/error.h"
 #include "base/log.h"
 #include "base/option.h"
-#include "os/vm.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -141,22 +140,13 @@ static int index_of(int ordinal)
     return -1;
 }
 
-static size_t accel_bytes(void)
-{
-    size_t page = adsm_vm_page_bytes();
-    return (sizeof(struct adsm_accel) + page - 1) / page * page;
-}
-
 /* A new accel for a context that has none. accel_lock is held. */
 static int create(void *context, int ordinal, struct adsm_accel **made)
 {
-    uintptr_t at = adsm_vm_reserve(accel_bytes(), 0, 0);
-    if (!at || adsm_vm_protect(at, accel_bytes(), ADSM_PROT_READ_WRITE)) {
-        if (at)
-            adsm_vm_release(at, accel_bytes());
+    /* Large and zero: pages come as they are used. */
+    struct adsm_accel *accel = calloc(1, sizeof *accel);
+    if (!accel)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a device", NULL);
-    }
-    struct adsm_accel *accel = (struct adsm_accel *)at;
     accel->ops = ops;
     accel->context = context;
     accel->ordinal = ordinal;
@@ -166,7 +156,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     adsm_address_init(&accel->address);
     int status = adsm_lanes_create(accel);
     if (status != ADSM_OK) {
-        adsm_vm_release(at, accel_bytes());
+        free(accel);
         return status;
     }
     accel->next = atomic_load_explicit(&accels, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /*
  * `struct adsm_accel` itself, for the files of this layer only.
  *
- * Made by accel.c, never unmapped: a stale pointer finds an accel whose health
+ * Made by accel.c, never freed: a stale pointer finds an accel whose health
  * says that it is gone. Each part is owned by the file its header names.
  */
 #ifndef ADSM_ACCEL_DEVICE_H

@@ -4,26 +4,15 @@
 #include "accel/granule.h"
 
 #include "accel/error.h"
-#include "os/vm.h"
-
-static size_t map_bytes(size_t count)
-{
-    size_t page = adsm_vm_page_bytes();
-    size_t bytes = (count + 63) / 64 * sizeof(uint64_t);
-    return (bytes + page - 1) / page * page;
-}
+#include <stdlib.h>
 
 int adsm_granules_init(struct adsm_granules *granules, size_t count)
 {
     adsm_lock_init(&granules->lock, ADSM_RANK_STREAM);
-    uintptr_t at = adsm_vm_reserve(map_bytes(count), 0, 0);
-    if (!at || adsm_vm_protect(at, map_bytes(count), ADSM_PROT_READ_WRITE)) {
-        if (at)
-            adsm_vm_release(at, map_bytes(count));
+    granules->words = calloc((count + 63) / 64, sizeof *granules->words);
+    if (!granules->words)
         return adsm_accel_fail(
             ADSM_E_NOMEM, "no memory for the map of an address window", NULL);
-    }
-    granules->words = (uint64_t *)at;
     granules->count = count;
     granules->lowest = 0;
     granules->in_use = 0;
@@ -32,8 +21,7 @@ int adsm_granules_init(struct adsm_granules *granules, size_t count)
 
 void adsm_granules_fini(struct adsm_granules *granules)
 {
-    if (granules->words)
-        adsm_vm_release((uintptr_t)granules->words, map_bytes(granules->count));
+    free(granules->words);
     granules->words = NULL;
     granules->count = 0;
 }

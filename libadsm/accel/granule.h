@@ -20,7 +20,7 @@ struct adsm_granules {
     size_t count;  /* granules */
     size_t lowest; /* no granule below is free */
     size_t in_use;
-    uint64_t *words; /* mapped; bit set = in use */
+    uint64_t *words; /* bit set = in use */
 };
 
 /**

@@ -44,7 +44,7 @@ START_TEST(device_list_selects_and_orders)
 {
     struct adsm_accel *accel;
     setenv("SOFTCUDA_DEVICES", "3", 1);
-    setenv("ADSM_DEVICES", "2,0,2,9", 1);
+    setenv("ADSM_DEVICES", "2,0,9", 1);
     adsm_options_load();
     must(adsm_accel_init());
     ck_assert_int_eq(adsm_accel_devices(), 2);
