@@ -69,7 +69,7 @@ void *cuda_resolve_wrap(const char *api, int version, uint64_t flags,
     const struct hook_link *link = hook_find_real(found);
     if (link)
         return link->wrapper;
-    link = hook_choose(api, version, flags);
+    link = hook_meant(api, version, flags);
     if (!link || is_other_export(link, found))
         return found;
     cuda_resolve_adopt(link, found);

@@ -8,6 +8,7 @@
 #include "interpose/hook.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "interpose/choose.h"
 #include "interpose/loader.h"
 #include "os/real.h"
 
@@ -74,20 +75,11 @@ const struct hook_link *hook_find_real(const void *real)
     return NULL;
 }
 
-const struct hook_link *hook_choose(const char *api, int version,
-                                    uint64_t flags)
+const struct hook_link *hook_meant(const char *api, int version, uint64_t flags)
 {
-    const struct hook_link *best[2] = {NULL, NULL};
-    int since[2] = {-1, -1};
-    for (size_t i = 0; i < HOOKS; i++) {
-        int form = infos[i].flags ? 1 : 0;
-        if (!infos[i].api || strcmp(infos[i].api, api) != 0 ||
-            infos[i].since > version || infos[i].since < since[form])
-            continue;
-        best[form] = &links[i];
-        since[form] = infos[i].since;
-    }
-    return (flags & 2) && best[1] ? best[1] : best[0];
+    const struct adsm_hook *hook =
+        hook_choose(infos, HOOKS, api, version, flags);
+    return hook ? &links[hook - infos] : NULL;
 }
 
 const struct hook_link *hook_at(size_t i)

@@ -80,13 +80,9 @@ const struct hook_link *hook_find(const char *name);
 /** Row of the wrapper that stands before the real function `real`, or NULL. */
 const struct hook_link *hook_find_real(const void *real);
 
-/**
- * Row for what cuGetProcAddress was asked: the newest form of `api` that
- * `version` knows, its per-thread form when bit 1 of `flags` is set and there
- * is one. NULL when nothing hooked is meant. Thread: any.
- */
-const struct hook_link *hook_choose(const char *api, int version,
-                                    uint64_t flags);
+/** Row for a request of cuGetProcAddress (choose.h), or NULL. Thread: any. */
+const struct hook_link *hook_meant(const char *api, int version,
+                                   uint64_t flags);
 
 /** Row `i` of adsm_hooks_list. */
 const struct hook_link *hook_at(size_t i);

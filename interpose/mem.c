@@ -44,10 +44,12 @@ static int early_compare(const void *a, const void *b, size_t bytes)
     return 0;
 }
 
+/* Everything but the usual case. */
 static __attribute__((noinline)) void *shared_move(void *to, const void *from,
                                                    size_t bytes)
 {
-    if (bytes < BULK_LEAST_BYTES || hook_depth)
+    if (bytes < BULK_LEAST_BYTES || hook_depth ||
+        (hook_is_plain(to, bytes) && hook_is_plain(from, bytes)))
         return hook_real.memmove(to, from, bytes);
     hook_depth++;
     int status = adsm_bulk_move(to, from, bytes);
@@ -60,7 +62,7 @@ static __attribute__((noinline)) void *shared_move(void *to, const void *from,
 static __attribute__((noinline)) void *shared_set(void *to, int value,
                                                   size_t bytes)
 {
-    if (bytes < BULK_LEAST_BYTES || hook_depth)
+    if (bytes < BULK_LEAST_BYTES || hook_depth || hook_is_plain(to, bytes))
         return hook_real.memset(to, value, bytes);
     hook_depth++;
     int status = adsm_bulk_set(to, value, bytes);
@@ -74,7 +76,8 @@ static __attribute__((noinline)) int shared_compare(const void *a,
                                                     const void *b, size_t bytes)
 {
     int order = 0;
-    if (bytes < BULK_LEAST_BYTES || hook_depth)
+    if (bytes < BULK_LEAST_BYTES || hook_depth ||
+        (hook_is_plain(a, bytes) && hook_is_plain(b, bytes)))
         return hook_real.memcmp(a, b, bytes);
     hook_depth++;
     int status = adsm_bulk_compare(a, b, bytes, &order);
@@ -84,16 +87,19 @@ static __attribute__((noinline)) int shared_compare(const void *a,
     return order;
 }
 
-static inline bool both_plain(const void *a, const void *b, size_t bytes)
+/* The usual case, without a call: short ranges whose ends are plain. */
+static inline bool is_usual(const void *address, size_t bytes)
 {
-    return hook_is_plain(a, bytes) && hook_is_plain(b, bytes);
+    const char *first = address;
+    return bytes <= HOOK_CHUNK_BYTES && !adsm_index_find(first) &&
+           !adsm_index_find(first + bytes - (bytes != 0));
 }
 
 void *memcpy(void *to, const void *from, size_t bytes)
 {
     if (hook_unlikely(!hook_real.memcpy))
         return early_move(to, from, bytes);
-    if (hook_likely(both_plain(to, from, bytes)))
+    if (hook_likely(is_usual(to, bytes) && is_usual(from, bytes)))
         return hook_real.memcpy(to, from, bytes);
     return shared_move(to, from, bytes);
 }
@@ -102,7 +108,7 @@ void *memmove(void *to, const void *from, size_t bytes)
 {
     if (hook_unlikely(!hook_real.memmove))
         return early_move(to, from, bytes);
-    if (hook_likely(both_plain(to, from, bytes)))
+    if (hook_likely(is_usual(to, bytes) && is_usual(from, bytes)))
         return hook_real.memmove(to, from, bytes);
     return shared_move(to, from, bytes);
 }
@@ -121,7 +127,7 @@ void *memset(void *to, int value, size_t bytes)
 {
     if (hook_unlikely(!hook_real.memset))
         return early_set(to, value, bytes);
-    if (hook_likely(hook_is_plain(to, bytes)))
+    if (hook_likely(is_usual(to, bytes)))
         return hook_real.memset(to, value, bytes);
     return shared_set(to, value, bytes);
 }
@@ -130,7 +136,7 @@ int memcmp(const void *a, const void *b, size_t bytes)
 {
     if (hook_unlikely(!hook_real.memcmp))
         return early_compare(a, b, bytes);
-    if (hook_likely(both_plain(a, b, bytes)))
+    if (hook_likely(is_usual(a, bytes) && is_usual(b, bytes)))
         return hook_real.memcmp(a, b, bytes);
     return shared_compare(a, b, bytes);
 }

@@ -1,0 +1,137 @@
+/*
+ * Victims run bare and preloaded: the output must be the same under every
+ * protocol and block size.
+ *
+ *   test_victims <program> <argument of the bare run> <preloaded one>...
+ *
+ * An argument is a word, or words joined by ','. Where things are comes from
+ * the environment: VICTIM_DIR, PRELOAD, SOFTCUDA_DIR.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORDS_MOST = 8 };
+
+struct output {
+    int status; /* exit status, or 128 + signal */
+    char *text;
+    size_t bytes;
+};
+
+static const char *place(const char *name)
+{
+    const char *value = getenv(name);
+    if (!value || !*value) {
+        fprintf(stderr, "%s is not set: run through meson test\n", name);
+        exit(99);
+    }
+    return value;
+}
+
+static void run_child(const char *program, const char *argument, int out)
+{
+    char path[4096];
+    char *words = strdup(argument);
+    char *argv[WORDS_MOST + 2] = {path};
+    int count = 1;
+    snprintf(path, sizeof path, "%s/%s", place("VICTIM_DIR"), program);
+    for (char *word = strtok(words, ","); word && count <= WORDS_MOST;
+         word = strtok(NULL, ","))
+        argv[count++] = word;
+    dup2(out, STDOUT_FILENO);
+    alarm(120);
+    execv(path, argv);
+    _exit(127);
+}
+
+static void collect(int in, struct output *output)
+{
+    size_t room = 0;
+    ssize_t got;
+    do {
+        if (output->bytes + 65536 > room)
+            output->text = realloc(output->text, room += 1 << 20);
+        got = read(in, output->text + output->bytes, 65536);
+        if (got > 0)
+            output->bytes += (size_t)got;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    output->text[output->bytes] = '\0';
+}
+
+static struct output run(const char *program, const char *argument)
+{
+    struct output output = {0};
+    int ends[2], status;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        exit(99);
+    pid_t child = fork();
+    if (child == 0)
+        run_child(program, argument, ends[1]);
+    close(ends[1]);
+    collect(ends[0], &output);
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    output.status =
+        WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return output;
+}
+
+/* Show the first line that differs. */
+static void show_difference(const struct output *want, const struct output *got)
+{
+    size_t i = 0, line = 1;
+    while (i < want->bytes && i < got->bytes && want->text[i] == got->text[i])
+        line += want->text[i++] == '\n';
+    while (i > 0 && want->text[i - 1] != '\n')
+        i--;
+    printf("  line %zu\n  want: %.300s\n", line,
+           strtok(want->text + i, "\n") ?: "(end)");
+    printf("  have: %.300s\n",
+           i < got->bytes ? strtok(got->text + i, "\n") : "(end)");
+}
+
+static bool compare(const char *program, const char *bare, const char *argument)
+{
+    struct output want = run(program, bare);
+    setenv("LD_PRELOAD", place("PRELOAD"), 1);
+    struct output got = run(program, argument);
+    unsetenv("LD_PRELOAD");
+    bool same = want.status == 0 && got.status == 0 &&
+                want.bytes == got.bytes && want.bytes > 0 &&
+                memcmp(want.text, got.text, want.bytes) == 0;
+    printf("%s %s %s/%s: %s (%d, %d)\n", program, argument,
+           getenv("ADSM_PROTOCOL"), getenv("ADSM_BLOCK_SIZE"),
+           same ? "same" : "DIFFERENT", want.status, got.status);
+    if (!same)
+        show_difference(&want, &got);
+    free(want.text);
+    free(got.text);
+    return same;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const protocols[] = {"batch", "lazy", "rolling"};
+    static const char *const blocks[] = {"4K", "64K", "1M"};
+    int failed = 0;
+    if (argc < 4)
+        return 99;
+    setenv("LD_LIBRARY_PATH", place("SOFTCUDA_DIR"), 1);
+    for (int a = 3; a < argc; a++) {
+        for (size_t p = 0; p < 3; p++) {
+            for (size_t b = 0; b < 3; b++) {
+                setenv("ADSM_PROTOCOL", protocols[p], 1);
+                setenv("ADSM_BLOCK_SIZE", blocks[b], 1);
+                failed += !compare(argv[1], argv[2], argv[a]);
+            }
+        }
+    }
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,130 @@
+/*
+ * A program with its own ideas about SIGSEGV: handlers installed late, masks,
+ * handlers that block everything. See memory.h for the command line.
+ */
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+
+enum { BYTES = 1 << 20 };
+
+static uint8_t *memory, *hole;
+static sigjmp_buf back;
+static volatile int caught;
+
+static void on_segv(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    caught = info->si_addr == hole + 12 ? 1 : 2;
+    siglongjmp(back, 1);
+}
+
+static void on_plain_segv(int number)
+{
+    caught = number == SIGSEGV ? 3 : 4;
+    siglongjmp(back, 1);
+}
+
+static void fresh(uint8_t value)
+{
+    memory_fill(memory, BYTES, value, MEMORY_DEVICE);
+}
+
+/* Touch the memory, then a page that nobody may touch. */
+static void provoke(const char *name)
+{
+    caught = 0;
+    unsigned sum = 0;
+    if (sigsetjmp(back, 1) == 0) {
+        for (size_t i = 0; i < BYTES; i += 4096)
+            sum += ((volatile uint8_t *)memory)[i]++;
+        ((volatile uint8_t *)hole)[12] = 1;
+    }
+    printf("%s %u %d\n", name, sum, caught);
+}
+
+static void on_usr1(int number)
+{
+    (void)number;
+    unsigned sum = 0;
+    for (size_t i = 0; i < BYTES; i += 4096)
+        sum += ((volatile uint8_t *)memory)[i]++;
+    printf("in a handler %u\n", sum);
+}
+
+static void *with_inherited_mask(void *name)
+{
+    unsigned sum = 0;
+    sigset_t now;
+    for (size_t i = 0; i < BYTES; i += 4096)
+        sum += ((volatile uint8_t *)memory)[i]++;
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    printf("%s %u %d\n", (char *)name, sum, sigismember(&now, SIGUSR2));
+    return NULL;
+}
+
+static void handlers(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO}, old;
+    action.sa_sigaction = on_segv;
+    sigaction(SIGSEGV, &action, &old);
+    printf("before %d\n", old.sa_handler == SIG_DFL);
+    fresh(1);
+    provoke("sigaction");
+    sigaction(SIGSEGV, NULL, &old);
+    printf("asked %d %d\n", old.sa_sigaction == on_segv,
+           (old.sa_flags & SA_SIGINFO) != 0);
+    printf("signal %d\n",
+           signal(SIGSEGV, on_plain_segv) == (sighandler_t)(void *)on_segv);
+    fresh(2);
+    provoke("signal");
+    fresh(3);
+    provoke("again");
+    printf("back %d\n", signal(SIGSEGV, SIG_DFL) == on_plain_segv);
+}
+
+static void masks(void)
+{
+    sigset_t all, old, none;
+    pthread_t thread;
+    sigfillset(&all);
+    sigemptyset(&none);
+    fresh(4);
+    printf("mask %d\n", sigprocmask(SIG_BLOCK, &all, &old));
+    with_inherited_mask("blocked");
+    sigprocmask(SIG_BLOCK, NULL, &old);
+    printf("still %d %d\n", sigismember(&old, SIGSEGV),
+           sigismember(&old, SIGTERM));
+    fresh(5);
+    pthread_create(&thread, NULL, with_inherited_mask, "inherited");
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &none, &old);
+    printf("old %d\n", sigismember(&old, SIGSEGV));
+    pthread_sigmask(SIG_SETMASK, NULL, &old);
+    printf("open %d\n", sigismember(&old, SIGSEGV));
+    printf("bad %d\n", sigprocmask(77, &all, NULL));
+}
+
+static void full_mask_handler(void)
+{
+    struct sigaction action = {.sa_handler = on_usr1};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    fresh(6);
+    raise(SIGUSR1);
+}
+
+int main(int argc, char **argv)
+{
+    memory_start(argc, argv);
+    memory = memory_pair(2 << 20);
+    hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    handlers();
+    masks();
+    full_mask_handler();
+    return 0;
+}
