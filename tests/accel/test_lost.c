@@ -9,27 +9,32 @@
 
 enum { MIB = 1 << 20 };
 
-/* Kill the processes that are the devices of this program. */
+/* Is this process a device of this program? Its arguments are its ordinal and
+ * the program's process id. */
+static bool is_our_device(int pid)
+{
+    char path[40], line[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    size_t n = fread(line, 1, sizeof line - 1, file);
+    fclose(file);
+    const char *owner = line;
+    for (int i = 0; i < 2 && owner < line + n; i++)
+        owner += strlen(owner) + 1;
+    return strcmp(line, "softcuda-device") == 0 && atoi(owner) == getpid();
+}
+
 static void kill_devices(void)
 {
     int killed = 0;
     DIR *proc = opendir("/proc");
     struct dirent *entry;
     while ((entry = readdir(proc))) {
-        char path[300], comm[64] = "", state;
-        int pid = atoi(entry->d_name), parent = 0;
-        if (pid <= 0)
-            continue;
-        snprintf(path, sizeof path, "/proc/%d/stat", pid);
-        FILE *file = fopen(path, "r");
-        if (!file)
-            continue;
-        if (fscanf(file, "%*d (%63[^)]) %c %d", comm, &state, &parent) == 3 &&
-            parent == getpid() && strncmp(comm, "softcuda", 8) == 0) {
-            kill(pid, SIGKILL);
+        int pid = atoi(entry->d_name);
+        if (pid > 0 && is_our_device(pid) && kill(pid, SIGKILL) == 0)
             killed++;
-        }
-        fclose(file);
     }
     closedir(proc);
     ck_assert_int_gt(killed, 0);
