@@ -39,11 +39,13 @@ enum sc_command_type {
     SC_COMMAND_COPY    /* copy rows within device memory */
 };
 
-/** Head of every command; `bytes` counts it too and is a multiple of 16. */
+/** Head of every command; `bytes` counts it too and is a multiple of 16.
+ *  After a fault the commands of the same context are skipped: they were sent
+ *  before the driver could know.  0: a command of the driver itself. */
 struct sc_command {
     uint32_t bytes;
     uint32_t type;
-    uint64_t reserved;
+    uint64_t context;
 };
 
 struct sc_command_adopt {
@@ -154,6 +156,8 @@ struct sc_shared {
     /* Results ever written. */
     _Alignas(64) _Atomic uint32_t done;
     _Alignas(64) _Atomic uint32_t driver_sleeps;
+    /* Value of `done` from which a sleeping driver wants to be woken. */
+    _Atomic uint32_t wake_at;
 
     char fault_text[256]; /* of the last failed launch, one sentence */
     struct sc_result results[SC_RESULT_SLOTS];

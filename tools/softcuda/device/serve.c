@@ -82,9 +82,34 @@ static void publish(struct sc_result result)
     uint32_t done = atomic_load_explicit(&channel->done, memory_order_relaxed);
     channel->results[done % SC_RESULT_SLOTS] = result;
     atomic_store(&channel->done, done + 1);
-    if (atomic_load(&channel->driver_sleeps) &&
+    if ((int32_t)(done + 1 - atomic_load(&channel->wake_at)) >= 0 &&
+        atomic_load(&channel->driver_sleeps) &&
         atomic_exchange(&channel->driver_sleeps, 0))
         sc_futex_wake(&channel->done);
+}
+
+/* Contexts that ended in a fault; the numbers are never used again. */
+static struct failed {
+    struct failed *next;
+    uint64_t context;
+    uint32_t status;
+} * failures;
+
+static const struct failed *failure_of(uint64_t context)
+{
+    const struct failed *f = context ? failures : NULL;
+    while (f && f->context != context)
+        f = f->next;
+    return f;
+}
+
+static void note_failure(uint64_t context, uint32_t status)
+{
+    struct failed *f = malloc(sizeof *f);
+    if (!f)
+        abort(); /* running on would show the program impossible results */
+    *f = (struct failed){failures, context, status};
+    failures = f;
 }
 
 static size_t module_slot(void)
@@ -238,7 +263,11 @@ _Noreturn void sc_serve(struct sc_shared *shared, int socket)
         uint32_t bytes = command->bytes;
         if (command->type != SC_COMMAND_PAD) {
             struct sc_result result = {.begin_ns = sc_now_ns()};
-            result.status = execute(command, &result);
+            const struct failed *failed = failure_of(command->context);
+            result.status = failed ? failed->status : execute(command, &result);
+            if (!failed && command->context && result.status != SC_EXEC_OK &&
+                result.status != SC_EXEC_BAD_LAUNCH)
+                note_failure(command->context, result.status);
             result.end_ns = sc_now_ns();
             /* The room of the command must be free before its result shows:
              * the driver refills the ring when it sees results. */

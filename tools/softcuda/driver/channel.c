@@ -5,7 +5,6 @@
  */
 #include "driver/channel.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +13,9 @@
 #include "driver/device.h"
 #include "driver/stats.h"
 #include "exec/exec.h"
+
+/* At most so many results are left uncollected. */
+#define COLLECT_EVERY 64u
 
 static CUresult result_of(uint32_t status)
 {
@@ -86,6 +88,34 @@ static bool write_command(struct sc_channel *channel,
     return true;
 }
 
+/* Choose the result to be woken for: the first somebody waits for.  Each
+ * wake-up costs more than a short kernel, so most results are left lying. */
+static void choose_wake(struct sc_channel *channel)
+{
+    uint32_t scanned = 0;
+    uint32_t wake = channel->reaped + COLLECT_EVERY;
+    for (struct sc_op *op = channel->flight.first; op; op = op->next) {
+        if (sc_op_is_awaited(op) || ++scanned == COLLECT_EVERY) {
+            wake = op->sequence;
+            break;
+        }
+    }
+    atomic_store(&channel->shared->wake_at, wake);
+}
+
+void sc_channel_want(struct sc_op *op)
+{
+    if (op->kind != SC_OP_COMPUTE || op->sequence == 0 || !op->device)
+        return;
+    struct sc_shared *shared = op->device->channel.shared;
+    if ((int32_t)(op->sequence - atomic_load(&shared->wake_at)) >= 0)
+        return;
+    atomic_store(&shared->wake_at, op->sequence);
+    /* it may have been published before the device could see that */
+    if ((int32_t)(atomic_load(&shared->done) - op->sequence) >= 0)
+        sc_futex_wake(&shared->done);
+}
+
 /* Move ready commands into the ring while there is room. */
 static void pump(struct sc_device *device)
 {
@@ -103,7 +133,9 @@ static void pump(struct sc_device *device)
             break;
         write_command(channel, op->compute.command);
         sc_op_queue_push(&channel->flight, sc_op_queue_pop(&channel->ready));
-        channel->in_flight++;
+        op->sequence = channel->reaped + ++channel->in_flight;
+        if (sc_op_is_awaited(op))
+            sc_channel_want(op);
     }
     if (channel->head == before)
         return;
@@ -115,6 +147,7 @@ static void pump(struct sc_device *device)
 
 void sc_channel_push(struct sc_device *device, struct sc_op *op)
 {
+    op->in_order = device;
     sc_op_queue_push(&device->channel.ready, op);
     pump(device);
 }
@@ -152,6 +185,22 @@ static void reap(struct sc_device *device)
     }
     if (channel->ready.first)
         pump(device);
+    choose_wake(channel);
+}
+
+bool sc_channel_quiet(struct sc_device *device)
+{
+    struct sc_shared *shared = device->channel.shared;
+    return shared && atomic_exchange(&shared->driver_sleeps, 0);
+}
+
+void sc_channel_unquiet(struct sc_device *device)
+{
+    struct sc_shared *shared = device->channel.shared;
+    atomic_store(&shared->driver_sleeps, 1);
+    if ((int32_t)(atomic_load(&shared->done) - atomic_load(&shared->wake_at)) >=
+        0)
+        sc_futex_wake(&shared->done);
 }
 
 void sc_channel_help(struct sc_device *device)
@@ -171,17 +220,20 @@ static void *collect(void *arg)
 {
     struct sc_device *device = arg;
     struct sc_shared *shared = device->channel.shared;
+    /* when results nobody waits for, errors among them, are seen at last */
+    const struct timespec moment = {0, 2000000};
     for (;;) {
         pthread_mutex_lock(&sc_sched_lock);
         reap(device);
-        uint32_t seen = device->channel.reaped;
         bool dead = device->dead;
+        bool idle = device->channel.in_flight == 0;
         pthread_mutex_unlock(&sc_sched_lock);
         if (dead)
             return NULL;
         atomic_store(&shared->driver_sleeps, 1);
-        if (atomic_load(&shared->done) == seen)
-            sc_futex_wait(&shared->done, seen, NULL);
+        uint32_t done = atomic_load(&shared->done);
+        if ((int32_t)(done - atomic_load(&shared->wake_at)) < 0)
+            sc_futex_wait(&shared->done, done, idle ? NULL : &moment);
     }
 }
 

@@ -24,6 +24,17 @@ bool sc_channel_start(struct sc_device *device);
  *  Thread: holds sc_sched_lock. */
 void sc_channel_push(struct sc_device *device, struct sc_op *op);
 
+/** Somebody waits for an operation: make sure its completion is noticed.
+ *  Thread: holds sc_sched_lock. */
+void sc_channel_want(struct sc_op *op);
+
+/** A spinning thread collects results itself: the device need not wake anybody
+ *  until sc_channel_unquiet.  Return: whether that has to be called. */
+bool sc_channel_quiet(struct sc_device *device);
+
+/** Let the device wake the completion thread again. */
+void sc_channel_unquiet(struct sc_device *device);
+
 /** Collect results if there are any, without waiting for a lock.
  *  Thread: any, sc_sched_lock not held. */
 void sc_channel_help(struct sc_device *device);

@@ -175,5 +175,7 @@ CUresult sc_enter_context(CUcontext *ctx)
     if (!sc_handle_is(now, SC_HANDLE_CONTEXT))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     *ctx = now;
+    /* a fault nobody waited for shows in the next call */
+    sc_channel_help(now->device);
     return now->sticky;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "driver/context.h"
+#include "driver/device.h"
 #include "driver/entry.h"
 #include "driver/handle.h"
 #include "driver/stream.h"
@@ -128,6 +129,8 @@ SC_API cuEventQuery(CUevent hEvent)
     struct sc_op *op = latest(hEvent);
     if (!op)
         return CUDA_SUCCESS;
+    if (!is_done(op))
+        sc_channel_help(op->device);
     CUresult result = is_done(op) ? op->result : CUDA_ERROR_NOT_READY;
     sc_op_drop(op);
     return result;

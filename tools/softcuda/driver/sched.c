@@ -83,6 +83,7 @@ void *sc_op_command(struct sc_op *op, enum sc_command_type type, size_t bytes)
     memset(command, 0, bytes);
     command->bytes = (uint32_t)bytes;
     command->type = type;
+    command->context = op->ctx ? op->ctx->id : 0;
     op->compute.command = command;
     return command;
 }
@@ -124,6 +125,13 @@ void sc_op_after(struct sc_op *op, struct sc_op *on)
 {
     if (!on || on == op || is_done(on))
         return;
+    if (op->kind == SC_OP_COMPUTE && on->in_order == op->device)
+        return;
+    if (op->kind == SC_OP_MARK && on->in_order &&
+        (op->unmet == 0 || op->in_order == on->in_order))
+        op->in_order = on->in_order;
+    else
+        op->in_order = NULL;
     if (on->dependent_count == on->dependent_capacity) {
         uint32_t capacity = on->dependent_capacity * 4;
         struct sc_op **grown = malloc(capacity * sizeof(*grown));
@@ -137,6 +145,14 @@ void sc_op_after(struct sc_op *op, struct sc_op *on)
     }
     on->dependents[on->dependent_count++] = op;
     op->unmet++;
+    sc_channel_want(on);
+}
+
+bool sc_op_is_awaited(const struct sc_op *op)
+{
+    return op->dependent_count > 0 ||
+           (atomic_load_explicit(&op->state, memory_order_relaxed) &
+            SC_OP_WAITED);
 }
 
 static void set_state(struct sc_op *op, uint32_t state)
@@ -237,21 +253,38 @@ void sc_op_submit(struct sc_op *op, CUstream stream)
     pthread_mutex_unlock(&sc_sched_lock);
 }
 
-/* Sleep or spin until the state differs from `from`.  A spinner collects the
- * device's results itself, which saves waking the completion thread. */
-static void wait_beyond(struct sc_op *op, uint32_t from)
+static bool is_beyond(const struct sc_op *op, uint32_t from)
 {
+    return (atomic_load_explicit(&op->state, memory_order_acquire) &
+            ~SC_OP_WAITED) > from;
+}
+
+/* A spinner collects the device's results itself, which saves waking the
+ * completion thread.  Return: whether the state got beyond `from`. */
+static bool spin_beyond(struct sc_op *op, uint32_t from)
+{
+    if (is_beyond(op, from))
+        return true;
+    bool quiet = sc_channel_quiet(op->device);
     uint64_t until = sc_now_ns() + SPIN_NS;
-    for (unsigned spin = 1;; spin++) {
-        if ((atomic_load_explicit(&op->state, memory_order_acquire) &
-             ~SC_OP_WAITED) > from)
-            return;
-        if (op->device)
-            sc_channel_help(op->device);
+    bool done = false;
+    for (unsigned spin = 1; !done; spin++) {
+        sc_channel_help(op->device);
         sc_relax();
+        done = is_beyond(op, from);
         if (spin % 32 == 0 && sc_now_ns() > until)
             break;
     }
+    if (quiet)
+        sc_channel_unquiet(op->device);
+    return done;
+}
+
+/* Spin, then sleep until the state is beyond `from`. */
+static void wait_beyond(struct sc_op *op, uint32_t from)
+{
+    if (spin_beyond(op, from))
+        return;
     for (;;) {
         uint32_t state = atomic_load_explicit(&op->state, memory_order_acquire);
         if ((state & ~SC_OP_WAITED) > from)
@@ -260,6 +293,9 @@ static void wait_beyond(struct sc_op *op, uint32_t from)
             !atomic_compare_exchange_strong(&op->state, &state,
                                             state | SC_OP_WAITED))
             continue;
+        pthread_mutex_lock(&sc_sched_lock);
+        sc_channel_want(op);
+        pthread_mutex_unlock(&sc_sched_lock);
         sc_futex_wait(&op->state, state | SC_OP_WAITED, NULL);
     }
 }

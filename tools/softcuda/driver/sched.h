@@ -55,6 +55,10 @@ struct sc_op {
     CUstream stream; /* until done */
     _Atomic uint32_t state;
     uint32_t unmet, refs;
+    /* Device whose ring already holds all this waits for, or NULL: commands
+     * of that device need not wait for it, the ring keeps the order. */
+    struct sc_device *in_order;
+    uint32_t sequence; /* of a command in the ring: results up to it */
     CUresult result;
     uint64_t end_ns;
     struct sc_op *next;
@@ -114,6 +118,9 @@ void sc_op_submit(struct sc_op *op, CUstream stream);
 
 /** As sc_op_submit, for callers that hold sc_sched_lock. */
 void sc_op_submit_locked(struct sc_op *op, CUstream stream);
+
+/** Does somebody act on the completion of this operation? */
+bool sc_op_is_awaited(const struct sc_op *op);
 
 /** Let `op` wait for `on` too (may be NULL or done). Before its submission;
  *  caller holds sc_sched_lock. */
