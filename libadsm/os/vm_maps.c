@@ -16,19 +16,18 @@ struct maps_line {
     bool is_placeholder; /* ---p, no file, no name of the kernel's */
 };
 
-/* Number at *at in the given base; moves *at behind it. */
-static uint64_t maps_number(const char **at, unsigned base)
+/* Hexadecimal number at *at; moves *at behind it. */
+static uintptr_t maps_number(const char **at)
 {
-    uint64_t value = 0;
+    uintptr_t value = 0;
     for (;; (*at)++) {
-        unsigned c = (unsigned char)**at, digit = base;
+        unsigned c = (unsigned char)**at;
         if (c >= '0' && c <= '9')
-            digit = c - '0';
+            value = value * 16 + (c - '0');
         else if (c >= 'a' && c <= 'f')
-            digit = c - 'a' + 10;
-        if (digit >= base)
+            value = value * 16 + (c - 'a' + 10);
+        else
             return value;
-        value = value * base + digit;
     }
 }
 
@@ -44,22 +43,19 @@ static const char *maps_field(const char *at)
 /* "7f00-7f10 ---p 00000000 00:00 0   [anon:name]" */
 static bool maps_parse(const char *text, struct maps_line *line)
 {
-    line->start = (uintptr_t)maps_number(&text, 16);
+    line->start = maps_number(&text);
     if (*text++ != '-')
         return false;
-    line->end = (uintptr_t)maps_number(&text, 16);
+    line->end = maps_number(&text);
     if (*text++ != ' ' || strlen(text) < 4)
         return false;
     const char *mode = text;
     text = maps_field(text); /* offset */
     text = maps_field(text); /* device */
     text = maps_field(text); /* inode  */
-    uint64_t inode = maps_number(&text, 10);
-    const char *name = text;
-    while (*name == ' ')
-        name++;
-    line->is_placeholder = memcmp(mode, "---p", 4) == 0 && inode == 0 &&
-                           (*name == '\0' || memcmp(name, "[anon", 5) == 0);
+    text = maps_field(text); /* name, of a file or the kernel's own */
+    line->is_placeholder = memcmp(mode, "---p", 4) == 0 &&
+                           (*text == '\0' || memcmp(text, "[anon", 5) == 0);
     return true;
 }
 

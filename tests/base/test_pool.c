@@ -87,21 +87,22 @@ END_TEST
 static struct adsm_pool shared = ADSM_POOL_INIT(sizeof(struct item), 8);
 static _Atomic unsigned long stolen;
 
-/* Own items, mark them, and see that nobody else has had them meanwhile. */
+/* Own items, mark them with their slot, and see that no other slot, of any
+ * thread, had them meanwhile. */
 static void *get_and_put(void *arg)
 {
     struct item *held[32] = {0};
-    uint64_t me = (uint64_t)(uintptr_t)held;
-    unsigned seed = (unsigned)me;
+    unsigned seed = (unsigned)(uintptr_t)held;
     for (int i = 0; i < 30000; i++) {
         seed = seed * 1664525 + 1013904223;
         struct item **slot = &held[seed >> 27];
+        uint64_t mark = (uint64_t)(uintptr_t)slot;
         if (*slot == NULL) {
             *slot = adsm_pool_get(&shared);
-            (*slot)->owner = me;
-            (*slot)->check = ~me;
+            (*slot)->owner = mark;
+            (*slot)->check = ~mark;
         } else {
-            stolen += (*slot)->owner != me || (*slot)->check != ~me;
+            stolen += (*slot)->owner != mark || (*slot)->check != ~mark;
             adsm_pool_put(&shared, *slot);
             *slot = NULL;
         }

@@ -245,9 +245,16 @@ START_TEST(threads_fault_together)
 }
 END_TEST
 
+static bool open_and_spoil_errno(uintptr_t addr, enum adsm_access access)
+{
+    errno = EBADF;
+    return faulty_open(addr, access);
+}
+
 START_TEST(errno_is_kept)
 {
-    faulty_start();
+    faulty_reserve();
+    ck_assert_int_eq(adsm_fault_init(open_and_spoil_errno), ADSM_OK);
     errno = EXDEV;
     *faulty_page(0) = 1;
     ck_assert_int_eq(errno, EXDEV);

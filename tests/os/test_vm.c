@@ -218,6 +218,9 @@ START_TEST(placeholder_is_told_from_data)
     ck_assert(!adsm_vm_is_placeholder(at, 64 * page));
     ck_assert(adsm_vm_is_placeholder(at, 32 * page));
     ck_assert(adsm_vm_is_placeholder(at + 33 * page, 31 * page));
+    /* the same, private */
+    mmap(middle, page, PROT_NONE, MAP_PRIVATE | MAP_FIXED, fd, 0);
+    ck_assert(!adsm_vm_is_placeholder(at, 64 * page));
     /* private, readable */
     mmap(middle, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
          0);
