@@ -24,27 +24,41 @@ enum { OP_SOURCES = 4 };
 
 /* PTX fundamental types; the type field of op_case.arg. */
 enum op_type {
-    U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64, B16, B32, B64,
+    U8,
+    S8,
+    U16,
+    S16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F16,
+    BF16,
+    F32,
+    F64,
+    B16,
+    B32,
+    B64,
     OP_TYPES
 };
 
 /* Fields of op_case.arg. */
-#define ROUND(r)  ((unsigned)(r) << 5)
-#define RN        ROUND(SFP_RN)
-#define RZ        ROUND(SFP_RZ)
-#define RM        ROUND(SFP_RM)
-#define RP        ROUND(SFP_RP)
-#define RNA       ROUND(SFP_RNA)
-#define FTZ       (1u << 8)
-#define SAT       (1u << 9)
-#define NANS      (1u << 10) /* .NaN */
-#define XORSIGN   (1u << 11)
-#define RELU      (1u << 12)
-#define HI        (1u << 13)
-#define WIDE      (1u << 14)
-#define INTEGRAL  (1u << 15) /* .rni and its kin */
-#define FROM(t)   ((unsigned)(t) << 16)
-#define EXTRA(x)  ((unsigned)(x) << 20)
+#define ROUND(r) ((unsigned)(r) << 5)
+#define RN       ROUND(SFP_RN)
+#define RZ       ROUND(SFP_RZ)
+#define RM       ROUND(SFP_RM)
+#define RP       ROUND(SFP_RP)
+#define RNA      ROUND(SFP_RNA)
+#define FTZ      (1u << 8)
+#define SAT      (1u << 9)
+#define NANS     (1u << 10) /* .NaN */
+#define XORSIGN  (1u << 11)
+#define RELU     (1u << 12)
+#define HI       (1u << 13)
+#define WIDE     (1u << 14)
+#define INTEGRAL (1u << 15) /* .rni and its kin */
+#define FROM(t)  ((unsigned)(t) << 16)
+#define EXTRA(x) ((unsigned)(x) << 20)
 
 #define ARG_TYPE(c)  ((enum op_type)((c)->arg & 31))
 #define ARG_ROUND(c) ((enum sfp_round)((c)->arg >> 5 & 7))
@@ -53,7 +67,13 @@ enum op_type {
 
 /* How a result is compared; NaN stands for every NaN of that format. */
 enum op_compare {
-    CMP_BITS, CMP_F16, CMP_BF16, CMP_F32, CMP_F64, CMP_F16X2, CMP_BF16X2,
+    CMP_BITS,
+    CMP_F16,
+    CMP_BF16,
+    CMP_F32,
+    CMP_F64,
+    CMP_F16X2,
+    CMP_BF16X2,
     CMP_CLOSE /* within op_case.bound of the exact value: see op_close */
 };
 

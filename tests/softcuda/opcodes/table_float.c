@@ -29,8 +29,8 @@ static uint64_t r_testp(const struct op_case *c, const uint64_t *in)
         return a.kind != SFP_NAN;
     case NOTANUMBER:
         return a.kind == SFP_NAN;
-    case NORMAL:
-        return ordinary && field != 0;
+    case NORMAL: /* zero counts as normal */
+        return ordinary && (field != 0 || a.kind == SFP_ZERO);
     default:
         return a.kind == SFP_FINITE && field == 0;
     }

@@ -1,86 +1,11 @@
 /*
- * What lanes of a CTA do together: special registers, barriers, votes,
- * shuffles, matches, divergence and its joining, early exits.
- *
- * Warp operations that the loader refuses as unsupported are printed and
- * counted as skipped, not failed.
+ * What the lanes of a CTA do: special registers, barriers, divergence and its
+ * joining, early exits, and what touches no result.
  */
 #include "common/suite.h"
 
-#include <inttypes.h>
-#include <string.h>
-
+#include "lanes.h"
 #include "machine.h"
-#include "text.h"
-
-enum { THREADS = 96, CTAS = 2, LANES = THREADS * CTAS };
-
-/* Kernel with %in in %s0, global lane in %s1, tid in %s2; `body` leaves its
- * result in %s7, which is stored for every lane. */
-static enum sc_exec_status run(const char *body, uint32_t *in, uint32_t *out)
-{
-    struct text *t = text_begin();
-    text_put(t,
-             MACHINE_HEAD
-             ".visible .entry k(.param .u64 pi,.param .u64 po)\n{\n"
-             ".shared .align 16 .b8 sh[4096];\n"
-             ".reg .b64 %%l<8>;\n.reg .b32 %%s<32>;\n.reg .b16 %%h<4>;\n"
-             ".reg .pred %%q<8>;\n"
-             "ld.param.u64 %%l0,[pi];\nld.param.u64 %%l1,[po];\n"
-             "mov.u32 %%s2,%%tid.x;\nmov.u32 %%s3,%%ctaid.x;\n"
-             "mad.lo.u32 %%s1,%%s3,%d,%%s2;\nmul.wide.u32 %%l2,%%s1,4;\n"
-             "add.s64 %%l0,%%l0,%%l2;\nadd.s64 %%l1,%%l1,%%l2;\n"
-             "ld.global.u32 %%s0,[%%l0];\nmov.u32 %%s7,0xdead;\n"
-             "%s\nst.global.u32 [%%l1],%%s7;\nret;\n}\n",
-             THREADS, body);
-    memset(out, 0, LANES * 4);
-    uint64_t arguments[] = {machine_address(in), machine_address(out)};
-    return machine_run(t->buffer, CTAS, THREADS, arguments, 2);
-}
-
-struct lane {
-    uint32_t tid, cta, id; /* id within the warp */
-    const uint32_t *warp;  /* inputs of its warp */
-    uint32_t in;
-};
-
-typedef uint32_t lane_reference(const struct lane *lane);
-
-struct lane_case {
-    const char *body;
-    lane_reference *reference;
-};
-
-static uint32_t inputs(int i)
-{
-    return (uint32_t)i * 2654435761u >> 7;
-}
-
-static void check_cases(const struct lane_case *cases, size_t n)
-{
-    size_t refused = 0;
-    machine_open();
-    uint32_t *in = machine_alloc(LANES * 4), *out = machine_alloc(LANES * 4);
-    for (int i = 0; i < LANES; i++)
-        in[i] = inputs(i);
-    for (size_t k = 0; k < n; k++) {
-        if (run(cases[k].body, in, out) != SC_EXEC_OK) {
-            refused++;
-            continue;
-        }
-        for (uint32_t i = 0; i < LANES; i++) {
-            struct lane lane = {i % THREADS, i / THREADS, i % 32,
-                                in + i / 32 * 32, in[i]};
-            uint32_t want = cases[k].reference(&lane);
-            ck_assert_msg(out[i] == want, "%s\nlane %u: got %#x, want %#x",
-                          cases[k].body, i, out[i], want);
-        }
-    }
-    printf("%zu passed, %zu refused as unsupported\n", n - refused, refused);
-    machine_close();
-}
-
-#define CHECK(cases) check_cases(cases, sizeof cases / sizeof *cases)
 
 static uint32_t r_tid(const struct lane *l)
 {
@@ -89,7 +14,7 @@ static uint32_t r_tid(const struct lane *l)
 
 static uint32_t r_ntid(const struct lane *l)
 {
-    return THREADS;
+    return LANES_THREADS;
 }
 
 static uint32_t r_cta(const struct lane *l)
@@ -99,7 +24,7 @@ static uint32_t r_cta(const struct lane *l)
 
 static uint32_t r_nctaid(const struct lane *l)
 {
-    return CTAS;
+    return LANES_CTAS;
 }
 
 static uint32_t r_laneid(const struct lane *l)
@@ -114,7 +39,7 @@ static uint32_t r_warpid(const struct lane *l)
 
 static uint32_t r_nwarpid(const struct lane *l)
 {
-    return THREADS / 32;
+    return LANES_THREADS / 32;
 }
 
 static uint32_t r_zero(const struct lane *l)
@@ -191,7 +116,7 @@ START_TEST(special_registers_hold_the_position)
          "cvt.u32.u64 %s7,%l4;",
          r_cta},
     };
-    CHECK(cases);
+    LANES_CHECK(cases);
 }
 END_TEST
 
@@ -236,28 +161,29 @@ END_TEST
 
 static uint32_t r_mirrored(const struct lane *l)
 {
-    return inputs((int)(l->cta * THREADS + THREADS - 1 - l->tid));
+    return lanes_input(
+        (int)(l->cta * LANES_THREADS + LANES_THREADS - 1 - l->tid));
 }
 
 static bool odd(const struct lane *l, int other)
 {
-    return inputs((int)l->cta * THREADS + other) & 1;
+    return lanes_input((int)l->cta * LANES_THREADS + other) & 1;
 }
 
 static uint32_t r_odd_count(const struct lane *l)
 {
     uint32_t n = 0;
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < LANES_THREADS; i++)
         n += odd(l, i);
     return n;
 }
 
-/* Sum of 0 .. THREADS - 1 through shared memory, halving with barriers. */
+/* Sum of 0 .. LANES_THREADS - 1 through shared memory, halving with barriers. */
 static uint32_t r_tree(const struct lane *l)
 {
     uint32_t sum = 0;
     for (int i = 0; i < 64; i++)
-        sum += inputs((int)l->cta * THREADS + i);
+        sum += lanes_input((int)l->cta * LANES_THREADS + i);
     return sum;
 }
 
@@ -304,206 +230,7 @@ START_TEST(barriers_order_shared_memory)
                   "ld.shared.u32 %s7,[sh];",
          r_tree},
     };
-    CHECK(cases);
-}
-END_TEST
-
-static uint32_t r_popc16(const struct lane *l)
-{
-    return 16;
-}
-
-static uint32_t r_ballot(const struct lane *l)
-{
-    uint32_t mask = 0;
-    for (int i = 0; i < 32; i++)
-        mask |= (l->warp[i] & 1) << i;
-    return mask;
-}
-
-/* The ballot of the lanes that took the branch: those of even number. */
-static uint32_t r_even_ballot(const struct lane *l)
-{
-    return l->id % 2 ? 0xdead : r_ballot(l) & 0x55555555;
-}
-
-static uint32_t r_even_mask(const struct lane *l)
-{
-    return l->id % 2 ? 0xdead : 0x55555555;
-}
-
-static uint32_t r_all_mask(const struct lane *l)
-{
-    return 0xffffffff;
-}
-
-#define ODD           "and.b32 %s4,%s0,1; setp.ne.u32 %q0,%s4,0;"
-#define EVEN_LANES    "and.b32 %s5,%s2,1; setp.ne.u32 %q5,%s5,0; @%q5 bra OUT;"
-#define PREDICATE_OUT "selp.u32 %s7,1,0,%q1;"
-
-START_TEST(votes_count_their_warp)
-{
-    static const struct lane_case cases[] = {
-        {ODD "vote.sync.ballot.b32 %s7,%q0,0xffffffff;", r_ballot},
-        {ODD "vote.sync.any.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_one},
-        {ODD "vote.sync.all.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_zero},
-        {ODD "vote.sync.uni.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_zero},
-        {"setp.lt.u32 %q0,%s2,1000;"
-         "vote.sync.all.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
-         r_one},
-        {"setp.gt.u32 %q0,%s2,1000;"
-         "vote.sync.uni.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
-         r_one},
-        {"setp.gt.u32 %q0,%s2,1000;"
-         "vote.sync.any.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
-         r_zero},
-        {ODD "not.pred %q2,%q0; vote.sync.ballot.b32 %s7,!%q2,0xffffffff;",
-         r_ballot},
-        {ODD EVEN_LANES "vote.sync.ballot.b32 %s7,%q0,0x55555555; OUT:",
-         r_even_ballot},
-        {"activemask.b32 %s7;", r_all_mask},
-        {EVEN_LANES "activemask.b32 %s7; OUT:", r_even_mask},
-        {"and.b32 %s4,%s2,1; setp.eq.u32 %q0,%s4,0;"
-         "vote.sync.ballot.b32 %s7,%q0,0xffffffff; popc.b32 %s7,%s7;",
-         r_popc16},
-    };
-    CHECK(cases);
-}
-END_TEST
-
-static uint32_t r_up(const struct lane *l)
-{
-    return l->warp[l->id >= 3 ? l->id - 3 : l->id];
-}
-
-static uint32_t r_down(const struct lane *l)
-{
-    return l->warp[l->id + 3 <= 31 ? l->id + 3 : l->id];
-}
-
-static uint32_t r_butterfly(const struct lane *l)
-{
-    return l->warp[l->id ^ 5];
-}
-
-static uint32_t r_index(const struct lane *l)
-{
-    return l->warp[(l->id * 7 + 1) & 31];
-}
-
-/* Segments of 8 lanes: c = 0x1800 | 7 for idx and down, 0x1800 for up. */
-static uint32_t r_segment_down(const struct lane *l)
-{
-    return l->warp[(l->id & 7) + 3 <= 7 ? l->id + 3 : l->id];
-}
-
-static uint32_t r_segment_up(const struct lane *l)
-{
-    return l->warp[(l->id & 7) >= 3 ? l->id - 3 : l->id];
-}
-
-static uint32_t r_segment_first(const struct lane *l)
-{
-    return l->warp[l->id & ~7u];
-}
-
-static uint32_t r_segment_in_range(const struct lane *l)
-{
-    return (l->id & 7) + 3 <= 7;
-}
-
-static uint32_t r_warp_sum(const struct lane *l)
-{
-    uint32_t sum = 0;
-    for (int i = 0; i < 32; i++)
-        sum += l->warp[i];
-    return sum;
-}
-
-#define BUTTERFLY_SUM(n)                                                       \
-    "shfl.sync.bfly.b32 %s8,%s7," #n ",31,0xffffffff; add.u32 %s7,%s7,%s8;"
-
-START_TEST(shuffles_move_between_lanes)
-{
-    static const struct lane_case cases[] = {
-        {"shfl.sync.up.b32 %s7,%s0,3,0,0xffffffff;", r_up},
-        {"shfl.sync.down.b32 %s7,%s0,3,31,0xffffffff;", r_down},
-        {"shfl.sync.bfly.b32 %s7,%s0,5,31,0xffffffff;", r_butterfly},
-        {"mad.lo.u32 %s4,%s2,7,1; shfl.sync.idx.b32 %s7,%s0,%s4,31,0xffffffff;",
-         r_index},
-        {"shfl.sync.down.b32 %s7|%q1,%s0,3,0x1807,0xffffffff;", r_segment_down},
-        {"shfl.sync.down.b32 %s4|%q1,%s0,3,0x1807,0xffffffff;" PREDICATE_OUT,
-         r_segment_in_range},
-        {"shfl.sync.up.b32 %s7,%s0,3,0x1800,0xffffffff;", r_segment_up},
-        {"shfl.sync.idx.b32 %s7,%s0,0,0x1807,0xffffffff;", r_segment_first},
-        {"mov.u32 %s7,%s0;" BUTTERFLY_SUM(16) BUTTERFLY_SUM(8) BUTTERFLY_SUM(4)
-             BUTTERFLY_SUM(2) BUTTERFLY_SUM(1),
-         r_warp_sum},
-        {"redux.sync.add.u32 %s7,%s0,0xffffffff;", r_warp_sum},
-    };
-    CHECK(cases);
-}
-END_TEST
-
-static uint32_t r_min(const struct lane *l)
-{
-    uint32_t best = l->warp[0];
-    for (int i = 1; i < 32; i++)
-        best = l->warp[i] < best ? l->warp[i] : best;
-    return best;
-}
-
-static uint32_t r_max_signed(const struct lane *l)
-{
-    int32_t best = INT32_MIN;
-    for (int i = 0; i < 32; i++)
-        best = (int32_t)(l->warp[i] << 7) > best ? (int32_t)(l->warp[i] << 7)
-                                                 : best;
-    return (uint32_t)best;
-}
-
-static uint32_t r_xor_all(const struct lane *l)
-{
-    uint32_t all = 0;
-    for (int i = 0; i < 32; i++)
-        all ^= l->warp[i];
-    return all;
-}
-
-/* Lanes of the warp with the same low two bits. */
-static uint32_t r_match(const struct lane *l)
-{
-    uint32_t mask = 0;
-    for (int i = 0; i < 32; i++)
-        mask |= (uint32_t)((l->warp[i] & 3) == (l->in & 3)) << i;
-    return mask;
-}
-
-START_TEST(matches_and_reductions_see_the_warp)
-{
-    static const struct lane_case cases[] = {
-        {"and.b32 %s4,%s0,3; match.any.sync.b32 %s7,%s4,0xffffffff;", r_match},
-        {"and.b32 %s4,%s0,3; cvt.u64.u32 %l4,%s4; shl.b64 %l4,%l4,40;"
-         "match.any.sync.b64 %s7,%l4,0xffffffff;",
-         r_match},
-        {"mov.u32 %s4,9; match.all.sync.b32 %s7|%q1,%s4,0xffffffff;",
-         r_all_mask},
-        {"match.all.sync.b32 %s7|%q1,%s0,0xffffffff;", r_zero},
-        {"mov.u32 %s4,9; match.all.sync.b32 "
-         "%s5|%q1,%s4,0xffffffff;" PREDICATE_OUT,
-         r_one},
-        {"redux.sync.min.u32 %s7,%s0,0xffffffff;", r_min},
-        {"shl.b32 %s4,%s0,7; redux.sync.max.s32 %s7,%s4,0xffffffff;",
-         r_max_signed},
-        {"redux.sync.xor.b32 %s7,%s0,0xffffffff;", r_xor_all},
-        {"mov.u32 %s4,6; redux.sync.and.b32 %s5,%s4,0xffffffff;"
-         "sub.u32 %s7,%s5,5;",
-         r_one},
-        {"elect.sync _|%q1,0xffffffff; selp.u32 %s4,1,0,%q1;"
-         "redux.sync.add.u32 %s7,%s4,0xffffffff;",
-         r_one},
-    };
-    CHECK(cases);
+    LANES_CHECK(cases);
 }
 END_TEST
 
@@ -538,7 +265,7 @@ static uint32_t r_early(const struct lane *l)
 
 static uint32_t r_survivors(const struct lane *l)
 {
-    return l->tid % 3 ? THREADS / 3 * 2 : 0;
+    return l->tid % 3 ? LANES_THREADS / 3 * 2 : 0;
 }
 
 START_TEST(divergent_lanes_come_together)
@@ -592,11 +319,10 @@ START_TEST(divergent_lanes_come_together)
          "mov.u32 %s7,1;",
          r_one},
     };
-    CHECK(cases);
+    LANES_CHECK(cases);
 }
 END_TEST
 
 SUITE_MAIN("softcuda lanes", 30, special_registers_hold_the_position,
            three_dimensions_number_every_thread, barriers_order_shared_memory,
-           votes_count_their_warp, shuffles_move_between_lanes,
-           matches_and_reductions_see_the_warp, divergent_lanes_come_together)
+           divergent_lanes_come_together)

@@ -1,0 +1,218 @@
+/*
+ * What the lanes of a warp exchange: votes, shuffles, matches, reductions.
+ */
+#include "common/suite.h"
+
+#include "lanes.h"
+
+static uint32_t r_zero(const struct lane *l)
+{
+    return 0;
+}
+
+static uint32_t r_one(const struct lane *l)
+{
+    return 1;
+}
+
+static uint32_t r_popc16(const struct lane *l)
+{
+    return 16;
+}
+
+static uint32_t r_ballot(const struct lane *l)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < 32; i++)
+        mask |= (l->warp[i] & 1) << i;
+    return mask;
+}
+
+/* The ballot of the lanes that took the branch: those of even number. */
+static uint32_t r_even_ballot(const struct lane *l)
+{
+    return l->id % 2 ? 0xdead : r_ballot(l) & 0x55555555;
+}
+
+static uint32_t r_even_mask(const struct lane *l)
+{
+    return l->id % 2 ? 0xdead : 0x55555555;
+}
+
+static uint32_t r_all_mask(const struct lane *l)
+{
+    return 0xffffffff;
+}
+
+#define ODD           "and.b32 %s4,%s0,1; setp.ne.u32 %q0,%s4,0;"
+#define EVEN_LANES    "and.b32 %s5,%s2,1; setp.ne.u32 %q5,%s5,0; @%q5 bra OUT;"
+#define PREDICATE_OUT "selp.u32 %s7,1,0,%q1;"
+
+START_TEST(votes_count_their_warp)
+{
+    static const struct lane_case cases[] = {
+        {ODD "vote.sync.ballot.b32 %s7,%q0,0xffffffff;", r_ballot},
+        {ODD "vote.sync.any.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_one},
+        {ODD "vote.sync.all.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_zero},
+        {ODD "vote.sync.uni.pred %q1,%q0,0xffffffff;" PREDICATE_OUT, r_zero},
+        {"setp.lt.u32 %q0,%s2,1000;"
+         "vote.sync.all.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
+         r_one},
+        {"setp.gt.u32 %q0,%s2,1000;"
+         "vote.sync.uni.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
+         r_one},
+        {"setp.gt.u32 %q0,%s2,1000;"
+         "vote.sync.any.pred %q1,%q0,0xffffffff;" PREDICATE_OUT,
+         r_zero},
+        {ODD "not.pred %q2,%q0; vote.sync.ballot.b32 %s7,!%q2,0xffffffff;",
+         r_ballot},
+        {ODD EVEN_LANES "vote.sync.ballot.b32 %s7,%q0,0x55555555; OUT:",
+         r_even_ballot},
+        {"activemask.b32 %s7;", r_all_mask},
+        {EVEN_LANES "activemask.b32 %s7; OUT:", r_even_mask},
+        {"and.b32 %s4,%s2,1; setp.eq.u32 %q0,%s4,0;"
+         "vote.sync.ballot.b32 %s7,%q0,0xffffffff; popc.b32 %s7,%s7;",
+         r_popc16},
+    };
+    LANES_CHECK(cases);
+}
+END_TEST
+
+static uint32_t r_up(const struct lane *l)
+{
+    return l->warp[l->id >= 3 ? l->id - 3 : l->id];
+}
+
+static uint32_t r_down(const struct lane *l)
+{
+    return l->warp[l->id + 3 <= 31 ? l->id + 3 : l->id];
+}
+
+static uint32_t r_butterfly(const struct lane *l)
+{
+    return l->warp[l->id ^ 5];
+}
+
+static uint32_t r_index(const struct lane *l)
+{
+    return l->warp[(l->id * 7 + 1) & 31];
+}
+
+/* Segments of 8 lanes: c = 0x1800 | 7 for idx and down, 0x1800 for up. */
+static uint32_t r_segment_down(const struct lane *l)
+{
+    return l->warp[(l->id & 7) + 3 <= 7 ? l->id + 3 : l->id];
+}
+
+static uint32_t r_segment_up(const struct lane *l)
+{
+    return l->warp[(l->id & 7) >= 3 ? l->id - 3 : l->id];
+}
+
+static uint32_t r_segment_first(const struct lane *l)
+{
+    return l->warp[l->id & ~7u];
+}
+
+static uint32_t r_segment_in_range(const struct lane *l)
+{
+    return (l->id & 7) + 3 <= 7;
+}
+
+static uint32_t r_warp_sum(const struct lane *l)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i++)
+        sum += l->warp[i];
+    return sum;
+}
+
+#define BUTTERFLY_SUM(n)                                                       \
+    "shfl.sync.bfly.b32 %s8,%s7," #n ",31,0xffffffff; add.u32 %s7,%s7,%s8;"
+
+START_TEST(shuffles_move_between_lanes)
+{
+    static const struct lane_case cases[] = {
+        {"shfl.sync.up.b32 %s7,%s0,3,0,0xffffffff;", r_up},
+        {"shfl.sync.down.b32 %s7,%s0,3,31,0xffffffff;", r_down},
+        {"shfl.sync.bfly.b32 %s7,%s0,5,31,0xffffffff;", r_butterfly},
+        {"mad.lo.u32 %s4,%s2,7,1; shfl.sync.idx.b32 %s7,%s0,%s4,31,0xffffffff;",
+         r_index},
+        {"shfl.sync.down.b32 %s7|%q1,%s0,3,0x1807,0xffffffff;", r_segment_down},
+        {"shfl.sync.down.b32 %s4|%q1,%s0,3,0x1807,0xffffffff;" PREDICATE_OUT,
+         r_segment_in_range},
+        {"shfl.sync.up.b32 %s7,%s0,3,0x1800,0xffffffff;", r_segment_up},
+        {"shfl.sync.idx.b32 %s7,%s0,0,0x1807,0xffffffff;", r_segment_first},
+        {"mov.u32 %s7,%s0;" BUTTERFLY_SUM(16) BUTTERFLY_SUM(8) BUTTERFLY_SUM(4)
+             BUTTERFLY_SUM(2) BUTTERFLY_SUM(1),
+         r_warp_sum},
+        {"redux.sync.add.u32 %s7,%s0,0xffffffff;", r_warp_sum},
+    };
+    LANES_CHECK(cases);
+}
+END_TEST
+
+static uint32_t r_min(const struct lane *l)
+{
+    uint32_t best = l->warp[0];
+    for (int i = 1; i < 32; i++)
+        best = l->warp[i] < best ? l->warp[i] : best;
+    return best;
+}
+
+static uint32_t r_max_signed(const struct lane *l)
+{
+    int32_t best = INT32_MIN;
+    for (int i = 0; i < 32; i++)
+        best = (int32_t)(l->warp[i] << 7) > best ? (int32_t)(l->warp[i] << 7)
+                                                 : best;
+    return (uint32_t)best;
+}
+
+static uint32_t r_xor_all(const struct lane *l)
+{
+    uint32_t all = 0;
+    for (int i = 0; i < 32; i++)
+        all ^= l->warp[i];
+    return all;
+}
+
+/* Lanes of the warp with the same low two bits. */
+static uint32_t r_match(const struct lane *l)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < 32; i++)
+        mask |= (uint32_t)((l->warp[i] & 3) == (l->in & 3)) << i;
+    return mask;
+}
+
+START_TEST(matches_and_reductions_see_the_warp)
+{
+    static const struct lane_case cases[] = {
+        {"and.b32 %s4,%s0,3; match.any.sync.b32 %s7,%s4,0xffffffff;", r_match},
+        {"and.b32 %s4,%s0,3; cvt.u64.u32 %l4,%s4; shl.b64 %l4,%l4,40;"
+         "match.any.sync.b64 %s7,%l4,0xffffffff;",
+         r_match},
+        {"mov.u32 %s4,9; match.all.sync.b32 %s7|%q1,%s4,0xffffffff;",
+         r_all_mask},
+        {"match.all.sync.b32 %s7|%q1,%s0,0xffffffff;", r_zero},
+        {"mov.u32 %s4,9; match.all.sync.b32 "
+         "%s5|%q1,%s4,0xffffffff;" PREDICATE_OUT,
+         r_one},
+        {"redux.sync.min.u32 %s7,%s0,0xffffffff;", r_min},
+        {"shl.b32 %s4,%s0,7; redux.sync.max.s32 %s7,%s4,0xffffffff;",
+         r_max_signed},
+        {"redux.sync.xor.b32 %s7,%s0,0xffffffff;", r_xor_all},
+        {"mov.u32 %s4,6; redux.sync.and.b32 %s5,%s4,0xffffffff;"
+         "sub.u32 %s7,%s5,5;",
+         r_one},
+        {"elect.sync _|%q1,0xffffffff; selp.u32 %s4,1,0,%q1;"
+         "redux.sync.add.u32 %s7,%s4,0xffffffff;",
+         r_one},
+    };
+    LANES_CHECK(cases);
+}
+END_TEST
+
+SUITE_MAIN("softcuda warps", 30, votes_count_their_warp,
+           shuffles_move_between_lanes, matches_and_reductions_see_the_warp)
