@@ -212,22 +212,22 @@ class Wrong(unittest.TestCase):
 
 
 class Installed(unittest.TestCase):
-    def test_installed_layout_is_found(self):
+    def test_installed_tools_find_what_is_installed(self):
         with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(os.path.realpath(folder))
-            lib = root / 'lib'
-            soft = lib / 'libadsm/softcuda'
-            (root / 'bin').mkdir()
-            soft.mkdir(parents=True)
-            shutil.copy(PRELOAD, lib)
-            for path in (BUILD / 'libadsm').glob('libadsm.so*'):
-                if path.is_file():
-                    shutil.copy(path, lib, follow_symlinks=True)
-            shutil.copy(SOFTCUDA / 'libcuda.so.1', soft)
-            program = shutil.copy(RUN, root / 'bin')
-            run = adsm_run('--soft', 'env', program=program)
-        self.assertIn(f'LD_PRELOAD={lib}/libadsm-preload.so\n', run.stdout)
-        self.assertIn(f'LD_LIBRARY_PATH={soft}\n', run.stdout)
+            subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild',
+                            '--quiet', '--destdir', folder],
+                           check=True, capture_output=True)
+            root = os.path.realpath(folder)
+            program = next(pathlib.Path(root).rglob('bin/adsm-run'))
+            env = adsm_run('--soft', 'env', program=program)
+            info = adsm_run('--soft', program.parent / 'adsm-info',
+                            '--devices', program=program)
+        self.assertRegex(env.stdout, rf'(?m)^LD_PRELOAD={root}/.*/'
+                                     r'libadsm-preload\.so$')
+        self.assertRegex(env.stdout, rf'(?m)^LD_LIBRARY_PATH={root}/.*/'
+                                     r'softcuda$')
+        self.assertEqual((info.returncode, info.stderr), (0, ''), info)
+        self.assertRegex(info.stdout, r'(?m)^ +0  \S')
 
     def test_alone_it_says_what_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -23,8 +23,8 @@ static const char *const preload_places[] = {
 };
 static const char *const softcuda_places[] = {
     "softcuda",
-    ADSM_LIBDIR_FROM_BIN "/libadsm/softcuda",
-    "../lib/libadsm/softcuda",
+    ADSM_LIBDIR_FROM_BIN "/softcuda",
+    "../lib/softcuda",
 };
 
 static int own_folder(char *path, size_t bytes)
