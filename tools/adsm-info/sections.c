@@ -35,17 +35,18 @@ static void add_device(struct table *table, int device)
     size_t total_bytes = 0, free_bytes = 0;
     struct adsm_accel *accel = NULL;
     const char *why = "", *strategy = "";
-    int status = adsm_accel_open(device, &accel);
-    if (status == 0) {
+    bool usable = adsm_accel_open(device, &accel) == 0;
+    if (usable)
         strategy = adsm_strategy_name(adsm_address_strategy(accel, &why));
-        status = adsm_accel_describe(device, model, sizeof model, &total_bytes,
-                                     &free_bytes);
-    }
-    if (status != 0)
+    else
         why = adsm_accel_error_text();
+    (void)adsm_accel_describe(device, model, sizeof model, &total_bytes,
+                              usable ? &free_bytes : NULL);
+    if (total_bytes)
+        snprintf(total, sizeof total, "%zu", total_bytes >> 20);
+    if (usable)
+        snprintf(available, sizeof available, "%zu", free_bytes >> 20);
     snprintf(number, sizeof number, "%d", device);
-    snprintf(total, sizeof total, "%zu", total_bytes >> 20);
-    snprintf(available, sizeof available, "%zu", free_bytes >> 20);
     table_add(table,
               (const char *[]){number, model, total, available, strategy, why});
 }
