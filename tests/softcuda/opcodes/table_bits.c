@@ -78,6 +78,13 @@ static uint64_t r_lop3(const struct op_case *c, const uint64_t *in)
     return d;
 }
 
+/* lop3 whose result is tested, too: bit 0 of d | p, q = e. */
+static uint64_t r_lop3_test(const struct op_case *c, const uint64_t *in)
+{
+    bool nonzero = r_lop3(c, in) != 0;
+    return c->arg & HI ? (nonzero && in[3]) : (nonzero || in[3]);
+}
+
 static uint64_t r_popc(const struct op_case *c, const uint64_t *in)
 {
     uint64_t n = 0;
@@ -245,6 +252,10 @@ static const struct op_case cases[] = {
     OP("shf.l.wrap.b32 %d,%a,%b,%c", "W WiWiWs", r_shf, HI | EXTRA(1)),
     OP("shf.r.clamp.b32 %d,%a,%b,%c", "W WiWiWs", r_shf, 0),
     OP("shf.r.wrap.b32 %d,%a,%b,%c", "W WiWiWs", r_shf, EXTRA(1)),
+    OP("lop3.or.b32 %s0|%d,%a,%b,%c,0x96,%e", "P WiWiWiPq", r_lop3_test,
+       EXTRA(0x96)),
+    OP("lop3.and.b32 _|%d,%a,%b,%c,0x80,%e", "P WiWiWiPq", r_lop3_test,
+       EXTRA(0x80) | HI),
     OP("popc.b32 %d,%a", "W Wi", r_popc, B32),
     OP("popc.b64 %d,%a", "W Di", r_popc, B64),
     OP("clz.b32 %d,%a", "W Wi", r_clz, B32),

@@ -97,6 +97,22 @@ static uint64_t r_slct(const struct op_case *c, const uint64_t *in)
     return first ? in[0] : in[1];
 }
 
+/* Both halves: the low one to bit 0, the high one to bit 1. */
+static uint64_t r_setp_pair(const struct op_case *c, const uint64_t *in)
+{
+    const uint64_t low[3] = {in[0] & 0xffff, in[1] & 0xffff};
+    const uint64_t high[3] = {in[0] >> 16, in[1] >> 16};
+    return r_setp(c, low) | r_setp(c, high) << 1;
+}
+
+/* set with a result as wide as its f16 sources. */
+static uint64_t r_set_half(const struct op_case *c, const uint64_t *in)
+{
+    if (!compared(c, in))
+        return 0;
+    return ARG_FROM(c) == F16 ? 0x3c00 : 0xffff;
+}
+
 static bool applies(enum op_type type, unsigned comparison)
 {
     if (type >= B16)
@@ -188,11 +204,38 @@ static void emit_selections(struct op_table *table, enum op_type type)
     op_emit(table, c, "slct.ftz.%s.f32 %%d,%%a,%%b,%%c", t);
 }
 
+static void emit_half_forms(struct op_table *table, unsigned cmp)
+{
+    static const enum op_type pairs[] = {F16, BF16};
+    struct op_case c = {.reference = r_setp_pair};
+    for (int i = 0; i < 2; i++) {
+        c.signature = pairs[i] == F16 ? "W WFWF" : "W WBWB";
+        c.arg = pairs[i] | EXTRA(cmp);
+        op_emit(table, c,
+                "setp.%s.%sx2 %%q1|%%q2,%%a,%%b; "
+                "selp.u32 %%s0,1,0,%%q1; selp.u32 %%s1,2,0,%%q2; "
+                "or.b32 %%d,%%s0,%%s1",
+                names[cmp], op_type_name(pairs[i]));
+    }
+    c.signature = "H HfHf";
+    c.reference = r_set_half;
+    c.arg = F16 | EXTRA(cmp) | FROM(F16);
+    op_emit(table, c, "set.%s.f16.f16 %%d,%%a,%%b", names[cmp]);
+    c.arg = F16 | EXTRA(cmp) | FROM(U16);
+    op_emit(table, c, "set.%s.u16.f16 %%d,%%a,%%b", names[cmp]);
+    c.arg = F16 | EXTRA(cmp) | FROM(U32);
+    c.signature = "W HfHf";
+    c.reference = r_set;
+    op_emit(table, c, "set.%s.u32.f16 %%d,%%a,%%b", names[cmp]);
+}
+
 void table_compare(struct op_table *table)
 {
     static const enum op_type types[] = {B16, B32, B64, U16,  S16, U32, S32,
                                          U64, S64, F16, BF16, F32, F64};
     table->name = "comparison and selection";
+    for (unsigned cmp = 0; cmp < LO; cmp++)
+        emit_half_forms(table, cmp);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         for (unsigned cmp = 0; cmp < NAMES; cmp++)
             if (applies(types[i], cmp))

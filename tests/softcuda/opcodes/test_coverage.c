@@ -36,7 +36,7 @@ static const char *const beyond[] = {
     "cp.async.ca.shared.global [%s0],[%l0],16",
     "createpolicy.fractional.L2::evict_last.b64 %l0,1.0",
     "discard.global.L2 [%l0],128",
-    "getctarank.u32 %s0,%l0",
+    "getctarank.u64 %s0,%l0",
     "griddepcontrol.wait",
     "istypep.texref %q0,%l0",
     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%s0},[%s1]",
