@@ -1,0 +1,96 @@
+/*
+ * Handlers that look at more than one lane: branches, barriers, warps,
+ * atomics. Compiled once; their cost is not in vector arithmetic.
+ *
+ * Lock: none. Each takes and returns what sc_handler says.
+ */
+#ifndef SOFTCUDA_EXEC_CONTROL_H
+#define SOFTCUDA_EXEC_CONTROL_H
+
+#include "exec/ops.h"
+
+#define SC_DECLARE_OP(name)                                                    \
+    const struct sc_op *name(const struct sc_op *op, struct sc_strip *strip)
+
+/* ---- control.c ---- target: index of an op; a: predicate slot ---- */
+SC_DECLARE_OP(sc_op_jump);
+SC_DECLARE_OP(sc_op_branch);     /* lanes whose predicate holds */
+SC_DECLARE_OP(sc_op_branch_not); /* lanes whose predicate does not */
+SC_DECLARE_OP(sc_op_join);       /* start of a block with several ways in */
+SC_DECLARE_OP(sc_op_table);      /* a: index, imm: count; jumps follow it */
+SC_DECLARE_OP(sc_op_guard);      /* run op[1] for lanes with the predicate */
+SC_DECLARE_OP(sc_op_guard_not);
+SC_DECLARE_OP(sc_op_exit);
+SC_DECLARE_OP(sc_op_trap);
+SC_DECLARE_OP(sc_op_fence);
+SC_DECLARE_OP(sc_op_spin); /* a place where another lane may be waited for */
+
+/* a: address, e: its register's bytes, imm: offset, flags: alignment */
+SC_DECLARE_OP(sc_op_align);
+
+/* ---- barrier.c ---- b: id slot, c: count slot (imm bit 0: given) ---- */
+SC_DECLARE_OP(sc_op_barrier);
+SC_DECLARE_OP(sc_op_barrier_arrive);
+/* d: result, a: predicate, flags: enum sc_barrier_red */
+SC_DECLARE_OP(sc_op_barrier_red);
+enum sc_barrier_red { SC_RED_POPC, SC_RED_AND, SC_RED_OR };
+/** Lanes left for good; open what only waited for them. */
+void sc_barrier_recheck(struct sc_cta *cta);
+
+/* ---- warp.c ---- e: member mask slot ---- */
+SC_DECLARE_OP(sc_op_warp_sync);
+SC_DECLARE_OP(sc_op_active);
+/* d, target: predicate slot or ~0; a value, b lane, c clamp */
+SC_DECLARE_OP(sc_op_shfl_up);
+SC_DECLARE_OP(sc_op_shfl_down);
+SC_DECLARE_OP(sc_op_shfl_bfly);
+SC_DECLARE_OP(sc_op_shfl_idx);
+SC_DECLARE_OP(sc_op_vote_all);
+SC_DECLARE_OP(sc_op_vote_any);
+SC_DECLARE_OP(sc_op_vote_uni);
+SC_DECLARE_OP(sc_op_vote_ballot);
+/* flags: bytes of the value; match.all also sets predicate slot `target` */
+SC_DECLARE_OP(sc_op_match_any);
+SC_DECLARE_OP(sc_op_match_all);
+/* flags: enum sc_redux */
+SC_DECLARE_OP(sc_op_redux);
+enum sc_redux {
+    SC_REDUX_ADD,
+    SC_REDUX_AND,
+    SC_REDUX_OR,
+    SC_REDUX_XOR,
+    SC_REDUX_MIN_U,
+    SC_REDUX_MAX_U,
+    SC_REDUX_MIN_S,
+    SC_REDUX_MAX_S
+};
+/* imm: special register; flags: bytes */
+SC_DECLARE_OP(sc_op_clock);
+/* a: generic address, mode: space asked about; d: predicate */
+SC_DECLARE_OP(sc_op_isspace);
+
+/* ---- atomic.c ---- */
+
+enum sc_atomic {
+    SC_ATOM_ADD,
+    SC_ATOM_INC,
+    SC_ATOM_DEC,
+    SC_ATOM_MIN,
+    SC_ATOM_MAX,
+    SC_ATOM_AND,
+    SC_ATOM_OR,
+    SC_ATOM_XOR,
+    SC_ATOM_EXCH,
+    SC_ATOM_CAS,
+    SC_ATOM_COUNT
+};
+
+/**
+ * Handler of atom (d: old value, ~0 for red), a: address, b, c: operands,
+ * e: bytes of the address register.
+ *
+ * Return: NULL for "no such form"
+ */
+sc_handler sc_atomic_find(enum sc_atomic kind, enum sc_type type);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * Faults of kernels: SIGSEGV and SIGBUS of a worker inside a kernel, at an
+ * address inside the device window, end that CTA; all others go on to who had
+ * the signal before.
+ *
+ * Lock: none; the handlers are installed and removed by sc_exec_init/fini.
+ */
+#include "exec/worker.h"
+
+#include <signal.h>
+
+static _Thread_local struct sc_worker *volatile running
+    __attribute__((tls_model("initial-exec")));
+static struct sigaction old_segv, old_bus;
+
+struct sc_worker *sc_fault_set(struct sc_worker *worker)
+{
+    struct sc_worker *before = running;
+    running = worker;
+    return before;
+}
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    const struct sigaction *old = number == SIGSEGV ? &old_segv : &old_bus;
+    if (old->sa_flags & SA_SIGINFO) {
+        old->sa_sigaction(number, info, context);
+    } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+        old->sa_handler(number);
+    } else {
+        /* returning repeats the access, now under the default action */
+        signal(number, SIG_DFL);
+    }
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    struct sc_worker *worker = running;
+    uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
+    if (!worker || at - worker->cta.window_base >= worker->cta.window_bytes) {
+        pass_on(number, info, context);
+        return;
+    }
+    worker->cta.fault.address = at;
+    siglongjmp(worker->back, 1);
+}
+
+void sc_fault_init(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &old_segv);
+    sigaction(SIGBUS, &action, &old_bus);
+}
+
+void sc_fault_fini(void)
+{
+    sigaction(SIGSEGV, &old_segv, NULL);
+    sigaction(SIGBUS, &old_bus, NULL);
+}

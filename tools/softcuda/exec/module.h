@@ -1,0 +1,28 @@
+/*
+ * Inside of a module, for the launcher.
+ *
+ * Lock: none; read-only once loaded.
+ */
+#ifndef SOFTCUDA_EXEC_MODULE_H
+#define SOFTCUDA_EXEC_MODULE_H
+
+#include "exec/machine.h"
+#include "ptx/ir.h"
+
+struct sc_kernel {
+    struct sc_kernel_info info;
+    struct sc_code code;
+};
+
+struct sc_module {
+    struct sc_load load; /* its arena holds everything below */
+    struct sc_space space;
+    struct sc_ir *ir;
+    struct sc_kernel *kernels;
+    size_t kernel_count;
+    struct sc_variable_info *variables;
+    size_t variable_count;
+    uint32_t const_bytes;
+};
+
+#endif

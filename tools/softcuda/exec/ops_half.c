@@ -1,0 +1,127 @@
+/*
+ * f16 and bf16 arithmetic, alone and in pairs, over the lanes of a strip.
+ *
+ * Every operation is done in double, where the exact result of add, sub and
+ * mul fits and that of fma nearly always, and rounded once. Lock: none.
+ */
+#include "exec/half.h"
+#include "exec/isa_parts.h"
+
+static inline double widen_f16(uint16_t v)
+{
+    return sc_f16_f32(v);
+}
+
+static inline double widen_bf16(uint16_t v)
+{
+    return sc_bf16_f32(v);
+}
+
+static inline double limit(double v, unsigned flags)
+{
+    if (flags & SC_FLAG_SAT)
+        v = v > 0 ? (v < 1 ? v : 1) : 0;
+    if (flags & SC_FLAG_RELU)
+        v = v > 0 || v != v ? v : 0;
+    return v;
+}
+
+static inline double pick(double x, double y, bool less, unsigned flags)
+{
+    bool nan_x = x != x, nan_y = y != y;
+    if (flags & SC_FLAG_NAN && (nan_x || nan_y))
+        return nan_x ? x : y;
+    return nan_x ? y : nan_y ? x : less ? x : y;
+}
+
+static inline bool below(double x, double y)
+{
+    return x < y || (x == y && signbit(x));
+}
+
+#define FLUSH(v)                                                               \
+    (flags & SC_FLAG_FTZ && __builtin_fabs(v) < 0x1p-14 ? copysign(0, v) : (v))
+
+/* Expression in doubles x, y, z for one value, then for packed pairs. */
+#define FORMAT(kind, f, e)                                                     \
+    static inline uint16_t kind##_one_##f(uint16_t x_, uint16_t y_,            \
+                                          uint16_t z_, unsigned flags)         \
+    {                                                                          \
+        const double x = FLUSH(widen_##f(x_)), y = FLUSH(widen_##f(y_)),       \
+                     z = FLUSH(widen_##f(z_));                                 \
+        (void)y, (void)z;                                                      \
+        const double w = limit(e, flags);                                      \
+        return sc_f64_##f(FLUSH(w), SC_RN);                                    \
+    }                                                                          \
+    SC_DEFINE_OP(kind##_##f, uint16_t, uint16_t, uint16_t, uint16_t,           \
+                 r = kind##_one_##f(x, y, z, flags))                           \
+    SC_DEFINE_OP(                                                              \
+        kind##_##f##x2, uint32_t, uint32_t, uint32_t, uint32_t,                \
+        r = kind##_one_##f((uint16_t)x, (uint16_t)y, (uint16_t)z, flags) |     \
+            (uint32_t)kind##_one_##f((uint16_t)(x >> 16), (uint16_t)(y >> 16), \
+                                     (uint16_t)(z >> 16), flags)               \
+                << 16)
+#define HALF(kind, e) FORMAT(kind, f16, e) FORMAT(kind, bf16, e)
+
+HALF(add, x + y)
+HALF(sub, x - y)
+HALF(mul, x *y)
+HALF(fma, __builtin_fma(x, y, z))
+HALF(min, pick(x, y, below(x, y), flags))
+HALF(max, pick(x, y, below(y, x), flags))
+FORMAT(ex2, f16, exp2(x))
+FORMAT(ex2, bf16, exp2(x))
+FORMAT(tanh, f16, tanh(x))
+FORMAT(tanh, bf16, tanh(x))
+
+/* Sign operations keep every other bit. */
+#define SIGN(kind, e16, e32)                                                   \
+    SC_DEFINE_OP(kind##_one, uint16_t, uint16_t, uint16_t, uint16_t,           \
+                 r = (uint16_t)(e16))                                          \
+    SC_DEFINE_OP(kind##_two, uint32_t, uint32_t, uint32_t, uint32_t, r = e32)
+SIGN(neg, x ^ 0x8000, x ^ 0x80008000)
+SIGN(abs, x & 0x7fff, x & 0x7fff7fff)
+
+#define COMPARE(kind, e)                                                       \
+    SC_DEFINE_OP(kind##_f16, uint32_t, uint16_t, uint16_t, uint16_t,           \
+                 const float v = sc_f16_f32(x);                                \
+                 const float w = sc_f16_f32(y); r = (e) ? ~0u : 0)             \
+    SC_DEFINE_OP(kind##_bf16, uint32_t, uint16_t, uint16_t, uint16_t,          \
+                 const float v = sc_bf16_f32(x);                               \
+                 const float w = sc_bf16_f32(y); r = (e) ? ~0u : 0)
+COMPARE(cmp_eq, v == w)
+COMPARE(cmp_ne, v<w || v> w)
+COMPARE(cmp_lt, v < w)
+COMPARE(cmp_le, v <= w)
+COMPARE(cmp_gt, v > w)
+COMPARE(cmp_ge, v >= w)
+COMPARE(cmp_equ, !(v < w || v > w))
+COMPARE(cmp_neu, !(v == w))
+COMPARE(cmp_ltu, !(v >= w))
+COMPARE(cmp_leu, !(v > w))
+COMPARE(cmp_gtu, !(v <= w))
+COMPARE(cmp_geu, !(v < w))
+COMPARE(cmp_num, v == v && w == w)
+COMPARE(cmp_nan, v != v || w != w)
+
+#define AT(kind, type, handler) [SC_ALU_##kind][SC_T_##type] = handler
+#define ALL(kind)                                                              \
+    AT(kind, f16, kind##_f16), AT(kind, bf16, kind##_bf16),                    \
+        AT(kind, f16x2, kind##_f16x2), AT(kind, bf16x2, kind##_bf16x2)
+#define SIGNS(kind)                                                            \
+    AT(kind, f16, kind##_one), AT(kind, bf16, kind##_one),                     \
+        AT(kind, f16x2, kind##_two), AT(kind, bf16x2, kind##_two)
+#define CMP(kind) AT(kind, f16, kind##_f16), AT(kind, bf16, kind##_bf16)
+
+static const sc_handler table[SC_ALU_COUNT][SC_T_COUNT] = {
+    ALL(add),     ALL(sub),     ALL(mul),     ALL(fma),     ALL(min),
+    ALL(max),     ALL(ex2),     ALL(tanh),    SIGNS(neg),   SIGNS(abs),
+    CMP(cmp_eq),  CMP(cmp_ne),  CMP(cmp_lt),  CMP(cmp_le),  CMP(cmp_gt),
+    CMP(cmp_ge),  CMP(cmp_equ), CMP(cmp_neu), CMP(cmp_ltu), CMP(cmp_leu),
+    CMP(cmp_gtu), CMP(cmp_geu), CMP(cmp_num), CMP(cmp_nan),
+};
+
+sc_handler SC_ISA_NAME(sc_alu_half)(enum sc_alu kind, enum sc_type type)
+{
+    return table[kind][type];
+}

@@ -1,0 +1,240 @@
+/*
+ * One thread that runs CTAs; see exec/worker.h.
+ *
+ * Lock: none.
+ */
+#include "exec/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool sc_worker_init(struct sc_worker *worker, uint32_t number, uint32_t count)
+{
+    memset(worker, 0, sizeof *worker);
+    worker->cta.worker_number = number;
+    worker->cta.worker_count = count;
+    worker->strips = aligned_alloc(64, sizeof *worker->strips * SC_MAX_STRIPS);
+    if (!worker->strips)
+        return false;
+    memset(worker->strips, 0, sizeof *worker->strips * SC_MAX_STRIPS);
+    return true;
+}
+
+void sc_worker_fini(struct sc_worker *worker)
+{
+    free(worker->strips);
+    free(worker->files);
+    free(worker->shared);
+    free(worker->local);
+    free(worker->params);
+    memset(worker, 0, sizeof *worker);
+}
+
+/* Room for `bytes`, zeroed when new. */
+static bool reserve(char **memory, size_t *have, size_t bytes)
+{
+    if (*have >= bytes)
+        return true;
+    size_t rounded = (bytes + 4095) & ~(size_t)4095;
+    free(*memory);
+    *memory = aligned_alloc(64, rounded);
+    *have = *memory ? rounded : 0;
+    if (*memory)
+        memset(*memory, 0, rounded);
+    return *memory != NULL;
+}
+
+static uint64_t special_value(const struct sc_cta *cta, enum sc_special special,
+                              uint32_t lane)
+{
+    const struct sc_launch *launch = cta->launch;
+    const uint32_t *block = launch->block;
+    uint32_t in_warp = lane % 32;
+    switch (special) {
+    case SC_SREG_tid_x:
+        return lane % block[0];
+    case SC_SREG_tid_y:
+        return lane / block[0] % block[1];
+    case SC_SREG_tid_z:
+        return lane / block[0] / block[1];
+    case SC_SREG_ntid_x:
+    case SC_SREG_ntid_y:
+    case SC_SREG_ntid_z:
+        return block[special - SC_SREG_ntid_x];
+    case SC_SREG_nctaid_x:
+    case SC_SREG_nctaid_y:
+    case SC_SREG_nctaid_z:
+        return launch->grid[special - SC_SREG_nctaid_x];
+    case SC_SREG_ctaid_x:
+    case SC_SREG_ctaid_y:
+    case SC_SREG_ctaid_z:
+        return cta->id[special - SC_SREG_ctaid_x];
+    case SC_SREG_laneid:
+        return in_warp;
+    case SC_SREG_warpid:
+        return lane / 32;
+    case SC_SREG_nwarpid:
+        return (cta->threads + 31) / 32;
+    case SC_SREG_smid:
+        return cta->worker_number;
+    case SC_SREG_nsmid:
+        return cta->worker_count;
+    case SC_SREG_lanemask_eq:
+        return 1u << in_warp;
+    case SC_SREG_lanemask_lt:
+        return (1u << in_warp) - 1;
+    case SC_SREG_lanemask_le:
+        return (2u << in_warp) - 1;
+    case SC_SREG_lanemask_gt:
+        return ~((2u << in_warp) - 1);
+    case SC_SREG_lanemask_ge:
+        return ~((1u << in_warp) - 1);
+    case SC_SREG_total_smem_size:
+        return cta->shared_bytes;
+    case SC_SREG_dynamic_smem_size:
+        return launch->dynamic_shared_bytes;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t fill_value(const struct sc_cta *cta, const struct sc_fill *fill,
+                           uint32_t lane)
+{
+    uint64_t value = fill->value;
+    if (fill->kind == SC_FILL_SPECIAL)
+        return special_value(cta, (enum sc_special)value, lane);
+    if (fill->kind == SC_FILL_PARAM) {
+        unsigned bits = 8u * fill->load_bytes;
+        value = 0;
+        memcpy(&value, cta->params + fill->value, fill->load_bytes);
+        if (fill->is_signed && bits < 64)
+            value = (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
+    }
+    return value;
+}
+
+static void store_lane(char *slot, uint32_t bytes, uint32_t lane,
+                       uint64_t value)
+{
+    memcpy(slot + (size_t)lane * bytes, &value, bytes);
+}
+
+/* Fills that say a CTA's place in the grid change with every CTA. */
+static bool is_per_cta(const struct sc_fill *fill)
+{
+    return fill->kind == SC_FILL_SPECIAL && fill->value >= SC_SREG_ctaid_x &&
+           fill->value <= SC_SREG_ctaid_z;
+}
+
+static void run_fill(const struct sc_cta *cta, const struct sc_strip *strip,
+                     const struct sc_fill *fill)
+{
+    char *slot = strip->file + fill->slot;
+    bool varies = fill->kind == SC_FILL_SPECIAL && !is_per_cta(fill);
+    uint64_t value = fill_value(cta, fill, strip->first);
+    if (fill->bytes == 4 && !varies) {
+        uint32_t *lanes = (uint32_t *)(void *)slot;
+        for (uint32_t t = 0; t < strip->padded; t++)
+            lanes[t] = (uint32_t)value;
+        return;
+    }
+    for (uint32_t t = 0; t < strip->padded; t++)
+        store_lane(slot, fill->bytes, t,
+                   varies ? fill_value(cta, fill, strip->first + t) : value);
+}
+
+static void prepare_strip(struct sc_worker *worker, uint32_t index)
+{
+    struct sc_cta *cta = &worker->cta;
+    struct sc_strip *strip = &worker->strips[index];
+    strip->cta = cta;
+    strip->code = cta->code->ops;
+    strip->first = index * SC_LANES;
+    uint32_t left = cta->threads - strip->first;
+    strip->lanes = left < SC_LANES ? left : SC_LANES;
+    strip->padded = (strip->lanes + 31) & ~31u;
+    strip->file = worker->files + (size_t)index * cta->code->file_bytes;
+    for (uint32_t w = 0; w < SC_WORDS; w++) {
+        uint32_t from = w * 32;
+        strip->all[w] = strip->lanes >= from + 32 ? ~0u
+                        : strip->lanes > from
+                            ? (1u << (strip->lanes - from)) - 1
+                            : 0;
+    }
+    memset(strip->bits, 0, sizeof strip->bits);
+    for (uint32_t i = 0; i < cta->code->fill_count; i++)
+        if (!is_per_cta(&cta->code->fills[i]))
+            run_fill(cta, strip, &cta->code->fills[i]);
+}
+
+bool sc_worker_prepare(struct sc_worker *worker, const struct sc_module *module,
+                       const struct sc_kernel *kernel,
+                       const struct sc_launch *launch)
+{
+    struct sc_cta *cta = &worker->cta;
+    const struct sc_code *code = &kernel->code;
+    cta->code = code;
+    cta->launch = launch;
+    cta->window_base = module->space.window_base;
+    cta->window_bytes = module->space.window_bytes;
+    cta->shared_base = module->space.shared_base;
+    cta->local_base = module->space.local_base;
+    cta->threads = launch->block[0] * launch->block[1] * launch->block[2];
+    cta->strip_count = (cta->threads + SC_LANES - 1) / SC_LANES;
+    cta->strips = worker->strips;
+    cta->shared_bytes = code->shared_bytes + launch->dynamic_shared_bytes;
+    cta->local_bytes = (code->local_bytes + 15) & ~15u;
+    cta->param_bytes = code->param_bytes;
+    if (!reserve(&worker->files, &worker->files_bytes,
+                 (size_t)code->file_bytes * cta->strip_count) ||
+        !reserve(&worker->shared, &worker->shared_bytes, cta->shared_bytes) ||
+        !reserve(&worker->local, &worker->local_bytes,
+                 (size_t)cta->local_bytes * cta->threads) ||
+        !reserve(&worker->params, &worker->params_bytes,
+                 (size_t)cta->param_bytes + 8))
+        return false;
+    if (cta->param_bytes)
+        memcpy(worker->params, launch->params, cta->param_bytes);
+    cta->shared = worker->shared;
+    cta->local = worker->local;
+    cta->params = worker->params;
+    for (uint32_t i = 0; i < cta->strip_count; i++)
+        prepare_strip(worker, i);
+    return true;
+}
+
+static void begin_cta(struct sc_cta *cta)
+{
+    cta->status = SC_EXEC_OK;
+    cta->alive = cta->threads;
+    memset(cta->barriers, 0, sizeof cta->barriers);
+    for (uint32_t i = 0; i < cta->strip_count; i++) {
+        struct sc_strip *strip = &cta->strips[i];
+        memcpy(strip->alive, strip->all, sizeof strip->all);
+        strip->rotate = false;
+        strip->turn = 0;
+        strip->group_count = 1;
+        strip->groups[0] = (struct sc_group){.state = SC_GROUP_READY};
+        memcpy(strip->groups[0].bits, strip->all, sizeof strip->all);
+        for (uint32_t k = 0; k < cta->code->fill_count; k++)
+            if (is_per_cta(&cta->code->fills[k]))
+                run_fill(cta, strip, &cta->code->fills[k]);
+    }
+}
+
+void sc_worker_run(struct sc_worker *worker, const uint32_t id[3])
+{
+    struct sc_cta *cta = &worker->cta;
+    memcpy(cta->id, id, sizeof cta->id);
+    begin_cta(cta);
+    if (sigsetjmp(worker->back, 1) == 0) {
+        sc_fault_set(worker);
+        sc_machine_run(cta);
+        sc_fault_set(NULL);
+        return;
+    }
+    sc_fault_set(NULL);
+    sc_machine_fault(&cta->strips[0], cta->access, SC_EXEC_ILLEGAL_ADDRESS,
+                     cta->fault.address);
+}

@@ -1,0 +1,186 @@
+/*
+ * What a PTX module says, as data: variables, functions, instructions.
+ *
+ * Owns the type vocabulary shared by the front end and the decoder. All of it
+ * lives in the arena of the load. Lock: none; read-only once parsed.
+ */
+#ifndef SOFTCUDA_PTX_IR_H
+#define SOFTCUDA_PTX_IR_H
+
+#include "ptx/diag.h"
+
+enum sc_opcode {
+#define X(id, text) SC_OP_##id,
+#include "ptx/opcodes.def"
+#undef X
+    SC_OP_COUNT
+};
+
+enum sc_modifier {
+#define X(id, text) SC_MOD_##id,
+#include "ptx/modifiers.def"
+#undef X
+    SC_MOD_COUNT
+};
+
+enum sc_special {
+#define X(id, text) SC_SREG_##id,
+#include "ptx/specials.def"
+#undef X
+    SC_SREG_COUNT
+};
+
+enum sc_type {
+#define X(id, bytes, class) SC_T_##id,
+#include "ptx/types.def"
+#undef X
+    SC_T_COUNT
+};
+
+enum sc_type_class {
+    SC_CLASS_BITS,
+    SC_CLASS_UNSIGNED,
+    SC_CLASS_SIGNED,
+    SC_CLASS_FLOAT,
+    SC_CLASS_PACKED,
+    SC_CLASS_PRED,
+};
+
+enum sc_space_kind {
+    SC_SPACE_GENERIC,
+    SC_SPACE_GLOBAL,
+    SC_SPACE_SHARED,
+    SC_SPACE_LOCAL,
+    SC_SPACE_CONST,
+    SC_SPACE_PARAM,
+};
+
+/** A 64-bit address stored in an initialiser: of `var`, plus `addend`. */
+struct sc_reloc {
+    uint64_t offset;
+    const char *name;
+    uint32_t name_length, line;
+    const struct sc_var *var; /* resolved at the end of the text */
+    int64_t addend;
+    uint8_t bytes, shift; /* how much of the address, from which bit */
+    bool generic;
+};
+
+/** A variable of any space but .reg, parameters included. */
+struct sc_var {
+    const char *name;
+    uint32_t line;
+    enum sc_space_kind space;
+    enum sc_type type;
+    uint32_t align;
+    uint64_t bytes; /* whole; 0 = extern array of unknown size */
+    bool is_extern, is_weak, is_pointer;
+    uint8_t *data; /* the first data_bytes; the rest is zero */
+    size_t data_bytes;
+    struct sc_reloc *relocs;
+    size_t reloc_count;
+    uint64_t address; /* offset in its space, or device address */
+    bool placed;
+    struct sc_var *next; /* of the module or function it belongs to */
+};
+
+struct sc_reg {
+    enum sc_type type;
+};
+
+enum sc_operand_kind {
+    SC_OPERAND_REG,
+    SC_OPERAND_INT,
+    SC_OPERAND_SINGLE, /* bits of an f32 */
+    SC_OPERAND_DOUBLE, /* bits of an f64 */
+    SC_OPERAND_SPECIAL,
+    SC_OPERAND_SYMBOL,  /* address of var + bits */
+    SC_OPERAND_ADDRESS, /* [sub[0] + bits], sub[0] register or symbol */
+    SC_OPERAND_VECTOR,  /* {sub[0], …} */
+    SC_OPERAND_PAIR,    /* sub[0]|sub[1] */
+    SC_OPERAND_LABEL,   /* name, then target */
+    SC_OPERAND_SINK,    /* _ */
+};
+
+struct sc_operand {
+    enum sc_operand_kind kind;
+    bool negate;  /* !p */
+    uint32_t reg; /* register, special register, or number of subs */
+    uint64_t bits;
+    union {
+        const struct sc_var *var;
+        struct sc_operand *sub;
+        struct {
+            const char *name; /* of a label, until it is resolved */
+            uint32_t length, scope;
+        };
+        uint32_t target; /* of a label: index of an instruction */
+        struct sc_targets *targets;
+    };
+};
+
+/** A .branchtargets list. */
+struct sc_targets {
+    uint32_t count;
+    struct sc_operand *labels;
+};
+
+#define SC_MOD_WORDS ((SC_MOD_COUNT + 63) / 64)
+#define SC_MAX_TYPES 4
+
+struct sc_inst {
+    enum sc_opcode opcode;
+    uint32_t line;
+    const char *text; /* whole statement, inside the source */
+    uint32_t text_length;
+    uint64_t mods[SC_MOD_WORDS];
+    enum sc_type types[SC_MAX_TYPES]; /* in order of the text */
+    uint8_t type_count;
+    bool guarded, guard_negate;
+    uint32_t guard; /* register of @p */
+    uint32_t operand_count;
+    struct sc_operand *operands;
+};
+
+struct sc_func {
+    const char *name;
+    uint32_t line;
+    bool is_entry, has_body;
+    struct sc_var *params;
+    uint32_t param_count, param_bytes;
+    struct sc_var *vars; /* .shared and .local of the body */
+    struct sc_reg *regs;
+    size_t reg_count;
+    struct sc_inst *insts;
+    size_t inst_count;
+    uint32_t max_ntid[3], req_ntid[3]; /* 0 = not given */
+    struct sc_func *next;
+};
+
+struct sc_ir {
+    uint32_t version; /* 10 × major + minor */
+    uint32_t sm;
+    struct sc_var *vars;
+    struct sc_func *funcs;
+};
+
+/** Names for messages. */
+const char *sc_opcode_name(enum sc_opcode opcode);
+const char *sc_modifier_name(enum sc_modifier modifier);
+const char *sc_type_name(enum sc_type type);
+
+/** Bytes one value of the type takes in a register. */
+uint32_t sc_type_bytes(enum sc_type type);
+enum sc_type_class sc_type_class(enum sc_type type);
+
+/**
+ * Find a name of the generated lists; `text` needs no NUL.
+ *
+ * Return: enum value, -1 unknown
+ */
+int sc_opcode_find(const char *text, size_t length);
+int sc_modifier_find(const char *text, size_t length);
+int sc_type_find(const char *text, size_t length);
+int sc_special_find(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,432 @@
+/*
+ * Bodies of functions: labels, declarations, instructions, operands.
+ *
+ * Owns nothing; fills parser->func. Lock: none.
+ */
+#include "ptx/parser.h"
+
+#include <string.h>
+
+#define MAX_OPERANDS   12
+#define MAX_COMPONENTS 8
+#define MAX_INSTS      ((size_t)1 << 22)
+#define SHOWN_TEXT     64
+
+/* "offending text" of a statement that starts at `start`: one line of it */
+static int shown_length(const struct sc_parser *parser, const char *start)
+{
+    int n = 0;
+    while (n < SHOWN_TEXT && start + n < parser->lex.end && start[n] != '\n' &&
+           start[n] != ';')
+        n++;
+    return n;
+}
+
+static bool find_register(struct sc_parser *parser, struct sc_operand *operand)
+{
+    const struct sc_token *token = &parser->lex.token;
+    uint32_t components;
+    if (!sc_symbol_register(parser, token->text, token->length, &operand->reg,
+                            &components))
+        return false;
+    operand->kind = SC_OPERAND_REG;
+    sc_lex_next(&parser->lex);
+    if (token->kind == SC_TOK_DOT && token->glued && token->length == 2) {
+        const char *place = strchr("xyzwrgba", token->text[1]);
+        uint32_t index = place ? (uint32_t)(place - "xyzwrgba") % 4 : 4;
+        if (index >= components)
+            sc_parse_expected(parser, "a component the register has");
+        operand->reg += index;
+        sc_lex_next(&parser->lex);
+    } else if (components > 1) {
+        struct sc_operand *sub =
+            sc_load_alloc(parser->load, components, sizeof *sub);
+        for (uint32_t i = 0; i < components; i++)
+            sub[i] = (struct sc_operand){.kind = SC_OPERAND_REG,
+                                         .reg = operand->reg + i};
+        *operand = (struct sc_operand){
+            .kind = SC_OPERAND_VECTOR, .reg = components, .sub = sub};
+    }
+    return true;
+}
+
+static void parse_special(struct sc_parser *parser, struct sc_operand *operand)
+{
+    struct sc_token token = parser->lex.token;
+    sc_lex_next(&parser->lex);
+    const struct sc_token *dot = &parser->lex.token;
+    if (dot->kind == SC_TOK_DOT && dot->glued) {
+        token.length += dot->length;
+        sc_lex_next(&parser->lex);
+    }
+    int special = sc_special_find(token.text, token.length);
+    if (special < 0)
+        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, token.line,
+                     "unknown register '%.*s'", (int)token.length, token.text);
+    operand->kind = SC_OPERAND_SPECIAL;
+    operand->reg = (uint32_t)special;
+}
+
+static int64_t parse_addend(struct sc_parser *parser)
+{
+    bool minus = sc_lex_is(&parser->lex, '-');
+    if (!minus && !sc_lex_is(&parser->lex, '+'))
+        return 0;
+    sc_lex_next(&parser->lex);
+    minus ^= sc_parse_accept(parser, '-');
+    uint64_t value = sc_parse_integer(parser, "an offset");
+    return (int64_t)(minus ? 0 - value : value);
+}
+
+static void parse_name(struct sc_parser *parser, struct sc_operand *operand)
+{
+    struct sc_token token = parser->lex.token;
+    if (find_register(parser, operand))
+        return;
+    if (token.text[0] == '%') {
+        parse_special(parser, operand);
+        return;
+    }
+    const struct sc_symbol *symbol =
+        sc_symbol_find(parser, token.text, token.length);
+    sc_lex_next(&parser->lex);
+    if (symbol && symbol->var) {
+        operand->kind = SC_OPERAND_SYMBOL;
+        operand->var = symbol->var;
+        operand->bits = (uint64_t)parse_addend(parser);
+    } else if (token.length == 1 && token.text[0] == '_') {
+        operand->kind = SC_OPERAND_SINK;
+    } else if (token.length == 7 && memcmp(token.text, "WARP_SZ", 7) == 0) {
+        operand->kind = SC_OPERAND_INT;
+        operand->bits = 32;
+    } else {
+        operand->kind = SC_OPERAND_LABEL;
+        operand->name = token.text;
+        operand->length = token.length;
+        operand->scope = parser->scope;
+        operand->bits = token.line;
+    }
+}
+
+static void parse_number(struct sc_parser *parser, struct sc_operand *operand)
+{
+    bool minus = false;
+    while (sc_lex_is(&parser->lex, '-') || sc_lex_is(&parser->lex, '+')) {
+        minus ^= sc_lex_is(&parser->lex, '-');
+        sc_lex_next(&parser->lex);
+    }
+    struct sc_token token = parser->lex.token;
+    operand->bits = token.bits;
+    if (token.kind == SC_TOK_INT) {
+        operand->kind = SC_OPERAND_INT;
+        operand->bits = minus ? 0 - token.bits : token.bits;
+    } else if (token.kind == SC_TOK_SINGLE) {
+        operand->kind = SC_OPERAND_SINGLE;
+        operand->bits ^= minus ? (uint64_t)1 << 31 : 0;
+    } else if (token.kind == SC_TOK_FLOAT) {
+        operand->kind = SC_OPERAND_DOUBLE;
+        operand->bits ^= minus ? (uint64_t)1 << 63 : 0;
+    } else {
+        sc_parse_expected(parser, "an operand");
+    }
+    sc_lex_next(&parser->lex);
+}
+
+static void parse_scalar(struct sc_parser *parser, struct sc_operand *operand)
+{
+    operand->negate = sc_parse_accept(parser, '!');
+    if (parser->lex.token.kind == SC_TOK_NAME)
+        parse_name(parser, operand);
+    else
+        parse_number(parser, operand);
+}
+
+static void parse_address(struct sc_parser *parser, struct sc_operand *operand)
+{
+    struct sc_operand *base = sc_load_alloc(parser->load, 1, sizeof *base);
+    sc_lex_next(&parser->lex);
+    parse_scalar(parser, base);
+    operand->kind = SC_OPERAND_ADDRESS;
+    operand->sub = base;
+    operand->bits = (uint64_t)parse_addend(parser);
+    sc_parse_punct(parser, ']');
+}
+
+static void parse_vector(struct sc_parser *parser, struct sc_operand *operand)
+{
+    struct sc_operand *sub =
+        sc_load_alloc(parser->load, MAX_COMPONENTS, sizeof *sub);
+    uint32_t n = 0;
+    sc_lex_next(&parser->lex);
+    do {
+        if (n == MAX_COMPONENTS)
+            sc_parse_expected(parser, "at most 8 components");
+        parse_scalar(parser, &sub[n++]);
+    } while (sc_parse_accept(parser, ','));
+    sc_parse_punct(parser, '}');
+    operand->kind = SC_OPERAND_VECTOR;
+    operand->reg = n;
+    operand->sub = sub;
+}
+
+static void parse_operand(struct sc_parser *parser, struct sc_operand *operand)
+{
+    if (sc_lex_is(&parser->lex, '[')) {
+        parse_address(parser, operand);
+        return;
+    }
+    if (sc_lex_is(&parser->lex, '{')) {
+        parse_vector(parser, operand);
+        return;
+    }
+    parse_scalar(parser, operand);
+    if (sc_parse_accept(parser, '|')) {
+        struct sc_operand *sub = sc_load_alloc(parser->load, 2, sizeof *sub);
+        sub[0] = *operand;
+        parse_scalar(parser, &sub[1]);
+        *operand =
+            (struct sc_operand){.kind = SC_OPERAND_PAIR, .reg = 2, .sub = sub};
+    }
+}
+
+static void parse_operands(struct sc_parser *parser, struct sc_inst *inst)
+{
+    struct sc_operand operands[MAX_OPERANDS] = {0};
+    uint32_t n = 0;
+    if (!sc_lex_is(&parser->lex, ';')) {
+        do {
+            if (n == MAX_OPERANDS)
+                sc_parse_expected(parser, "at most 12 operands");
+            parse_operand(parser, &operands[n++]);
+        } while (sc_parse_accept(parser, ','));
+    }
+    inst->operand_count = n;
+    if (!n)
+        return;
+    inst->operands = sc_load_alloc(parser->load, n, sizeof *inst->operands);
+    memcpy(inst->operands, operands, n * sizeof *operands);
+}
+
+static void parse_modifiers(struct sc_parser *parser, struct sc_inst *inst)
+{
+    const struct sc_token *token = &parser->lex.token;
+    for (; token->kind == SC_TOK_DOT; sc_lex_next(&parser->lex)) {
+        int type = sc_type_find(token->text + 1, token->length - 1);
+        int mod = sc_modifier_find(token->text + 1, token->length - 1);
+        if (type >= 0 && inst->type_count < SC_MAX_TYPES)
+            inst->types[inst->type_count++] = (enum sc_type)type;
+        else if (mod >= 0)
+            inst->mods[mod / 64] |= (uint64_t)1 << mod % 64;
+        else
+            sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, inst->line,
+                         "unknown modifier '%.*s' in '%.*s'",
+                         (int)token->length, token->text,
+                         shown_length(parser, inst->text), inst->text);
+    }
+}
+
+static struct sc_inst *new_inst(struct sc_parser *parser)
+{
+    struct sc_func *func = parser->func;
+    if (func->inst_count >= MAX_INSTS)
+        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, parser->lex.token.line,
+                     "more than %zu instructions in one function", MAX_INSTS);
+    func->insts = sc_load_grow(parser->load, func->insts, func->inst_count,
+                               &parser->inst_capacity, sizeof *func->insts);
+    struct sc_inst *inst = &func->insts[func->inst_count];
+    *inst = (struct sc_inst){.line = parser->lex.token.line,
+                             .text = parser->lex.token.text};
+    return inst;
+}
+
+static void parse_guard(struct sc_parser *parser, struct sc_inst *inst)
+{
+    if (!sc_parse_accept(parser, '@'))
+        return;
+    struct sc_operand guard = {0};
+    inst->guarded = true;
+    inst->guard_negate = sc_parse_accept(parser, '!');
+    if (parser->lex.token.kind != SC_TOK_NAME ||
+        !find_register(parser, &guard) || guard.kind != SC_OPERAND_REG ||
+        parser->func->regs[guard.reg].type != SC_T_pred)
+        sc_load_fail(parser->load, SC_LOAD_INVALID, inst->line,
+                     "guard is no predicate register in '%.*s'",
+                     shown_length(parser, inst->text), inst->text);
+    inst->guard = guard.reg;
+}
+
+/* The opcode `name` has been consumed. */
+static void finish_inst(struct sc_parser *parser, struct sc_inst *inst,
+                        const struct sc_token *name)
+{
+    int opcode = sc_opcode_find(name->text, name->length);
+    if (opcode < 0)
+        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, inst->line,
+                     "unknown opcode '%.*s'", shown_length(parser, name->text),
+                     name->text);
+    inst->opcode = (enum sc_opcode)opcode;
+    parse_modifiers(parser, inst);
+    if (opcode == SC_OP_call)
+        while (parser->lex.token.kind != SC_TOK_END &&
+               !sc_lex_is(&parser->lex, ';'))
+            sc_lex_next(&parser->lex);
+    else
+        parse_operands(parser, inst);
+    if (!sc_lex_is(&parser->lex, ';'))
+        sc_parse_expected(parser, "';'");
+    inst->text_length = (uint32_t)(parser->lex.token.text - inst->text);
+    sc_lex_next(&parser->lex);
+    parser->func->inst_count++;
+}
+
+static struct sc_targets *parse_targets(struct sc_parser *parser)
+{
+    struct sc_targets *targets =
+        sc_load_alloc(parser->load, 1, sizeof *targets);
+    size_t capacity = 0;
+    sc_lex_next(&parser->lex);
+    do {
+        targets->labels =
+            sc_load_grow(parser->load, targets->labels, targets->count,
+                         &capacity, sizeof *targets->labels);
+        struct sc_operand *label = &targets->labels[targets->count++];
+        if (parser->lex.token.kind == SC_TOK_NAME)
+            parse_name(parser, label);
+        if (label->kind != SC_OPERAND_LABEL)
+            sc_parse_expected(parser, "a label");
+    } while (sc_parse_accept(parser, ','));
+    sc_parse_punct(parser, ';');
+    return targets;
+}
+
+static void parse_label(struct sc_parser *parser, const struct sc_token *name)
+{
+    struct sc_targets *targets = NULL;
+    if (sc_lex_is_word(&parser->lex, ".branchtargets"))
+        targets = parse_targets(parser);
+    else if (sc_lex_is_word(&parser->lex, ".callprototype"))
+        while (parser->lex.token.kind != SC_TOK_END &&
+               !sc_parse_accept(parser, ';'))
+            sc_lex_next(&parser->lex);
+    sc_label_add(parser, name->text, name->length, name->line, targets);
+}
+
+static void parse_body_directive(struct sc_parser *parser)
+{
+    struct sc_lexer *lex = &parser->lex;
+    if (sc_lex_is_word(lex, ".reg")) {
+        sc_declare_registers(parser);
+    } else if (sc_declare_is_space(parser)) {
+        sc_declare_variable(parser, false, false);
+    } else if (sc_lex_is_word(lex, ".loc") || sc_lex_is_word(lex, ".file")) {
+        sc_lex_skip_line(lex);
+    } else if (sc_lex_is_word(lex, ".pragma")) {
+        while (lex->token.kind != SC_TOK_END && !sc_lex_is(lex, ';'))
+            sc_lex_next(lex);
+        sc_parse_punct(parser, ';');
+    } else {
+        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, lex->token.line,
+                     "unknown directive '%.*s' in a function",
+                     (int)lex->token.length, lex->token.text);
+    }
+}
+
+static void parse_statement(struct sc_parser *parser)
+{
+    struct sc_lexer *lex = &parser->lex;
+    if (lex->token.kind == SC_TOK_DOT) {
+        parse_body_directive(parser);
+        return;
+    }
+    struct sc_inst *inst = new_inst(parser);
+    bool guarded = sc_lex_is(lex, '@');
+    parse_guard(parser, inst);
+    struct sc_token name = lex->token;
+    if (name.kind != SC_TOK_NAME)
+        sc_parse_expected(parser, "an instruction");
+    sc_lex_next(lex);
+    if (!guarded && sc_parse_accept(parser, ':'))
+        parse_label(parser, &name);
+    else
+        finish_inst(parser, inst, &name);
+}
+
+static void resolve(struct sc_parser *parser, struct sc_operand *operand,
+                    bool wants_targets)
+{
+    const struct sc_label *label =
+        sc_label_find(parser, operand->name, operand->length, operand->scope);
+    if (!label || (label->targets != NULL) != wants_targets)
+        sc_load_fail(parser->load, SC_LOAD_INVALID, (uint32_t)operand->bits,
+                     "nothing is called '%.*s' here", (int)operand->length,
+                     operand->name);
+    if (label->targets)
+        operand->targets = label->targets;
+    else
+        operand->target = label->inst;
+}
+
+static void resolve_scalar(struct sc_parser *parser,
+                           const struct sc_operand *operand)
+{
+    if (operand->kind == SC_OPERAND_LABEL)
+        sc_load_fail(parser->load, SC_LOAD_INVALID, (uint32_t)operand->bits,
+                     "nothing is called '%.*s' here", (int)operand->length,
+                     operand->name);
+}
+
+static void resolve_operand(struct sc_parser *parser,
+                            const struct sc_inst *inst,
+                            struct sc_operand *operand)
+{
+    switch (operand->kind) {
+    case SC_OPERAND_LABEL:
+        if (inst->opcode != SC_OP_bra && inst->opcode != SC_OP_brx)
+            resolve_scalar(parser, operand);
+        resolve(parser, operand, inst->opcode == SC_OP_brx);
+        break;
+    case SC_OPERAND_ADDRESS:
+        resolve_scalar(parser, operand->sub);
+        break;
+    case SC_OPERAND_VECTOR:
+    case SC_OPERAND_PAIR:
+        for (uint32_t i = 0; i < operand->reg; i++)
+            resolve_scalar(parser, &operand->sub[i]);
+        break;
+    default:
+        break;
+    }
+}
+
+static void resolve_labels(struct sc_parser *parser)
+{
+    struct sc_func *func = parser->func;
+    for (size_t i = 0; i < func->inst_count; i++)
+        for (uint32_t k = 0; k < func->insts[i].operand_count; k++)
+            resolve_operand(parser, &func->insts[i],
+                            &func->insts[i].operands[k]);
+    for (size_t b = 0; b < SC_SYMBOL_BUCKETS; b++)
+        for (struct sc_label *l = parser->labels[b]; l; l = l->next)
+            for (uint32_t k = 0; l->targets && k < l->targets->count; k++)
+                resolve(parser, &l->targets->labels[k], false);
+    memset(parser->labels, 0, sizeof parser->labels);
+}
+
+void sc_statement_body(struct sc_parser *parser)
+{
+    uint32_t outer = parser->depth;
+    sc_parse_punct(parser, '{');
+    sc_scope_open(parser);
+    while (parser->depth > outer) {
+        if (sc_parse_accept(parser, '{')) {
+            sc_scope_open(parser);
+        } else if (sc_parse_accept(parser, '}')) {
+            sc_scope_close(parser);
+        } else if (!sc_parse_accept(parser, ';')) {
+            if (parser->lex.token.kind == SC_TOK_END)
+                sc_parse_expected(parser, "'}'");
+            parse_statement(parser);
+        }
+    }
+    resolve_labels(parser);
+}
