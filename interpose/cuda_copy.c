@@ -28,7 +28,9 @@ static size_t uniform(CUdeviceptr address, size_t bytes, bool *shared)
 static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,
                             CUdeviceptr from, size_t bytes)
 {
-    if (to == from)
+    CUdeviceptr device_to = cuda_device_address(to);
+    CUdeviceptr device_from = cuda_device_address(from);
+    if (device_to == device_from)
         return CUDA_SUCCESS;
     CUresult result = cuda_read(work, from, bytes);
     if (!result)
@@ -36,8 +38,7 @@ static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,
     if (result)
         return result;
     result = CUDA_CALL(cuMemcpyDtoDAsync_v2,
-                       (cuda_device_address(to), cuda_device_address(from),
-                        bytes, work->order.stream));
+                       (device_to, device_from, bytes, work->order.stream));
     return cuda_done(work, result);
 }
 

@@ -106,6 +106,19 @@ static bool may_wait(int fd)
     return waits;
 }
 
+/* First address that no program has; the kernel refuses ranges beyond. */
+#if defined(__aarch64__)
+static const uintptr_t user_end = (uintptr_t)1 << 48;
+#else
+static const uintptr_t user_end = ((uintptr_t)1 << 47) - 4096;
+#endif
+
+static bool is_beyond(const struct iovec *range)
+{
+    uintptr_t begin = (uintptr_t)range->iov_base;
+    return begin > user_end || range->iov_len > user_end - begin;
+}
+
 /* What the kernel refuses by its numbers alone, before any memory. */
 static bool is_refused(const struct iovec *iov, int count)
 {
@@ -113,7 +126,7 @@ static bool is_refused(const struct iovec *iov, int count)
     if (count < 0 || count > IOV_MAX)
         return true;
     for (int i = 0; i < count; i++) {
-        if (iov[i].iov_len > SSIZE_MAX - total)
+        if (iov[i].iov_len > SSIZE_MAX - total || is_beyond(&iov[i]))
             return true;
         total += iov[i].iov_len;
     }

@@ -124,14 +124,6 @@ static int fill(struct pieces *list, const struct iovec *iov, int count)
     return ADSM_OK;
 }
 
-static void put_map(struct pieces *list)
-{
-    int saved = errno;
-    if (list->map)
-        munmap(list->map, list->map_bytes);
-    errno = saved;
-}
-
 int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
                  enum adsm_access access, bool bounce)
 {
@@ -156,28 +148,51 @@ int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
     return status;
 }
 
+/* Bytes of entry [begin, end) of the list among its first `done`. */
+static size_t reached(size_t begin, size_t end, size_t done)
+{
+    return done <= begin ? 0 : (done < end ? done : end) - begin;
+}
+
+/* In the order of the list: of a byte named twice the last one stays. */
+static int put_bounced(struct pieces *list, size_t done)
+{
+    int status = ADSM_OK;
+    size_t begin = 0;
+    for (int i = 0; i < list->count && begin < done; i++) {
+        const struct piece *piece = &list->pieces[i];
+        size_t end = begin + piece->pin.bytes;
+        if (piece->bounced) {
+            int failed = adsm_bulk_move(piece->bounced, piece->pin.address,
+                                        reached(begin, end, done));
+            status = failed ? failed : status;
+        }
+        begin = end;
+    }
+    return status;
+}
+
 int pieces_end(struct pieces *list, size_t done)
 {
     int status = ADSM_OK;
+    int saved = errno;
     size_t end = list->total;
     hook_depth++;
+    if (list->bounce && list->access == ADSM_WRITE)
+        status = put_bounced(list, done);
     for (int i = list->count - 1; i >= 0; i--) {
         struct piece *piece = &list->pieces[i];
         size_t begin = end - piece->pin.bytes;
-        size_t here = done <= begin ? 0
-                      : done < end  ? done - begin
-                                    : piece->pin.bytes;
-        int failed = ADSM_OK;
-        if (piece->bounced && here > 0 && list->access == ADSM_WRITE)
-            failed = adsm_bulk_move(piece->bounced, piece->pin.address, here);
-        else if (piece->pin.object)
-            failed = adsm_pin_end(&piece->pin, here);
-        if (failed)
-            status = failed;
+        if (piece->pin.object) {
+            int failed = adsm_pin_end(&piece->pin, reached(begin, end, done));
+            status = failed ? failed : status;
+        }
         end = begin;
     }
     hook_depth--;
-    put_map(list);
+    if (list->map)
+        munmap(list->map, list->map_bytes);
+    errno = saved;
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "common/suite.h"
 #include "interpose/choose.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const struct adsm_hook rows[] = {
