@@ -54,8 +54,13 @@ bool adsm_pin_unneeded(const void *address, size_t bytes)
     for (uintptr_t c = a; c <= last;) {
         if (adsm_index_find((void *)c))
             return false;
-        uintptr_t next = ((c >> ADSM_CHUNK_SHIFT) + 1) << ADSM_CHUNK_SHIFT;
-        if (next <= c)
+        /* A leaf that is not there is 16 GiB of plain memory; a length from a
+         * program's bug must not be walked chunk by chunk. */
+        bool leaf = c >> (ADSM_CHUNK_SHIFT + 2 * ADSM_INDEX_BITS) == 0 &&
+                    adsm_index_top[c >> (ADSM_CHUNK_SHIFT + ADSM_INDEX_BITS)];
+        int shift = ADSM_CHUNK_SHIFT + (leaf ? 0 : ADSM_INDEX_BITS);
+        uintptr_t next = ((c >> shift) + 1) << shift;
+        if (next <= c || c >> (ADSM_CHUNK_SHIFT + 2 * ADSM_INDEX_BITS))
             return true;
         c = next;
     }
