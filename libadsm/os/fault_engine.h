@@ -43,6 +43,16 @@ struct adsm_fault_site {
 bool adsm_fault_resolve(const struct adsm_fault_site *site);
 
 /**
+ * adsm_fault_resolve, on the interrupted stack when the handler runs on an
+ * alternate one and the interrupted one has room.
+ *
+ * @context  of the interrupted code
+ * Return, Thread, Signal: as adsm_fault_resolve
+ */
+bool adsm_fault_resolve_with_room(const struct adsm_fault_site *site,
+                                  const ucontext_t *context);
+
+/**
  * Is SIGSEGV's kernel action ours to change now? False while the engine itself
  * installs: what libsigsegv asks for then is not the application's wish.
  */

@@ -21,6 +21,7 @@
  * libsigsegv calls. Volatile and initial-exec: set in a signal handler. */
 struct sigsegv_fault {
     struct adsm_fault_site site;
+    const ucontext_t *context;
     bool resolved;
 };
 static __thread struct sigsegv_fault *volatile sigsegv_current
@@ -74,7 +75,8 @@ static int sigsegv_handle(void *address, int serious)
 {
     struct sigsegv_fault *fault = sigsegv_current;
     if (fault != NULL)
-        fault->resolved = adsm_fault_resolve(&fault->site);
+        fault->resolved =
+            adsm_fault_resolve_with_room(&fault->site, fault->context);
     return 1;
 }
 
@@ -87,6 +89,7 @@ static void sigsegv_entry(int signal, siginfo_t *info, void *context)
     if (info->si_code > 0 && info->si_code != SI_KERNEL) {
         struct sigsegv_fault *outer = sigsegv_current;
         fault.site = sigsegv_site(info, context);
+        fault.context = context;
         sigsegv_current = &fault;
         sigsegv_library.sa_sigaction(signal, info, context);
         sigsegv_current = outer;

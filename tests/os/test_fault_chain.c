@@ -375,6 +375,39 @@ START_TEST(handler_runs_on_the_stack_it_asked_for)
 }
 END_TEST
 
+/* A callback as hungry as a driver call. */
+static bool open_hungry(uintptr_t addr, enum adsm_access access)
+{
+    volatile char room[40 << 10];
+    for (size_t i = 0; i < sizeof room; i += 512)
+        room[i] = (char)(i >> 9);
+    return faulty_open(addr, access) && room[512] == 1;
+}
+
+/* A small alternate stack with a closed page below it. */
+static void small_alternate(void)
+{
+    size_t bytes = 16 << 10;
+    char *map = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = {.ss_sp = map + PAGE, .ss_size = bytes};
+    mprotect(map, PAGE, PROT_NONE);
+    expect(sigaltstack(&stack, NULL) == 0);
+    struct sigaction action = action_info(SA_ONSTACK);
+    alien_map();
+    sigaction(SIGSEGV, &action, NULL);
+    faulty_reserve();
+    expect(adsm_fault_init(open_hungry) == ADSM_OK);
+    for (int i = 0; i < 50; i++)
+        shared_still_works();
+    _exit(GOOD);
+}
+START_TEST(callback_has_room_whatever_the_alternate_stack)
+{
+    ck_assert_int_eq(in_child(small_alternate), GOOD);
+}
+END_TEST
+
 static sigset_t mask_inside;
 static volatile sig_atomic_t usr1_calls, usr1_inside;
 
@@ -638,7 +671,8 @@ SUITE_MAIN(
     ignored_signal_that_was_sent_is_ignored,
     sent_signal_takes_the_default_action, sent_signal_reaches_the_handler,
     reset_handler_runs_once, handler_may_jump_out,
-    handler_runs_on_the_stack_it_asked_for, handler_runs_under_its_mask,
+    handler_runs_on_the_stack_it_asked_for,
+    callback_has_room_whatever_the_alternate_stack, handler_runs_under_its_mask,
     handler_may_change_the_registers, handler_may_touch_shared_memory,
     handler_that_crashes_dies_of_sigsegv, errno_is_left_to_the_handler,
     removed_engine_leaves_the_applications_action,
