@@ -6,16 +6,33 @@
 #include "exec/control.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
-/* One bit per lane of a predicate slot. */
+/* One bit per lane of a predicate slot (0 or ~0 per lane). */
 static void gather_bits(const uint32_t *pred, uint32_t words, uint32_t *bits)
 {
+#ifdef __SSE2__
+    const __m128i *lanes = (const __m128i *)(const void *)pred;
+    for (uint32_t half = 0; half < 2 * words; half++, lanes += 4) {
+        __m128i low = _mm_packs_epi32(lanes[0], lanes[1]);
+        __m128i high = _mm_packs_epi32(lanes[2], lanes[3]);
+        uint32_t found =
+            (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+        if (half & 1)
+            bits[half / 2] |= found << 16;
+        else
+            bits[half / 2] = found;
+    }
+#else
     for (uint32_t w = 0; w < words; w++) {
         uint32_t word = 0;
         for (uint32_t i = 0; i < 32; i++)
             word |= (pred[w * 32 + i] & 1) << i;
         bits[w] = word;
     }
+#endif
 }
 
 /* Leave at `target`: the scheduler goes on from there. */
@@ -171,7 +188,9 @@ const struct sc_op *sc_op_exit(const struct sc_op *op, struct sc_strip *strip)
 {
     for (uint32_t w = 0; w < SC_WORDS; w++) {
         strip->alive[w] &= ~strip->bits[w];
-        strip->cta->alive -= (uint32_t)__builtin_popcount(strip->bits[w]);
+        strip->cta->alive -= strip->bits[w] == ~0u
+                                 ? 32
+                                 : (uint32_t)__builtin_popcount(strip->bits[w]);
     }
     strip->groups[strip->current] = strip->groups[--strip->group_count];
     if (strip->cta->code->uses_barrier)

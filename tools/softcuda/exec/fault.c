@@ -47,8 +47,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 void sc_fault_init(void)
 {
+    /* NODEFER, since siglongjmp leaves without restoring the mask: saving it
+     * would cost a system call for every CTA */
     struct sigaction action = {.sa_sigaction = on_fault,
-                               .sa_flags = SA_SIGINFO | SA_ONSTACK};
+                               .sa_flags =
+                                   SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, &old_segv);
     sigaction(SIGBUS, &action, &old_bus);

@@ -228,7 +228,7 @@ void sc_worker_run(struct sc_worker *worker, const uint32_t id[3])
     struct sc_cta *cta = &worker->cta;
     memcpy(cta->id, id, sizeof cta->id);
     begin_cta(cta);
-    if (sigsetjmp(worker->back, 1) == 0) {
+    if (sigsetjmp(worker->back, 0) == 0) {
         sc_fault_set(worker);
         sc_machine_run(cta);
         sc_fault_set(NULL);
