@@ -219,6 +219,8 @@ START_TEST(pinned_uploads_return_at_once_and_overlap_downloads)
     must(adsm_dma_drain(accel));
     uint64_t all = adsm_now_ns() - start;
     uint64_t one_way = BYTES * UINT64_C(1000) / 200; /* ns at 200 MB/s */
+    if (timings_mean_nothing)
+        one_way *= 100;
     ck_assert_msg(enqueued < one_way / 4, "upload took %lu of %lu ms",
                   (unsigned long)enqueued / 1000000,
                   (unsigned long)one_way / 1000000);
