@@ -61,5 +61,6 @@ void lanes_check(const struct lane_case *cases, size_t n)
         }
     }
     printf("%zu passed, %zu refused as unsupported\n", n - refused, refused);
+    fflush(stdout);
     machine_close();
 }

@@ -146,6 +146,7 @@ START_TEST(every_known_opcode_is_tested_or_refused)
     printf("%zu opcodes: %zu in tables, %zu elsewhere, %zu refused\n",
            sizeof known / sizeof *known, tabled,
            sizeof elsewhere / sizeof *elsewhere, refused);
+    fflush(stdout);
     machine_close();
     ck_assert_uint_eq(missing, 0);
 }

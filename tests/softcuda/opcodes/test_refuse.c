@@ -138,6 +138,7 @@ static size_t count_accepted(const struct refusal *list, size_t n)
                refused ? "refused without line or text" : "accepted", log);
         sc_module_unload(module);
     }
+    fflush(stdout);
     return wrong;
 }
 
@@ -170,7 +171,7 @@ START_TEST(malformed_modules_are_refused)
         {"hello world\n", 1, NULL},
         {".target sm_90\n.address_size 64\n", 1, ".version"},
         {".version 8.5\n.visible .entry k()\n{\nret;\n}\n", 0, ".target"},
-        {".version 8.5\n.target sm_120\n.address_size 64\n", 2, "sm_120"},
+        {".version 8.5\n.target sm_120\n.address_size 64\n", 0, "sm_120"},
         {".version 8.5\n.target sm_nine\n", 2, "sm_nine"},
         {".version 8.5\n.target sm_90\n.address_size 32\n", 3, NULL},
         {MACHINE_HEAD "/* never closed\n", 0, NULL},
