@@ -171,13 +171,20 @@ static uint64_t move_piece(const struct sc_copy *copy, uint64_t dst,
     return ok ? bytes : 0;
 }
 
+static struct sc_link *upload_link(const struct sc_copy *copy)
+{
+    return copy->dst.device ? &copy->dst.device->upload_link : NULL;
+}
+
+static struct sc_link *download_link(const struct sc_copy *copy)
+{
+    return copy->src.device ? &copy->src.device->download_link : NULL;
+}
+
 static CUresult move_row(const struct sc_copy *copy, uint64_t dst, uint64_t src,
                          uint64_t bytes)
 {
-    struct sc_link *up =
-        copy->dst.device ? &copy->dst.device->upload_link : NULL;
-    struct sc_link *down =
-        copy->src.device ? &copy->src.device->download_link : NULL;
+    struct sc_link *up = upload_link(copy), *down = download_link(copy);
     uint64_t chunk = up     ? sc_link_chunk(up)
                      : down ? sc_link_chunk(down)
                             : bytes;
@@ -210,9 +217,8 @@ static struct sc_copy collapse(struct sc_copy copy)
     return copy;
 }
 
-CUresult sc_copy_run(const struct sc_copy *shape)
+static CUresult move_rows(struct sc_copy copy)
 {
-    struct sc_copy copy = collapse(*shape);
     for (uint64_t z = 0; z < copy.depth; z++)
         for (uint64_t y = 0; y < copy.height; y++)
             SC_TRY(move_row(
@@ -220,4 +226,14 @@ CUresult sc_copy_run(const struct sc_copy *shape)
                 copy.src.base + z * copy.src.slice + y * copy.src.pitch,
                 copy.width));
     return CUDA_SUCCESS;
+}
+
+CUresult sc_copy_run(const struct sc_copy *copy)
+{
+    sc_link_open(upload_link(copy));
+    sc_link_open(download_link(copy));
+    CUresult result = move_rows(collapse(*copy));
+    sc_link_close(upload_link(copy));
+    sc_link_close(download_link(copy));
+    return result;
 }

@@ -13,17 +13,24 @@ struct sc_link {
     pthread_mutex_t lock; /* leaf */
     uint64_t bytes_per_second;
     uint64_t free_ns;       /* when the wire is free again; under lock */
+    unsigned users;         /* copies under way; under lock */
     _Atomic uint64_t bytes; /* ever moved, for the statistics */
 };
 
 /** Prepare a direction; 0 bytes per second means unthrottled. Thread: one. */
 void sc_link_init(struct sc_link *link, uint64_t bytes_per_second);
 
+/** A copy begins; NULL is no link.  Thread: any. */
+void sc_link_open(struct sc_link *link);
+
+/** The copy ended.  Thread: any. */
+void sc_link_close(struct sc_link *link);
+
 /**
  * Account for bytes that were just moved and sleep until the wire would have
  * moved them.
  *
- * @bytes moved by the caller
+ * @bytes moved by the caller, between sc_link_open and sc_link_close
  * Thread: any; callers of one direction share its rate
  * Signal: never
  */

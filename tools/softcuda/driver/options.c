@@ -12,7 +12,7 @@
 
 #define DEFAULT_MEMORY (512ull << 20)
 #define MIN_MEMORY     (4ull << 20)
-#define MAX_MEMORY     (64ull << 30)
+#define MAX_MEMORY     (1ull << 40)
 
 static void warn(const char *name, const char *value, const char *right,
                  const char *kept)
@@ -111,7 +111,7 @@ static uint64_t read_memory(void)
         return DEFAULT_MEMORY;
     if (!sc_options_parse_size(text, &bytes) || bytes < MIN_MEMORY ||
         bytes > MAX_MEMORY) {
-        warn("SOFTCUDA_MEMORY", text, "a size from 4M to 64G", "512M");
+        warn("SOFTCUDA_MEMORY", text, "a size from 4M to 1T", "512M");
         return DEFAULT_MEMORY;
     }
     return bytes & ~((2ull << 20) - 1);

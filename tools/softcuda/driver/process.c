@@ -185,13 +185,17 @@ CUresult sc_process_start(struct sc_device *device)
 {
     char **envp = device_environment();
     bool ok = false;
-    if (envp && sc_process_program())
+    if (!sc_process_program()) {
+        free(envp);
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    if (envp)
         for (int i = 0; i < ATTEMPTS && !ok; i++)
             ok = attempt(device, i, envp);
     free(envp);
     if (!ok) {
         sc_say("device %d: %s did not start", device->ordinal,
-               sc_options.program ? sc_options.program : "softcuda-device");
+               sc_process_program());
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
     if (!sc_thread_start(watch, device, 128 << 10) || !sc_channel_start(device))
