@@ -178,7 +178,8 @@ static void pair_add(struct words *words, const char *option, const char *value)
 static void case_run(const struct wave_case *which, struct run_result *result)
 {
     char program[PATH_MAX], name[32], out[PATH_MAX], counters[PATH_MAX];
-    struct run_request request = {.limit_s = settings.limit_s};
+    struct run_request request = {.limit_s = settings.limit_s,
+                                  .soft = !settings.real_device};
     struct words words = {&request, 0};
     snprintf(name, sizeof name, "wave_%s", which->program);
     path_join(program, settings.programs, name);

@@ -39,6 +39,8 @@ static void child_exec(const struct run_request *request, const int out[2],
         setenv("LD_LIBRARY_PATH", request->library_folder, 1);
     if (request->stats_file)
         setenv("ADSM_STATS_FILE", request->stats_file, 1);
+    if (request->soft)
+        setenv("SOFTCUDA_STATS", "1", 1);
     execv(request->argv[0], (char *const *)request->argv);
     dprintf(STDERR_FILENO, "cannot run %s: %s\n", request->argv[0],
             strerror(errno));
@@ -151,21 +153,39 @@ static bool counters_read(const char *path, struct run_result *result)
     return value_find(last, "bytes_up") != NULL;
 }
 
-/* The last line that is not empty: what a program says when it gives up. */
-static void last_line(char *text, char *line, size_t bytes)
+/* The device's own count, from its report on stderr; false without one. */
+static bool link_read(const char *text, struct run_result *result)
 {
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        text[--length] = 0;
-    char *newline = strrchr(text, '\n');
-    snprintf(line, bytes, "%.*s", (int)bytes - 1, newline ? newline + 1 : text);
+    double up_mib, down_mib, up = 0, down = 0;
+    bool found = false;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (sscanf(line, "softcuda: device %*d: %lf MiB up, %lf MiB down",
+                   &up_mib, &down_mib) != 2)
+            continue;
+        up += up_mib;
+        down += down_mib;
+        found = true;
+    }
+    result->bytes_up = (uint64_t)(up * 0x1p20);
+    result->bytes_down = (uint64_t)(down * 0x1p20);
+    return found;
+}
+
+/* What a program says when it gives up, or else the first line there is. */
+static void failure_line(const char *text, char *line, size_t bytes)
+{
+    const char *said = strstr(text, "wave_");
+    if (!said)
+        said = text;
+    snprintf(line, bytes, "%.*s", (int)strcspn(said, "\n"), said);
 }
 
 static void failure_describe(int status, struct child *child,
                              struct run_result *result)
 {
     char said[140];
-    last_line(child->err.text, said, sizeof said);
+    failure_line(child->err.text, said, sizeof said);
     if (WIFSIGNALED(status))
         snprintf(result->message, sizeof result->message,
                  "ended by signal %d (%s) %s", WTERMSIG(status),
@@ -205,6 +225,9 @@ void run_program(const struct run_request *request, struct run_result *result)
     else if (request->stats_file && !counters_read(request->stats_file, result))
         snprintf(result->message, sizeof result->message,
                  "left no counters in %.120s", request->stats_file);
+    else if (request->soft && !link_read(child.err.text, result))
+        snprintf(result->message, sizeof result->message,
+                 "the software device did not count its bytes");
     else
         result->good = true;
 }

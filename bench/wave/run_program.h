@@ -1,8 +1,8 @@
 /*
  * Running one wave program in one way and collecting what it reports.
  *
- * Owns the child process, its pipes and its time limit, and the reading of the
- * two JSON lines (the program's report, the runtime's counters) by key. Does
+ * Owns the child process, its pipes and its time limit, and the reading of what
+ * it leaves: its report, the runtime's counters, the device's counters. Does
  * not own which programs run or how results are shown. One thread, no locks.
  */
 #ifndef BENCH_WAVE_RUN_PROGRAM_H
@@ -17,6 +17,7 @@ struct run_request {
     const char *argv[RUN_ARGUMENTS_MAX]; /* NULL at the end */
     const char *library_folder; /* for LD_LIBRARY_PATH, or NULL to leave it */
     const char *stats_file;     /* where the runtime's counters go, or NULL */
+    bool soft;                  /* on the software device: it counts bytes */
     double limit_s;             /* killed after this time */
 };
 
@@ -33,8 +34,9 @@ struct run_result {
 /**
  * Run a program to its end.
  *
- * Bytes come from the counters where `stats_file` is given, else from the
- * program's report.
+ * Bytes are those that crossed the software device's link; on another device
+ * those of the runtime's counters, and without a runtime those that the program
+ * says it copied.
  * Return: nothing; result->good says whether the rest of it counts
  * Thread: one at a time
  * Signal: never
