@@ -194,10 +194,16 @@ int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream)
     return adsm_lane_order_uploads(accel, stream);
 }
 
-int adsm_dma_drain(struct adsm_accel *accel)
+struct adsm_fence adsm_dma_uploaded(struct adsm_accel *accel)
 {
     struct adsm_lane *upload = &accel->lanes.lane[ADSM_LANE_UPLOAD];
     /* Acquire: what was enqueued before this call has its number. */
-    uint64_t seq = atomic_load_explicit(&upload->given, memory_order_acquire);
-    return adsm_fence_wait(accel, (struct adsm_fence){ADSM_LANE_UPLOAD, seq});
+    return (struct adsm_fence){
+        ADSM_LANE_UPLOAD,
+        atomic_load_explicit(&upload->given, memory_order_acquire)};
+}
+
+int adsm_dma_drain(struct adsm_accel *accel)
+{
+    return adsm_fence_wait(accel, adsm_dma_uploaded(accel));
 }

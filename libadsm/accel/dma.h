@@ -49,6 +49,9 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                  size_t bytes, struct adsm_fence after,
                  struct adsm_fence *done);
 
+/** A fence behind every upload and device copy enqueued so far. Free. */
+struct adsm_fence adsm_dma_uploaded(struct adsm_accel *accel);
+
 /** Block until every upload and device copy enqueued so far has ended. */
 int adsm_dma_drain(struct adsm_accel *accel);
 
