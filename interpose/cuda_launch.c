@@ -109,13 +109,16 @@ static struct call call_of(CUstream stream, bool per_thread)
 static CUresult called(const struct call *call, CUresult result)
 {
     int status = ADSM_OK;
-    if (result || !call->accel)
+    if (!call->accel)
         return result;
     hook_depth++;
-    status = adsm_boundary_called(call->accel, call->order.stream,
-                                  call->order.per_thread, NULL, NULL, 0, false);
+    if (result)
+        adsm_boundary_call_failed();
+    else
+        status = adsm_boundary_called(call->accel, call->order.stream,
+                                      call->order.per_thread, NULL, 0, false);
     hook_depth--;
-    return cuda_result("a launch", status);
+    return result ? result : cuda_result("a launch", status);
 }
 
 /* The body of a launch of `kernel`: `args` uses list.params, list.extra. */

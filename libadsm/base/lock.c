@@ -166,6 +166,8 @@ void adsm_rwlock_init(struct adsm_rwlock *lock, enum adsm_rank rank)
 {
     atomic_init(&lock->state, 0);
     atomic_init(&lock->writers, 0);
+    atomic_init(&lock->readers, 0);
+    atomic_init(&lock->readers_turn, false);
     atomic_init(&lock->waiters, 0);
     atomic_init(&lock->event, 0);
     LOCK_SET_RANK(lock, rank);
@@ -174,7 +176,9 @@ void adsm_rwlock_init(struct adsm_rwlock *lock, enum adsm_rank rank)
 static bool rwlock_enter_shared(struct adsm_rwlock *lock)
 {
     uint32_t state = atomic_load(&lock->state);
-    while (!(state & ADSM_RWLOCK_WRITER) && atomic_load(&lock->writers) == 0) {
+    while (!(state & ADSM_RWLOCK_WRITER) &&
+           (atomic_load(&lock->writers) == 0 ||
+            atomic_load(&lock->readers_turn))) {
         if (atomic_compare_exchange_weak(&lock->state, &state, state + 1))
             return true;
     }
@@ -184,6 +188,8 @@ static bool rwlock_enter_shared(struct adsm_rwlock *lock)
 static bool rwlock_enter(struct adsm_rwlock *lock)
 {
     uint32_t expected = 0;
+    if (atomic_load(&lock->readers_turn) && atomic_load(&lock->readers) > 0)
+        return false;
     return atomic_compare_exchange_strong(&lock->state, &expected,
                                           ADSM_RWLOCK_WRITER);
 }
@@ -222,8 +228,12 @@ static void rwlock_wake(struct adsm_rwlock *lock)
 void adsm_rwlock_acquire_shared(struct adsm_rwlock *lock)
 {
     LOCK_CHECK(lock);
-    if (!rwlock_enter_shared(lock))
-        rwlock_wait(lock, rwlock_enter_shared);
+    if (rwlock_enter_shared(lock))
+        return;
+    atomic_fetch_add(&lock->readers, 1);
+    rwlock_wait(lock, rwlock_enter_shared);
+    if (atomic_fetch_sub(&lock->readers, 1) == 1)
+        atomic_store(&lock->readers_turn, false);
 }
 
 void adsm_rwlock_release_shared(struct adsm_rwlock *lock)
@@ -246,6 +256,8 @@ void adsm_rwlock_acquire(struct adsm_rwlock *lock)
 void adsm_rwlock_release(struct adsm_rwlock *lock)
 {
     LOCK_UNCHECK(lock);
+    if (atomic_load(&lock->readers) > 0)
+        atomic_store(&lock->readers_turn, true);
     atomic_store(&lock->state, 0);
     rwlock_wake(lock);
 }
@@ -254,6 +266,8 @@ void adsm_rwlock_reset_after_fork(struct adsm_rwlock *lock)
 {
     atomic_store_explicit(&lock->state, 0, memory_order_relaxed);
     atomic_store_explicit(&lock->writers, 0, memory_order_relaxed);
+    atomic_store_explicit(&lock->readers, 0, memory_order_relaxed);
+    atomic_store_explicit(&lock->readers_turn, false, memory_order_relaxed);
     atomic_store_explicit(&lock->waiters, 0, memory_order_relaxed);
 #if ADSM_LOCK_CHECKED
     lock_held = (__typeof__(lock_held)){0};

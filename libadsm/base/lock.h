@@ -20,6 +20,7 @@
 enum adsm_rank {
     ADSM_RANK_API,
     ADSM_RANK_MODULE,
+    ADSM_RANK_GATE,
     ADSM_RANK_OBJECT_TABLE,
     ADSM_RANK_OBJECT,
     ADSM_RANK_OBJECT_LIST,
@@ -49,12 +50,15 @@ struct adsm_lock {
 #endif
 };
 
-/** Many readers or one writer; a waiting writer keeps new readers out. */
+/** Many readers or one writer. A waiting writer keeps new readers out, and a
+ *  leaving writer lets the readers in that waited for it: neither starves. */
 struct adsm_rwlock {
-    _Atomic uint32_t state;   /* readers inside, or ADSM_RWLOCK_WRITER     */
-    _Atomic uint32_t writers; /* writers waiting                           */
-    _Atomic uint32_t waiters; /* threads asleep or about to be             */
-    _Atomic uint32_t event;   /* futex word: bumped when someone may enter */
+    _Atomic uint32_t state;    /* readers inside, or ADSM_RWLOCK_WRITER     */
+    _Atomic uint32_t writers;  /* writers waiting                           */
+    _Atomic uint32_t readers;  /* readers waiting                           */
+    _Atomic bool readers_turn; /* those come before the next writer        */
+    _Atomic uint32_t waiters;  /* threads asleep or about to be             */
+    _Atomic uint32_t event;    /* futex word: bumped when someone may enter */
 #if ADSM_LOCK_CHECKED
     uint32_t rank; /* enum adsm_rank */
 #endif
@@ -69,7 +73,7 @@ struct adsm_rwlock {
     }
 #define ADSM_RWLOCK_INIT(rank_)                                                \
     {                                                                          \
-        0, 0, 0, 0, (rank_)                                                    \
+        0, 0, 0, false, 0, 0, (rank_)                                          \
     }
 #else
 #define ADSM_LOCK_INIT(rank_)                                                  \
@@ -78,7 +82,7 @@ struct adsm_rwlock {
     }
 #define ADSM_RWLOCK_INIT(rank_)                                                \
     {                                                                          \
-        0, 0, 0, 0                                                             \
+        0, 0, 0, false, 0, 0                                                   \
     }
 #endif
 

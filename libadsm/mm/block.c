@@ -5,6 +5,7 @@
  * address; whoever lets go bumps the word only when somebody sleeps there.
  */
 #include "mm/coherence.h"
+#include "mm/gate.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -48,6 +49,7 @@ bool adsm_block_hold(struct adsm_object *object, uint32_t generation,
         uint32_t event = atomic_load(&buckets[b].event);
         bool busy = atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY;
         adsm_rwlock_release_shared(&object->lock);
+        adsm_gate_leave();
         if (busy) {
             /* The limit covers a holder that died with its thread. */
             struct timespec limit = {0, 10 * 1000 * 1000};
@@ -55,6 +57,7 @@ bool adsm_block_hold(struct adsm_object *object, uint32_t generation,
                     &limit, NULL, 0);
         }
         atomic_fetch_sub(&buckets[b].sleepers, 1);
+        adsm_gate_enter();
         adsm_rwlock_acquire_shared(&object->lock);
         if (!is_same(object, generation)) {
             errno = saved;

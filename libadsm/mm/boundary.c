@@ -3,7 +3,10 @@
 
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/gate.h"
 #include "mm/index.h"
+
+struct adsm_rwlock adsm_gate = ADSM_RWLOCK_INIT(ADSM_RANK_GATE);
 
 /* What a call does with the objects that it does not name. */
 struct call {
@@ -31,34 +34,33 @@ static bool is_reachable(const struct adsm_object *object, const void *kernel)
     return false;
 }
 
+/* The uploads so far are what the coming device work relies on: the host's
+ * bytes must not change under them. The object's lock is held exclusively. */
+static void rely_on_uploads(struct adsm_object *object)
+{
+    object->sent = adsm_dma_uploaded(object->home);
+}
+
 static int release_object(struct adsm_object *object, enum adsm_event event)
 {
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) && atomic_load(&object->near))
+    if (atomic_load(&object->live) && atomic_load(&object->near)) {
         rc = adsm_coherence_apply_all(object, 0, object->block_count, event);
+        rely_on_uploads(object);
+    }
     adsm_rwlock_release(&object->lock);
     return rc;
 }
 
 /* Host bytes that the call overwrites are dropped only when it is enqueued: a
  * launch that the driver refuses must lose nothing. Until then nobody may
- * write them back over what the kernel produces. */
+ * write them back over what the kernel produces, which the gate sees to. */
 static bool is_dropped_later(enum adsm_event event)
 {
     const struct adsm_protocol *protocol = adsm_coherence_protocol();
     return event == ADSM_CALL_OUT &&
            !(protocol->cell[ADSM_DIRTY][event].actions & ADSM_DO_FLUSH);
-}
-
-static int release_named(const struct adsm_use *use)
-{
-    if (!is_dropped_later(use->event))
-        return release_object(use->object, use->event);
-    adsm_rwlock_acquire(&use->object->lock);
-    atomic_store(&use->object->doomed, true);
-    adsm_rwlock_release(&use->object->lock);
-    return ADSM_OK;
 }
 
 static int release_unnamed(struct adsm_object *object, void *context)
@@ -75,67 +77,38 @@ int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
 {
     struct call call = {kernel, uses, count};
     int rc = ADSM_OK;
+    adsm_gate_close();
     for (size_t i = 0; i < count && rc == ADSM_OK; i++)
-        rc = release_named(&uses[i]);
+        if (!is_dropped_later(uses[i].event))
+            rc = release_object(uses[i].object, uses[i].event);
     if (rc == ADSM_OK && !only_uses)
         rc = adsm_object_each(accel, true, release_unnamed, &call);
     if (rc == ADSM_OK)
         rc = adsm_dma_order_uploads(accel, stream);
     if (rc != ADSM_OK)
-        adsm_boundary_call_failed(uses, count);
+        adsm_gate_open();
     return rc;
 }
 
-void adsm_boundary_call_failed(const struct adsm_use *uses, size_t count)
+void adsm_boundary_call_failed(void)
 {
-    for (size_t i = 0; i < count; i++)
-        atomic_store(&uses[i].object->doomed, false);
-}
-
-/* A CPU read between the release and the launch has fetched what the kernel is
- * now changing: forget it again. */
-static int forget_reads(struct adsm_object *object)
-{
-    int rc = ADSM_OK;
-    adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) && atomic_load(&object->near))
-        for (uint32_t i = 0; i < object->block_count && rc == ADSM_OK;) {
-            uint32_t n = adsm_block_run(object, i, object->block_count - i);
-            if (adsm_block_state(object, i) == ADSM_READ_ONLY)
-                rc = adsm_coherence_apply(object, i, n, ADSM_CALL);
-            i += n;
-        }
-    adsm_rwlock_release(&object->lock);
-    return rc;
-}
-
-static int forget_unnamed(struct adsm_object *object, void *context)
-{
-    const struct call *call = context;
-    if (is_named(call, object) || !is_reachable(object, call->kernel))
-        return ADSM_OK;
-    return forget_reads(object);
+    adsm_gate_open();
 }
 
 static int remember(const struct adsm_use *use, struct adsm_fence fence)
 {
     adsm_rwlock_acquire(&use->object->lock);
     use->object->work = fence;
-    atomic_store(&use->object->doomed, false);
     adsm_rwlock_release(&use->object->lock);
-    if (use->event == ADSM_CALL_IN)
-        return ADSM_OK;
-    if (is_dropped_later(use->event))
-        return release_object(use->object, use->event);
-    return forget_reads(use->object);
+    return is_dropped_later(use->event)
+               ? release_object(use->object, use->event)
+               : ADSM_OK;
 }
 
 int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
-                         bool per_thread, const void *kernel,
-                         const struct adsm_use *uses, size_t count,
-                         bool only_uses)
+                         bool per_thread, const struct adsm_use *uses,
+                         size_t count, bool only_uses)
 {
-    struct call call = {kernel, uses, count};
     struct adsm_fence fence = {0, 0};
     int rc = ADSM_OK;
     ADSM_COUNT(launches, 1);
@@ -145,8 +118,7 @@ int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
         rc = adsm_fence_record(accel, stream, &fence);
     for (size_t i = 0; i < count && rc == ADSM_OK; i++)
         rc = remember(&uses[i], fence);
-    if (rc == ADSM_OK && !only_uses)
-        rc = adsm_object_each(accel, true, forget_unnamed, &call);
+    adsm_gate_open();
     return rc;
 }
 
@@ -194,6 +166,7 @@ int adsm_boundary_device_read(const void *address, size_t bytes,
         if (atomic_load(&object->dirty))
             rc = adsm_coherence_apply_all(object, first, last - first,
                                           ADSM_DEVICE_READ);
+        rely_on_uploads(object);
         if (rc == ADSM_OK)
             rc = adsm_dma_order_uploads(object->home, stream);
         adsm_rwlock_release(&object->lock);
@@ -249,6 +222,7 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
         rc = ADSM_E_INVALID;
         if (bytes <= object->bytes - from)
             rc = give_range(object, from, from + bytes);
+        rely_on_uploads(object);
         if (rc == ADSM_OK)
             rc = adsm_dma_order_uploads(object->home, stream);
     }

@@ -24,26 +24,29 @@ struct adsm_use {
  * otherwise those assigned to it or to no kernel; none when `only_uses`.
  * Flushes are enqueued and `stream` is made to wait for them. Objects the CPU
  * is not near cost nothing.
- * Return: ADSM_OK, or the first failure: the caller must not launch
+ * The gate (mm/gate.h) is closed until adsm_boundary_called or
+ * adsm_boundary_call_failed: the caller touches no shared memory in between,
+ * so it copies the launch's arguments first.
+ *
+ * Return: ADSM_OK, or the first failure: the caller must not launch, and the
+ *         gate is open
  */
 int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
                        const void *kernel, const struct adsm_use *uses,
                        size_t count, bool only_uses);
 
 /** The driver refused the launch after adsm_boundary_call: the objects keep
- *  what they have. */
-void adsm_boundary_call_failed(const struct adsm_use *uses, size_t count);
+ *  what they have, the gate opens. */
+void adsm_boundary_call_failed(void);
 
 /**
- * The call is enqueued: remember what later CPU accesses must wait for, and
- * forget what the CPU read since the release. Arguments as before.
- * With `uses` (only_uses calls) each used object gets a fence of its own;
- * otherwise the stream's lane is noted.
+ * The call is enqueued: remember what later CPU accesses must wait for, then
+ * open the gate. Each object in `uses` gets a fence; unless `only_uses`, the
+ * stream's lane is noted for all others.
  */
 int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
-                         bool per_thread, const void *kernel,
-                         const struct adsm_use *uses, size_t count,
-                         bool only_uses);
+                         bool per_thread, const struct adsm_use *uses,
+                         size_t count, bool only_uses);
 
 /** The program waited for device work: acquire (batch fetches everything).
  *  Call after the driver's own wait succeeded. */

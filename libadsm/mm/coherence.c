@@ -3,8 +3,10 @@
  *
  * Protection is a function of the state, so a block is closed before it is
  * flushed and opened after it was fetched; both transfers use the shadow. A
- * flush is enqueued and not waited for: a write that comes meanwhile makes the
- * block DIRTY again, and it is flushed again before any kernel can see it.
+ * flush is enqueued and not waited for. A write that comes while a block is
+ * being evicted makes it DIRTY again, and it is flushed again before any kernel
+ * can see it. A write that comes after a call has released the object would be
+ * seen by that call's kernel: it waits until the uploads are through.
  */
 #include "mm/coherence.h"
 
@@ -232,6 +234,8 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
 
     if (needs_host(cell))
         rc = prepare_host(object, first, count);
+    if (next == ADSM_DIRTY && state != ADSM_DIRTY)
+        (void)adsm_fence_wait(object->home, object->sent);
     if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
         rc = fetch(object, first, count);
     /* A fault is answered even when the state stays: its protection may not
@@ -324,6 +328,7 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
                       uint32_t skip, uint32_t skip_end)
 {
     int rc = prepare_host(object, first, last - first);
+    (void)adsm_fence_wait(object->home, object->sent);
     if (rc == ADSM_OK)
         rc = fetch_invalid(object, first, last, skip, skip_end);
     if (rc == ADSM_OK)
@@ -436,8 +441,7 @@ void adsm_coherence_evict(void)
         struct adsm_object *object = oldest.owner;
         adsm_rwlock_acquire_shared(&object->lock);
         if (atomic_load(&object->live) &&
-            atomic_load(&object->generation) == oldest.generation &&
-            !atomic_load(&object->doomed))
+            atomic_load(&object->generation) == oldest.generation)
             evict_run(object, oldest.block, n);
         adsm_rwlock_release_shared(&object->lock);
     }

@@ -136,12 +136,12 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes,
     object->bytes = bytes;
     object->home = accel;
     object->work = (struct adsm_fence){0, 0};
+    object->sent = (struct adsm_fence){0, 0};
     object->kernel_count = 0;
     object->slab = NULL;
     object->on_near_list = false;
     object->shadow = (struct adsm_arena_range){.fd = -1};
     atomic_store(&object->backed, false);
-    atomic_store(&object->doomed, false);
     rc = create_blocks(object, first);
     if (rc == ADSM_OK)
         rc = adsm_index_insert(object);

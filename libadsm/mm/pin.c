@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/gate.h"
 #include "mm/index.h"
 
 #include <errno.h>
@@ -164,6 +165,8 @@ static int begin_write(struct adsm_pin *pin)
     size_t from = pin->offset, to = pin->offset + pin->bytes;
     uint32_t first = adsm_block_of(object, from);
     uint32_t last = adsm_block_of(object, to - 1) + 1;
+    /* A failed wait is a lost device, which the fetches below report. */
+    (void)adsm_fence_wait(object->home, object->sent);
     int rc = ADSM_OK;
     if (!covers_block(object, from, to, first)) {
         rc = make_readable_widened(object, pin->generation, first, first + 1);
@@ -195,8 +198,10 @@ int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
     *pin = (struct adsm_pin){.access = access, .address = (void *)address};
     if (bytes == 0)
         return ADSM_OK;
+    adsm_gate_enter();
     struct adsm_object *object = adsm_index_acquire(address);
     if (!object) {
+        adsm_gate_leave();
         pin->bytes = plain_bytes(address, bytes);
         return ADSM_OK;
     }
@@ -213,6 +218,7 @@ int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
         rc = access == ADSM_WRITE ? begin_write(pin) : begin_read(pin);
     pin->address = object->shadow.shadow + pin->offset;
     adsm_rwlock_release_shared(&object->lock);
+    adsm_gate_leave();
     if (rc != ADSM_OK)
         *pin = (struct adsm_pin){.address = (void *)address};
     else if (pin->held_count > 0)
@@ -324,6 +330,7 @@ int adsm_pin_end(struct adsm_pin *pin, size_t done)
     int rc = ADSM_OK;
     if (pin->held_count > 0)
         drop(pin);
+    adsm_gate_enter();
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == pin->generation) {
@@ -335,6 +342,7 @@ int adsm_pin_end(struct adsm_pin *pin, size_t done)
     }
     adsm_rwlock_release_shared(&object->lock);
     adsm_coherence_evict();
+    adsm_gate_leave();
     errno = saved;
     return rc;
 }

@@ -1,4 +1,4 @@
-/* From signal to DMA: find, hold, apply, let go, evict. */
+/* From signal to DMA: pass the gate, find, hold, apply, let go, evict. */
 #include "mm/touch.h"
 
 #include "base/clock.h"
@@ -6,6 +6,7 @@
 #include "base/stats.h"
 #include "base/trace.h"
 #include "mm/coherence.h"
+#include "mm/gate.h"
 #include "mm/index.h"
 #include "mm/pin.h"
 
@@ -46,9 +47,12 @@ static int touch_block(struct adsm_object *object, uint32_t i,
 bool adsm_touch(uintptr_t address, enum adsm_access access)
 {
     uint64_t start = adsm_now_ns();
+    adsm_gate_enter();
     struct adsm_object *object = adsm_index_acquire((void *)address);
-    if (!object)
+    if (!object) {
+        adsm_gate_leave();
         return false;
+    }
     uint32_t generation = atomic_load(&object->generation);
     uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
     int rc = ADSM_OK;
@@ -62,6 +66,7 @@ bool adsm_touch(uintptr_t address, enum adsm_access access)
     if (rc == ADSM_E_LIMIT)
         rc = widen(object, generation, i);
     adsm_coherence_evict();
+    adsm_gate_leave();
 
     uint64_t end = adsm_now_ns();
     ADSM_COUNT(ns_fault, end - start);

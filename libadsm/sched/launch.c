@@ -11,13 +11,17 @@
 enum {
     RANGE_BLOCK = 256, /* threads of a range kernel's block */
     RANGE_FIXED = 2,   /* i0 and i1 */
+    VALUE_BYTES = 4096 /* of all parameters (CUDA's limit on most devices) */
 };
 
 /* Everything a launch carries, on the stack. */
 struct launch {
     struct adsm_kernel_view kernel;
     int count;
-    void *values[ADSM_KERNEL_PARAMETERS];               /* for the driver */
+    void *values[ADSM_KERNEL_PARAMETERS]; /* for the driver */
+    /* Copies of the values: the program's may lie in shared memory. */
+    _Alignas(16) uint8_t bytes[VALUE_BYTES];
+    size_t bytes_used;
     struct adsm_daddr pointers[ADSM_KERNEL_PARAMETERS]; /* values point here */
     struct adsm_use uses[ADSM_KERNEL_PARAMETERS];
     size_t use_count;
@@ -73,6 +77,20 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     return ADSM_OK;
 }
 
+static int add_value(struct launch *launch, int i, const adsmArg *arg)
+{
+    size_t at = (launch->bytes_used + 15) & ~(size_t)15;
+    if (arg->bytes > VALUE_BYTES - at)
+        return adsm_detail(ADSM_E_LIMIT,
+                           "the arguments of kernel '%s' take more than %d "
+                           "bytes",
+                           launch->kernel.name, VALUE_BYTES);
+    memcpy(launch->bytes + at, arg->p, arg->bytes);
+    launch->values[i] = launch->bytes + at;
+    launch->bytes_used = at + arg->bytes;
+    return ADSM_OK;
+}
+
 static int add_argument(struct launch *launch, const adsmArg *arg)
 {
     int i = launch->count++;
@@ -91,8 +109,7 @@ static int add_argument(struct launch *launch, const adsmArg *arg)
                            i, kernel->name, bytes, kernel->parameter_bytes[i]);
     if (arg->mode)
         return add_pointer(launch, i, arg);
-    launch->values[i] = (void *)arg->p;
-    return ADSM_OK;
+    return add_value(launch, i, arg);
 }
 
 /* `fixed` leading parameters are filled in by the runtime. */
@@ -123,10 +140,10 @@ static int enqueue(struct launch *launch, const void *kernel,
         rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
                                shared_bytes, stream, launch->values);
         if (rc != ADSM_OK)
-            adsm_boundary_call_failed(launch->uses, launch->use_count);
+            adsm_boundary_call_failed();
     }
     if (rc == ADSM_OK)
-        rc = adsm_boundary_called(accel, stream, false, kernel, launch->uses,
+        rc = adsm_boundary_called(accel, stream, false, launch->uses,
                                   launch->use_count, only);
     if (rc != ADSM_OK)
         return adsm_detail(rc, "kernel '%s' was not launched: %s",
@@ -141,6 +158,7 @@ int adsm_launch(const adsmKernel *kernel, const unsigned grid[3],
     struct launch launch;
     launch.count = 0;
     launch.use_count = 0;
+    launch.bytes_used = 0;
     int rc = adsm_kernel_view(kernel, &launch.kernel);
     if (rc == ADSM_OK)
         rc = check_count(&launch.kernel, count, 0);
@@ -157,6 +175,7 @@ int adsm_launch_range(const adsmKernel *kernel, long n, int count,
     struct launch launch;
     launch.count = 0;
     launch.use_count = 0;
+    launch.bytes_used = 0;
     int64_t bounds[RANGE_FIXED] = {0, n};
     int rc = adsm_kernel_view(kernel, &launch.kernel);
     if (rc == ADSM_OK)
