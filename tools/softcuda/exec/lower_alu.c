@@ -30,21 +30,27 @@ static bool is_real(enum sc_type type)
            sc_type_class(type) == SC_CLASS_PACKED;
 }
 
-/* Rounding, .ftz, .sat and friends as flags; *plain says "none of them". */
-static unsigned take_float_flags(struct sc_lower *lower)
+/* Rounding, .ftz, .sat and friends as flags; `named` says whether a rounding,
+ * .approx or .full was given. */
+static unsigned take_float_flags(struct sc_lower *lower, bool *named)
 {
+    static const struct {
+        enum sc_modifier mod;
+        enum sc_round round;
+    } rounds[] = {{SC_MOD_rn, SC_RN},   {SC_MOD_rz, SC_RZ},
+                  {SC_MOD_rm, SC_RM},   {SC_MOD_rp, SC_RP},
+                  {SC_MOD_rna, SC_RNA}, {SC_MOD_approx, SC_RN},
+                  {SC_MOD_full, SC_RN}};
     unsigned flags = SC_RN;
-    sc_lower_take(lower, SC_MOD_rn);
-    sc_lower_take(lower, SC_MOD_approx);
-    sc_lower_take(lower, SC_MOD_full);
-    if (sc_lower_take(lower, SC_MOD_rz))
-        flags = SC_RZ;
-    if (sc_lower_take(lower, SC_MOD_rm))
-        flags = SC_RM;
-    if (sc_lower_take(lower, SC_MOD_rp))
-        flags = SC_RP;
-    if (sc_lower_take(lower, SC_MOD_rna))
-        flags = SC_RNA;
+    *named = false;
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        if (!sc_lower_take(lower, rounds[i].mod))
+            continue;
+        if (*named)
+            sc_lower_invalid(lower, "more than one rounding in");
+        flags = rounds[i].round;
+        *named = true;
+    }
     if (sc_lower_take(lower, SC_MOD_ftz))
         flags |= SC_FLAG_FTZ;
     if (sc_lower_take(lower, SC_MOD_sat))
@@ -67,12 +73,21 @@ static struct sc_op *emit_same(struct sc_lower *lower, enum sc_alu kind,
     return sc_lower_alu(lower, kind, type, d, s[0], s[1], s[2]);
 }
 
-/* Floating point with a plain and a general form. */
+/* Floating point with a plain and a general form. Only add, sub and mul have a
+ * rounding by default, and f64 keeps subnormals but in the approximations. */
 static void emit_float(struct sc_lower *lower, enum sc_alu plain,
                        enum sc_alu general, uint32_t n)
 {
     enum sc_type type = only_type(lower);
-    unsigned flags = take_float_flags(lower);
+    bool named, by_default = plain == SC_ALU_add || plain == SC_ALU_sub ||
+                             plain == SC_ALU_mul;
+    bool approximate = plain == SC_ALU_rcp || plain == SC_ALU_rsqrt;
+    unsigned flags = take_float_flags(lower, &named);
+    if (!named && !by_default)
+        sc_lower_invalid(lower, "rounding or .approx is missing in");
+    if (type == SC_T_f64 &&
+        (flags & SC_FLAG_SAT || (flags & SC_FLAG_FTZ && !approximate)))
+        sc_lower_invalid(lower, ".ftz or .sat of .f64 in");
     bool use_general =
         flags != SC_RN && general != NO_KIND && is_single_or_double(type);
     struct sc_op *op = emit_same(lower, use_general ? general : plain, type, n);
@@ -223,7 +238,8 @@ static void lower_minmax(struct sc_lower *lower, bool is_min)
         emit_same(lower, is_min ? SC_ALU_min : SC_ALU_max, type, 2);
         return;
     }
-    unsigned flags = take_float_flags(lower);
+    bool named;
+    unsigned flags = take_float_flags(lower, &named);
     if (sc_lower_take(lower, SC_MOD_NaN))
         flags |= SC_FLAG_NAN;
     if (sc_lower_take(lower, SC_MOD_xorsign)) {
@@ -244,7 +260,7 @@ static void lower_sign(struct sc_lower *lower, enum sc_alu kind)
     bool ftz = sc_lower_take(lower, SC_MOD_ftz);
     struct sc_op *op = emit_same(lower, kind, type, 1);
     uint32_t d = op->d;
-    if (ftz && type == SC_T_f32)
+    if (ftz)
         sc_lower_alu(lower, SC_ALU_ftz, type, d, d, 0, 0);
 }
 
@@ -295,6 +311,8 @@ static void emit_count(struct sc_lower *lower, enum sc_alu kind)
 
 static void lower_lop3(struct sc_lower *lower)
 {
+    if (sc_lower_operand(lower, 0)->kind == SC_OPERAND_PAIR)
+        sc_lower_refuse(lower, "unsupported form");
     sc_lower_count(lower, 5, 5);
     const struct sc_operand *table = sc_lower_operand(lower, 4);
     if (table->kind != SC_OPERAND_INT || only_type(lower) != SC_T_b32)
@@ -362,6 +380,15 @@ static void lower_dot(struct sc_lower *lower, bool four)
 
 /* ---- setp, set, selp, slct, testp ---- */
 
+static uint32_t predicate_dest(struct sc_lower *lower,
+                               const struct sc_operand *operand)
+{
+    if (operand->kind == SC_OPERAND_REG &&
+        lower->func->regs[operand->reg].type != SC_T_pred)
+        sc_lower_invalid(lower, "destination is no predicate in");
+    return sc_lower_dest(lower, operand, 4);
+}
+
 static enum sc_alu take_compare(struct sc_lower *lower, enum sc_type *type)
 {
     static const struct {
@@ -399,8 +426,8 @@ static void emit_compare(struct sc_lower *lower, enum sc_type type,
     for (uint32_t i = 0; i < 2; i++) {
         s[i] = sc_lower_source(lower, sc_lower_operand(lower, first + i), bytes,
                                type);
-        if (ftz && type == SC_T_f32) {
-            uint32_t flushed = sc_lower_temp(lower, 4);
+        if (ftz) {
+            uint32_t flushed = sc_lower_temp(lower, bytes);
             sc_lower_alu(lower, SC_ALU_ftz, type, flushed, s[i], 0, 0);
             s[i] = flushed;
         }
@@ -429,7 +456,7 @@ static void lower_setp(struct sc_lower *lower)
     sc_lower_count(lower, combined ? 4 : 3, combined ? 4 : 3);
     const struct sc_operand *d = sc_lower_operand(lower, 0);
     bool pair = d->kind == SC_OPERAND_PAIR;
-    uint32_t p = sc_lower_dest(lower, pair ? &d->sub[0] : d, 4);
+    uint32_t p = predicate_dest(lower, pair ? &d->sub[0] : d);
     if (!pair && !combined) {
         emit_compare(lower, type, 1, p);
         return;
@@ -439,7 +466,7 @@ static void lower_setp(struct sc_lower *lower)
     sc_lower_alu(lower, SC_ALU_not, SC_T_pred, no, yes, 0, 0);
     uint32_t with =
         combined ? sc_lower_predicate(lower, sc_lower_operand(lower, 3)) : 0;
-    uint32_t q = pair ? sc_lower_dest(lower, &d->sub[1], 4) : 0;
+    uint32_t q = pair ? predicate_dest(lower, &d->sub[1]) : 0;
     if (!combined) {
         sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, p, yes, 0, 0);
         sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, q, no, 0, 0);
@@ -537,7 +564,7 @@ static void lower_testp(struct sc_lower *lower)
             continue;
         uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1),
                                      bytes_of(type), type);
-        uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
+        uint32_t d = predicate_dest(lower, sc_lower_operand(lower, 0));
         sc_lower_alu(lower, tests[i].kind, type, d, a, 0, 0);
         return;
     }
@@ -691,8 +718,8 @@ static void emit_packed(struct sc_lower *lower, enum sc_type half,
     sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, d, part[0], part[1], 0);
 }
 
-static unsigned take_convert_flags(struct sc_lower *lower, bool to_int,
-                                   bool from_real)
+static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
+                                   enum sc_type from)
 {
     static const struct {
         enum sc_modifier mod;
@@ -701,8 +728,9 @@ static unsigned take_convert_flags(struct sc_lower *lower, bool to_int,
                  {SC_MOD_rzi, SC_RZ},
                  {SC_MOD_rmi, SC_RM},
                  {SC_MOD_rpi, SC_RP}};
-    unsigned flags = take_float_flags(lower);
-    bool integral = false;
+    bool named, integral = false, to_int = !is_real(to);
+    bool narrows = !is_real(from) || bytes_of(to) < bytes_of(from);
+    unsigned flags = take_float_flags(lower, &named);
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
         if (sc_lower_take(lower, whole[i].mod)) {
             flags = (flags & ~SC_FLAG_ROUND) | whole[i].round;
@@ -711,8 +739,10 @@ static unsigned take_convert_flags(struct sc_lower *lower, bool to_int,
     }
     if (integral && !to_int)
         flags |= SC_FLAG_INT;
-    if (from_real && to_int && !integral)
+    if (is_real(from) && to_int && !integral)
         sc_lower_invalid(lower, "rounding such as .rzi is missing in");
+    if (!to_int && narrows && (!named || integral))
+        sc_lower_invalid(lower, "rounding such as .rn is missing in");
     return flags;
 }
 
@@ -723,8 +753,8 @@ static void lower_cvt(struct sc_lower *lower)
         sc_lower_invalid(lower, "needs two types:");
     enum sc_type to = bits_as_unsigned(inst->types[0]);
     enum sc_type from = bits_as_unsigned(inst->types[1]);
-    bool from_real = is_real(from), to_real = is_real(to);
-    unsigned flags = take_convert_flags(lower, !to_real, from_real);
+    bool to_real = is_real(to);
+    unsigned flags = take_convert_flags(lower, to, from);
     if (to == SC_T_f16x2 || to == SC_T_bf16x2) {
         emit_packed(lower, to == SC_T_f16x2 ? SC_T_f16 : SC_T_bf16, from,
                     flags);

@@ -228,7 +228,9 @@ static void lower_store(struct sc_lower *lower)
     enum sc_type type = memory_type(lower);
     uint32_t size = sc_type_bytes(type);
     sc_lower_count(lower, 2, 2);
-    if (space == SC_SPACE_PARAM || space == SC_SPACE_CONST)
+    if (space == SC_SPACE_PARAM)
+        sc_lower_refuse(lower, "call of a function, which needs");
+    if (space == SC_SPACE_CONST)
         sc_lower_refuse(lower, "store to read-only space in");
     struct address address =
         parse_address(lower, sc_lower_operand(lower, 0), space);
@@ -284,6 +286,10 @@ static void lower_atomic(struct sc_lower *lower, bool returns)
         space != SC_SPACE_SHARED)
         sc_lower_invalid(lower, "atomic in the wrong space:");
     enum sc_atomic kind = take_atomic(lower);
+    if (!returns && (kind == SC_ATOM_EXCH || kind == SC_ATOM_CAS))
+        sc_lower_invalid(lower, "exch or cas without a result:");
+    if (kind == SC_ATOM_ADD && type == SC_T_s64)
+        sc_lower_invalid(lower, "add of .s64 instead of .u64:");
     uint32_t first = returns ? 1 : 0, bytes = sc_type_bytes(type);
     uint32_t n = kind == SC_ATOM_CAS ? 2 : 1;
     sc_lower_count(lower, first + 1 + n, first + 1 + n);

@@ -1,8 +1,8 @@
 /*
  * f16 and bf16 arithmetic, alone and in pairs, over the lanes of a strip.
  *
- * Every operation is done in double, where the exact result of add, sub and
- * mul fits and that of fma nearly always, and rounded once. Lock: none.
+ * Every operation is done in double, from where a second rounding does no harm
+ * but to the fma of bf16, which therefore rounds to odd first. Lock: none.
  */
 #include "exec/half.h"
 #include "exec/isa_parts.h"
@@ -39,19 +39,33 @@ static inline bool below(double x, double y)
     return x < y || (x == y && signbit(x));
 }
 
-#define FLUSH(v)                                                               \
-    (flags & SC_FLAG_FTZ && __builtin_fabs(v) < 0x1p-14 ? copysign(0, v) : (v))
+/* x * y is exact; the sum is cut to 53 bits whose last one is set when bits
+ * were lost, so that rounding to 8 bits later sees no tie that is none. */
+static inline double fma_bf16_value(double x, double y, double z)
+{
+    double p = x * y, s = p + z, t = s - p;
+    double lost = (p - (s - t)) + (z - t);
+    uint64_t bits = sc_f64_bits(s);
+    uint64_t cut = (lost < 0) == (s < 0) ? bits : bits - 1;
+    return lost < 0 || lost > 0 ? sc_bits_f64(cut | 1) : s;
+}
+
+#define LEAST_f16  0x1p-14
+#define LEAST_bf16 0x1p-126
+#define FLUSH(f, v)                                                            \
+    (flags & SC_FLAG_FTZ && __builtin_fabs(v) < LEAST_##f ? copysign(0, v)     \
+                                                          : (v))
 
 /* Expression in doubles x, y, z for one value, then for packed pairs. */
 #define FORMAT(kind, f, e)                                                     \
     static inline uint16_t kind##_one_##f(uint16_t x_, uint16_t y_,            \
                                           uint16_t z_, unsigned flags)         \
     {                                                                          \
-        const double x = FLUSH(widen_##f(x_)), y = FLUSH(widen_##f(y_)),       \
-                     z = FLUSH(widen_##f(z_));                                 \
+        const double x = FLUSH(f, widen_##f(x_)), y = FLUSH(f, widen_##f(y_)), \
+                     z = FLUSH(f, widen_##f(z_));                              \
         (void)y, (void)z;                                                      \
         const double w = limit(e, flags);                                      \
-        return sc_f64_##f(FLUSH(w), SC_RN);                                    \
+        return sc_f64_##f(FLUSH(f, w), SC_RN);                                 \
     }                                                                          \
     SC_DEFINE_OP(kind##_##f, uint16_t, uint16_t, uint16_t, uint16_t,           \
                  r = kind##_one_##f(x, y, z, flags))                           \
@@ -66,7 +80,8 @@ static inline bool below(double x, double y)
 HALF(add, x + y)
 HALF(sub, x - y)
 HALF(mul, x *y)
-HALF(fma, __builtin_fma(x, y, z))
+FORMAT(fma, f16, __builtin_fma(x, y, z))
+FORMAT(fma, bf16, fma_bf16_value(x, y, z))
 HALF(min, pick(x, y, below(x, y), flags))
 HALF(max, pick(x, y, below(y, x), flags))
 FORMAT(ex2, f16, exp2(x))
@@ -81,6 +96,15 @@ FORMAT(tanh, bf16, tanh(x))
     SC_DEFINE_OP(kind##_two, uint32_t, uint32_t, uint32_t, uint32_t, r = e32)
 SIGN(neg, x ^ 0x8000, x ^ 0x80008000)
 SIGN(abs, x & 0x7fff, x & 0x7fff7fff)
+
+static inline uint16_t flush_one(uint16_t x)
+{
+    return x & 0x7c00 ? x : x & 0x8000;
+}
+SC_DEFINE_OP(ftz_f16, uint16_t, uint16_t, uint16_t, uint16_t, r = flush_one(x))
+SC_DEFINE_OP(ftz_f16x2, uint32_t, uint32_t, uint32_t, uint32_t,
+             r = flush_one((uint16_t)x) |
+                 (uint32_t)flush_one((uint16_t)(x >> 16)) << 16)
 
 #define COMPARE(kind, e)                                                       \
     SC_DEFINE_OP(kind##_f16, uint32_t, uint16_t, uint16_t, uint16_t,           \
@@ -114,11 +138,32 @@ COMPARE(cmp_nan, v != v || w != w)
 #define CMP(kind) AT(kind, f16, kind##_f16), AT(kind, bf16, kind##_bf16)
 
 static const sc_handler table[SC_ALU_COUNT][SC_T_COUNT] = {
-    ALL(add),     ALL(sub),     ALL(mul),     ALL(fma),     ALL(min),
-    ALL(max),     ALL(ex2),     ALL(tanh),    SIGNS(neg),   SIGNS(abs),
-    CMP(cmp_eq),  CMP(cmp_ne),  CMP(cmp_lt),  CMP(cmp_le),  CMP(cmp_gt),
-    CMP(cmp_ge),  CMP(cmp_equ), CMP(cmp_neu), CMP(cmp_ltu), CMP(cmp_leu),
-    CMP(cmp_gtu), CMP(cmp_geu), CMP(cmp_num), CMP(cmp_nan),
+    ALL(add),
+    ALL(sub),
+    ALL(mul),
+    ALL(fma),
+    ALL(min),
+    ALL(max),
+    ALL(ex2),
+    ALL(tanh),
+    SIGNS(neg),
+    SIGNS(abs),
+    CMP(cmp_eq),
+    CMP(cmp_ne),
+    CMP(cmp_lt),
+    CMP(cmp_le),
+    CMP(cmp_gt),
+    CMP(cmp_ge),
+    CMP(cmp_equ),
+    CMP(cmp_neu),
+    CMP(cmp_ltu),
+    CMP(cmp_leu),
+    CMP(cmp_gtu),
+    CMP(cmp_geu),
+    CMP(cmp_num),
+    CMP(cmp_nan),
+    AT(ftz, f16, ftz_f16),
+    AT(ftz, f16x2, ftz_f16x2),
 };
 
 sc_handler SC_ISA_NAME(sc_alu_half)(enum sc_alu kind, enum sc_type type)
