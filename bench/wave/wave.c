@@ -35,13 +35,19 @@ static void speed_check(struct wave *wave, const float *speed)
     }
 }
 
+/* The system refuses memory it cannot reach; a preloaded runtime can. */
+static const char *hint(void)
+{
+    return errno == EFAULT ? " (run this program with adsm-run)" : "";
+}
+
 void wave_read_speed(struct wave *wave, float *speed)
 {
     errno = 0;
     size_t got = fread(speed, sizeof *speed, wave->cells, wave->in);
     if (ferror(wave->in))
-        wave_die(wave, WAVE_EXIT_INPUT, "cannot read '%s': %s",
-                 wave->options.volume, strerror(errno));
+        wave_die(wave, WAVE_EXIT_INPUT, "cannot read '%s': %s%s",
+                 wave->options.volume, strerror(errno), hint());
     if (got != wave->cells)
         wave_die(wave, WAVE_EXIT_INPUT,
                  "'%s' is truncated: it ends after %zu of %zu velocities",
