@@ -395,10 +395,12 @@ static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t limit)
     return n;
 }
 
-/* Evict blocks [first, first + n) of a live object, lock held shared. Blocks
- * that somebody holds are left to him: he makes them DIRTY or they are not. */
-static void evict_run(struct adsm_object *object, uint32_t first, uint32_t n)
+/* Evict blocks [first, first + n) of a live object, lock held shared. A block
+ * that somebody holds goes back into the queue. Return: blocks evicted */
+static uint32_t evict_run(struct adsm_object *object, uint32_t first,
+                          uint32_t n)
 {
+    uint32_t evicted = 0;
     for (uint32_t i = first; i < first + n; i++) {
         atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
         if (!adsm_block_try_hold(object, i)) {
@@ -415,21 +417,31 @@ static void evict_run(struct adsm_object *object, uint32_t first, uint32_t n)
             uint32_t run = adsm_block_run(object, i + k, held - k);
             if (adsm_block_state(object, i + k) == ADSM_DIRTY &&
                 adsm_coherence_apply(object, i + k, run, ADSM_EVICT) == ADSM_OK)
-                ADSM_COUNT(evictions, run);
+                evicted += run;
             k += run;
         }
         adsm_block_release(object, i, held);
         i += held - 1;
     }
+    ADSM_COUNT(evictions, evicted);
+    return evicted;
+}
+
+/* Queued blocks that are no longer DIRTY: a call has flushed them. */
+static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
+                            uint32_t n)
+{
+    uint32_t stale = 0;
+    for (uint32_t i = first; i < first + n; i++)
+        stale += adsm_block_state(object, i) != ADSM_DIRTY;
+    return stale;
 }
 
 void adsm_coherence_evict(void)
 {
     if (protocol->granularity == ADSM_BY_OBJECT)
         return;
-    /* One look at every queued block at most: what cannot be evicted now must
-     * not keep us here. */
-    for (int passes = 0; passes < QUEUE_ENTRIES; passes++) {
+    for (;;) {
         int64_t excess =
             atomic_load(&rolling.dirty) - (int64_t)atomic_load(&rolling.limit);
         if (excess <= 0)
@@ -441,8 +453,14 @@ void adsm_coherence_evict(void)
         struct adsm_object *object = oldest.owner;
         adsm_rwlock_acquire_shared(&object->lock);
         if (atomic_load(&object->live) &&
-            atomic_load(&object->generation) == oldest.generation)
-            evict_run(object, oldest.block, n);
+            atomic_load(&object->generation) == oldest.generation) {
+            uint32_t stale = count_stale(object, oldest.block, n);
+            /* What cannot be evicted now must not keep us here. */
+            if (evict_run(object, oldest.block, n) + stale == 0)
+                excess = 0;
+        }
         adsm_rwlock_release_shared(&object->lock);
+        if (excess == 0)
+            return;
     }
 }

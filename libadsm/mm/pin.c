@@ -140,47 +140,47 @@ static bool covers_block(const struct adsm_object *object, size_t from,
     return from <= begin && begin + adsm_block_bytes(object, i) <= to;
 }
 
-/* Hold the blocks that will be overwritten whole, from the first INVALID one
- * to the last, in rising order. */
-static bool hold_overwritten(struct adsm_pin *pin, uint32_t first,
-                             uint32_t last)
+/* Hold blocks [first, last) in rising order, which keeps two pins of one
+ * object from waiting for each other. */
+static bool hold_all(struct adsm_pin *pin, uint32_t first, uint32_t last)
 {
-    struct adsm_object *object = pin->object;
-    while (first < last && adsm_block_state(object, first) != ADSM_INVALID)
-        first++;
-    while (first < last && adsm_block_state(object, last - 1) != ADSM_INVALID)
-        last--;
     pin->held_first = first;
     for (uint32_t i = first; i < last; i++) {
-        if (!adsm_block_hold(object, pin->generation, i))
+        if (!adsm_block_hold(pin->object, pin->generation, i))
             return false;
         pin->held_count++;
     }
     return true;
 }
 
+/* A held block of which the call writes only a part: what is beside that part
+ * must be current. At the limit on mappings the end of the pin completes it. */
+static int make_current(const struct adsm_pin *pin, uint32_t i)
+{
+    size_t from = pin->offset, to = pin->offset + pin->bytes;
+    if (covers_block(pin->object, from, to, i) ||
+        adsm_block_state(pin->object, i) != ADSM_INVALID)
+        return ADSM_OK;
+    int rc = adsm_coherence_apply(pin->object, i, 1, ADSM_BULK_READ);
+    return rc == ADSM_E_LIMIT ? ADSM_OK : rc;
+}
+
 static int begin_write(struct adsm_pin *pin)
 {
     struct adsm_object *object = pin->object;
-    size_t from = pin->offset, to = pin->offset + pin->bytes;
-    uint32_t first = adsm_block_of(object, from);
-    uint32_t last = adsm_block_of(object, to - 1) + 1;
+    uint32_t first = adsm_block_of(object, pin->offset);
+    uint32_t last = adsm_block_of(object, pin->offset + pin->bytes - 1);
     /* A failed wait is a lost device, which the fetches below report. */
     (void)adsm_fence_wait(object->home, object->sent);
-    int rc = ADSM_OK;
-    if (!covers_block(object, from, to, first)) {
-        rc = make_readable_widened(object, pin->generation, first, first + 1);
-        first++;
+    if (!hold_all(pin, first, last + 1)) {
+        pin->held_count = 0; /* freed meanwhile, and its blocks with it */
+        return ADSM_E_NOT_SHARED;
     }
-    if (rc == ADSM_OK && last > first &&
-        !covers_block(object, from, to, last - 1)) {
-        rc = make_readable_widened(object, pin->generation, last - 1, last);
-        last--;
-    }
-    if (rc == ADSM_OK && last > first && !hold_overwritten(pin, first, last)) {
+    int rc = make_current(pin, first);
+    if (rc == ADSM_OK && last != first)
+        rc = make_current(pin, last);
+    if (rc != ADSM_OK)
         adsm_block_release(object, pin->held_first, pin->held_count);
-        rc = ADSM_E_NOT_SHARED;
-    }
     return rc;
 }
 
@@ -273,18 +273,13 @@ static int commit_widened(struct adsm_pin *pin, uint32_t i)
     return rc;
 }
 
-static bool is_held(const struct adsm_pin *pin, uint32_t i)
-{
-    return i >= pin->held_first && i < pin->held_first + pin->held_count;
-}
-
-/* Blocks held whole and in one state: one change of protection for all. */
-static uint32_t commit_run(struct adsm_pin *pin, uint32_t i, size_t to)
+/* Blocks written whole and in one state: one change of protection for all. */
+static uint32_t commit_run(struct adsm_pin *pin, uint32_t i, uint32_t last,
+                           size_t to)
 {
     struct adsm_object *object = pin->object;
-    uint32_t end = pin->held_first + pin->held_count;
     uint32_t n = 0;
-    while (i + n < end && covers_block(object, pin->offset, to, i + n) &&
+    while (i + n < last && covers_block(object, pin->offset, to, i + n) &&
            adsm_block_state(object, i + n) == adsm_block_state(object, i))
         n++;
     if (n > 1 &&
@@ -295,25 +290,19 @@ static uint32_t commit_run(struct adsm_pin *pin, uint32_t i, size_t to)
 
 static int commit(struct adsm_pin *pin, size_t done)
 {
-    struct adsm_object *object = pin->object;
     size_t to = pin->offset + done;
-    uint32_t i = adsm_block_of(object, pin->offset);
-    uint32_t last = adsm_block_of(object, to - 1) + 1;
+    uint32_t i = adsm_block_of(pin->object, pin->offset);
+    uint32_t last = adsm_block_of(pin->object, to - 1) + 1;
     int first_failure = ADSM_OK;
     while (i < last) {
-        uint32_t n = is_held(pin, i) ? commit_run(pin, i, to) : 0;
+        uint32_t n = commit_run(pin, i, last, to);
         if (n > 0) {
             i += n;
             continue;
         }
-        bool ours = is_held(pin, i);
-        if (!ours && !adsm_block_hold(object, pin->generation, i))
-            return ADSM_E_NOT_SHARED;
-        int rc = commit_block(object, i, pin->offset, to);
+        int rc = commit_block(pin->object, i, pin->offset, to);
         if (rc == ADSM_E_LIMIT)
             rc = commit_widened(pin, i);
-        if (!ours)
-            adsm_block_release(object, i, 1);
         if (first_failure == ADSM_OK)
             first_failure = rc;
         i++;

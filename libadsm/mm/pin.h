@@ -2,11 +2,13 @@
  * Door 2: somebody else than the CPU's loads and stores uses a host range:
  * a system call, stdio, or a bulk copy. It gets the shadow address.
  *
- * Between begin and end no lock is held. For reading, every block of the range
- * is made readable first. For writing, blocks that are only partly covered are
- * made current first, INVALID blocks that are covered whole are held BUSY
- * without a transfer, and `end` commits only what was really written: blocks
- * reached become DIRTY, blocks not reached keep their old state.
+ * For reading, every block of the range is made readable, and nothing is held
+ * afterwards. For writing, every block of the range is held BUSY until the end,
+ * so that nobody fetches over bytes that have arrived: threads that may touch
+ * those blocks without a fault still do, others wait. Blocks that are only
+ * partly covered are made current first, INVALID ones that are covered whole
+ * are not. `end` commits what was really written: blocks reached become DIRTY,
+ * blocks not reached keep their state.
  */
 #ifndef ADSM_MM_PIN_H
 #define ADSM_MM_PIN_H
