@@ -2,7 +2,6 @@
  * read, write and their relatives: results, errors, and what is in memory
  * afterwards, byte for byte. See memory.h for the command line.
  */
-#define _GNU_SOURCE
 #include "memory.h"
 
 #include <errno.h>
@@ -18,6 +17,11 @@ enum { HALF = 2 << 20, FILE_BYTES = 3000000 };
 
 static uint8_t *memory; /* 2 * HALF bytes */
 static int file;        /* FILE_BYTES of a pattern */
+/* Not constants, which compilers check. */
+static void *volatile nowhere;
+static volatile size_t everything = SIZE_MAX;
+static volatile int minus_one = -1;
+
 static const char *name;
 static enum memory_state state;
 
@@ -84,10 +88,10 @@ static void reads(void)
     CASE(read(-1, m, 100));
     CASE(read(-1, m, 0));
     CASE(read(9999, m + 1, HALF));
-    CASE(read_at(0, NULL, 0));
-    CASE(read_at(0, NULL, 10));
-    CASE(read_at(0, m, SIZE_MAX));
-    CASE(read_at(FILE_BYTES - 10, m, (size_t)SSIZE_MAX));
+    CASE(read_at(0, nowhere, 0));
+    CASE(read_at(0, nowhere, 10));
+    CASE(read_at(0, m, everything));
+    CASE(read_at(FILE_BYTES - 10, m, everything / 2));
     CASE(pread(file, m + 9, 5000, 100));
     CASE(pread(file, m + 9, 300000, FILE_BYTES - 7));
     CASE(pread(file, m, 100, FILE_BYTES));
@@ -217,7 +221,7 @@ static void vectors(void)
            (unsigned long long)victim_hash(plain[0], sizeof plain));
     CASE(readv_at(FILE_BYTES - 9000, mixed, 7));
     CASE(readv_at(0, mixed, 0));
-    CASE(readv_at(0, mixed, -1));
+    CASE(readv_at(0, mixed, minus_one));
     CASE(readv_at(0, many, 1024));
     CASE(readv_at(0, many, 1025));
     CASE(readv_at(0, bad, 3));
@@ -270,8 +274,8 @@ static void writes(void)
     CASE(check_written(out, writev(out, parts, 4)));
     CASE(check_written(out, pwritev(out, parts, 4, 9)));
     CASE(check_written(out, pwritev2(out, parts, 4, 9, 0)));
-    CASE(check_written(out, write(out, NULL, 0)));
-    CASE(check_written(out, write(out, NULL, 1)));
+    CASE(check_written(out, write(out, nowhere, 0)));
+    CASE(check_written(out, write(out, nowhere, 1)));
     fclose(stream);
 }
 

@@ -7,7 +7,6 @@
  *
  * Prints what the work gave; the same for every route and both ways.
  */
-#define _GNU_SOURCE
 #include "victim.h"
 
 #include <dlfcn.h>

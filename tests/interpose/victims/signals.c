@@ -2,7 +2,6 @@
  * A program with its own ideas about SIGSEGV: handlers installed late, masks,
  * handlers that block everything. See memory.h for the command line.
  */
-#define _GNU_SOURCE
 #include "memory.h"
 
 #include <pthread.h>
@@ -38,7 +37,7 @@ static void fresh(uint8_t value)
 static void provoke(const char *name)
 {
     caught = 0;
-    unsigned sum = 0;
+    volatile unsigned sum = 0;
     if (sigsetjmp(back, 1) == 0) {
         for (size_t i = 0; i < BYTES; i += 4096)
             sum += ((volatile uint8_t *)memory)[i]++;

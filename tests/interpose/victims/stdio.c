@@ -2,7 +2,6 @@
  * fread and fwrite: item counts, partial items, ends of files, errors, all
  * kinds of buffering. See memory.h for the command line.
  */
-#define _GNU_SOURCE
 #include "memory.h"
 
 #include <errno.h>
