@@ -20,10 +20,11 @@ static const char *const known[] = {
 
 /* In test_memory, test_address, test_atomic, test_lanes, test_warp. */
 static const char *const elsewhere[] = {
-    "activemask", "atom",      "bar",     "barrier",  "bra", "brx",   "cvta",
-    "elect",      "exit",      "fence",   "isspacep", "ld",  "ldu",   "match",
-    "membar",     "nanosleep", "pmevent", "prefetch", "red", "redux", "ret",
-    "shfl",       "st",        "trap",    "vote",
+    "activemask", "atom",  "bar",    "barrier",   "bra",      "brx",
+    "cvta",       "elect", "exit",   "fence",     "isspacep", "ld",
+    "ldu",        "match", "membar", "nanosleep", "pmevent",  "prefetch",
+    "prefetchu",  "red",   "redux",  "ret",       "shfl",     "st",
+    "trap",       "vote",
 };
 
 /* One statement of every opcode that may be refused. */
@@ -46,7 +47,6 @@ static const char *const beyond[] = {
     "{%l0,%l1}",
     "movmatrix.sync.aligned.m8n8.trans.b16 %s0,%s1",
     "multimem.red.relaxed.sys.global.add.u32 [%l0],%s0",
-    "prefetchu.L1 [%l0]",
     "setmaxnreg.inc.sync.aligned.u32 40",
     "stackrestore.u64 %l0",
     "stacksave.u64 %l0",

@@ -313,7 +313,7 @@ START_TEST(divergent_lanes_come_together)
          "sub.u32 %s7,%s0,4; }",
          r_one},
         {"nanosleep.u32 20; mov.u32 %s7,1;", r_one},
-        {"prefetch.global.L2 [%l0]; mov.u32 %s7,1;", r_one},
+        {"prefetch.global.L2 [%l0]; prefetchu.L1 [%l0]; mov.u32 %s7,1;", r_one},
         {"pmevent 3; mov.u32 %s7,1;", r_one},
         {"membar.gl; membar.sys; fence.sc.gpu; fence.acq_rel.sys;"
          "mov.u32 %s7,1;",
