@@ -508,6 +508,19 @@ static void lower_block(struct sc_lower *lower, uint32_t position)
     }
 }
 
+/* Said before anything else: a call's parameters would be refused first, with
+ * a message that helps less. */
+static void refuse_calls(struct sc_lower *lower)
+{
+    for (size_t i = 0; i < lower->func->inst_count; i++) {
+        lower->inst = &lower->func->insts[i];
+        if (lower->inst->opcode == SC_OP_call)
+            sc_lower_refuse(lower, "calls are not supported (inline the "
+                                   "function):");
+    }
+    lower->inst = NULL;
+}
+
 void sc_lower_kernel(struct sc_load *load, const struct sc_func *func,
                      const struct sc_space *space, const struct sc_isa *isa,
                      struct sc_code *code, bool *param_is_pointer)
@@ -530,6 +543,7 @@ void sc_lower_kernel(struct sc_load *load, const struct sc_func *func,
     lower->reg_defs = sc_load_alloc(load, regs, sizeof *lower->reg_defs);
     lower->fill_buckets =
         sc_load_alloc(load, FILL_BUCKETS, sizeof *lower->fill_buckets);
+    refuse_calls(lower);
     sc_cfg_build(load, func, &lower->cfg);
     lower->block_start =
         sc_load_alloc(load, lower->cfg.block_count, sizeof *lower->block_start);

@@ -335,9 +335,6 @@ bool sc_lower_flow(struct sc_lower *lower)
     case SC_OP_prefetchu:
     case SC_OP_pmevent:
         return lower_nothing(lower), true;
-    case SC_OP_call:
-        sc_lower_refuse(lower,
-                        "calls are not supported (inline the function):");
     default:
         return false;
     }

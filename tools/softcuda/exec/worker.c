@@ -135,7 +135,8 @@ static void run_fill(const struct sc_cta *cta, const struct sc_strip *strip,
     uint64_t value = fill_value(cta, fill, strip->first);
     if (fill->bytes == 4 && !varies) {
         uint32_t *lanes = (uint32_t *)(void *)slot;
-        for (uint32_t t = 0; t < strip->padded; t++)
+        const uint32_t n = strip->padded;
+        for (uint32_t t = 0; t < n; t++)
             lanes[t] = (uint32_t)value;
         return;
     }
