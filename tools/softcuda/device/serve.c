@@ -202,8 +202,8 @@ static enum sc_exec_status launch(const struct sc_command_launch *command,
     if (status != SC_EXEC_OK) {
         result->address = fault.address;
         result->line = fault.line;
-        snprintf(channel->fault_text, sizeof channel->fault_text, "%s: %s",
-                 fault.kernel ? fault.kernel : "kernel", fault.text);
+        snprintf(channel->fault_text, sizeof channel->fault_text, "%s",
+                 fault.text);
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "device/futex.h"
+#include "driver/context.h"
 #include "driver/device.h"
 #include "driver/stats.h"
 #include "exec/exec.h"
@@ -154,11 +155,13 @@ void sc_channel_push(struct sc_device *device, struct sc_op *op)
 
 static void report_fault(struct sc_device *device, const struct sc_op *op)
 {
-    if (op->compute.command->type != SC_COMMAND_LAUNCH)
+    /* later launches of a lost context were skipped and say nothing new */
+    if (op->compute.command->type != SC_COMMAND_LAUNCH || !op->ctx ||
+        op->ctx->sticky != CUDA_SUCCESS)
         return;
     device->channel.shared
         ->fault_text[sizeof(device->channel.shared->fault_text) - 1] = '\0';
-    sc_say("device %d: kernel %s", device->ordinal,
+    sc_say("device %d: %s", device->ordinal,
            device->channel.shared->fault_text);
 }
 
