@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 static char *window;
-static size_t used, held;
+static size_t used, held, floor_bytes; /* floor: end of device_alloc's */
 static struct sc_space space;
 
 static uint64_t place(void *ctx, size_t bytes, size_t align)
@@ -26,7 +26,8 @@ static uint64_t place(void *ctx, size_t bytes, size_t align)
 
 static void release(void *ctx, uint64_t address)
 {
-    held--;
+    if (--held == 0)
+        used = floor_bytes;
 }
 
 void device_open(void)
@@ -36,7 +37,7 @@ void device_open(void)
     ck_assert_ptr_ne(window, MAP_FAILED);
     ck_assert_int_eq(mprotect(window + DEVICE_BYTES - 4096, 4096, PROT_NONE),
                      0);
-    used = 256;
+    used = floor_bytes = 256;
     held = 0;
     space = (struct sc_space){.window_base = (uint64_t)(uintptr_t)window,
                               .window_bytes = DEVICE_BYTES,
@@ -64,6 +65,7 @@ void *device_alloc(size_t bytes)
     uint64_t at = place(NULL, bytes, 256);
     ck_assert(at != 0);
     held--;
+    floor_bytes = used;
     return (void *)(uintptr_t)at;
 }
 
