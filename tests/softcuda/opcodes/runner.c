@@ -23,10 +23,10 @@ enum { THREADS = 255, CTAS = 8, LANES = THREADS * CTAS };
 /* Lanes between the operands of one CTA and the next where all are alike. */
 enum { UNIFORM_STEP = 251 };
 
-enum variant { ALL_LANES, GUARDED, BRANCHED, UNIFORM, VARIANTS };
+enum variant { ALL_LANES, GUARDED, BRANCHED, UNIFORM, ALIASED, VARIANTS };
 
 static const char *const variant_names[VARIANTS] = {
-    "all lanes", "guarded", "branched", "uniform operands"};
+    "all lanes", "guarded", "branched", "uniform operands", "aliased"};
 
 /* Bit 0: the lane takes part; bit 1: initial value of a predicate result. */
 struct arrays {
@@ -106,6 +106,27 @@ static void put_guarded(struct text *t, const char *text)
     }
 }
 
+/* The text with the first source in the destination's register. */
+static void put_aliased(struct text *t, const struct op_case *c)
+{
+    char kind = c->signature[0];
+    if (kind != c->signature[2]) {
+        text_put(t, "%s;\n", c->text);
+        return;
+    }
+    text_put(t, "mov.%s %%d,%%a;\n",
+             kind == 'P'   ? "pred"
+             : kind == 'H' ? "b16"
+             : kind == 'W' ? "b32"
+                           : "b64");
+    for (const char *s = c->text; *s; s++) {
+        bool source = s[0] == '%' && s[1] == 'a' && strchr(",;}! ", s[2]);
+        text_put(t, "%s%c", source ? "%" : "", source ? 'd' : *s);
+        s += source;
+    }
+    text_put(t, ";\n");
+}
+
 static void put_head(struct text *t, const struct op_case *c)
 {
     const char *pairs = c->signature + 2;
@@ -155,6 +176,9 @@ static void put_kernel(struct text *t, const struct op_case *c)
     put_initial(t, kind);
     text_put(t, "@!%%active bra SKIP;\n%s;\nSKIP:\n", c->text);
     put_store(t, kind, BRANCHED);
+    put_initial(t, kind);
+    put_aliased(t, c);
+    put_store(t, kind, ALIASED);
     put_loads(t, pairs, "%coff");
     put_initial(t, kind);
     text_put(t, "%s;\n", c->text);

@@ -1,9 +1,10 @@
 /*
  * Runs the cases of a table on the PTX machine and compares every lane.
  *
- * Each case runs four times within one kernel: with every lane, with a
- * predicate in front of each instruction, under a divergent branch, and with
- * operands that are the same in a whole CTA.
+ * Each case runs five times within one kernel: with every lane, with a
+ * predicate in front of each instruction, under a divergent branch, with the
+ * first source in the destination's register, and with operands that are the
+ * same in a whole CTA.
  */
 #ifndef TESTS_OPCODES_RUNNER_H
 #define TESTS_OPCODES_RUNNER_H

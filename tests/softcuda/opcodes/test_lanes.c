@@ -268,6 +268,53 @@ static uint32_t r_survivors(const struct lane *l)
     return l->tid % 3 ? LANES_THREADS / 3 * 2 : 0;
 }
 
+static uint32_t r_in(const struct lane *l)
+{
+    return l->in;
+}
+
+static uint32_t r_in_and_tid(const struct lane *l)
+{
+    return l->in ^ l->tid * 3;
+}
+
+/* Tid, input, input, tid in the lane's 16 bytes, their address in %s4. */
+#define FOUR_WORDS                                                             \
+    "mov.u32 %s4,sh; shl.b32 %s5,%s2,4; add.u32 %s4,%s4,%s5;"                  \
+    "st.shared.v4.u32 [%s4],{%s2,%s0,%s0,%s2};"
+
+START_TEST(destinations_may_overlap_sources)
+{
+    static const struct lane_case cases[] = {
+        {FOUR_WORDS "ld.shared.v2.u32 {%s4,%s7},[%s4];", r_in},
+        {FOUR_WORDS "ld.shared.v2.u32 {%s7,%s4},[%s4];", r_tid},
+        {FOUR_WORDS "ld.shared.v4.u32 {%s8,%s4,%s7,%s9},[%s4];", r_in},
+        {FOUR_WORDS "ld.shared.v4.u32 {%s4,%s8,%s9,%s7},[%s4];", r_tid},
+        {"ld.global.u32 %s0,[%l0]; cvta.to.global.u64 %l4,%l0;"
+         "cvta.global.u64 %l4,%l4; ld.u32 %s7,[%l4];",
+         r_in},
+        {"st.shared.u64 [sh],%l0; bar.sync 0; mov.u32 %s7,%s2;"
+         "mov.u64 %l4,sh; ld.shared.u64 %l4,[%l4];",
+         r_tid},
+        {FOUR_WORDS "mov.u32 %s7,%s4; atom.shared.add.u32 %s7,[%s7+4],%s7;",
+         r_in},
+        {"mov.b64 %l4,{%s0,%s2}; mov.b64 {%s2,%s0},%l4;"
+         "mad.lo.u32 %s8,%s0,3,0; xor.b32 %s7,%s2,%s8;",
+         r_in_and_tid},
+        {"mov.u32 %s7,%s0; mov.b32 {%h0,%h1},%s7; mov.b32 %s7,{%h0,%h1};",
+         r_in},
+        {"setp.eq.u32 %q0,%s2,%s2; setp.ne.and.u32 %q0|%q1,%s2,%s2,%q0;"
+         "selp.u32 %s7,5,1,%q0; selp.u32 %s7,%s7,7,%q1;",
+         r_one},
+        {"cvt.u64.u32 %l4,%s0; mad.wide.u32 %l4,%s2,3,%l4;"
+         "cvt.u32.u64 %s8,%l4; mul.lo.u32 %s9,%s2,3; sub.u32 %s7,%s8,%s9;",
+         r_in},
+        {"mov.u32 %s7,%s0; shfl.sync.bfly.b32 %s7,%s7,0,31,0xffffffff;", r_in},
+    };
+    LANES_CHECK(cases);
+}
+END_TEST
+
 START_TEST(divergent_lanes_come_together)
 {
     static const struct lane_case cases[] = {
@@ -325,4 +372,4 @@ END_TEST
 
 SUITE_MAIN("softcuda lanes", 30, special_registers_hold_the_position,
            three_dimensions_number_every_thread, barriers_order_shared_memory,
-           divergent_lanes_come_together)
+           destinations_may_overlap_sources, divergent_lanes_come_together)

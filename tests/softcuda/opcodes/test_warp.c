@@ -4,6 +4,7 @@
 #include "common/suite.h"
 
 #include "lanes.h"
+#include "machine.h"
 
 static uint32_t r_zero(const struct lane *l)
 {
@@ -214,5 +215,38 @@ START_TEST(matches_and_reductions_see_the_warp)
 }
 END_TEST
 
+/* Text for sm_50: no masks, the lanes that are here take part. */
+START_TEST(old_forms_without_masks_work)
+{
+    static const char ptx[] =
+        ".version 6.0\n.target sm_50\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p)\n{\n"
+        ".reg .b64 %l<4>;\n.reg .b32 %s<16>;\n.reg .pred %q<4>;\n"
+        "ld.param.u64 %l0,[p];\nmov.u32 %s0,%tid.x;\n"
+        "shfl.bfly.b32 %s1,%s0,1,31;\nshfl.down.b32 %s2|%q0,%s0,4,0x1f;\n"
+        "selp.u32 %s3,1,0,%q0;\nand.b32 %s4,%s0,1;\n"
+        "setp.ne.u32 %q1,%s4,0;\nvote.ballot.b32 %s5,%q1;\n"
+        "vote.all.pred %q2,%q1;\nvote.any.pred %q3,%q1;\n"
+        "selp.u32 %s6,2,0,%q2;\nselp.u32 %s7,4,0,%q3;\n"
+        "add.u32 %s3,%s3,%s6;\nadd.u32 %s3,%s3,%s7;\n"
+        "mad.wide.u32 %l1,%s0,16,%l0;\n"
+        "st.global.v4.u32 [%l1],{%s1,%s2,%s3,%s5};\nret;\n}\n";
+    machine_open();
+    uint32_t *out = machine_alloc(64 * 16);
+    uint64_t argument = machine_address(out);
+    if (machine_run(ptx, 1, 64, &argument, 1) == SC_EXEC_OK) {
+        for (uint32_t i = 0; i < 64; i++) {
+            bool inside = i % 32 < 28;
+            ck_assert_uint_eq(out[4 * i], i ^ 1);
+            ck_assert_uint_eq(out[4 * i + 1], inside ? i + 4 : i);
+            ck_assert_uint_eq(out[4 * i + 2], inside ? 5 : 4);
+            ck_assert_uint_eq(out[4 * i + 3], 0xaaaaaaaa);
+        }
+    }
+    machine_close();
+}
+END_TEST
+
 SUITE_MAIN("softcuda warps", 30, votes_count_their_warp,
-           shuffles_move_between_lanes, matches_and_reductions_see_the_warp)
+           shuffles_move_between_lanes, matches_and_reductions_see_the_warp,
+           old_forms_without_masks_work)
