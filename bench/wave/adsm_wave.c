@@ -308,6 +308,19 @@ static void row_print(size_t which)
     fflush(stdout);
 }
 
+static void interrupt(int signal)
+{
+    run_interrupted = signal;
+}
+
+/* So that an interrupted run leaves no files behind. */
+static void interrupts_catch(void)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static bool all_run(void)
 {
     bool good = true;
@@ -317,6 +330,8 @@ static bool all_run(void)
     for (int rep = 0; rep < settings.reps; rep++)
         for (size_t which = 0; which < CASES; which++) {
             case_run(&cases[which], &results[which][rep]);
+            if (run_interrupted)
+                return false;
             if (rep + 1 == settings.reps) {
                 row_print(which);
                 good = good && is_identical(which);
@@ -328,9 +343,12 @@ static bool all_run(void)
 int main(int argc, char **argv)
 {
     arguments_parse(argc, argv);
+    interrupts_catch();
     places_find();
     bool good = all_run();
     scratch_remove();
+    if (run_interrupted)
+        return 128 + run_interrupted;
     if (!settings.json && good)
         printf("\n  picture: %s\n", settings.picture);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,8 +27,7 @@ struct child {
 static void child_exec(const struct run_request *request, const int out[2],
                        const int err[2])
 {
-    /* A group of its own, so that a time limit ends its helpers too. */
-    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (int i = 0; i < 2; i++) {
@@ -65,10 +64,8 @@ static bool child_start(const struct run_request *request, struct child *child)
     close(err[1]);
     child->out = (struct sink){.fd = out[0]};
     child->err = (struct sink){.fd = err[0]};
-    if (child->pid > 0) {
-        setpgid(child->pid, child->pid);
+    if (child->pid > 0)
         return true;
-    }
     close(out[0]);
     close(err[0]);
     return false;
@@ -87,6 +84,8 @@ static bool sink_fill(struct sink *sink)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
+volatile sig_atomic_t run_interrupted;
+
 /* Read both pipes to their ends; false when the time is up. */
 static bool child_drain(struct child *child, double limit_s)
 {
@@ -96,7 +95,7 @@ static bool child_drain(struct child *child, double limit_s)
                            {child->err.fd, POLLIN, 0}};
     while (fds[0].fd >= 0 || fds[1].fd >= 0) {
         double left = deadline - wave_clock();
-        if (left <= 0)
+        if (left <= 0 || run_interrupted)
             return false;
         if (poll(fds, 2, (int)(left * 1000) + 1) <= 0)
             continue;
@@ -209,7 +208,7 @@ void run_program(const struct run_request *request, struct run_result *result)
     }
     bool in_time = child_drain(&child, request->limit_s);
     if (!in_time)
-        kill(-child.pid, SIGKILL);
+        kill(child.pid, SIGKILL);
     close(child.out.fd);
     close(child.err.fd);
     while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)

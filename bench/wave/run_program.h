@@ -8,6 +8,7 @@
 #ifndef BENCH_WAVE_RUN_PROGRAM_H
 #define BENCH_WAVE_RUN_PROGRAM_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ struct run_result {
     char digest[20];
     char message[200]; /* why not good, one line */
 };
+
+/** Set by the caller's signal handler: ends the run that is going on. */
+extern volatile sig_atomic_t run_interrupted;
 
 /**
  * Run a program to its end.

@@ -180,6 +180,31 @@ START_TEST(full_disk_is_noticed)
 }
 END_TEST
 
+/* The program sees what the system said, though its buffer is shared memory. */
+START_TEST(errors_of_the_system_reach_the_ported_program)
+{
+    static const char *const programs[] = {"wave_ported", "wave_adsm"};
+    char run[600];
+    setup();
+    for (int i = 0; i < 2; i++) {
+        snprintf(run, sizeof run, "'%s' --soft %s -- '%s/%s' --steps 2",
+                 place("ADSM_RUN"), ways[_i], place("WAVE_PROGRAMS"),
+                 programs[i]);
+        struct command_result result =
+            command("%s --volume '%s/v.vol' --out /dev/full", run, folder);
+        ck_assert_msg(result.status == 2 &&
+                          strstr(result.output, "No space left"),
+                      "status %d, said %s", result.status, result.output);
+        result = command("head -c 100032 '%s/v.vol' | %s --volume /dev/stdin",
+                         folder, run);
+        ck_assert_msg(result.status == 2 &&
+                          strstr(result.output, "ends after 25000 of 53760"),
+                      "status %d, said %s", result.status, result.output);
+    }
+    teardown();
+}
+END_TEST
+
 START_TEST(velocity_that_is_none_is_refused)
 {
     char prefix[512];
@@ -234,6 +259,8 @@ int main(void)
         preloaded, ported_program_preloaded_matches_the_reference, 0, count);
     tcase_add_loop_test(preloaded, adsm_program_matches_the_reference, 0,
                         count);
+    tcase_add_loop_test(
+        preloaded, errors_of_the_system_reach_the_ported_program, 0, count);
     suite_add_tcase(suite, preloaded);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -62,7 +62,7 @@ START_TEST(all_cases_report_identical_results)
 }
 END_TEST
 
-START_TEST(run_past_its_limit_is_ended)
+START_TEST(run_past_its_limit_is_ended, interrupted_run_leaves_nothing_behind)
 {
     struct command_result result =
         runner("--steps 1000000 --png /dev/null --limit 1");
@@ -71,6 +71,21 @@ START_TEST(run_past_its_limit_is_ended)
 }
 END_TEST
 
+START_TEST(interrupted_run_leaves_nothing_behind)
+{
+    char folder[64];
+    scratch_make(folder);
+    struct command_result result =
+        command("TMPDIR='%s' timeout --preserve-status -s INT 1 "
+                "'%s/adsm-wave' --steps 1000000 --png /dev/null",
+                folder, place("WAVE_PROGRAMS"));
+    ck_assert_int_eq(result.status, 130);
+    ck_assert_msg(command("rmdir '%s'", folder).status == 0,
+                  "something is left in %s", folder);
+}
+END_TEST
+
 SUITE_MAIN("wave runner", 120, wrong_arguments_give_one_message_and_status_2,
            failing_programs_are_shown_and_give_status_1,
-           all_cases_report_identical_results, run_past_its_limit_is_ended)
+           all_cases_report_identical_results, run_past_its_limit_is_ended,
+           interrupted_run_leaves_nothing_behind)
