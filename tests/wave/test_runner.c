@@ -62,7 +62,7 @@ START_TEST(all_cases_report_identical_results)
 }
 END_TEST
 
-START_TEST(run_past_its_limit_is_ended, interrupted_run_leaves_nothing_behind)
+START_TEST(run_past_its_limit_is_ended)
 {
     struct command_result result =
         runner("--steps 1000000 --png /dev/null --limit 1");
