@@ -84,6 +84,7 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     struct adsm_fence *done)
 {
     uint64_t start = adsm_trace_span_begin();
+    uint64_t began = adsm_now_ns();
     *done = (struct adsm_fence){0};
     int status = order(accel, ADSM_LANE_UPLOAD, after);
     size_t sent = 0;
@@ -99,6 +100,7 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
     if (sent > 0)
         submitted(accel, to, sent, done);
     ADSM_COUNT(bytes_up, sent);
+    ADSM_COUNT(ns_up, adsm_now_ns() - began);
     adsm_trace_span_end("upload", start, sent);
     return status;
 }

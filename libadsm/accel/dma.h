@@ -8,7 +8,8 @@
  * ordered after the work its `after` fence names and after all noted lanes, so
  * it can never overwrite what a running kernel still reads.
  *
- * Counters bytes_up, bytes_down, bytes_device, ns_down are kept here.
+ * Counters bytes_up, bytes_down, bytes_device, ns_up (time to enqueue) and
+ * ns_down (until the bytes are there) are kept here.
  * Failures leave both sides as they were as far as the device allows; the
  * accel's health turns sticky when the driver says so.
  */

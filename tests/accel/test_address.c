@@ -303,6 +303,8 @@ static void full_device_recovers(const char *name)
     }
     must(accel->ops->memory_info(accel, &free_after, &total));
     ck_assert_uint_eq(free_before, free_after);
+    if (accel->address.windows > 0)
+        ck_assert_uint_eq(accel->address.window[0].granules.in_use, 0);
 }
 
 START_TEST(full_device_recovers_with_window)

@@ -398,6 +398,7 @@ END_TEST
 struct hammer {
     struct adsm_accel *accel;
     adsm_stream *streams;
+    unsigned count;
     unsigned seed;
     atomic_bool *stop;
     struct adsm_span *span;
@@ -405,14 +406,14 @@ struct hammer {
     pthread_t thread;
 };
 
-enum { HAMMERS = 4, HAMMER_STREAMS = 6 };
+enum { HAMMERS = 4 };
 
 static void *hammer_body(void *arg)
 {
     struct hammer *h = arg;
     struct adsm_fence fence = nothing, up;
     while (!*h->stop) {
-        adsm_stream stream = h->streams[rand_r(&h->seed) % HAMMER_STREAMS];
+        adsm_stream stream = h->streams[rand_r(&h->seed) % h->count];
         switch (rand_r(&h->seed) % 9) {
         case 0:
             adsm_lane_note(h->accel, stream, false);
@@ -448,19 +449,20 @@ static void *hammer_body(void *arg)
     return NULL;
 }
 
-START_TEST(threads_on_all_lanes_agree)
+static void hammer_streams(unsigned count)
 {
     struct adsm_accel *accel = accel_up();
-    adsm_stream streams[HAMMER_STREAMS];
+    adsm_stream streams[2 * ADSM_LANES];
     struct hammer hammer[HAMMERS];
     struct adsm_span span;
     atomic_bool stop = false;
     must(adsm_address_alloc(accel, 64, false, &span));
-    for (int i = 0; i < HAMMER_STREAMS; i++)
+    for (unsigned i = 0; i < count; i++)
         streams[i] = new_stream(accel);
     for (int i = 0; i < HAMMERS; i++) {
         hammer[i] = (struct hammer){.accel = accel,
                                     .streams = streams,
+                                    .count = count,
                                     .seed = 1 + (unsigned)i,
                                     .stop = &stop,
                                     .span = &span};
@@ -479,6 +481,17 @@ START_TEST(threads_on_all_lanes_agree)
     ck_assert(adsm_lanes_are_valid(accel));
     adsm_accel_forget(accel);
 }
+
+START_TEST(threads_on_all_lanes_agree)
+{
+    hammer_streams(6);
+}
+END_TEST
+
+START_TEST(threads_on_more_streams_than_lanes_agree)
+{
+    hammer_streams(ADSM_LANES + 50);
+}
 END_TEST
 
 SUITE_MAIN("accel/lane", 60, no_fence_is_always_reached,
@@ -494,4 +507,5 @@ SUITE_MAIN("accel/lane", 60, no_fence_is_always_reached,
            more_streams_than_lanes_settle_old_ones,
            synchronize_settles_every_lane,
            default_streams_of_threads_are_lanes_of_their_own,
-           names_of_the_default_stream_are_one_lane, threads_on_all_lanes_agree)
+           names_of_the_default_stream_are_one_lane, threads_on_all_lanes_agree,
+           threads_on_more_streams_than_lanes_agree)
