@@ -23,21 +23,21 @@ static size_t most_pieces(const struct iovec *iov, int count)
     return most;
 }
 
-/* Does the list name some shared byte twice? A block cannot be held twice. */
-static bool overlaps(const struct iovec *iov, int count)
+/* Would the list take more than one pin? A thread that holds one range must
+ * not wait for another: the two may share a block, or a second thread may take
+ * them the other way round. */
+static bool needs_pins(const struct iovec *iov, int count)
 {
-    for (int i = 1; i < count; i++) {
+    int pins = 0;
+    for (int i = 0; i < count && pins < 2; i++) {
         const char *begin = iov[i].iov_base;
-        const char *end = begin + iov[i].iov_len;
-        if (hook_is_plain(begin, iov[i].iov_len))
+        size_t bytes = iov[i].iov_len;
+        if (hook_is_plain(begin, bytes))
             continue;
-        for (int k = 0; k < i; k++) {
-            const char *other = iov[k].iov_base;
-            if (begin < other + iov[k].iov_len && other < end)
-                return true;
-        }
+        const char *last = begin + bytes - 1;
+        pins += adsm_index_find(begin) == adsm_index_find(last) ? 1 : 2;
     }
-    return false;
+    return pins > 1;
 }
 
 static size_t shared_bytes(const struct iovec *iov, int count)
@@ -133,7 +133,7 @@ int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
     list->bounce = NULL;
     list->bounce_used = 0;
     list->map = NULL;
-    bounce = bounce || (access == ADSM_WRITE && overlaps(iov, count));
+    bounce = bounce || (access == ADSM_WRITE && needs_pins(iov, count));
     size_t bounced = bounce ? shared_bytes(iov, count) : 0;
     if (bounced > transfer_most)
         bounced = transfer_most;
