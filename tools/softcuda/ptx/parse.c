@@ -194,6 +194,16 @@ static void parse_directives(struct sc_parser *parser, struct sc_func *func)
     }
 }
 
+static void refuse_second_body(const struct sc_parser *parser,
+                               const struct sc_func *func)
+{
+    const struct sc_func *other = parser->ir->funcs;
+    for (; func->has_body && other; other = other->next)
+        if (other->has_body && strcmp(other->name, func->name) == 0)
+            sc_load_fail(parser->load, SC_LOAD_INVALID, func->line,
+                         "function '%s' is defined twice", func->name);
+}
+
 static void parse_function(struct sc_parser *parser)
 {
     struct sc_lexer *lex = &parser->lex;
@@ -221,6 +231,7 @@ static void parse_function(struct sc_parser *parser)
         sc_statement_body(parser);
         parser->func = NULL;
     }
+    refuse_second_body(parser, func);
     sc_scope_close(parser);
     sc_symbol_add(parser, name.text, name.length, SC_SYMBOL_FUNC, name.line);
     *parser->func_tail = func;

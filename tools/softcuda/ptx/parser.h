@@ -111,6 +111,11 @@ bool sc_declare_is_space(const struct sc_parser *parser);
 void sc_initial_parse(struct sc_parser *parser, struct sc_var *var,
                       uint64_t *dims, uint32_t dim_count);
 
+/* ---- constant.c ---- */
+
+/** Integer expression that starts at the current token, up to its end. */
+uint64_t sc_constant_parse(struct sc_parser *parser);
+
 /* ---- statement.c ---- */
 
 /** Body of a function from its '{' to its '}'. */

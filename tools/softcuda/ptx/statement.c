@@ -111,6 +111,11 @@ static void parse_name(struct sc_parser *parser, struct sc_operand *operand)
 static void parse_number(struct sc_parser *parser, struct sc_operand *operand)
 {
     bool minus = false;
+    if (sc_lex_is(&parser->lex, '(') || sc_lex_is(&parser->lex, '~')) {
+        operand->kind = SC_OPERAND_INT;
+        operand->bits = sc_constant_parse(parser);
+        return;
+    }
     while (sc_lex_is(&parser->lex, '-') || sc_lex_is(&parser->lex, '+')) {
         minus ^= sc_lex_is(&parser->lex, '-');
         sc_lex_next(&parser->lex);
