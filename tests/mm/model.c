@@ -71,16 +71,21 @@ static void compare(const struct shared *o, const uint8_t *seen, size_t at,
             stop(what, o, at + i);
 }
 
-/* A random object and a random range of it, mostly short. */
-static struct shared *pick(size_t *at, size_t *n)
+/* A random object and a random range of it, one in `rarity` long. */
+static struct shared *pick_long(size_t *at, size_t *n, uint32_t rarity)
 {
     struct shared *o = &objects[draw(OBJECTS)];
-    size_t longest = draw(20) == 0 ? LONGEST : 100;
+    size_t longest = draw(rarity) == 0 ? LONGEST : 100;
     *at = draw((uint32_t)o->bytes);
     *n = 1 + draw((uint32_t)longest);
     if (*n > o->bytes - *at)
         *n = o->bytes - *at;
     return o;
+}
+
+static struct shared *pick(size_t *at, size_t *n)
+{
+    return pick_long(at, n, 20);
 }
 
 static void renew(struct shared *o)
@@ -124,8 +129,8 @@ static void cpu_write(void)
 static void bulk_move(void)
 {
     size_t at, n, to_at, to_n;
-    struct shared *from = pick(&at, &n);
-    struct shared *to = pick(&to_at, &to_n);
+    struct shared *from = pick_long(&at, &n, 3);
+    struct shared *to = pick_long(&to_at, &to_n, 2);
     if (n > to_n)
         n = to_n;
     switch (draw(3)) {
