@@ -147,6 +147,8 @@ static struct sc_var *parse_params(struct sc_parser *parser, uint32_t *count,
         ++*count;
         if (!sc_parse_accept(parser, ','))
             break;
+        if (sc_lex_is(&parser->lex, ')'))
+            sc_parse_expected(parser, "a parameter");
     }
     sc_parse_punct(parser, ')');
     *bytes = (uint32_t)offset;
