@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "expect.h"
 #include "inputs.h"
 #include "machine.h"
 #include "opcase.h"
@@ -201,14 +202,14 @@ static void check_alone(const struct form *f, enum place place,
             left = applied(f, before[i], m.b[i], m.c[i], false);
             flushed = applied(f, before[i], m.b[i], m.c[i], f->type == F32);
         }
-        ck_assert_msg(m.out[i] == out,
-                      "lane %d returned %#" PRIx64 ", want %#" PRIx64 "\n%s", i,
-                      m.out[i], out, t->buffer);
+        EXPECT(m.out[i] == out,
+               "lane %d returned %#" PRIx64 ", want %#" PRIx64 "\n%s", i,
+               m.out[i], out, t->buffer);
         /* The ISA lets add.f32 in global memory flush subnormals. */
-        ck_assert_msg(runner_agrees(&c, NULL, m.cell[i], left, 0) ||
-                          m.cell[i] == flushed,
-                      "lane %d left %#" PRIx64 ", want %#" PRIx64 "\n%s", i,
-                      m.cell[i], left, t->buffer);
+        EXPECT(runner_agrees(&c, NULL, m.cell[i], left, 0) ||
+                   m.cell[i] == flushed,
+               "lane %d left %#" PRIx64 ", want %#" PRIx64 "\n%s", i, m.cell[i],
+               left, t->buffer);
     }
 }
 
@@ -318,8 +319,8 @@ static void check_group(const struct form *f, const struct cells *m, int first,
         want[n] = cell;
         got[n] = left;
     } else {
-        ck_assert_msg(left == cell, "%s.%s left %#" PRIx64 ", want %#" PRIx64,
-                      names[f->op], op_type_name(f->type), left, cell);
+        EXPECT(left == cell, "%s.%s left %#" PRIx64 ", want %#" PRIx64,
+               names[f->op], op_type_name(f->type), left, cell);
     }
     /* Only these return the same values in any order. */
     bool fixed = f->op == INC || f->op == DEC || f->op == EXCH;
@@ -329,8 +330,8 @@ static void check_group(const struct form *f, const struct cells *m, int first,
     qsort(want, (size_t)n, sizeof *want, compare_words);
     qsort(got, (size_t)n, sizeof *got, compare_words);
     for (int i = 0; i < n; i++)
-        ck_assert_msg(want[i] == got[i], "%s.%s: returned values differ",
-                      names[f->op], op_type_name(f->type));
+        EXPECT(want[i] == got[i], "%s.%s: returned values differ", names[f->op],
+               op_type_name(f->type));
 }
 
 static void check_contended(const struct form *f, enum place place,
@@ -390,7 +391,7 @@ START_TEST(counted_tickets_are_unique)
     machine_run(ptx, CTAS, THREADS, arguments, 2);
     ck_assert_uint_eq(*counter, LANES);
     for (int i = 0; i < LANES; i++)
-        ck_assert_uint_eq(seen[i], 1);
+        EXPECT(seen[i] == 1, "ticket %d: %u", i, seen[i]);
     machine_close();
 }
 END_TEST

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "expect.h"
 #include "inputs.h"
 #include "machine.h"
 #include "text.h"
@@ -413,10 +414,9 @@ static void check_lane(const struct step *program, const slots in,
     evaluate(program, regs);
     for (int k = 0; k < KINDS; k++)
         for (int n = 0; n < REGISTERS; n++)
-            ck_assert_msg(same(kind_names[k], out[k][n], regs[k][n]),
-                          "lane %d, %%%c%d: got %#" PRIx64 ", want %#" PRIx64
-                          "\n%s",
-                          lane, kind_names[k], n, out[k][n], regs[k][n].l, ptx);
+            EXPECT(same(kind_names[k], out[k][n], regs[k][n]),
+                   "lane %d, %%%c%d: got %#" PRIx64 ", want %#" PRIx64 "\n%s",
+                   lane, kind_names[k], n, out[k][n], regs[k][n].l, ptx);
 }
 
 static void run_program(uint64_t *seed, slots *in, slots *out)

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expect.h"
 #include "inputs.h"
 #include "softfp.h"
 
@@ -106,10 +107,10 @@ static void check_format(const struct sfp_format *format, const char *signature,
         uint64_t want = host(op, one);
         fesetround(FE_TONEAREST);
         uint64_t got = soft(format, op, one, round);
-        ck_assert_msg(got == want,
-                      "operation %d round %d: %#" PRIx64 " %#" PRIx64
-                      " %#" PRIx64 ": %#" PRIx64 ", host %#" PRIx64,
-                      op, round, one[0], one[1], one[2], got, want);
+        EXPECT(got == want,
+               "operation %d round %d: %#" PRIx64 " %#" PRIx64 " %#" PRIx64
+               ": %#" PRIx64 ", host %#" PRIx64,
+               op, round, one[0], one[1], one[2], got, want);
     }
     for (int k = 0; k < 3; k++)
         free(in[k]);
@@ -141,12 +142,11 @@ START_TEST(narrowing_and_integers_match_the_host)
         uint64_t from_int = bits_f32((float)n);
         fesetround(FE_TONEAREST);
         struct sfp v = sfp_unpack(&sfp_f64, in[i & 1][i], false);
-        ck_assert_uint_eq(sfp_pack(&sfp_f32, v, round, 0), narrow);
-        ck_assert_uint_eq(sfp_pack(&sfp_f64, sfp_integral(v, round), round, 0),
-                          whole);
-        ck_assert_uint_eq(
-            sfp_pack(&sfp_f32, sfp_from_int((int64_t)in[2][i]), round, 0),
-            from_int);
+        EXPECT(sfp_pack(&sfp_f32, v, round, 0) == narrow, "%d: narrowing", i);
+        EXPECT(sfp_pack(&sfp_f64, sfp_integral(v, round), round, 0) == whole,
+               "%d: rounding", i);
+        v = sfp_from_int((int64_t)in[2][i]);
+        EXPECT(sfp_pack(&sfp_f32, v, round, 0) == from_int, "%d: integer", i);
     }
     for (int k = 0; k < 3; k++)
         free(in[k]);
@@ -160,7 +160,8 @@ START_TEST(half_bits_survive_a_round_trip)
         for (uint64_t bits = 0; bits < 0x10000; bits++) {
             struct sfp v = sfp_unpack(formats[f], bits, false);
             uint64_t back = sfp_pack(formats[f], v, SFP_RZ, 0);
-            ck_assert_uint_eq(back, v.kind == SFP_NAN ? 0x7fff : bits);
+            EXPECT(back == (v.kind == SFP_NAN ? 0x7fff : bits), "%#" PRIx64,
+                   bits);
         }
     }
 }
