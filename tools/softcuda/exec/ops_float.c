@@ -123,12 +123,12 @@ FSAME(copysign_f64, uint64_t,
 #define UNORDERED (x != x || y != y)
 #define COMPARES(f, t)                                                         \
     FBITS(cmp_eq_##f, uint32_t, t, x == y ? ~0u : 0)                           \
-    FBITS(cmp_ne_##f, uint32_t, t, (x < y) | (x > y) ? ~0u : 0)                \
+    FBITS(cmp_ne_##f, uint32_t, t, ((x < y) | (x > y)) ? ~0u : 0)              \
     FBITS(cmp_lt_##f, uint32_t, t, x < y ? ~0u : 0)                            \
     FBITS(cmp_le_##f, uint32_t, t, x <= y ? ~0u : 0)                           \
     FBITS(cmp_gt_##f, uint32_t, t, x > y ? ~0u : 0)                            \
     FBITS(cmp_ge_##f, uint32_t, t, x >= y ? ~0u : 0)                           \
-    FBITS(cmp_equ_##f, uint32_t, t, (x < y) | (x > y) ? 0 : ~0u)               \
+    FBITS(cmp_equ_##f, uint32_t, t, ((x < y) | (x > y)) ? 0 : ~0u)             \
     FBITS(cmp_neu_##f, uint32_t, t, x == y ? 0 : ~0u)                          \
     FBITS(cmp_ltu_##f, uint32_t, t, x >= y ? 0 : ~0u)                          \
     FBITS(cmp_leu_##f, uint32_t, t, x > y ? 0 : ~0u)                           \
