@@ -1,7 +1,7 @@
 /*
  * memcpy and its relatives on memory that may be shared.
  *
- * Unrelated memory costs the two look-ups of hook_is_plain. Small ranges of
+ * Unrelated memory costs a look at the top of the index. Small ranges of
  * shared memory are left to the CPU and the fault engine, which is right and
  * cheaper; larger ones go to the bulk door. Built with -fno-builtin: the
  * compiler would turn the loops below into calls of the functions they are.
@@ -13,6 +13,9 @@
 
 /* Below this, taking locks costs more than the copy and its one fault. */
 enum { BULK_LEAST_BYTES = 4096 };
+
+/* What the index covers. */
+enum { ADDRESS_BITS = ADSM_CHUNK_SHIFT + 2 * ADSM_INDEX_BITS };
 
 /* Before the constructor ran, and even before this library was relocated. */
 static void *early_move(void *to, const void *from, size_t bytes)
@@ -87,19 +90,42 @@ static __attribute__((noinline)) int shared_compare(const void *a,
     return order;
 }
 
-/* The usual case, without a call: short ranges whose ends are plain. */
+/* A word per end of a range, 0 when it lies in 16 GiB without any object. A
+ * range this short ends in the same 16 GiB as it begins, or in the next. */
+static inline uintptr_t ends(uintptr_t first, uintptr_t last)
+{
+    enum { LEAF_SHIFT = ADSM_CHUNK_SHIFT + ADSM_INDEX_BITS };
+    return (uintptr_t)atomic_load_explicit(&adsm_index_top[first >> LEAF_SHIFT],
+                                           memory_order_relaxed) |
+           (uintptr_t)atomic_load_explicit(&adsm_index_top[last >> LEAF_SHIFT],
+                                           memory_order_relaxed);
+}
+
+/* Nothing shared anywhere near: short ranges at addresses of the index whose
+ * leaves are not there. Anything else is looked at more closely. Relaxed: an
+ * object that the caller knows of is in the index for the caller, too. */
 static inline bool is_usual(const void *address, size_t bytes)
 {
-    const char *first = address;
-    return bytes <= HOOK_CHUNK_BYTES && !adsm_index_find(first) &&
-           !adsm_index_find(first + bytes - (bytes != 0));
+    uintptr_t first = (uintptr_t)address;
+    uintptr_t last = first + bytes;
+    return !(bytes > HOOK_CHUNK_BYTES || (first | last) >> ADDRESS_BITS) &&
+           !ends(first, last);
+}
+
+static inline bool both_usual(const void *a, const void *b, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
+    uintptr_t last = first + bytes, second_last = second + bytes;
+    return !(bytes > HOOK_CHUNK_BYTES ||
+             (first | last | second | second_last) >> ADDRESS_BITS) &&
+           !(ends(first, last) | ends(second, second_last));
 }
 
 void *memcpy(void *to, const void *from, size_t bytes)
 {
     if (hook_unlikely(!hook_real.memcpy))
         return early_move(to, from, bytes);
-    if (hook_likely(is_usual(to, bytes) && is_usual(from, bytes)))
+    if (hook_likely(both_usual(to, from, bytes)))
         return hook_real.memcpy(to, from, bytes);
     return shared_move(to, from, bytes);
 }
@@ -108,7 +134,7 @@ void *memmove(void *to, const void *from, size_t bytes)
 {
     if (hook_unlikely(!hook_real.memmove))
         return early_move(to, from, bytes);
-    if (hook_likely(is_usual(to, bytes) && is_usual(from, bytes)))
+    if (hook_likely(both_usual(to, from, bytes)))
         return hook_real.memmove(to, from, bytes);
     return shared_move(to, from, bytes);
 }
@@ -136,7 +162,7 @@ int memcmp(const void *a, const void *b, size_t bytes)
 {
     if (hook_unlikely(!hook_real.memcmp))
         return early_compare(a, b, bytes);
-    if (hook_likely(is_usual(a, bytes) && is_usual(b, bytes)))
+    if (hook_likely(both_usual(a, b, bytes)))
         return hook_real.memcmp(a, b, bytes);
     return shared_compare(a, b, bytes);
 }

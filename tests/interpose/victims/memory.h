@@ -61,8 +61,8 @@ static inline void memory_fill(uint8_t *at, size_t bytes, uint8_t value,
     CHECK(cuMemsetD8((CUdeviceptr)at + half, value, bytes - half));
     if (state == MEMORY_READ)
         (void)victim_hash(at, bytes);
-    for (size_t i = 0; state == MEMORY_MIXED && i < bytes; i += 12288) {
-        if (i % 24576)
+    for (size_t i = 0; state == MEMORY_MIXED && i < bytes; i += 36864) {
+        if (i % 73728)
             byte[i] = value;
         else
             (void)byte[i];

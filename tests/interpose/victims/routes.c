@@ -159,7 +159,7 @@ static void like_cudart(void)
     if (!old || !lookup)
         exit(3);
     by_procaddr_v1(old, 0);
-    by_procaddr_v2(lookup, 0, 13000);
+    by_procaddr_v2(lookup, 0, 12000);
 }
 
 static void find(const char *route)
