@@ -46,6 +46,23 @@ static void push(struct op_table *table, struct op_case c)
     table->cases[table->count++] = c;
 }
 
+static char *copied(const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        abort();
+    return copy;
+}
+
+void op_free(struct op_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        free((char *)table->cases[i].text);
+        free((char *)table->cases[i].signature);
+    }
+    free(table->cases);
+}
+
 void op_emit(struct op_table *table, struct op_case c, const char *format, ...)
 {
     va_list args;
@@ -55,15 +72,19 @@ void op_emit(struct op_table *table, struct op_case c, const char *format, ...)
         abort();
     va_end(args);
     c.text = text;
-    c.signature = strdup(c.signature);
+    c.signature = copied(c.signature);
     push(table, c);
 }
 
 void op_append(struct op_table *table, const struct op_case *cases,
                size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        push(table, cases[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct op_case c = cases[i];
+        c.text = copied(c.text);
+        c.signature = copied(c.signature);
+        push(table, c);
+    }
 }
 
 const char *op_type_name(enum op_type type)

@@ -104,9 +104,12 @@ struct op_table {
 void op_emit(struct op_table *table, struct op_case c, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Append `count` cases as they are. Thread: one. Signal: never */
+/** Append copies of `count` cases. Thread: one. Signal: never */
 void op_append(struct op_table *table, const struct op_case *cases,
                size_t count);
+
+/** Free the cases and their texts. Thread: one. Signal: never */
+void op_free(struct op_table *table);
 
 /** Name without the dot, as in "u32". Thread: any. Signal: never */
 const char *op_type_name(enum op_type type);

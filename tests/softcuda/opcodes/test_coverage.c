@@ -147,6 +147,7 @@ START_TEST(every_known_opcode_is_tested_or_refused)
            sizeof known / sizeof *known, tabled,
            sizeof elsewhere / sizeof *elsewhere, refused);
     fflush(stdout);
+    op_free(&table);
     machine_close();
     ck_assert_uint_eq(missing, 0);
 }

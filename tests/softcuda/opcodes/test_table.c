@@ -14,6 +14,7 @@
         struct op_table table = {0};                                           \
         fill(&table);                                                          \
         runner_run(&table);                                                    \
+        op_free(&table);                                                       \
     }                                                                          \
     END_TEST
 
