@@ -1,8 +1,8 @@
 /*
  * From IR to ops: what the parts of the decoder share.
  *
- * lower.c walks blocks and owns slots and operands; lower_alu.c,
- * lower_memory.c and lower_flow.c know the opcodes. Every function jumps back
+ * lower.c walks blocks and owns slots and operands; the other lower_*.c know
+ * the opcodes. Every function jumps back
  * through lower->load on PTX that is wrong or not supported. Lock: none.
  */
 #ifndef SOFTCUDA_EXEC_LOWER_H
@@ -105,8 +105,20 @@ void sc_lower_kernel(struct sc_load *load, const struct sc_func *func,
                      const struct sc_space *space, const struct sc_isa *isa,
                      struct sc_code *code, bool *param_is_pointer);
 
-/* ---- lower_alu.c, lower_memory.c, lower_flow.c: false = not mine ---- */
+/* ---- lower_alu.c ---- */
+
+/** The one type of the instruction; refuses when it has none or several. */
+enum sc_type sc_lower_type(struct sc_lower *lower);
+/** Whether values of the type are floating point, packed pairs included. */
+bool sc_lower_is_real(enum sc_type type);
+/** Rounding, .ftz, .sat and .relu as SC_FLAG_…; `named` receives whether a
+ *  rounding, .approx or .full was given. */
+unsigned sc_lower_float_flags(struct sc_lower *lower, bool *named);
+
+/* ---- each of the lower_*.c files: false = not mine ---- */
 bool sc_lower_arithmetic(struct sc_lower *lower);
+bool sc_lower_compare(struct sc_lower *lower);
+bool sc_lower_convert(struct sc_lower *lower);
 bool sc_lower_memory(struct sc_lower *lower);
 bool sc_lower_flow(struct sc_lower *lower);
 /** Value the instruction computes once for the launch, if it does. */

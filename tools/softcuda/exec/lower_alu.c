@@ -1,5 +1,5 @@
 /*
- * Decodes arithmetic, comparisons, mov and cvt; see exec/lower.h.
+ * Decodes arithmetic; see exec/lower.h.
  *
  * Lock: none.
  */
@@ -7,16 +7,11 @@
 
 #define NO_KIND SC_ALU_COUNT
 
-static enum sc_type only_type(struct sc_lower *lower)
+enum sc_type sc_lower_type(struct sc_lower *lower)
 {
     if (lower->inst->type_count != 1)
         sc_lower_invalid(lower, "needs exactly one type:");
     return lower->inst->types[0];
-}
-
-static uint32_t bytes_of(enum sc_type type)
-{
-    return sc_type_bytes(type);
 }
 
 static bool is_single_or_double(enum sc_type type)
@@ -24,7 +19,7 @@ static bool is_single_or_double(enum sc_type type)
     return type == SC_T_f32 || type == SC_T_f64;
 }
 
-static bool is_real(enum sc_type type)
+bool sc_lower_is_real(enum sc_type type)
 {
     return sc_type_class(type) == SC_CLASS_FLOAT ||
            sc_type_class(type) == SC_CLASS_PACKED;
@@ -32,7 +27,7 @@ static bool is_real(enum sc_type type)
 
 /* Rounding, .ftz, .sat and friends as flags; `named` says whether a rounding,
  * .approx or .full was given. */
-static unsigned take_float_flags(struct sc_lower *lower, bool *named)
+unsigned sc_lower_float_flags(struct sc_lower *lower, bool *named)
 {
     static const struct {
         enum sc_modifier mod;
@@ -64,7 +59,7 @@ static unsigned take_float_flags(struct sc_lower *lower, bool *named)
 static struct sc_op *emit_same(struct sc_lower *lower, enum sc_alu kind,
                                enum sc_type type, uint32_t n)
 {
-    uint32_t bytes = bytes_of(type), s[3] = {0, 0, 0};
+    uint32_t bytes = sc_type_bytes(type), s[3] = {0, 0, 0};
     sc_lower_count(lower, n + 1, n + 1);
     for (uint32_t i = 0; i < n; i++)
         s[i] =
@@ -78,11 +73,11 @@ static struct sc_op *emit_same(struct sc_lower *lower, enum sc_alu kind,
 static void emit_float(struct sc_lower *lower, enum sc_alu plain,
                        enum sc_alu general, uint32_t n)
 {
-    enum sc_type type = only_type(lower);
+    enum sc_type type = sc_lower_type(lower);
     bool named, by_default = plain == SC_ALU_add || plain == SC_ALU_sub ||
                              plain == SC_ALU_mul;
     bool approximate = plain == SC_ALU_rcp || plain == SC_ALU_rsqrt;
-    unsigned flags = take_float_flags(lower, &named);
+    unsigned flags = sc_lower_float_flags(lower, &named);
     if (!named && !by_default)
         sc_lower_invalid(lower, "rounding or .approx is missing in");
     if (type == SC_T_f64 &&
@@ -110,8 +105,8 @@ static void emit_carry(struct sc_lower *lower, enum sc_alu kind,
 
 static void lower_add_sub(struct sc_lower *lower, bool is_add)
 {
-    enum sc_type type = only_type(lower);
-    if (is_real(type)) {
+    enum sc_type type = sc_lower_type(lower);
+    if (sc_lower_is_real(type)) {
         emit_float(lower, is_add ? SC_ALU_add : SC_ALU_sub,
                    is_add ? SC_ALU_add_x : SC_ALU_sub_x, 2);
     } else if (sc_lower_take(lower, SC_MOD_cc)) {
@@ -126,7 +121,7 @@ static void lower_add_sub(struct sc_lower *lower, bool is_add)
 static void lower_addc(struct sc_lower *lower, enum sc_alu with,
                        enum sc_alu without)
 {
-    enum sc_type type = only_type(lower);
+    enum sc_type type = sc_lower_type(lower);
     bool cc = sc_lower_take(lower, SC_MOD_cc);
     emit_carry(lower, cc ? with : without, type, 2);
 }
@@ -162,24 +157,24 @@ static enum sc_type wider(struct sc_lower *lower, enum sc_type type)
 
 static void emit_wide(struct sc_lower *lower, enum sc_alu kind, uint32_t n)
 {
-    enum sc_type type = only_type(lower), wide = wider(lower, type);
+    enum sc_type type = sc_lower_type(lower), wide = wider(lower, type);
     sc_lower_count(lower, n + 1, n + 1);
-    uint32_t bytes = bytes_of(type);
+    uint32_t bytes = sc_type_bytes(type);
     uint32_t a =
         sc_lower_source(lower, sc_lower_operand(lower, 1), bytes, type);
     uint32_t b =
         sc_lower_source(lower, sc_lower_operand(lower, 2), bytes, type);
     uint32_t c = n == 3 ? sc_lower_source(lower, sc_lower_operand(lower, 3),
-                                          bytes_of(wide), wide)
+                                          sc_type_bytes(wide), wide)
                         : 0;
     uint32_t d =
-        sc_lower_dest(lower, sc_lower_operand(lower, 0), bytes_of(wide));
+        sc_lower_dest(lower, sc_lower_operand(lower, 0), sc_type_bytes(wide));
     sc_lower_alu(lower, kind, type, d, a, b, c);
 }
 
 static void lower_mul(struct sc_lower *lower)
 {
-    if (is_real(only_type(lower))) {
+    if (sc_lower_is_real(sc_lower_type(lower))) {
         emit_float(lower, SC_ALU_mul, SC_ALU_mul_x, 2);
         return;
     }
@@ -188,13 +183,13 @@ static void lower_mul(struct sc_lower *lower)
         emit_wide(lower, SC_ALU_mul_wide, 2);
     else
         emit_same(lower, part == HI ? SC_ALU_mul_hi : SC_ALU_mul_lo,
-                  only_type(lower), 2);
+                  sc_lower_type(lower), 2);
 }
 
 static void lower_mad(struct sc_lower *lower)
 {
-    enum sc_type type = only_type(lower);
-    if (is_real(type)) {
+    enum sc_type type = sc_lower_type(lower);
+    if (sc_lower_is_real(type)) {
         emit_float(lower, SC_ALU_fma, SC_ALU_fma_x, 3);
         return;
     }
@@ -219,7 +214,7 @@ static void lower_madc(struct sc_lower *lower)
     emit_carry(lower,
                part == HI ? (cc ? SC_ALU_madc_hi_cc : SC_ALU_madc_hi)
                           : (cc ? SC_ALU_madc_lo_cc : SC_ALU_madc_lo),
-               only_type(lower), 3);
+               sc_lower_type(lower), 3);
 }
 
 static void lower_24(struct sc_lower *lower, enum sc_alu low, enum sc_alu high,
@@ -228,18 +223,18 @@ static void lower_24(struct sc_lower *lower, enum sc_alu low, enum sc_alu high,
     enum part part = take_part(lower);
     if (part == WIDE)
         sc_lower_invalid(lower, ".wide of");
-    emit_same(lower, part == HI ? high : low, only_type(lower), n);
+    emit_same(lower, part == HI ? high : low, sc_lower_type(lower), n);
 }
 
 static void lower_minmax(struct sc_lower *lower, bool is_min)
 {
-    enum sc_type type = only_type(lower);
-    if (!is_real(type)) {
+    enum sc_type type = sc_lower_type(lower);
+    if (!sc_lower_is_real(type)) {
         emit_same(lower, is_min ? SC_ALU_min : SC_ALU_max, type, 2);
         return;
     }
     bool named;
-    unsigned flags = take_float_flags(lower, &named);
+    unsigned flags = sc_lower_float_flags(lower, &named);
     if (sc_lower_take(lower, SC_MOD_NaN))
         flags |= SC_FLAG_NAN;
     if (sc_lower_take(lower, SC_MOD_xorsign)) {
@@ -256,7 +251,7 @@ static void lower_minmax(struct sc_lower *lower, bool is_min)
 /* neg and abs: sign bits, behind a flush when .ftz is given */
 static void lower_sign(struct sc_lower *lower, enum sc_alu kind)
 {
-    enum sc_type type = only_type(lower);
+    enum sc_type type = sc_lower_type(lower);
     bool ftz = sc_lower_take(lower, SC_MOD_ftz);
     struct sc_op *op = emit_same(lower, kind, type, 1);
     uint32_t d = op->d;
@@ -268,7 +263,7 @@ static void lower_sign(struct sc_lower *lower, enum sc_alu kind)
 
 static void lower_logic(struct sc_lower *lower, enum sc_alu kind, uint32_t n)
 {
-    enum sc_type type = only_type(lower);
+    enum sc_type type = sc_lower_type(lower);
     if (type != SC_T_pred) {
         emit_same(lower, kind, type, n);
         return;
@@ -285,7 +280,7 @@ static void lower_logic(struct sc_lower *lower, enum sc_alu kind, uint32_t n)
 static struct sc_op *emit_amount(struct sc_lower *lower, enum sc_alu kind,
                                  enum sc_type type, uint32_t n)
 {
-    uint32_t bytes = bytes_of(type), s[4] = {0, 0, 0, 0};
+    uint32_t bytes = sc_type_bytes(type), s[4] = {0, 0, 0, 0};
     sc_lower_count(lower, n + 1, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         bool wide = i == 0 || (i == 1 && kind == SC_ALU_bfi);
@@ -301,10 +296,10 @@ static struct sc_op *emit_amount(struct sc_lower *lower, enum sc_alu kind,
 /* popc, clz, bfind: a 32-bit result */
 static void emit_count(struct sc_lower *lower, enum sc_alu kind)
 {
-    enum sc_type type = only_type(lower);
+    enum sc_type type = sc_lower_type(lower);
     sc_lower_count(lower, 2, 2);
     uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1),
-                                 bytes_of(type), type);
+                                 sc_type_bytes(type), type);
     uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
     sc_lower_alu(lower, kind, type, d, a, 0, 0);
 }
@@ -315,7 +310,7 @@ static void lower_lop3(struct sc_lower *lower)
         sc_lower_refuse(lower, "unsupported form");
     sc_lower_count(lower, 5, 5);
     const struct sc_operand *table = sc_lower_operand(lower, 4);
-    if (table->kind != SC_OPERAND_INT || only_type(lower) != SC_T_b32)
+    if (table->kind != SC_OPERAND_INT || sc_lower_type(lower) != SC_T_b32)
         sc_lower_refuse(lower, "unsupported form");
     uint32_t s[3];
     for (uint32_t i = 0; i < 3; i++)
@@ -337,7 +332,7 @@ static void lower_shf(struct sc_lower *lower)
     emit_same(lower,
               left ? (clamp ? SC_ALU_shf_l_clamp : SC_ALU_shf_l_wrap)
                    : (clamp ? SC_ALU_shf_r_clamp : SC_ALU_shf_r_wrap),
-              only_type(lower), 3);
+              sc_lower_type(lower), 3);
 }
 
 static void lower_prmt(struct sc_lower *lower)
@@ -355,7 +350,7 @@ static void lower_prmt(struct sc_lower *lower)
         kind = SC_ALU_prmt_ecr;
     else if (sc_lower_take(lower, SC_MOD_rc16))
         kind = SC_ALU_prmt_rc16;
-    emit_same(lower, kind, only_type(lower), 3);
+    emit_same(lower, kind, sc_lower_type(lower), 3);
 }
 
 static void lower_dot(struct sc_lower *lower, bool four)
@@ -378,404 +373,6 @@ static void lower_dot(struct sc_lower *lower, bool four)
         ->flags = (uint16_t)flags;
 }
 
-/* ---- setp, set, selp, slct, testp ---- */
-
-static uint32_t predicate_dest(struct sc_lower *lower,
-                               const struct sc_operand *operand)
-{
-    if (operand->kind == SC_OPERAND_REG &&
-        lower->func->regs[operand->reg].type != SC_T_pred)
-        sc_lower_invalid(lower, "destination is no predicate in");
-    return sc_lower_dest(lower, operand, 4);
-}
-
-static enum sc_alu take_compare(struct sc_lower *lower, enum sc_type *type)
-{
-    static const struct {
-        enum sc_modifier mod;
-        enum sc_alu kind;
-    } compares[] = {{SC_MOD_eq, SC_ALU_cmp_eq},   {SC_MOD_ne, SC_ALU_cmp_ne},
-                    {SC_MOD_lt, SC_ALU_cmp_lt},   {SC_MOD_le, SC_ALU_cmp_le},
-                    {SC_MOD_gt, SC_ALU_cmp_gt},   {SC_MOD_ge, SC_ALU_cmp_ge},
-                    {SC_MOD_lo, SC_ALU_cmp_lt},   {SC_MOD_ls, SC_ALU_cmp_le},
-                    {SC_MOD_hi, SC_ALU_cmp_gt},   {SC_MOD_hs, SC_ALU_cmp_ge},
-                    {SC_MOD_equ, SC_ALU_cmp_equ}, {SC_MOD_neu, SC_ALU_cmp_neu},
-                    {SC_MOD_ltu, SC_ALU_cmp_ltu}, {SC_MOD_leu, SC_ALU_cmp_leu},
-                    {SC_MOD_gtu, SC_ALU_cmp_gtu}, {SC_MOD_geu, SC_ALU_cmp_geu},
-                    {SC_MOD_num, SC_ALU_cmp_num}, {SC_MOD_nan, SC_ALU_cmp_nan}};
-    for (size_t i = 0; i < sizeof compares / sizeof *compares; i++) {
-        if (!sc_lower_take(lower, compares[i].mod))
-            continue;
-        bool unsigned_only =
-            compares[i].mod == SC_MOD_lo || compares[i].mod == SC_MOD_ls ||
-            compares[i].mod == SC_MOD_hi || compares[i].mod == SC_MOD_hs;
-        if (unsigned_only && sc_type_class(*type) != SC_CLASS_UNSIGNED)
-            sc_lower_invalid(lower, "comparison of unsigned values in");
-        return compares[i].kind;
-    }
-    sc_lower_invalid(lower, "comparison is missing in");
-}
-
-/* A comparison of operands first and first+1 into slot d. */
-static void emit_compare(struct sc_lower *lower, enum sc_type type,
-                         uint32_t first, uint32_t d)
-{
-    bool ftz = sc_lower_take(lower, SC_MOD_ftz);
-    enum sc_alu kind = take_compare(lower, &type);
-    uint32_t bytes = bytes_of(type), s[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        s[i] = sc_lower_source(lower, sc_lower_operand(lower, first + i), bytes,
-                               type);
-        if (ftz) {
-            uint32_t flushed = sc_lower_temp(lower, bytes);
-            sc_lower_alu(lower, SC_ALU_ftz, type, flushed, s[i], 0, 0);
-            s[i] = flushed;
-        }
-    }
-    sc_lower_alu(lower, kind, type, d, s[0], s[1], 0);
-}
-
-static bool take_combination(struct sc_lower *lower, enum sc_alu *kind)
-{
-    if (sc_lower_take(lower, SC_MOD_and))
-        *kind = SC_ALU_and;
-    else if (sc_lower_take(lower, SC_MOD_or))
-        *kind = SC_ALU_or;
-    else if (sc_lower_take(lower, SC_MOD_xor))
-        *kind = SC_ALU_xor;
-    else
-        return false;
-    return true;
-}
-
-static void lower_setp(struct sc_lower *lower)
-{
-    enum sc_type type = only_type(lower);
-    enum sc_alu combine;
-    bool combined = take_combination(lower, &combine);
-    sc_lower_count(lower, combined ? 4 : 3, combined ? 4 : 3);
-    const struct sc_operand *d = sc_lower_operand(lower, 0);
-    bool pair = d->kind == SC_OPERAND_PAIR;
-    uint32_t p = predicate_dest(lower, pair ? &d->sub[0] : d);
-    if (!pair && !combined) {
-        emit_compare(lower, type, 1, p);
-        return;
-    }
-    uint32_t yes = sc_lower_temp(lower, 4), no = sc_lower_temp(lower, 4);
-    emit_compare(lower, type, 1, yes);
-    sc_lower_alu(lower, SC_ALU_not, SC_T_pred, no, yes, 0, 0);
-    uint32_t with =
-        combined ? sc_lower_predicate(lower, sc_lower_operand(lower, 3)) : 0;
-    uint32_t q = pair ? predicate_dest(lower, &d->sub[1]) : 0;
-    if (!combined) {
-        sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, p, yes, 0, 0);
-        sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, q, no, 0, 0);
-        return;
-    }
-    /* p may be the predicate combined with, so q comes first into a copy */
-    if (pair)
-        sc_lower_alu(lower, combine, SC_T_pred, no, no, with, 0);
-    sc_lower_alu(lower, combine, SC_T_pred, p, yes, with, 0);
-    if (pair)
-        sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, q, no, 0, 0);
-}
-
-static void lower_set(struct sc_lower *lower)
-{
-    const struct sc_inst *inst = lower->inst;
-    enum sc_alu combine;
-    if (inst->type_count != 2)
-        sc_lower_invalid(lower, "needs two types:");
-    bool combined = take_combination(lower, &combine);
-    sc_lower_count(lower, combined ? 4 : 3, combined ? 4 : 3);
-    enum sc_type to = inst->types[0];
-    if (to != SC_T_u32 && to != SC_T_s32 && to != SC_T_f32)
-        sc_lower_refuse(lower, "unsupported form");
-    uint32_t yes = sc_lower_temp(lower, 4);
-    emit_compare(lower, inst->types[1], 1, yes);
-    if (combined)
-        sc_lower_alu(lower, combine, SC_T_pred, yes, yes,
-                     sc_lower_predicate(lower, sc_lower_operand(lower, 3)), 0);
-    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
-    uint32_t one =
-        sc_lower_constant(lower, 4, to == SC_T_f32 ? 0x3f800000 : ~0u);
-    sc_lower_alu(lower, SC_ALU_and, SC_T_b32, d, yes, one, 0);
-}
-
-static void lower_selp(struct sc_lower *lower)
-{
-    enum sc_type type = only_type(lower);
-    uint32_t bytes = bytes_of(type);
-    sc_lower_count(lower, 4, 4);
-    uint32_t a =
-        sc_lower_source(lower, sc_lower_operand(lower, 1), bytes, type);
-    uint32_t b =
-        sc_lower_source(lower, sc_lower_operand(lower, 2), bytes, type);
-    uint32_t c = sc_lower_predicate(lower, sc_lower_operand(lower, 3));
-    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), bytes);
-    sc_lower_alu(lower, SC_ALU_selp, sc_lower_bits(bytes), d, a, b, c);
-}
-
-/* slct.type.s32 is filed under s, slct.type.f32 under b */
-static void lower_slct(struct sc_lower *lower)
-{
-    const struct sc_inst *inst = lower->inst;
-    if (inst->type_count != 2 ||
-        (inst->types[1] != SC_T_s32 && inst->types[1] != SC_T_f32))
-        sc_lower_invalid(lower, "needs a type and .s32 or .f32:");
-    bool by_float = inst->types[1] == SC_T_f32;
-    bool ftz = sc_lower_take(lower, SC_MOD_ftz);
-    uint32_t bytes = bytes_of(inst->types[0]);
-    sc_lower_count(lower, 4, 4);
-    uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1), bytes,
-                                 inst->types[0]);
-    uint32_t b = sc_lower_source(lower, sc_lower_operand(lower, 2), bytes,
-                                 inst->types[0]);
-    uint32_t c =
-        sc_lower_source(lower, sc_lower_operand(lower, 3), 4, inst->types[1]);
-    if (by_float && ftz) {
-        uint32_t flushed = sc_lower_temp(lower, 4);
-        sc_lower_alu(lower, SC_ALU_ftz, SC_T_f32, flushed, c, 0, 0);
-        c = flushed;
-    }
-    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), bytes);
-    enum sc_type type = by_float     ? sc_lower_bits(bytes)
-                        : bytes == 8 ? SC_T_s64
-                        : bytes == 4 ? SC_T_s32
-                                     : SC_T_s16;
-    sc_lower_alu(lower, SC_ALU_slct, type, d, a, b, c);
-}
-
-static void lower_testp(struct sc_lower *lower)
-{
-    static const struct {
-        enum sc_modifier mod;
-        enum sc_alu kind;
-    } tests[] = {{SC_MOD_finite, SC_ALU_testp_finite},
-                 {SC_MOD_infinite, SC_ALU_testp_infinite},
-                 {SC_MOD_number, SC_ALU_testp_number},
-                 {SC_MOD_notanumber, SC_ALU_testp_notanumber},
-                 {SC_MOD_normal, SC_ALU_testp_normal},
-                 {SC_MOD_subnormal, SC_ALU_testp_subnormal}};
-    enum sc_type type = only_type(lower);
-    sc_lower_count(lower, 2, 2);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-        if (!sc_lower_take(lower, tests[i].mod))
-            continue;
-        uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1),
-                                     bytes_of(type), type);
-        uint32_t d = predicate_dest(lower, sc_lower_operand(lower, 0));
-        sc_lower_alu(lower, tests[i].kind, type, d, a, 0, 0);
-        return;
-    }
-    sc_lower_invalid(lower, "property is missing in");
-}
-
-/* ---- mov and cvt ---- */
-
-static void move(struct sc_lower *lower, uint32_t bytes, uint32_t d, uint32_t a)
-{
-    sc_lower_alu(lower, SC_ALU_mov, sc_lower_bits(bytes), d, a, 0, 0);
-}
-
-/* {a, b} or {a, b, c, d} into one register */
-static void lower_pack(struct sc_lower *lower, const struct sc_operand *from,
-                       uint32_t bytes)
-{
-    uint32_t n = from->reg, part = n ? bytes / n : 0, s[4];
-    if ((n != 2 && n != 4) || part < 2)
-        sc_lower_refuse(lower, "unsupported form");
-    for (uint32_t i = 0; i < n; i++)
-        s[i] = sc_lower_source(lower, &from->sub[i], part, sc_lower_bits(part));
-    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), bytes);
-    if (n == 4) {
-        uint32_t low = sc_lower_temp(lower, 4), high = sc_lower_temp(lower, 4);
-        sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, low, s[0], s[1], 0);
-        sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, high, s[2], s[3], 0);
-        s[0] = low;
-        s[1] = high;
-    }
-    sc_lower_alu(lower, SC_ALU_pack, sc_lower_bits(bytes), d, s[0], s[1], 0);
-}
-
-static void lower_unpack(struct sc_lower *lower, const struct sc_operand *to,
-                         uint32_t bytes)
-{
-    uint32_t n = to->reg, part = n ? bytes / n : 0, d[4];
-    if ((n != 2 && n != 4) || part < 2)
-        sc_lower_refuse(lower, "unsupported form");
-    uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1), bytes,
-                                 sc_lower_bits(bytes));
-    for (uint32_t i = 0; i < n; i++)
-        d[i] = sc_lower_dest(lower, &to->sub[i], part);
-    if (n == 2) {
-        sc_lower_alu(lower, SC_ALU_lo, sc_lower_bits(bytes), d[0], a, 0, 0);
-        sc_lower_alu(lower, SC_ALU_hi, sc_lower_bits(bytes), d[1], a, 0, 0);
-        return;
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t half = sc_lower_temp(lower, 4);
-        sc_lower_alu(lower, i ? SC_ALU_hi : SC_ALU_lo, SC_T_b64, half, a, 0, 0);
-        sc_lower_alu(lower, SC_ALU_lo, SC_T_b32, d[2 * i], half, 0, 0);
-        sc_lower_alu(lower, SC_ALU_hi, SC_T_b32, d[2 * i + 1], half, 0, 0);
-    }
-}
-
-static void lower_mov(struct sc_lower *lower)
-{
-    enum sc_type type = only_type(lower);
-    uint32_t bytes = bytes_of(type);
-    sc_lower_count(lower, 2, 2);
-    if (bytes > 8 || bytes < 2)
-        sc_lower_refuse(lower, "unsupported form");
-    const struct sc_operand *to = sc_lower_operand(lower, 0);
-    const struct sc_operand *from = sc_lower_operand(lower, 1);
-    if (from->kind == SC_OPERAND_VECTOR && to->kind != SC_OPERAND_VECTOR) {
-        lower_pack(lower, from, bytes);
-    } else if (to->kind == SC_OPERAND_VECTOR) {
-        lower_unpack(lower, to, bytes);
-    } else {
-        uint32_t a = type == SC_T_pred ? sc_lower_predicate(lower, from)
-                                       : sc_lower_source(lower, from, bytes,
-                                                         sc_lower_bits(bytes));
-        move(lower, bytes, sc_lower_dest(lower, to, bytes), a);
-    }
-}
-
-static enum sc_type bits_as_unsigned(enum sc_type type)
-{
-    switch (type) {
-    case SC_T_b8:
-        return SC_T_u8;
-    case SC_T_b16:
-        return SC_T_u16;
-    case SC_T_b32:
-        return SC_T_u32;
-    case SC_T_b64:
-        return SC_T_u64;
-    default:
-        return type;
-    }
-}
-
-static void emit_convert(struct sc_lower *lower, enum sc_type to,
-                         enum sc_type from, unsigned flags, uint32_t d,
-                         uint32_t a)
-{
-    struct sc_op *op =
-        sc_lower_emit(lower, lower->isa->convert(to, from, flags));
-    op->d = d;
-    op->a = op->b = op->c = a;
-    op->flags = (uint16_t)flags;
-}
-
-/* Registers hold 8-bit values extended to 16 bits. */
-static uint32_t natural_bytes(enum sc_type type)
-{
-    return bytes_of(type) == 1 ? 2 : bytes_of(type);
-}
-
-static enum sc_type unsigned_of(uint32_t bytes)
-{
-    return bytes == 8 ? SC_T_u64 : bytes == 4 ? SC_T_u32 : SC_T_u16;
-}
-
-static enum sc_type extended_of(enum sc_type type, uint32_t bytes)
-{
-    if (sc_type_class(type) != SC_CLASS_SIGNED)
-        return unsigned_of(bytes);
-    return bytes == 8 ? SC_T_s64 : bytes == 4 ? SC_T_s32 : SC_T_s16;
-}
-
-/* The source of cvt, brought down to the natural size of its type. */
-static uint32_t convert_source(struct sc_lower *lower, enum sc_type from)
-{
-    const struct sc_operand *operand = sc_lower_operand(lower, 1);
-    uint32_t natural = natural_bytes(from);
-    uint32_t have = sc_lower_reg_bytes(lower, operand);
-    if (have <= natural || sc_type_class(from) == SC_CLASS_FLOAT)
-        return sc_lower_source(lower, operand, natural, from);
-    uint32_t a = sc_lower_source(lower, operand, have, unsigned_of(have));
-    uint32_t narrow = sc_lower_temp(lower, natural);
-    emit_convert(lower, unsigned_of(natural), unsigned_of(have), SC_RN, narrow,
-                 a);
-    return narrow;
-}
-
-static void emit_packed(struct sc_lower *lower, enum sc_type half,
-                        enum sc_type from, unsigned flags)
-{
-    sc_lower_count(lower, 3, 3);
-    uint32_t part[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        /* the first operand goes to the upper half */
-        uint32_t a =
-            sc_lower_source(lower, sc_lower_operand(lower, 2 - i), 4, from);
-        part[i] = sc_lower_temp(lower, 2);
-        emit_convert(lower, half, from, flags, part[i], a);
-    }
-    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
-    sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, d, part[0], part[1], 0);
-}
-
-static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
-                                   enum sc_type from)
-{
-    static const struct {
-        enum sc_modifier mod;
-        enum sc_round round;
-    } whole[] = {{SC_MOD_rni, SC_RN},
-                 {SC_MOD_rzi, SC_RZ},
-                 {SC_MOD_rmi, SC_RM},
-                 {SC_MOD_rpi, SC_RP}};
-    bool named, integral = false, to_int = !is_real(to);
-    bool narrows = !is_real(from) || bytes_of(to) < bytes_of(from);
-    unsigned flags = take_float_flags(lower, &named);
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        if (sc_lower_take(lower, whole[i].mod)) {
-            flags = (flags & ~SC_FLAG_ROUND) | whole[i].round;
-            integral = true;
-        }
-    }
-    if (integral && !to_int)
-        flags |= SC_FLAG_INT;
-    if (is_real(from) && to_int && !integral)
-        sc_lower_invalid(lower, "rounding such as .rzi is missing in");
-    if (!to_int && narrows && (!named || integral))
-        sc_lower_invalid(lower, "rounding such as .rn is missing in");
-    return flags;
-}
-
-static void lower_cvt(struct sc_lower *lower)
-{
-    const struct sc_inst *inst = lower->inst;
-    if (inst->type_count != 2)
-        sc_lower_invalid(lower, "needs two types:");
-    enum sc_type to = bits_as_unsigned(inst->types[0]);
-    enum sc_type from = bits_as_unsigned(inst->types[1]);
-    bool to_real = is_real(to);
-    unsigned flags = take_convert_flags(lower, to, from);
-    if (to == SC_T_f16x2 || to == SC_T_bf16x2) {
-        emit_packed(lower, to == SC_T_f16x2 ? SC_T_f16 : SC_T_bf16, from,
-                    flags);
-        return;
-    }
-    sc_lower_count(lower, 2, 2);
-    const struct sc_operand *dest = sc_lower_operand(lower, 0);
-    uint32_t a = convert_source(lower, from);
-    uint32_t natural = natural_bytes(to);
-    uint32_t have = sc_lower_reg_bytes(lower, dest);
-    if (have <= natural || to_real) {
-        emit_convert(lower, to, from, flags,
-                     sc_lower_dest(lower, dest, natural), a);
-        return;
-    }
-    uint32_t narrow = sc_lower_temp(lower, natural);
-    emit_convert(lower, to, from, flags, narrow, a);
-    emit_convert(lower, extended_of(to, have), extended_of(to, natural), SC_RN,
-                 sc_lower_dest(lower, dest, have), narrow);
-}
-
 /* ---- which opcode is what ---- */
 
 static bool lower_simple(struct sc_lower *lower)
@@ -792,17 +389,17 @@ static bool lower_simple(struct sc_lower *lower)
     case SC_OP_not:
         return lower_logic(lower, SC_ALU_not, 1), true;
     case SC_OP_cnot:
-        return emit_same(lower, SC_ALU_cnot, only_type(lower), 1), true;
+        return emit_same(lower, SC_ALU_cnot, sc_lower_type(lower), 1), true;
     case SC_OP_shl:
-        return emit_amount(lower, SC_ALU_shl, only_type(lower), 2), true;
+        return emit_amount(lower, SC_ALU_shl, sc_lower_type(lower), 2), true;
     case SC_OP_shr:
-        return emit_amount(lower, SC_ALU_shr, only_type(lower), 2), true;
+        return emit_amount(lower, SC_ALU_shr, sc_lower_type(lower), 2), true;
     case SC_OP_bfe:
-        return emit_amount(lower, SC_ALU_bfe, only_type(lower), 3), true;
+        return emit_amount(lower, SC_ALU_bfe, sc_lower_type(lower), 3), true;
     case SC_OP_bfi:
-        return emit_amount(lower, SC_ALU_bfi, only_type(lower), 4), true;
+        return emit_amount(lower, SC_ALU_bfi, sc_lower_type(lower), 4), true;
     case SC_OP_brev:
-        return emit_same(lower, SC_ALU_brev, only_type(lower), 1), true;
+        return emit_same(lower, SC_ALU_brev, sc_lower_type(lower), 1), true;
     case SC_OP_popc:
         return emit_count(lower, SC_ALU_popc), true;
     case SC_OP_clz:
@@ -813,9 +410,9 @@ static bool lower_simple(struct sc_lower *lower)
                                      : SC_ALU_bfind),
                true;
     case SC_OP_sad:
-        return emit_same(lower, SC_ALU_sad, only_type(lower), 3), true;
+        return emit_same(lower, SC_ALU_sad, sc_lower_type(lower), 3), true;
     case SC_OP_rem:
-        return emit_same(lower, SC_ALU_rem, only_type(lower), 2), true;
+        return emit_same(lower, SC_ALU_rem, sc_lower_type(lower), 2), true;
     case SC_OP_neg:
         return lower_sign(lower, SC_ALU_neg), true;
     case SC_OP_abs:
@@ -839,9 +436,9 @@ static bool lower_real(struct sc_lower *lower)
 {
     switch (lower->inst->opcode) {
     case SC_OP_div:
-        if (is_real(only_type(lower)))
+        if (sc_lower_is_real(sc_lower_type(lower)))
             return emit_float(lower, SC_ALU_div, SC_ALU_div_x, 2), true;
-        return emit_same(lower, SC_ALU_div, only_type(lower), 2), true;
+        return emit_same(lower, SC_ALU_div, sc_lower_type(lower), 2), true;
     case SC_OP_fma:
         return emit_float(lower, SC_ALU_fma, SC_ALU_fma_x, 3), true;
     case SC_OP_rcp:
@@ -892,20 +489,6 @@ bool sc_lower_arithmetic(struct sc_lower *lower)
         return lower_dot(lower, true), true;
     case SC_OP_dp2a:
         return lower_dot(lower, false), true;
-    case SC_OP_setp:
-        return lower_setp(lower), true;
-    case SC_OP_set:
-        return lower_set(lower), true;
-    case SC_OP_selp:
-        return lower_selp(lower), true;
-    case SC_OP_slct:
-        return lower_slct(lower), true;
-    case SC_OP_testp:
-        return lower_testp(lower), true;
-    case SC_OP_mov:
-        return lower_mov(lower), true;
-    case SC_OP_cvt:
-        return lower_cvt(lower), true;
     default:
         return lower_simple(lower) || lower_real(lower);
     }

@@ -1,0 +1,222 @@
+/*
+ * Decodes mov and cvt; see exec/lower.h.
+ *
+ * Lock: none.
+ */
+#include "exec/lower.h"
+
+static void move(struct sc_lower *lower, uint32_t bytes, uint32_t d, uint32_t a)
+{
+    sc_lower_alu(lower, SC_ALU_mov, sc_lower_bits(bytes), d, a, 0, 0);
+}
+
+/* {a, b} or {a, b, c, d} into one register */
+static void lower_pack(struct sc_lower *lower, const struct sc_operand *from,
+                       uint32_t bytes)
+{
+    uint32_t n = from->reg, part = n ? bytes / n : 0, s[4];
+    if ((n != 2 && n != 4) || part < 2)
+        sc_lower_refuse(lower, "unsupported form");
+    for (uint32_t i = 0; i < n; i++)
+        s[i] = sc_lower_source(lower, &from->sub[i], part, sc_lower_bits(part));
+    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), bytes);
+    if (n == 4) {
+        uint32_t low = sc_lower_temp(lower, 4), high = sc_lower_temp(lower, 4);
+        sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, low, s[0], s[1], 0);
+        sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, high, s[2], s[3], 0);
+        s[0] = low;
+        s[1] = high;
+    }
+    sc_lower_alu(lower, SC_ALU_pack, sc_lower_bits(bytes), d, s[0], s[1], 0);
+}
+
+static void lower_unpack(struct sc_lower *lower, const struct sc_operand *to,
+                         uint32_t bytes)
+{
+    uint32_t n = to->reg, part = n ? bytes / n : 0, d[4];
+    if ((n != 2 && n != 4) || part < 2)
+        sc_lower_refuse(lower, "unsupported form");
+    uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1), bytes,
+                                 sc_lower_bits(bytes));
+    for (uint32_t i = 0; i < n; i++)
+        d[i] = sc_lower_dest(lower, &to->sub[i], part);
+    if (n == 2) {
+        sc_lower_alu(lower, SC_ALU_lo, sc_lower_bits(bytes), d[0], a, 0, 0);
+        sc_lower_alu(lower, SC_ALU_hi, sc_lower_bits(bytes), d[1], a, 0, 0);
+        return;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t half = sc_lower_temp(lower, 4);
+        sc_lower_alu(lower, i ? SC_ALU_hi : SC_ALU_lo, SC_T_b64, half, a, 0, 0);
+        sc_lower_alu(lower, SC_ALU_lo, SC_T_b32, d[2 * i], half, 0, 0);
+        sc_lower_alu(lower, SC_ALU_hi, SC_T_b32, d[2 * i + 1], half, 0, 0);
+    }
+}
+
+static void lower_mov(struct sc_lower *lower)
+{
+    enum sc_type type = sc_lower_type(lower);
+    uint32_t bytes = sc_type_bytes(type);
+    sc_lower_count(lower, 2, 2);
+    if (bytes > 8 || bytes < 2)
+        sc_lower_refuse(lower, "unsupported form");
+    const struct sc_operand *to = sc_lower_operand(lower, 0);
+    const struct sc_operand *from = sc_lower_operand(lower, 1);
+    if (from->kind == SC_OPERAND_VECTOR && to->kind != SC_OPERAND_VECTOR) {
+        lower_pack(lower, from, bytes);
+    } else if (to->kind == SC_OPERAND_VECTOR) {
+        lower_unpack(lower, to, bytes);
+    } else {
+        uint32_t a = type == SC_T_pred ? sc_lower_predicate(lower, from)
+                                       : sc_lower_source(lower, from, bytes,
+                                                         sc_lower_bits(bytes));
+        move(lower, bytes, sc_lower_dest(lower, to, bytes), a);
+    }
+}
+
+static enum sc_type bits_as_unsigned(enum sc_type type)
+{
+    switch (type) {
+    case SC_T_b8:
+        return SC_T_u8;
+    case SC_T_b16:
+        return SC_T_u16;
+    case SC_T_b32:
+        return SC_T_u32;
+    case SC_T_b64:
+        return SC_T_u64;
+    default:
+        return type;
+    }
+}
+
+static void emit_convert(struct sc_lower *lower, enum sc_type to,
+                         enum sc_type from, unsigned flags, uint32_t d,
+                         uint32_t a)
+{
+    struct sc_op *op =
+        sc_lower_emit(lower, lower->isa->convert(to, from, flags));
+    op->d = d;
+    op->a = op->b = op->c = a;
+    op->flags = (uint16_t)flags;
+}
+
+/* Registers hold 8-bit values extended to 16 bits. */
+static uint32_t natural_bytes(enum sc_type type)
+{
+    return sc_type_bytes(type) == 1 ? 2 : sc_type_bytes(type);
+}
+
+static enum sc_type unsigned_of(uint32_t bytes)
+{
+    return bytes == 8 ? SC_T_u64 : bytes == 4 ? SC_T_u32 : SC_T_u16;
+}
+
+static enum sc_type extended_of(enum sc_type type, uint32_t bytes)
+{
+    if (sc_type_class(type) != SC_CLASS_SIGNED)
+        return unsigned_of(bytes);
+    return bytes == 8 ? SC_T_s64 : bytes == 4 ? SC_T_s32 : SC_T_s16;
+}
+
+/* The source of cvt, brought down to the natural size of its type. */
+static uint32_t convert_source(struct sc_lower *lower, enum sc_type from)
+{
+    const struct sc_operand *operand = sc_lower_operand(lower, 1);
+    uint32_t natural = natural_bytes(from);
+    uint32_t have = sc_lower_reg_bytes(lower, operand);
+    if (have <= natural || sc_type_class(from) == SC_CLASS_FLOAT)
+        return sc_lower_source(lower, operand, natural, from);
+    uint32_t a = sc_lower_source(lower, operand, have, unsigned_of(have));
+    uint32_t narrow = sc_lower_temp(lower, natural);
+    emit_convert(lower, unsigned_of(natural), unsigned_of(have), SC_RN, narrow,
+                 a);
+    return narrow;
+}
+
+static void emit_packed(struct sc_lower *lower, enum sc_type half,
+                        enum sc_type from, unsigned flags)
+{
+    sc_lower_count(lower, 3, 3);
+    uint32_t part[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        /* the first operand goes to the upper half */
+        uint32_t a =
+            sc_lower_source(lower, sc_lower_operand(lower, 2 - i), 4, from);
+        part[i] = sc_lower_temp(lower, 2);
+        emit_convert(lower, half, from, flags, part[i], a);
+    }
+    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
+    sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, d, part[0], part[1], 0);
+}
+
+static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
+                                   enum sc_type from)
+{
+    static const struct {
+        enum sc_modifier mod;
+        enum sc_round round;
+    } whole[] = {{SC_MOD_rni, SC_RN},
+                 {SC_MOD_rzi, SC_RZ},
+                 {SC_MOD_rmi, SC_RM},
+                 {SC_MOD_rpi, SC_RP}};
+    bool named, integral = false, to_int = !sc_lower_is_real(to);
+    bool narrows =
+        !sc_lower_is_real(from) || sc_type_bytes(to) < sc_type_bytes(from);
+    unsigned flags = sc_lower_float_flags(lower, &named);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        if (sc_lower_take(lower, whole[i].mod)) {
+            flags = (flags & ~SC_FLAG_ROUND) | whole[i].round;
+            integral = true;
+        }
+    }
+    if (integral && !to_int)
+        flags |= SC_FLAG_INT;
+    if (sc_lower_is_real(from) && to_int && !integral)
+        sc_lower_invalid(lower, "rounding such as .rzi is missing in");
+    if (!to_int && narrows && (!named || integral))
+        sc_lower_invalid(lower, "rounding such as .rn is missing in");
+    return flags;
+}
+
+static void lower_cvt(struct sc_lower *lower)
+{
+    const struct sc_inst *inst = lower->inst;
+    if (inst->type_count != 2)
+        sc_lower_invalid(lower, "needs two types:");
+    enum sc_type to = bits_as_unsigned(inst->types[0]);
+    enum sc_type from = bits_as_unsigned(inst->types[1]);
+    bool to_real = sc_lower_is_real(to);
+    unsigned flags = take_convert_flags(lower, to, from);
+    if (to == SC_T_f16x2 || to == SC_T_bf16x2) {
+        emit_packed(lower, to == SC_T_f16x2 ? SC_T_f16 : SC_T_bf16, from,
+                    flags);
+        return;
+    }
+    sc_lower_count(lower, 2, 2);
+    const struct sc_operand *dest = sc_lower_operand(lower, 0);
+    uint32_t a = convert_source(lower, from);
+    uint32_t natural = natural_bytes(to);
+    uint32_t have = sc_lower_reg_bytes(lower, dest);
+    if (have <= natural || to_real) {
+        emit_convert(lower, to, from, flags,
+                     sc_lower_dest(lower, dest, natural), a);
+        return;
+    }
+    uint32_t narrow = sc_lower_temp(lower, natural);
+    emit_convert(lower, to, from, flags, narrow, a);
+    emit_convert(lower, extended_of(to, have), extended_of(to, natural), SC_RN,
+                 sc_lower_dest(lower, dest, have), narrow);
+}
+
+bool sc_lower_convert(struct sc_lower *lower)
+{
+    switch (lower->inst->opcode) {
+    case SC_OP_mov:
+        return lower_mov(lower), true;
+    case SC_OP_cvt:
+        return lower_cvt(lower), true;
+    default:
+        return false;
+    }
+}
