@@ -67,7 +67,7 @@ steps_build()
     steps_configure "$@" || return 1
     name=$1
     log=$steps_dir/logs/$name-build.log
-    if ! ninja -C "$steps_dir/$name" --quiet >>"$log" 2>&1 </dev/null; then
+    if ! ninja -C "$steps_dir/$name" --quiet -k 0 >>"$log" 2>&1 </dev/null; then
         steps_fail "$name" "compile" "$log"
         return 1
     fi
