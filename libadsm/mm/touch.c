@@ -10,6 +10,8 @@
 #include "mm/index.h"
 #include "mm/pin.h"
 
+#include <time.h>
+
 /* The mapping limit stands in the way of one block: open more of its object
  * under the exclusive lock. ADSM_OK also when the object is gone. */
 static int widen(struct adsm_object *object, uint32_t generation, uint32_t i)
@@ -33,13 +35,29 @@ static int salvage(struct adsm_object *object, uint32_t i)
     return adsm_coherence_salvage(object, i);
 }
 
+/* The transfer failed. As long as the device lives that may pass (out of
+ * threads, out of memory for a while), and the data must not be given up. */
+static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
+{
+    enum { TRIES = 200, PAUSE_NS = 10 * 1000 * 1000 };
+    int rc = ADSM_E_DEVICE;
+    for (int k = 0; k < TRIES && rc == ADSM_E_DEVICE &&
+                    adsm_accel_health(object->home) == ADSM_OK;
+         k++) {
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        rc = adsm_coherence_apply(object, i, 1, event);
+    }
+    return rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST ? salvage(object, i)
+                                                           : rc;
+}
+
 /* One block of a live object whose lock is held shared. */
 static int touch_block(struct adsm_object *object, uint32_t i,
                        enum adsm_event event)
 {
     int rc = adsm_coherence_apply(object, i, 1, event);
     if (rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST)
-        rc = salvage(object, i);
+        rc = insist(object, i, event);
     adsm_block_release(object, i, 1);
     return rc;
 }

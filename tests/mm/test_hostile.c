@@ -190,9 +190,11 @@ START_TEST(wild_pointer_beside_shared_objects_reaches_the_programs_handler)
     sigaction(SIGSEGV, &act, NULL); /* before the runtime is up */
     struct fixture f = fixture_up();
     uint8_t *p = adsmAlloc(300000);
+    int *volatile nowhere = (int *)16;
+    volatile int *wild = nowhere;
     device_fill(f.fill, p, 100, 1);
     if (sigsetjmp(jump, 1) == 0)
-        *(volatile int *)16 = 1;
+        *wild = 1;
     ck_assert_int_eq(caught, 1);
     ck_assert_int_eq(p[50], filled(50, 1));
     must(adsmFree(p));

@@ -14,6 +14,8 @@
 #include "driver/memory.h"
 #include "driver/process.h"
 
+enum { ENGINE_STACK_BYTES = 256 << 10 };
+
 static struct sc_device devices[SC_MAX_DEVICES];
 
 CUresult sc_device_init(void)
@@ -82,6 +84,12 @@ CUresult sc_device_start(struct sc_device *device)
         if (device->memory_file < 0)
             SC_TRY(sc_memory_device_init(device));
         SC_TRY(map_channel(device));
+    }
+    if (!sc_engine_start(&device->upload_engine, ENGINE_STACK_BYTES) ||
+        !sc_engine_start(&device->download_engine, ENGINE_STACK_BYTES)) {
+        sc_say("device %d: no thread left for a copy engine (ulimit -u?)",
+               device->ordinal);
+        return CUDA_ERROR_OPERATING_SYSTEM;
     }
     SC_TRY(sc_process_start(device));
     /* the process has its own descriptor; keep few */

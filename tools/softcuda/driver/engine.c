@@ -58,17 +58,20 @@ static void *run(void *arg)
     return NULL;
 }
 
+bool sc_engine_start(struct sc_engine *engine, size_t stack_bytes)
+{
+    if (!engine->started)
+        engine->started = sc_thread_start(run, engine, stack_bytes);
+    return engine->started;
+}
+
 void sc_engine_push(struct sc_engine *engine, struct sc_op *op)
 {
-    if (!engine->started) {
-        /* host functions belong to the program and get its stack size */
-        size_t stack = op->kind == SC_OP_HOST ? 0 : 256 << 10;
-        engine->started = sc_thread_start(run, engine, stack);
-        if (!engine->started) {
-            sc_say("no thread left for a copy engine (ulimit -u?)");
-            sc_op_complete(op, CUDA_ERROR_OPERATING_SYSTEM, sc_now_ns());
-            return;
-        }
+    /* host functions belong to the program and get its stack size */
+    if (!sc_engine_start(engine, 0)) {
+        sc_say("no thread left for host functions (ulimit -u?)");
+        sc_op_complete(op, CUDA_ERROR_OPERATING_SYSTEM, sc_now_ns());
+        return;
     }
     sc_op_queue_push(&engine->queue, op);
     pthread_cond_signal(&engine->wake);

@@ -13,8 +13,12 @@ struct sc_engine {
     bool started;
 };
 
-/** Prepare an engine; its thread starts with its first operation. */
+/** Prepare an engine; its thread starts with its first operation, or before. */
 void sc_engine_init(struct sc_engine *engine);
+
+/** Start the thread now, so that a copy never fails for want of one.
+ *  @stack_bytes 0 = the program's default. Return: whether it runs */
+bool sc_engine_start(struct sc_engine *engine, size_t stack_bytes);
 
 /** Queue a ready operation. Thread: holds sc_sched_lock. */
 void sc_engine_push(struct sc_engine *engine, struct sc_op *op);
