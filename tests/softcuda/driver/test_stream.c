@@ -102,6 +102,23 @@ START_TEST(non_blocking_stream_does_not_wait_for_the_legacy_stream)
 }
 END_TEST
 
+START_TEST(blocking_stream_waits_for_the_legacy_stream)
+{
+    CUstream s;
+    CUdeviceptr p;
+    begin();
+    OK(cuMemAlloc(&p, 4));
+    OK(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+    OK(cuLaunchHostFunc(NULL, sleep_ms, (void *)200));
+    double start = now_ms();
+    OK(cuMemsetD8Async(p, 1, 4, s));
+    usleep(50000);
+    WANT(CUDA_ERROR_NOT_READY, cuStreamQuery(s));
+    OK(cuStreamSynchronize(s));
+    ck_assert(now_ms() - start > 190);
+}
+END_TEST
+
 START_TEST(event_holds_another_stream_until_recorded_work_is_done)
 {
     CUstream a, b;
@@ -310,6 +327,7 @@ SUITE_MAIN("softcuda driver: streams", 30,
            async_copy_of_pageable_memory_may_reuse_the_buffer,
            legacy_stream_waits_for_blocking_streams_and_holds_them,
            non_blocking_stream_does_not_wait_for_the_legacy_stream,
+           blocking_stream_waits_for_the_legacy_stream,
            event_holds_another_stream_until_recorded_work_is_done,
            event_times_measure_what_lies_between,
            callback_is_told_stream_and_status,
