@@ -233,17 +233,17 @@ START_TEST(atomics_from_all_workers_lose_nothing)
     uint32_t *out = device_alloc(64);
     out[4] = 5;
     struct sc_exec_fault fault;
-    ck_assert_int_eq(device_launch(module, 40, 500, &out, 8, &fault), 0);
+    ck_assert_int_eq(device_launch(module, 2000, 500, &out, 8, &fault), 0);
     float sum;
     uint64_t wide;
     memcpy(&sum, &out[1], 4);
     memcpy(&wide, &out[6], 8);
-    ck_assert_uint_eq(out[0], 20000);
-    ck_assert(sum == 20000.0f);
+    ck_assert_uint_eq(out[0], 1000000);
+    ck_assert(sum == 1000000.0f);
     ck_assert_uint_eq(out[2], 0);
     ck_assert_uint_eq(out[3], 499);
     ck_assert_uint_eq(out[4], 0);
-    ck_assert_uint_eq(wide, 60000);
+    ck_assert_uint_eq(wide, 3000000);
     sc_module_unload(module);
 }
 END_TEST
