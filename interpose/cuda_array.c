@@ -17,7 +17,7 @@ static bool host_is_shared(const void *host, size_t bytes)
         return CUDA_CALL(real, args);                                          \
     struct cuda_work work = cuda_work(NULL, per_thread);                       \
     CUresult result = enter(&work, address, bytes);                            \
-    return result ? result : cuda_done(&work, CUDA_CALL(real, args))
+    return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t at, size_t bytes)
 {

@@ -37,8 +37,8 @@ static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,
         result = cuda_write(work, to, bytes);
     if (result)
         return result;
-    result = CUDA_CALL(cuMemcpyDtoDAsync_v2,
-                       (device_to, device_from, bytes, work->order.stream));
+    result = CUDA_SUBMIT(cuMemcpyDtoDAsync_v2,
+                         (device_to, device_from, bytes, work->order.stream));
     return cuda_done(work, result);
 }
 
@@ -56,9 +56,9 @@ static CUresult upload_mixed(struct cuda_order order, bool waits,
         } else {
             result = cuda_write(&work, to, piece);
             if (!result)
-                result = cuda_done(&work, CUDA_CALL(cuMemcpyHtoDAsync_v2,
-                                                    (to, (const void *)from,
-                                                     piece, order.stream)));
+                result = cuda_done(&work, CUDA_SUBMIT(cuMemcpyHtoDAsync_v2,
+                                                      (to, (const void *)from,
+                                                       piece, order.stream)));
         }
         to += piece;
         from += piece;
@@ -81,9 +81,9 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
         } else {
             result = cuda_read(&work, from, piece);
             if (!result)
-                result = cuda_done(
-                    &work, CUDA_CALL(cuMemcpyDtoHAsync_v2,
-                                     ((void *)to, from, piece, order.stream)));
+                result = cuda_done(&work, CUDA_SUBMIT(cuMemcpyDtoHAsync_v2,
+                                                      ((void *)to, from, piece,
+                                                       order.stream)));
         }
         to += piece;
         from += piece;
@@ -103,7 +103,7 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
         result = cuda_write(&work, to, bytes);                                 \
     if (result)                                                                \
         return result;                                                         \
-    return cuda_done(&work, CUDA_CALL(real, args))
+    return cuda_done(&work, CUDA_SUBMIT(real, args))
 
 /* Each copy in its form for the legacy and for the per-thread stream. */
 

@@ -10,6 +10,9 @@
 
 enum { ARGUMENTS_MOST = 256, ARGUMENT_BYTES_MOST = 4096, EXTRA_MOST = 8 };
 
+/* Attributes of a launch: size of one, and more than there are kinds of. */
+enum { ATTRIBUTE_BYTES = 64, ATTRIBUTES_MOST = 32 };
+
 /* Copies of those parts of an argument list that lie in shared memory. */
 struct arguments {
     void **params;
@@ -133,7 +136,7 @@ static CUresult called(const struct call *call, CUresult result)
         result = resolve_extra(&list, extras);                                 \
     if (!result)                                                               \
         result = release_all(&call);                                           \
-    return result ? result : called(&call, CUDA_CALL(real, args))
+    return result ? result : called(&call, CUDA_SUBMIT(real, args))
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
                         unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -179,26 +182,49 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
 }
 
 /* The launch's own description may lie in shared memory as well. */
+struct description {
+    struct cuda_launch how;
+    char attributes[ATTRIBUTES_MOST * ATTRIBUTE_BYTES];
+};
+
+static CUresult resolve_description(struct description *d,
+                                    const struct cuda_launch *asked)
+{
+    d->how = *asked;
+    size_t bytes = (size_t)d->how.attribute_count * ATTRIBUTE_BYTES;
+    if (!bytes || bytes > sizeof d->attributes ||
+        hook_is_plain(d->how.attributes, bytes))
+        return CUDA_SUCCESS;
+    CUresult result = fetch(d->attributes, d->how.attributes, bytes);
+    d->how.attributes = d->attributes;
+    return result;
+}
 
 CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
                           void **params, void **extra)
 {
-    if (!asked)
+    struct description d;
+    if (!asked || !cuda_is_serving())
         return CUDA_CALL(cuLaunchKernelEx, (asked, kernel, params, extra));
-    struct cuda_launch how = *asked;
-    LAUNCH(kernel, params, extra, how.stream, false, cuLaunchKernelEx,
-           (&how, kernel, list.params, list.extra),
+    CUresult described = resolve_description(&d, asked);
+    if (described)
+        return described;
+    LAUNCH(kernel, params, extra, d.how.stream, false, cuLaunchKernelEx,
+           (&d.how, kernel, list.params, list.extra),
            (asked, kernel, params, extra));
 }
 
 CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
                                CUfunction kernel, void **params, void **extra)
 {
-    if (!asked)
+    struct description d;
+    if (!asked || !cuda_is_serving())
         return CUDA_CALL(cuLaunchKernelEx_ptsz, (asked, kernel, params, extra));
-    struct cuda_launch how = *asked;
-    LAUNCH(kernel, params, extra, how.stream, true, cuLaunchKernelEx_ptsz,
-           (&how, kernel, list.params, list.extra),
+    CUresult described = resolve_description(&d, asked);
+    if (described)
+        return described;
+    LAUNCH(kernel, params, extra, d.how.stream, true, cuLaunchKernelEx_ptsz,
+           (&d.how, kernel, list.params, list.extra),
            (asked, kernel, params, extra));
 }
 
@@ -209,7 +235,7 @@ CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
     if (!call.accel)                                                           \
         return CUDA_CALL(real, args);                                          \
     CUresult result = release_all(&call);                                      \
-    return result ? result : called(&call, CUDA_CALL(real, args))
+    return result ? result : called(&call, CUDA_SUBMIT(real, args))
 
 CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
 {

@@ -113,7 +113,7 @@ static CUresult enter_peer(struct cuda_work *work, struct cuda_copy3d *copy)
     type copy = *asked;                                                        \
     struct cuda_work work = cuda_work(stream, per_thread);                     \
     CUresult result = enter_it(&work, &copy);                                  \
-    return result ? result : cuda_done(&work, CUDA_CALL(real, args))
+    return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
 
 #define RECT_2D(stream, per_thread, real, args, untouched_args)                \
     RECT(struct cuda_copy2d, enter_2d, asked, stream, per_thread, real, args,  \
@@ -146,8 +146,8 @@ CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
     if (result)
         return result;
     return cuda_done(&work, is_changed(&copy, asked)
-                                ? CUDA_CALL(cuMemcpy2DUnaligned_v2, (&copy))
-                                : CUDA_CALL(cuMemcpy2D_v2, (&copy)));
+                                ? CUDA_SUBMIT(cuMemcpy2DUnaligned_v2, (&copy))
+                                : CUDA_SUBMIT(cuMemcpy2D_v2, (&copy)));
 }
 
 CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
@@ -161,8 +161,8 @@ CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
         return result;
     return cuda_done(&work,
                      is_changed(&copy, asked)
-                         ? CUDA_CALL(cuMemcpy2DUnaligned_v2_ptds, (&copy))
-                         : CUDA_CALL(cuMemcpy2D_v2_ptds, (&copy)));
+                         ? CUDA_SUBMIT(cuMemcpy2DUnaligned_v2_ptds, (&copy))
+                         : CUDA_SUBMIT(cuMemcpy2D_v2_ptds, (&copy)));
 }
 
 CUresult cuMemcpy2DUnaligned_v2(const struct cuda_copy2d *asked)

@@ -21,7 +21,7 @@ static CUresult enter(struct cuda_work *work, CUdeviceptr to, size_t pitch,
         return CUDA_CALL(real, args);                                          \
     struct cuda_work work = cuda_work(stream, per_thread);                     \
     CUresult result = enter(&work, to, pitch, bytes, height);                  \
-    return result ? result : cuda_done(&work, CUDA_CALL(real, args))
+    return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
 
 /* The four forms of a set of `type` values, and of one with a pitch. */
 #define SET_LINE(bits, type)                                                   \

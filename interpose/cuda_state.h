@@ -9,6 +9,7 @@
 #include "accel/accel.h"
 #include "interpose/cuda_resolve.h"
 #include "mm/boundary.h"
+#include "os/fault.h"
 
 /** Where a call of the program is ordered, in handles every thread reads
  *  alike. */
@@ -84,6 +85,17 @@ struct cuda_rows {
 };
 CUresult cuda_read_rows(struct cuda_work *work, const struct cuda_rows *rows);
 CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows);
+
+/** CUDA_CALL for submitted work: an object or all of them are closed to the
+ *  CPU meanwhile, so that a fault inside the driver could only wait for ever.
+ *  It is reported instead. */
+#define CUDA_SUBMIT(name, args)                                                \
+    ({                                                                         \
+        adsm_fault_enter_driver();                                             \
+        CUresult cuda_submit_result = CUDA_CALL(name, args);                   \
+        adsm_fault_leave_driver();                                             \
+        cuda_submit_result;                                                    \
+    })
 
 /** The work was handed to the driver with this result, which is returned. */
 CUresult cuda_done(struct cuda_work *work, CUresult result);

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads that may wait go through a bounce buffer up to this size. */
-enum { BOUNCE_MOST_BYTES = 4 << 20 };
+/* What a device that makes its readers wait gives at most at once. */
+enum { DEVICE_MOST_BYTES = 4 << 20 };
 
 /* One call: which of the functions below issues it, and its arguments. */
 struct io_call {
@@ -95,13 +95,17 @@ static ssize_t issue_pwritev2(const struct io_call *c, const struct iovec *iov,
     return HOOK_REAL(pwritev64v2)(c->fd, iov, count, c->offset, c->flags);
 }
 
-/* Can a read of this file wait for somebody else? */
-static bool may_wait(int fd)
+/* Can a read of `bytes` from this file wait for somebody else? A pipe or a
+ * socket at any length; a terminal or the like never gives much at once. */
+static bool may_wait(int fd, size_t bytes)
 {
     struct stat about;
     int saved = errno;
-    bool waits = fstat(fd, &about) == 0 && !S_ISREG(about.st_mode) &&
-                 !S_ISBLK(about.st_mode);
+    bool waits = false;
+    if (fstat(fd, &about) == 0)
+        waits = S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) ||
+                (!S_ISREG(about.st_mode) && !S_ISBLK(about.st_mode) &&
+                 bytes <= DEVICE_MOST_BYTES);
     errno = saved;
     return waits;
 }
@@ -149,8 +153,7 @@ io_shared(const struct io_call *call, const struct iovec *iov, int count)
         return call->issue(call, iov, count);
     for (int i = 0; i < count; i++)
         total += iov[i].iov_len;
-    bool bounce = call->access == ADSM_WRITE && total <= BOUNCE_MOST_BYTES &&
-                  may_wait(call->fd);
+    bool bounce = call->access == ADSM_WRITE && may_wait(call->fd, total);
     int status = pieces_begin(&list, iov, count, call->access, bounce);
     if (status)
         return io_fail(status);
