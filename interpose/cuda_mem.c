@@ -75,9 +75,11 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
 {
     void *host;
     size_t size;
-    if (hook_depth || !cuda_is_shared(device, 1) ||
-        adsm_heap_range((const void *)device, &host, &size) != ADSM_OK)
+    if (hook_depth || !cuda_is_shared(device, 1))
         return CUDA_CALL(cuMemGetAddressRange_v2, (base, bytes, device));
+    /* The driver knows the slab; the program's allocation is gone. */
+    if (adsm_heap_range((const void *)device, &host, &size) != ADSM_OK)
+        return CUDA_ERROR_NOT_FOUND;
     if (base)
         *base = (CUdeviceptr)host;
     if (bytes)

@@ -37,7 +37,8 @@ int sigaction(int number, const struct sigaction *action,
     return HOOK_REAL(sigaction)(number, &open, before);
 }
 
-static sighandler_t install(int number, sighandler_t handler, int flags)
+/* signal(SIGSEGV, handler) with these flags, as the program's action. */
+static sighandler_t install(sighandler_t handler, int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     struct sigaction before;
@@ -52,13 +53,13 @@ static sighandler_t install(int number, sighandler_t handler, int flags)
 
 sighandler_t signal(int number, sighandler_t handler)
 {
-    return is_ours(number) ? install(number, handler, SA_RESTART)
+    return is_ours(number) ? install(handler, SA_RESTART)
                            : HOOK_REAL(signal)(number, handler);
 }
 
 sighandler_t sysv_signal(int number, sighandler_t handler)
 {
-    return is_ours(number) ? install(number, handler, SA_RESETHAND | SA_NODEFER)
+    return is_ours(number) ? install(handler, SA_RESETHAND | SA_NODEFER)
                            : HOOK_REAL(sysv_signal)(number, handler);
 }
 
