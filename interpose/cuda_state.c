@@ -114,23 +114,32 @@ static bool enter(struct cuda_work *work, CUdeviceptr address)
     struct adsm_object *object = adsm_index_find((const void *)address);
     if (!object || cuda_is_capturing(work->order.stream))
         return false;
-    struct adsm_accel *home = object->home;
-    if (!work->accel)
-        work->accel = home;
-    if (home != work->accel || home != cuda_accel_current())
-        work->foreign = true;
+    work->accel = object->home;
+    work->abroad = object->home != cuda_accel_current();
+    work->foreign |= work->abroad;
     return true;
+}
+
+/* The work's stream cannot be made to wait for another context's lanes by its
+ * handle alone: wait for them here. */
+static int settle(const struct cuda_work *work)
+{
+    return work->abroad ? adsm_dma_drain(work->accel) : ADSM_OK;
 }
 
 CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
 {
     const void *host = (const void *)address;
-    if (!bytes || !enter(work, address) || adsm_boundary_is_far(host, bytes))
+    adsm_stream stream = work->order.stream;
+    if (!bytes || !enter(work, address))
         return CUDA_SUCCESS;
     hook_depth++;
-    int status = adsm_boundary_device_read(host, bytes, work->order.stream);
-    if (!status && work->foreign)
-        status = adsm_dma_drain(work->accel);
+    /* What was flushed for an earlier call may still be on its way. */
+    int status = adsm_boundary_is_far(host, bytes)
+                     ? adsm_dma_order_uploads(work->accel, stream)
+                     : adsm_boundary_device_read(host, bytes, stream);
+    if (!status)
+        status = settle(work);
     hook_depth--;
     return cuda_result("a device copy from shared memory", status);
 }
@@ -165,8 +174,8 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
         size_t from = address - (CUdeviceptr)object->host;
         status = give_all(object, from, from + extent, work->order.stream);
     }
-    if (!status && work->foreign)
-        status = adsm_dma_drain(work->accel);
+    if (!status)
+        status = settle(work);
     if (status)
         adsm_boundary_device_written(&work->write);
     hook_depth--;

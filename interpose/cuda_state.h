@@ -65,8 +65,9 @@ CUresult cuda_result(const char *what, int status);
  */
 struct cuda_work {
     struct cuda_order order;
-    struct adsm_accel *accel; /* of the shared ranges; NULL: none yet       */
-    bool foreign;             /* touches an object of another context       */
+    struct adsm_accel *accel; /* of the last shared range; NULL: none yet   */
+    bool abroad;              /* that accel is not the current context's    */
+    bool foreign;             /* one of the ranges was abroad               */
     struct adsm_device_write write;
 };
 
