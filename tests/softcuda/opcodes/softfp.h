@@ -58,7 +58,7 @@ struct sfp sfp_unpack(const struct sfp_format *format, uint64_t bits,
  * Round a value into an encoding.
  *
  * @format target; @v value; @round mode; @flags SFP_FTZ, SFP_SAT
- * Return: the bits; NaN is all ones without the sign. Thread: any. Signal: never
+ * Return: the bits; NaN is all ones but the sign. Thread: any. Signal: never
  */
 uint64_t sfp_pack(const struct sfp_format *format, struct sfp v,
                   enum sfp_round round, int flags);

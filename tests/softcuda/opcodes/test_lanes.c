@@ -178,7 +178,7 @@ static uint32_t r_odd_count(const struct lane *l)
     return n;
 }
 
-/* Sum of 0 .. LANES_THREADS - 1 through shared memory, halving with barriers. */
+/* Sum of the first 64 inputs of the CTA, halving with barriers. */
 static uint32_t r_tree(const struct lane *l)
 {
     uint32_t sum = 0;
