@@ -98,7 +98,9 @@ static void renew(struct shared *o)
         require(adsmFree(o->p), "adsmFree");
         free(o->ref);
     }
-    o->bytes = sizes[draw(sizeof sizes / sizeof *sizes)];
+    /* Whole objects move: large ones would only make the run longer. */
+    bool whole = adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT;
+    o->bytes = sizes[draw(whole ? 6 : sizeof sizes / sizeof *sizes)];
     o->p = adsmAlloc(o->bytes);
     o->ref = malloc(o->bytes);
     if (!o->p)
