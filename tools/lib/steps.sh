@@ -149,7 +149,8 @@ steps_count()
     steps_say "$1: $ok passed, $bad failed, $skip skipped"
     sed -n '2,$s/^./    &/p' "$notes"
     if [ "$bad" -gt 0 ]; then
-        tail -n 120 "$4" | sed 's/^/    | /'
+        grep -vE ' (OK|SKIP) +[0-9.]+s' "$4" | tail -n 120 |
+            sed 's/^/    | /'
     elif [ "$3" -ne 0 ]; then
         steps_fail "$1" "meson test ended with status $3" "$4"
     fi
