@@ -156,6 +156,14 @@ static int copy_down(struct adsm_accel *accel, adsm_stream stream, void *to,
                      of_stream(stream));
 }
 
+static int copy_down_now(struct adsm_accel *accel, void *to,
+                         struct adsm_daddr from, size_t bytes)
+{
+    if (!adsm_cuda_api()->MemcpyDtoH)
+        return ADSM_E_UNSUPPORTED;
+    return ADSM_CUDA(accel, MemcpyDtoH, to, from.at, bytes);
+}
+
 static int copy_device(struct adsm_accel *accel, adsm_stream stream,
                        struct adsm_daddr to, struct adsm_daddr from,
                        size_t bytes)
@@ -190,6 +198,7 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .event_wait = event_wait,
     .copy_up = copy_up,
     .copy_down = copy_down,
+    .copy_down_now = copy_down_now,
     .copy_device = copy_device,
     .set_device = set_device,
     .host_pin = adsm_cuda_host_pin,

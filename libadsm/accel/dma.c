@@ -162,26 +162,63 @@ static int enqueue_download(struct adsm_accel *accel, void *shadow,
     return status;
 }
 
-int adsm_dma_download(struct adsm_accel *accel, void *shadow,
-                      struct adsm_daddr from, size_t bytes,
-                      struct adsm_fence after)
+/* Whether a download has nothing to wait for. */
+static bool nothing_ahead(struct adsm_accel *accel, struct adsm_fence uploads,
+                          struct adsm_fence after)
 {
-    uint64_t start = adsm_trace_span_begin();
-    uint64_t began = adsm_now_ns();
+    return adsm_fence_done(accel, uploads) && adsm_fence_done(accel, after) &&
+           adsm_lane_noted_done(accel) && adsm_accel_health(accel) == ADSM_OK;
+}
+
+static int download_now(struct adsm_accel *accel, void *shadow,
+                        struct adsm_daddr from, size_t bytes)
+{
+    int status = ADSM_OK;
+    for (size_t got = 0; status == ADSM_OK && got < bytes;) {
+        char *to = (char *)shadow + got;
+        bool pinned;
+        size_t n = adsm_pinned_piece(accel, to, bytes - got, &pinned);
+        status =
+            accel->ops->copy_down_now(accel, to, adsm_daddr_add(from, got), n);
+        got += n;
+    }
+    return status;
+}
+
+/* In stream order behind `uploads`, `after` and all noted work. */
+static int download_behind(struct adsm_accel *accel, void *shadow,
+                           struct adsm_daddr from, size_t bytes,
+                           struct adsm_fence uploads, struct adsm_fence after)
+{
     adsm_stream stream = accel->lanes.lane[ADSM_LANE_DOWNLOAD].stream;
-    struct adsm_fence fence = {ADSM_LANE_UPLOAD,
-                               last_write(accel, from, bytes)};
-    if (bytes == 0)
-        return ADSM_OK;
-    int status = adsm_fence_order(accel, stream, fence);
+    struct adsm_fence done;
+    int status = adsm_fence_order(accel, stream, uploads);
     if (status == ADSM_OK)
         status = order(accel, ADSM_LANE_DOWNLOAD, after);
     if (status == ADSM_OK)
         status = enqueue_download(accel, shadow, from, bytes);
     if (status == ADSM_OK)
-        status = adsm_fence_record(accel, stream, &fence);
+        status = adsm_fence_record(accel, stream, &done);
     if (status == ADSM_OK)
-        status = adsm_fence_wait_spinning(accel, fence, SPIN_NS);
+        status = adsm_fence_wait_spinning(accel, done, SPIN_NS);
+    return status;
+}
+
+int adsm_dma_download(struct adsm_accel *accel, void *shadow,
+                      struct adsm_daddr from, size_t bytes,
+                      struct adsm_fence after)
+{
+    if (bytes == 0)
+        return ADSM_OK;
+    uint64_t start = adsm_trace_span_begin();
+    uint64_t began = adsm_now_ns();
+    struct adsm_fence uploads = {ADSM_LANE_UPLOAD,
+                                 last_write(accel, from, bytes)};
+    int status = ADSM_E_UNSUPPORTED;
+    if (nothing_ahead(accel, uploads, after))
+        status = download_now(accel, shadow, from, bytes);
+    if (status == ADSM_E_UNSUPPORTED)
+        status = download_behind(accel, shadow, from, bytes, uploads, after);
     if (status == ADSM_OK)
         ADSM_COUNT(bytes_down, bytes);
     ADSM_COUNT(ns_down, adsm_now_ns() - began);

@@ -124,4 +124,8 @@ int adsm_fence_wait_spinning(struct adsm_accel *accel, struct adsm_fence fence,
 /** The specification of the table, for tests. Takes every lane's lock. */
 bool adsm_lanes_are_valid(struct adsm_accel *accel);
 
+/** Whether all work noted on any lane but the copy lanes is done, without
+ *  blocking. Signal: fault path */
+bool adsm_lane_noted_done(struct adsm_accel *accel);
+
 #endif

@@ -117,6 +117,29 @@ int adsm_lane_wait_noted(struct adsm_accel *accel)
     return ADSM_OK;
 }
 
+bool adsm_lane_noted_done(struct adsm_accel *accel)
+{
+    struct adsm_lanes *lanes = &accel->lanes;
+    uint64_t notes = atomic_load_explicit(&lanes->notes, memory_order_acquire);
+    if (atomic_load_explicit(&lanes->settled, memory_order_acquire) >= notes)
+        return true;
+    uint32_t used = atomic_load_explicit(&lanes->used, memory_order_acquire);
+    for (uint32_t i = 0; i < used; i++) {
+        struct adsm_lane *lane = &lanes->lane[i];
+        uint64_t seq;
+        if (is_copy_lane(i) || !has_noted_work(lane))
+            continue;
+        adsm_lock_acquire(&lane->lock);
+        int status = adsm_lane_cover_notes(accel, lane, &seq);
+        adsm_lock_release(&lane->lock);
+        if (status != ADSM_OK ||
+            !adsm_fence_done(accel, (struct adsm_fence){i, seq}))
+            return false;
+    }
+    raise_to(&lanes->settled, notes);
+    return true;
+}
+
 static int order_noted(struct adsm_accel *accel, struct adsm_lane *lane,
                        uint32_t copy_lane)
 {

@@ -54,6 +54,10 @@ struct adsm_accel_ops {
                    struct adsm_daddr to, const void *from, size_t bytes);
     int (*copy_down)(struct adsm_accel *accel, adsm_stream stream, void *to,
                      struct adsm_daddr from, size_t bytes);
+    /* Down, in no stream: returns when the bytes are there. For when nothing
+     * is ahead, where a stream would only add its latency. */
+    int (*copy_down_now)(struct adsm_accel *accel, void *to,
+                         struct adsm_daddr from, size_t bytes);
     int (*copy_device)(struct adsm_accel *accel, adsm_stream stream,
                        struct adsm_daddr to, struct adsm_daddr from,
                        size_t bytes);
