@@ -16,6 +16,8 @@ steps_begin()
     # ASan and TSan must leave SIGSEGV to the library under test.
     export ASAN_OPTIONS="allow_user_segv_handler=1:handle_segv=0:\
 handle_sigbus=0:detect_stack_use_after_return=0:strict_string_checks=1"
+    export LSAN_OPTIONS="suppressions=$PWD/tests/common/lsan.supp:\
+print_suppressions=0"
     export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
     export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:\
 handle_segv=0:allow_user_segv_handler=1"

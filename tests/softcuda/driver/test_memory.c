@@ -69,6 +69,8 @@ START_TEST(odd_copies_in_all_directions_are_exact)
     }
     OK(cuMemcpyDtoH(host, a, N));
     ck_assert_mem_eq(host, model, N);
+    free(host);
+    free(model);
 }
 END_TEST
 

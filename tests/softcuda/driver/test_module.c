@@ -41,6 +41,7 @@ START_TEST(kernel_changes_device_memory)
         ck_assert_uint_eq(host[i], 12);
     OK(cuModuleUnload(module));
     WANT(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
+    free(host);
 }
 END_TEST
 

@@ -49,6 +49,8 @@ START_TEST(copies_between_devices_arrive)
     OK(cuMemcpyDtoD(p[1], p[3], N));
     OK(cuMemcpyDtoH(got, p[1], N));
     ck_assert_mem_eq(got, host, N);
+    free(host);
+    free(got);
 }
 END_TEST
 

@@ -38,6 +38,8 @@ START_TEST(two_handles_side_by_side_are_one_range)
     ck_assert_mem_eq(got, host, 2 * page);
     WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH(got, at, 2 * page + 1));
     WANT(CUDA_ERROR_ALREADY_MAPPED, cuMemMap(at, page, 0, b, 0));
+    free(host);
+    free(got);
 }
 END_TEST
 
