@@ -13,6 +13,7 @@ static CUresult enter(struct cuda_work *work, CUdeviceptr to, size_t pitch,
                              .pitch = pitch,
                              .count = height,
                              .layers = 1};
+    work->is_set = true;
     return cuda_write_rows(work, &rows);
 }
 

@@ -8,6 +8,7 @@
 #include "accel/address.h"
 #include "accel/dma.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
 #include "libadsm/init.h"
@@ -133,6 +134,7 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
     adsm_stream stream = work->order.stream;
     if (!bytes || !enter(work, address))
         return CUDA_SUCCESS;
+    work->read_bytes = bytes;
     hook_depth++;
     /* What was flushed for an earlier call may still be on its way. */
     int status = adsm_boundary_is_far(host, bytes)
@@ -166,6 +168,7 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
 {
     if (!bytes || !enter(work, address))
         return CUDA_SUCCESS;
+    work->written_bytes = bytes;
     hook_depth++;
     int status = adsm_boundary_device_write((const void *)address, bytes,
                                             work->order.stream, &work->write);
@@ -192,6 +195,11 @@ static bool rows_are_none(const struct cuda_rows *rows)
     return !rows->bytes || !rows->count || !rows->layers;
 }
 
+static size_t rows_bytes(const struct cuda_rows *rows)
+{
+    return rows->bytes * rows->count * rows->layers;
+}
+
 static size_t rows_extent(const struct cuda_rows *rows)
 {
     return (rows->layers - 1) * rows->layer_pitch +
@@ -209,7 +217,10 @@ CUresult cuda_read_rows(struct cuda_work *work, const struct cuda_rows *rows)
 {
     if (rows_are_none(rows))
         return CUDA_SUCCESS;
-    return cuda_read(work, rows->first, rows_extent(rows));
+    CUresult result = cuda_read(work, rows->first, rows_extent(rows));
+    if (work->read_bytes)
+        work->read_bytes = rows_bytes(rows);
+    return result;
 }
 
 CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows)
@@ -217,8 +228,24 @@ CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows)
     if (rows_are_none(rows))
         return CUDA_SUCCESS;
     size_t extent = rows_extent(rows);
-    return hold(work, rows->first, rows_are_dense(rows) ? extent : rows->bytes,
-                extent);
+    size_t covered = rows_are_dense(rows) ? extent : rows->bytes;
+    CUresult result = hold(work, rows->first, covered, extent);
+    if (work->written_bytes)
+        work->written_bytes = rows_bytes(rows);
+    return result;
+}
+
+/* What the program copies by itself counts like what the runtime copies. */
+static void count(const struct cuda_work *work)
+{
+    if (work->is_set)
+        return;
+    if (work->read_bytes && work->written_bytes)
+        ADSM_COUNT(bytes_device, work->written_bytes);
+    else if (work->written_bytes)
+        ADSM_COUNT(bytes_up, work->written_bytes);
+    else
+        ADSM_COUNT(bytes_down, work->read_bytes);
 }
 
 CUresult cuda_done(struct cuda_work *work, CUresult result)
@@ -233,6 +260,8 @@ CUresult cuda_done(struct cuda_work *work, CUresult result)
     if (!result && work->foreign)
         result = cuda_driver_wait(work->order.stream);
     adsm_boundary_device_written(&work->write);
+    if (!result)
+        count(work);
     hook_depth--;
     return result;
 }

@@ -68,6 +68,9 @@ struct cuda_work {
     struct adsm_accel *accel; /* of the last shared range; NULL: none yet   */
     bool abroad;              /* that accel is not the current context's    */
     bool foreign;             /* one of the ranges was abroad               */
+    bool is_set;              /* moves no bytes                             */
+    size_t read_bytes;        /* of shared memory, for the counters         */
+    size_t written_bytes;
     struct adsm_device_write write;
 };
 
