@@ -43,19 +43,14 @@ static void sweep(uint8_t *p, size_t bytes, size_t block)
         *(volatile uint8_t *)(p + i) = 1;
 }
 
-/* The floor runs with its own handler in place of the runtime's. */
-static double floor_us(size_t bytes, size_t block)
+/* One sweep over all blocks, by one thread or by two; microseconds each. */
+typedef double sweeper(uint8_t *p, size_t bytes, size_t block);
+
+static double one_thread_us(uint8_t *p, size_t bytes, size_t block)
 {
-    struct sigaction act = {.sa_sigaction = on_fault,
-                            .sa_flags = SA_SIGINFO | SA_NODEFER};
-    struct sigaction ours;
-    bare.block = block;
-    mprotect(bare.base, bytes, PROT_READ);
-    sigaction(SIGSEGV, &act, &ours);
     uint64_t start = bench_now();
-    sweep(bare.base, bytes, block);
+    sweep(p, bytes, block);
     uint64_t end = bench_now();
-    sigaction(SIGSEGV, &ours, NULL);
     return (double)(end - start) / 1e3 / (double)(bytes / block);
 }
 
@@ -68,55 +63,69 @@ static void close_blocks(uint8_t *p, size_t bytes)
         exit(1);
 }
 
-static double fault_us(uint8_t *p, size_t bytes, size_t block)
-{
-    uint64_t start = bench_now();
-    sweep(p, bytes, block);
-    uint64_t end = bench_now();
-    close_blocks(p, bytes);
-    return (double)(end - start) / 1e3 / (double)(bytes / block);
-}
-
 struct half {
     uint8_t *p;
     size_t bytes, block;
     pthread_barrier_t *barrier;
+    uint64_t start, end;
 };
 
 static void *half_sweep(void *argument)
 {
     struct half *h = argument;
     pthread_barrier_wait(h->barrier);
+    h->start = bench_now();
     sweep(h->p, h->bytes, h->block);
-    pthread_barrier_wait(h->barrier);
+    h->end = bench_now();
     return NULL;
 }
 
+/* From the first thread's start to the last one's end. */
 static double two_threads_us(uint8_t *p, size_t bytes, size_t block)
 {
     pthread_barrier_t barrier;
     pthread_t threads[2];
     struct half h[2];
-    pthread_barrier_init(&barrier, NULL, 3);
+    pthread_barrier_init(&barrier, NULL, 2);
     for (int i = 0; i < 2; i++) {
-        h[i] = (struct half){p + (size_t)i * bytes / 2, bytes / 2, block,
-                             &barrier};
+        h[i] = (struct half){.p = p + (size_t)i * bytes / 2,
+                             .bytes = bytes / 2,
+                             .block = block,
+                             .barrier = &barrier};
         pthread_create(&threads[i], NULL, half_sweep, &h[i]);
     }
-    pthread_barrier_wait(&barrier);
-    uint64_t start = bench_now();
-    pthread_barrier_wait(&barrier);
-    uint64_t end = bench_now();
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&barrier);
-    close_blocks(p, bytes);
+    uint64_t start = h[0].start < h[1].start ? h[0].start : h[1].start;
+    uint64_t end = h[0].end > h[1].end ? h[0].end : h[1].end;
     return (double)(end - start) / 1e3 / (double)(bytes / block);
+}
+
+static double ours_us(sweeper *run, uint8_t *p, size_t bytes, size_t block)
+{
+    double us = run(p, bytes, block);
+    close_blocks(p, bytes);
+    return us;
+}
+
+/* The floor runs with its own handler in place of the runtime's. */
+static double floor_us(sweeper *run, size_t bytes, size_t block)
+{
+    struct sigaction act = {.sa_sigaction = on_fault,
+                            .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sigaction ours;
+    bare.block = block;
+    mprotect(bare.base, bytes, PROT_READ);
+    sigaction(SIGSEGV, &act, &ours);
+    double us = run(bare.base, bytes, block);
+    sigaction(SIGSEGV, &ours, NULL);
+    return us;
 }
 
 static void measure_block(const char *name, size_t bytes, size_t block)
 {
-    struct bench_samples ours = {0}, floor = {0}, two = {0};
+    struct bench_samples ours = {0}, floor = {0}, two = {0}, floor_two = {0};
     uint8_t *p = adsmAlloc(bytes);
     char label[64];
     if (!p ||
@@ -125,16 +134,20 @@ static void measure_block(const char *name, size_t bytes, size_t block)
                 adsmErrorDetail());
         exit(1);
     }
-    fault_us(p, bytes, block);
+    ours_us(one_thread_us, p, bytes, block);
     for (int i = 0; i < bench_reps(); i++) {
-        bench_add(&floor, floor_us(bytes, block));
-        bench_add(&ours, fault_us(p, bytes, block));
-        bench_add(&two, two_threads_us(p, bytes, block));
+        bench_add(&floor, floor_us(one_thread_us, bytes, block));
+        bench_add(&ours, ours_us(one_thread_us, p, bytes, block));
+        bench_add(&floor_two, floor_us(two_threads_us, bytes, block));
+        bench_add(&two, ours_us(two_threads_us, p, bytes, block));
     }
     snprintf(label, sizeof label, "write/%s", name);
     bench_report(label, "us", &ours, "sigaction+mprotect", &floor);
     snprintf(label, sizeof label, "two-threads/%s", name);
     bench_report(label, "us", &two, "one thread", &ours);
+    snprintf(label, sizeof label, "two-threads-floor/%s", name);
+    bench_report(label, "us", &two, "sigaction+mprotect, two threads",
+                 &floor_two);
     adsmFree(p);
 }
 
@@ -143,9 +156,9 @@ static void measure_crowd(size_t bytes, size_t block)
     struct bench_samples alone = {0}, crowded = {0};
     static void *crowd[CROWD];
     uint8_t *p = adsmAlloc(bytes);
-    fault_us(p, bytes, block);
+    ours_us(one_thread_us, p, bytes, block);
     for (int i = 0; i < bench_reps(); i++)
-        bench_add(&alone, fault_us(p, bytes, block));
+        bench_add(&alone, ours_us(one_thread_us, p, bytes, block));
     for (int i = 0; i < CROWD; i++)
         if (!(crowd[i] = adsmAlloc(100 << 10))) {
             fprintf(stderr, "bench_fault: object %d: %s\n", i,
@@ -153,7 +166,7 @@ static void measure_crowd(size_t bytes, size_t block)
             exit(1);
         }
     for (int i = 0; i < bench_reps(); i++)
-        bench_add(&crowded, fault_us(p, bytes, block));
+        bench_add(&crowded, ours_us(one_thread_us, p, bytes, block));
     bench_report("among-20000-objects", "us", &crowded, "one object", &alone);
     for (int i = 0; i < CROWD; i++)
         adsmFree(crowd[i]);
