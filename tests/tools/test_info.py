@@ -19,10 +19,12 @@ INFO = BUILD / 'tools/adsm-info'
 SOFT = {'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda')}
 
 
+PLAIN = {name: value for name, value in os.environ.items()
+         if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
+
+
 def adsm_info(*words, **extra):
-    env = {name: value for name, value in os.environ.items()
-           if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
-    return subprocess.run([INFO, *words], env={**env, **extra}, text=True,
+    return subprocess.run([INFO, *words], env={**PLAIN, **extra}, text=True,
                           capture_output=True, check=False, timeout=60)
 
 
@@ -125,7 +127,7 @@ class Devices(unittest.TestCase):
     def test_no_driver_is_said_and_no_error(self):
         probe = [sys.executable, '-c',
                  'import ctypes; ctypes.CDLL("libcuda.so.1")']
-        if subprocess.run(probe, check=False, capture_output=True
+        if subprocess.run(probe, check=False, capture_output=True, env=PLAIN
                           ).returncode == 0:
             self.skipTest('there is a CUDA driver here')
         run = adsm_info('--devices')
@@ -133,11 +135,9 @@ class Devices(unittest.TestCase):
         self.assertRegex(run.stdout, r'(?m)^  none: .*libcuda\.so\.1')
 
     def test_under_adsm_run_it_sees_the_software_device(self):
-        env = {name: value for name, value in os.environ.items()
-               if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
         run = subprocess.run([BUILD / 'tools/adsm-run', '--soft', INFO,
                               '--devices'], text=True, capture_output=True,
-                             check=False, timeout=60, env=env)
+                             check=False, timeout=60, env=PLAIN)
         self.assertEqual((run.returncode, run.stderr), (0, ''), run)
         self.assertRegex(run.stdout, r'(?m)^ +0  \S')
 
