@@ -138,7 +138,12 @@ int adsm_boundary_return(struct adsm_accel *accel)
     ADSM_COUNT(syncs, 1);
     if (!adsm_coherence_protocol()->acquires)
         return ADSM_OK;
-    return adsm_object_each(accel, false, acquire_object, NULL);
+    /* What a call of another thread has released stays the device's until its
+     * kernel is enqueued. */
+    adsm_gate_enter();
+    int rc = adsm_object_each(accel, false, acquire_object, NULL);
+    adsm_gate_leave();
+    return rc;
 }
 
 int adsm_boundary_device_read(const void *address, size_t bytes,
