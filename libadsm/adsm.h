@@ -7,9 +7,9 @@
  * Objects are released to the device by a call and acquired by its return.
  *
  * Unless said otherwise every function may be called from any thread, must not
- * be called from a signal handler, and returns ADSM_OK or a negative-free
- * status from ADSM_STATUS_LIST; the text for the last failure of the calling
- * thread is adsmErrorDetail(). Nothing here ever ends the program.
+ * be called from a signal handler, and returns ADSM_OK or another status of
+ * ADSM_STATUS_LIST; what the last failure of the calling thread was about says
+ * adsmErrorDetail(). Nothing here ever ends the program.
  *
  * This header stands alone: it includes nothing else of the project.
  */

@@ -215,19 +215,27 @@ static int lock_object(void *address, const adsmKernel *kernel,
     return ADSM_OK;
 }
 
+/* Position of a kernel among those an object is assigned to; kernel_count when
+ * it is none of them. The object's lock is held. */
+static uint32_t assignment(const struct adsm_object *object,
+                           const adsmKernel *kernel)
+{
+    uint32_t i = 0;
+    while (i < object->kernel_count && object->kernels[i] != kernel)
+        i++;
+    return i;
+}
+
 adsmStatus adsmAttach(void *address, adsmKernel *kernel)
 {
     struct adsm_object *object;
     int rc = lock_object(address, kernel, &object);
     if (rc != ADSM_OK)
         return done(rc);
-    uint32_t i = 0;
-    while (i < object->kernel_count && object->kernels[i] != kernel)
-        i++;
+    uint32_t i = assignment(object, kernel);
     if (i == ADSM_OBJECT_KERNELS)
         rc = adsm_detail(ADSM_E_LIMIT,
-                         "an object can be assigned to %d "
-                         "kernels at most",
+                         "an object can be assigned to %d kernels at most",
                          ADSM_OBJECT_KERNELS);
     else if (i == object->kernel_count)
         object->kernels[object->kernel_count++] = kernel;
@@ -241,9 +249,7 @@ adsmStatus adsmDetach(void *address, adsmKernel *kernel)
     int rc = lock_object(address, kernel, &object);
     if (rc != ADSM_OK)
         return done(rc);
-    uint32_t i = 0;
-    while (i < object->kernel_count && object->kernels[i] != kernel)
-        i++;
+    uint32_t i = assignment(object, kernel);
     if (i == object->kernel_count)
         rc = adsm_detail(ADSM_E_NOT_FOUND,
                          "the object is not assigned to that kernel");
