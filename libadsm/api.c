@@ -5,9 +5,9 @@
 #include "adsm.h"
 
 #include "init.h"
+#include "mm/assign.h"
 #include "mm/boundary.h"
 #include "mm/heap.h"
-#include "mm/index.h"
 #include "sched/detail.h"
 #include "sched/kernel.h"
 #include "sched/launch.h"
@@ -193,70 +193,43 @@ adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
     return done(adsm_kernel_get(module, name, reach, kernel));
 }
 
-/* Find the object of an attach or detach and lock it exclusively. */
-static int lock_object(void *address, const adsmKernel *kernel,
-                       struct adsm_object **object)
+static adsmStatus assigned(int rc, const void *address)
 {
-    struct adsm_kernel_view view;
-    int rc = adsm_kernel_view(kernel, &view);
-    if (rc != ADSM_OK)
-        return rc;
-    *object = adsm_index_acquire(address);
-    if (!*object)
-        return adsm_detail(ADSM_E_NOT_SHARED, "%p is not in a shared object",
-                           address);
-    bool slab = (*object)->slab != NULL;
-    adsm_rwlock_release_shared(&(*object)->lock);
-    if (slab)
-        return adsm_detail(ADSM_E_UNSUPPORTED,
-                           "small objects share a slab and belong to every "
-                           "kernel: allocate more than ADSM_SLAB_MAX bytes");
-    adsm_rwlock_acquire(&(*object)->lock);
-    return ADSM_OK;
-}
-
-/* Position of a kernel among those an object is assigned to; kernel_count when
- * it is none of them. The object's lock is held. */
-static uint32_t assignment(const struct adsm_object *object,
-                           const adsmKernel *kernel)
-{
-    uint32_t i = 0;
-    while (i < object->kernel_count && object->kernels[i] != kernel)
-        i++;
-    return i;
+    switch (rc) {
+    case ADSM_E_NOT_SHARED:
+        (void)adsm_detail(rc, "%p is not in a shared object", address);
+        break;
+    case ADSM_E_UNSUPPORTED:
+        (void)adsm_detail(rc, "small objects share a slab and belong to every "
+                              "kernel: allocate more than ADSM_SLAB_MAX bytes");
+        break;
+    case ADSM_E_LIMIT:
+        (void)adsm_detail(rc, "an object can be assigned to %d kernels at most",
+                          ADSM_OBJECT_KERNELS);
+        break;
+    case ADSM_E_NOT_FOUND:
+        (void)adsm_detail(rc, "the object is not assigned to that kernel");
+        break;
+    }
+    return done(rc);
 }
 
 adsmStatus adsmAttach(void *address, adsmKernel *kernel)
 {
-    struct adsm_object *object;
-    int rc = lock_object(address, kernel, &object);
+    struct adsm_kernel_view view;
+    int rc = adsm_kernel_view(kernel, &view);
     if (rc != ADSM_OK)
         return done(rc);
-    uint32_t i = assignment(object, kernel);
-    if (i == ADSM_OBJECT_KERNELS)
-        rc = adsm_detail(ADSM_E_LIMIT,
-                         "an object can be assigned to %d kernels at most",
-                         ADSM_OBJECT_KERNELS);
-    else if (i == object->kernel_count)
-        object->kernels[object->kernel_count++] = kernel;
-    adsm_rwlock_release(&object->lock);
-    return done(rc);
+    return assigned(adsm_assign_attach(address, kernel), address);
 }
 
 adsmStatus adsmDetach(void *address, adsmKernel *kernel)
 {
-    struct adsm_object *object;
-    int rc = lock_object(address, kernel, &object);
+    struct adsm_kernel_view view;
+    int rc = adsm_kernel_view(kernel, &view);
     if (rc != ADSM_OK)
         return done(rc);
-    uint32_t i = assignment(object, kernel);
-    if (i == object->kernel_count)
-        rc = adsm_detail(ADSM_E_NOT_FOUND,
-                         "the object is not assigned to that kernel");
-    else
-        object->kernels[i] = object->kernels[--object->kernel_count];
-    adsm_rwlock_release(&object->lock);
-    return done(rc);
+    return assigned(adsm_assign_detach(address, kernel), address);
 }
 
 adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,

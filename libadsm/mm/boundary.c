@@ -2,6 +2,7 @@
 #include "mm/boundary.h"
 
 #include "base/stats.h"
+#include "mm/assign.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/index.h"
@@ -19,17 +20,6 @@ static bool is_named(const struct call *call, const struct adsm_object *object)
 {
     for (size_t i = 0; i < call->count; i++)
         if (call->uses[i].object == object)
-            return true;
-    return false;
-}
-
-/* Objects assigned to kernels belong to those only (001, section 3.3). */
-static bool is_reachable(const struct adsm_object *object, const void *kernel)
-{
-    if (!kernel || object->kernel_count == 0)
-        return true;
-    for (uint32_t i = 0; i < object->kernel_count; i++)
-        if (object->kernels[i] == kernel)
             return true;
     return false;
 }
@@ -66,7 +56,7 @@ static bool is_dropped_later(enum adsm_event event)
 static int release_unnamed(struct adsm_object *object, void *context)
 {
     const struct call *call = context;
-    if (is_named(call, object) || !is_reachable(object, call->kernel))
+    if (is_named(call, object) || !adsm_assign_reaches(call->kernel, object))
         return ADSM_OK;
     return release_object(object, ADSM_CALL);
 }

@@ -2,7 +2,7 @@
 #include "sched/kernel.h"
 
 #include "base/lock.h"
-#include "base/log.h"
+#include "mm/assign.h"
 #include "sched/detail.h"
 
 #include <errno.h>
@@ -121,6 +121,7 @@ int adsm_module_unload(adsmModule *handle)
         for (adsmKernel *k = module->kernels; k;) {
             adsmKernel *next = k->next;
             HASH_DEL(kernels, k);
+            adsm_assign_forget(k);
             free(k);
             k = next;
         }

@@ -156,6 +156,25 @@ START_TEST(object_assigned_to_one_kernel_is_left_alone_by_others)
 }
 END_TEST
 
+START_TEST(object_of_an_unloaded_kernel_belongs_to_all_again)
+{
+    struct fixture f = fixture_up();
+    adsmModule *other;
+    adsmKernel *fill;
+    uint8_t *p = adsmAlloc(300000);
+    must(adsmModuleLoad(&other, kernels_ptx, sizeof kernels_ptx - 1));
+    must(adsmKernelGet(&fill, other, "fill", ADSM_ANY_OBJECT));
+    memset(p, 1, 300000);
+    must(adsmAttach(p, fill));
+    must(adsmModuleUnload(other));
+    uint8_t *q = adsmAlloc(300000);
+    device_fill(f.fill, q, 10, 1);
+    ck_assert_uint_eq(near_blocks(p), 0);
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
 START_TEST(bad_frees_are_refused_and_change_nothing)
 {
     (void)fixture_up();
@@ -257,6 +276,7 @@ SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
            range_kernel_handles_every_element_once,
            annotated_input_stays_valid_on_the_cpu,
            object_assigned_to_one_kernel_is_left_alone_by_others,
+           object_of_an_unloaded_kernel_belongs_to_all_again,
            bad_frees_are_refused_and_change_nothing, absurd_sizes_are_refused,
            bad_modules_and_kernels_are_named,
            bad_launches_are_refused_and_lose_nothing,

@@ -1,0 +1,31 @@
+/*
+ * Assignment of objects to kernels (001, section 3.3; CHECKLIST G4).
+ *
+ * An object assigned to at least one kernel is released and acquired by calls
+ * of those kernels only; one assigned to none belongs to every kernel. Lists
+ * live in the objects, under the object's lock.
+ */
+#ifndef ADSM_MM_ASSIGN_H
+#define ADSM_MM_ASSIGN_H
+
+#include "mm/object.h"
+
+/**
+ * Assign the object at `address` to a kernel, or take that back.
+ *
+ * @kernel  any pointer that stands for the kernel; compared only
+ * Return: ADSM_OK; ADSM_E_NOT_SHARED; ADSM_E_UNSUPPORTED (small objects share
+ *         a slab); ADSM_E_LIMIT (assigned to ADSM_OBJECT_KERNELS already);
+ *         ADSM_E_NOT_FOUND (was not assigned)
+ * Thread: any. Signal: never
+ */
+int adsm_assign_attach(const void *address, const void *kernel);
+int adsm_assign_detach(const void *address, const void *kernel);
+
+/** The kernel is being unloaded: no object is assigned to it any more. */
+void adsm_assign_forget(const void *kernel);
+
+/** May a call of `kernel` (NULL: any kernel) use the object? */
+bool adsm_assign_reaches(const void *kernel, const struct adsm_object *object);
+
+#endif
