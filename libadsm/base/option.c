@@ -280,8 +280,6 @@ int adsm_options_parse(struct adsm_options *options, bool *from_env,
             warnings += option_take(options, from_env, *environment,
                                     (size_t)(equals - *environment));
     }
-    if (options->stats_file != NULL)
-        options->stats = true;
     return warnings;
 }
 

@@ -187,11 +187,11 @@ START_TEST(list_takes_different_numbers)
 }
 END_TEST
 
-START_TEST(stats_file_turns_stats_on)
+START_TEST(stats_file_alone_prints_nothing)
 {
     expect_good("ADSM_STATS_FILE=/tmp/s.json");
     ck_assert_str_eq(options.stats_file, "/tmp/s.json");
-    ck_assert(options.stats);
+    ck_assert(!options.stats);
 }
 END_TEST
 
@@ -269,6 +269,6 @@ SUITE_MAIN("option", 10, nothing_set_gives_defaults,
            size_takes_units, size_rejects_garbage_and_overflow,
            block_size_must_be_a_power_of_two_in_range, int_has_bounds,
            bool_takes_the_usual_words, list_takes_different_numbers,
-           stats_file_turns_stats_on, empty_value_counts_as_not_set,
+           stats_file_alone_prints_nothing, empty_value_counts_as_not_set,
            unknown_name_is_answered_with_the_nearest,
            load_reads_the_environment_once, info_describes_every_option)
