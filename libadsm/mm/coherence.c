@@ -113,9 +113,25 @@ static int protect(struct adsm_object *object, uint32_t first, uint32_t count,
     };
     if (!atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK; /* nothing is mapped, the placeholder stands */
+    size_t bytes = run_page_bytes(object, first, count);
+    /* Nothing behind the end stays open that open_range had to open. */
+    if (count == object->block_count && state == ADSM_INVALID)
+        bytes = object->span.bytes;
     return adsm_vm_protect((uintptr_t)object->host + run_offset(object, first),
-                           run_page_bytes(object, first, count),
-                           of_state[state]);
+                           bytes, of_state[state]);
+}
+
+/* As protect, all or nothing: at the limit on mappings the system may have
+ * changed a part of the range before it says no. */
+static int protect_all(struct adsm_object *object, uint32_t first,
+                       uint32_t count, enum adsm_state state)
+{
+    int rc = protect(object, first, count, state);
+    for (uint32_t n, i = first; rc != ADSM_OK && i < first + count; i += n) {
+        n = adsm_block_run(object, i, first + count - i);
+        (void)protect(object, i, n, adsm_block_state(object, i));
+    }
+    return rc;
 }
 
 static int fetch(struct adsm_object *object, uint32_t first, uint32_t count)
@@ -224,6 +240,13 @@ static int prepare_host(struct adsm_object *object, uint32_t first,
                               run_bytes(object, first, count));
 }
 
+/* Where no mapping is left to open a block, the bytes just fetched serve a
+ * pin as they are, and a fault after a return will fetch them again. */
+static bool is_read_at_shadow(enum adsm_event event)
+{
+    return event == ADSM_BULK_READ || event == ADSM_RETURN;
+}
+
 int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_event event)
 {
@@ -242,7 +265,9 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
      * have been set yet (first touch) or another thread was quicker. */
     bool fault = event == ADSM_READ_FAULT || event == ADSM_WRITE_FAULT;
     if (rc == ADSM_OK && (next != state || fault))
-        rc = protect(object, first, count, next);
+        rc = protect_all(object, first, count, next);
+    if (rc == ADSM_E_LIMIT && is_read_at_shadow(event))
+        return ADSM_OK;
     if (rc != ADSM_OK)
         return rc;
     if (cell->actions & ADSM_DO_FLUSH) {
@@ -280,10 +305,11 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
 {
     enum adsm_state next;
     if (closes_uniformly(object, first, count, event, &next)) {
-        int rc = protect(object, first, count, next);
+        int rc = protect_all(object, first, count, next);
         if (rc != ADSM_OK && rc != ADSM_E_LIMIT)
             return rc;
     }
+    bool whole = first == 0 && count == object->block_count;
     for (uint32_t i = first; i < first + count;) {
         uint32_t n = adsm_block_run(object, i, first + count - i);
         enum adsm_state state = adsm_block_state(object, i);
@@ -297,8 +323,11 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                 if (atomic_load(&object->blocks[i + k]) & ADSM_BLOCK_BUSY)
                     n = k;
         int rc = adsm_coherence_apply(object, i, n, event);
-        if (rc == ADSM_E_LIMIT)
-            rc = adsm_coherence_widen(object, i, n, false);
+        /* Closing a part of an open stretch takes mappings, closing the whole
+         * object gives some back. */
+        if (rc == ADSM_E_LIMIT && !(whole && event == ADSM_CALL))
+            return adsm_coherence_apply_all(object, 0, object->block_count,
+                                            ADSM_CALL);
         if (rc != ADSM_OK)
             return rc;
         i += n;
@@ -306,33 +335,46 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
     return ADSM_OK;
 }
 
-/* Fetch what is INVALID in [first, last) outside [skip, skip_end). */
+/* Fetch what is INVALID in [first, last). */
 static int fetch_invalid(struct adsm_object *object, uint32_t first,
-                         uint32_t last, uint32_t skip, uint32_t skip_end)
+                         uint32_t last)
 {
-    for (uint32_t i = first; i < last; i++) {
-        if (i >= skip && i < skip_end)
+    for (uint32_t n, i = first; i < last; i += n) {
+        n = adsm_block_run(object, i, last - i);
+        if (adsm_block_state(object, i) != ADSM_INVALID)
             continue;
-        if (adsm_block_state(object, i) != ADSM_INVALID ||
-            (atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY))
-            continue;
-        int rc = fetch(object, i, 1);
+        int rc = fetch(object, i, n);
         if (rc != ADSM_OK)
             return rc;
     }
     return ADSM_OK;
 }
 
+/* A pin holds a block of the range that only the device has: what it has moved
+ * in so far must not be fetched over, and the rest is not there. */
+static bool is_awaited(const struct adsm_object *object, uint32_t first,
+                       uint32_t last)
+{
+    for (uint32_t i = first; i < last; i++)
+        if ((atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY) &&
+            adsm_block_state(object, i) == ADSM_INVALID)
+            return true;
+    return false;
+}
+
 /* Open [first, last) for writing by one change of protection. */
-static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
-                      uint32_t skip, uint32_t skip_end)
+static int open_range(struct adsm_object *object, uint32_t first, uint32_t last)
 {
     int rc = prepare_host(object, first, last - first);
     (void)adsm_fence_wait(object->home, object->sent);
     if (rc == ADSM_OK)
-        rc = fetch_invalid(object, first, last, skip, skip_end);
+        rc = fetch_invalid(object, first, last);
     if (rc == ADSM_OK)
-        rc = protect(object, first, last - first, ADSM_DIRTY);
+        rc = protect_all(object, first, last - first, ADSM_DIRTY);
+    /* Up to the end of its last chunk the object is a mapping of its own. */
+    if (rc == ADSM_E_LIMIT && last - first == object->block_count)
+        rc = adsm_vm_protect((uintptr_t)object->host, object->span.bytes,
+                             ADSM_PROT_READ_WRITE);
     if (rc != ADSM_OK)
         return rc;
     for (uint32_t i = first; i < last; i++)
@@ -340,24 +382,23 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
     return ADSM_OK;
 }
 
-int adsm_coherence_widen(struct adsm_object *object, uint32_t first,
-                         uint32_t count, bool fresh)
+int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited)
 {
     /* How far to look for an open neighbour: fetching more than this costs
      * more than it saves. */
     enum { REACH = 64 };
-    uint32_t skip_end = fresh ? first + count : first;
-    uint32_t from = first;
+    uint32_t from = i;
     ADSM_COUNT(block_widenings, 1);
-    while (from > 0 && first - from < REACH &&
+    while (from > 0 && i - from < REACH &&
            adsm_block_state(object, from - 1) != ADSM_DIRTY)
         from--;
-    if (from > 0 && first - from < REACH) {
-        int rc = open_range(object, from, first + count, first, skip_end);
+    if (from > 0 && i - from < REACH && !is_awaited(object, from, i + 1)) {
+        int rc = open_range(object, from, i + 1);
         if (rc != ADSM_E_LIMIT)
             return rc;
     }
-    return open_range(object, 0, object->block_count, first, skip_end);
+    *awaited = is_awaited(object, 0, object->block_count);
+    return *awaited ? ADSM_OK : open_range(object, 0, object->block_count);
 }
 
 int adsm_coherence_salvage(struct adsm_object *object, uint32_t i)

@@ -73,7 +73,9 @@ uint32_t adsm_block_run(const struct adsm_object *object, uint32_t first,
  * one transfer, one change of protection.
  *
  * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM, ADSM_E_LIMIT (too many
- *         mappings: see adsm_coherence_widen): states unchanged
+ *         mappings: see adsm_coherence_widen): states unchanged. For BULK_READ
+ *         and RETURN that limit is no failure: the host has the bytes, the
+ *         state stays INVALID
  * Signal: fault path
  * Paper:  001 section 4.3, Fig. 6; differs: runs, partial last block
  */
@@ -81,21 +83,23 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_event event);
 
 /** Apply `event` to every block of [first, first + count), run by run, except
- *  that a block held for overwriting is not fetched. The object's lock is held
+ *  that a block held for overwriting is not fetched. At the limit on mappings
+ *  the whole object goes to the device instead. The object's lock is held
  *  exclusively. */
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event);
 
 /**
- * Open [first, first + count) for writing without a new mapping: together with
- * the blocks down to the next open one, or the whole object. For the limit on
- * mappings (FACTS 1). The object's lock is held exclusively.
+ * Open block `i` for writing without a new mapping: together with the blocks
+ * down to the next open one, or the whole object. For the limit on mappings
+ * (FACTS 1). The object's lock is held exclusively.
  *
- * @fresh  host bytes of [first, first + count) are newer than the device's
+ * @awaited  set when nothing was opened because a pin holds one of the blocks:
+ *           to be tried again when it has ended
+ * Return: ADSM_OK; ADSM_E_LIMIT; a device error
  * Signal: fault path
  */
-int adsm_coherence_widen(struct adsm_object *object, uint32_t first,
-                         uint32_t count, bool fresh);
+int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited);
 
 /**
  * The device is lost and block `i` cannot be had: open what the host has, so

@@ -103,33 +103,11 @@ static int make_readable(struct adsm_object *object, uint32_t generation,
         for (uint32_t k = 0; k < n && rc == ADSM_OK;) {
             uint32_t run = adsm_block_run(object, i + k, n - k);
             rc = adsm_coherence_apply(object, i + k, run, ADSM_BULK_READ);
-            if (rc == ADSM_E_LIMIT && n == 1)
-                break;
             k += run;
         }
         adsm_block_release(object, i, n);
         i += n;
     }
-    return rc;
-}
-
-/* As make_readable when mappings run out: under the exclusive lock. */
-static int make_readable_widened(struct adsm_object *object,
-                                 uint32_t generation, uint32_t first,
-                                 uint32_t last)
-{
-    int rc = make_readable(object, generation, first, last);
-    if (rc != ADSM_E_LIMIT)
-        return rc;
-    adsm_rwlock_release_shared(&object->lock);
-    adsm_rwlock_acquire(&object->lock);
-    rc = ADSM_E_NOT_SHARED;
-    if (atomic_load(&object->live) &&
-        atomic_load(&object->generation) == generation)
-        rc = adsm_coherence_apply_all(object, first, last - first,
-                                      ADSM_BULK_READ);
-    adsm_rwlock_release(&object->lock);
-    adsm_rwlock_acquire_shared(&object->lock);
     return rc;
 }
 
@@ -154,15 +132,14 @@ static bool hold_all(struct adsm_pin *pin, uint32_t first, uint32_t last)
 }
 
 /* A held block of which the call writes only a part: what is beside that part
- * must be current. At the limit on mappings the end of the pin completes it. */
+ * must be current. */
 static int make_current(const struct adsm_pin *pin, uint32_t i)
 {
     size_t from = pin->offset, to = pin->offset + pin->bytes;
     if (covers_block(pin->object, from, to, i) ||
         adsm_block_state(pin->object, i) != ADSM_INVALID)
         return ADSM_OK;
-    int rc = adsm_coherence_apply(pin->object, i, 1, ADSM_BULK_READ);
-    return rc == ADSM_E_LIMIT ? ADSM_OK : rc;
+    return adsm_coherence_apply(pin->object, i, 1, ADSM_BULK_READ);
 }
 
 static int begin_write(struct adsm_pin *pin)
@@ -189,7 +166,7 @@ static int begin_read(struct adsm_pin *pin)
     struct adsm_object *object = pin->object;
     uint32_t first = adsm_block_of(object, pin->offset);
     uint32_t last = adsm_block_of(object, pin->offset + pin->bytes - 1) + 1;
-    return make_readable_widened(object, pin->generation, first, last);
+    return make_readable(object, pin->generation, first, last);
 }
 
 int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
@@ -246,6 +223,23 @@ static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
     return rc;
 }
 
+/* No mapping is left to open the block: what was written in [from, to) goes to
+ * the device, and the state stays true. */
+static int write_through(struct adsm_object *object, uint32_t i, size_t from,
+                         size_t to)
+{
+    size_t begin = (size_t)i << object->block_shift;
+    size_t end = begin + adsm_block_bytes(object, i);
+    struct adsm_fence done;
+    if (from < begin)
+        from = begin;
+    if (to > end)
+        to = end;
+    return adsm_dma_upload(object->home, adsm_daddr_add(object->device, from),
+                           object->shadow.shadow + from, to - from,
+                           object->work, &done);
+}
+
 /* Block `i`, held, has been written in [from, to). */
 static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
                         size_t to)
@@ -255,22 +249,9 @@ static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
     if (!whole && adsm_block_state(object, i) == ADSM_INVALID)
         rc = complete_block(object, i, from, to);
     int applied = adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE);
+    if (applied == ADSM_E_LIMIT)
+        applied = write_through(object, i, from, to);
     return rc != ADSM_OK ? rc : applied;
-}
-
-/* The mapping limit stands in the way: open more, keeping what was written. */
-static int commit_widened(struct adsm_pin *pin, uint32_t i)
-{
-    struct adsm_object *object = pin->object;
-    int rc = ADSM_E_NOT_SHARED;
-    adsm_rwlock_release_shared(&object->lock);
-    adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) &&
-        atomic_load(&object->generation) == pin->generation)
-        rc = adsm_coherence_widen(object, i, 1, true);
-    adsm_rwlock_release(&object->lock);
-    adsm_rwlock_acquire_shared(&object->lock);
-    return rc;
 }
 
 /* Blocks written whole and in one state: one change of protection for all. */
@@ -301,8 +282,6 @@ static int commit(struct adsm_pin *pin, size_t done)
             continue;
         }
         int rc = commit_block(pin->object, i, pin->offset, to);
-        if (rc == ADSM_E_LIMIT)
-            rc = commit_widened(pin, i);
         if (first_failure == ADSM_OK)
             first_failure = rc;
         i++;

@@ -17,11 +17,14 @@
 static int widen(struct adsm_object *object, uint32_t generation, uint32_t i)
 {
     int rc = ADSM_OK;
+    bool awaited = false;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == generation)
-        rc = adsm_coherence_widen(object, i, 1, false);
+        rc = adsm_coherence_widen(object, i, &awaited);
     adsm_rwlock_release(&object->lock);
+    if (awaited) /* the access will fault again */
+        nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
     return rc;
 }
 

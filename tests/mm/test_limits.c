@@ -3,8 +3,10 @@
  * memory, and what happens when the system says no.
  */
 #include "fixture.h"
+#include "mm/boundary.h"
 #include "mm/heap.h"
 #include "mm/index.h"
+#include "mm/pin.h"
 #include "os/arena.h"
 
 #include <string.h>
@@ -95,6 +97,21 @@ START_TEST(every_other_page_of_4_gib_can_be_written)
 }
 END_TEST
 
+enum { FILLER_BYTES = 66000 * 4096 };
+
+/* Use up the mappings that the system grants; munmap FILLER_BYTES. */
+static uint8_t *take_mappings(void)
+{
+    uint8_t *filler = mmap(NULL, FILLER_BYTES, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(filler, MAP_FAILED);
+    size_t i = 0;
+    while (i < FILLER_BYTES && mprotect(filler + i, 4096, PROT_READ) == 0)
+        i += 8192;
+    ck_assert_uint_lt(i, FILLER_BYTES); /* the limit was reached */
+    return filler;
+}
+
 /* The rest of the address space is full of mappings: opening single blocks is
  * refused by the system, and the runtime opens more at once. */
 START_TEST(block_at_the_mapping_limit_is_widened_and_nothing_is_lost)
@@ -106,25 +123,91 @@ START_TEST(block_at_the_mapping_limit_is_widened_and_nothing_is_lost)
     memset(p, 1, bytes);
     device_fill(f.fill, p, 4096, 0);
     must(adsmSync());
-    size_t pages = 66000;
-    uint8_t *filler = mmap(NULL, pages * 4096, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    ck_assert_ptr_ne(filler, MAP_FAILED);
-    size_t i = 0;
-    while (i < pages && mprotect(filler + i * 4096, 4096, PROT_READ) == 0)
-        i += 2;
-    ck_assert_uint_lt(i, pages); /* the limit was reached */
+    uint8_t *filler = take_mappings();
     for (size_t at = 4096; at < bytes; at += 8192)
         p[at] = 2;
     for (size_t at = 8192; at < bytes; at += 8192)
         ck_assert_int_eq(p[at + 1], 1);
-    munmap(filler, pages * 4096);
+    munmap(filler, FILLER_BYTES);
     for (uint32_t k = 0; k < 4096; k++)
         ck_assert_int_eq(p[k], filled(k, 0));
     for (size_t at = 4096; at < bytes; at += 8192) {
         ck_assert_int_eq(p[at], 2);
         ck_assert_int_eq(p[at + 1], 1);
     }
+    must(adsmFree(p));
+}
+END_TEST
+
+/* An object of which every block is dirty, with no mapping left. */
+static uint8_t *dirty_at_the_limit(size_t bytes, uint8_t **filler)
+{
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    setenv("ADSM_ROLLING_SIZE", "60000", 1);
+    (void)fixture_up();
+    uint8_t *p = adsmAlloc(bytes);
+    memset(p, 1, bytes);
+    *filler = take_mappings();
+    return p;
+}
+
+START_TEST(device_write_at_the_mapping_limit_reaches_the_cpu)
+{
+    enum { BYTES = 2 << 20, AT = 500000, N = 700000 };
+    uint8_t *filler, *p = dirty_at_the_limit(BYTES, &filler);
+    struct adsm_object *object = adsm_index_find(p);
+    struct adsm_device_write write;
+    struct adsm_fence done;
+    must(adsm_boundary_device_write(
+        p + AT, N, adsm_accel_launch_stream(object->home), &write));
+    must(adsm_dma_set(object->home, adsm_daddr_add(object->device, AT), 9, N,
+                      object->work, &done));
+    adsm_boundary_device_written(&write);
+    for (size_t i = 0; i < BYTES; i++)
+        ck_assert_int_eq(p[i], i >= AT && i < AT + N ? 9 : 1);
+    munmap(filler, FILLER_BYTES);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(device_read_at_the_mapping_limit_sees_what_the_cpu_wrote)
+{
+    enum { BYTES = 2 << 20, AT = 500000, N = 700000 };
+    static uint8_t seen[N];
+    uint8_t *filler, *p = dirty_at_the_limit(BYTES, &filler);
+    struct adsm_object *object = adsm_index_find(p);
+    must(adsm_boundary_device_read(p + AT, N,
+                                   adsm_accel_launch_stream(object->home)));
+    must(adsm_dma_download(object->home, seen,
+                           adsm_daddr_add(object->device, AT), N,
+                           object->work));
+    for (size_t i = 0; i < N; i++)
+        ck_assert_int_eq(seen[i], 1);
+    for (size_t i = 0; i < BYTES; i++)
+        ck_assert_int_eq(p[i], 1);
+    munmap(filler, FILLER_BYTES);
+    must(adsmFree(p));
+}
+END_TEST
+
+/* A pin of many blocks of which the call reaches two, the second in part. */
+START_TEST(short_pin_at_the_mapping_limit_keeps_what_it_did_not_reach)
+{
+    enum { BYTES = 400000, AT = 4096 * 3 + 100, N = 20 * 4096, DONE = 5000 };
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    struct fixture f = fixture_up();
+    struct adsm_pin pin;
+    uint8_t *p = adsmAlloc(BYTES);
+    memset(p, 1, BYTES);
+    device_fill(f.fill, p, BYTES, 3);
+    uint8_t *filler = take_mappings();
+    must(adsm_pin_begin(p + AT, N, ADSM_WRITE, &pin));
+    ck_assert_uint_eq(pin.bytes, N);
+    memset(pin.address, 9, DONE);
+    must(adsm_pin_end(&pin, DONE));
+    for (uint32_t i = 0; i < BYTES; i++)
+        ck_assert_int_eq(p[i], i >= AT && i < AT + DONE ? 9 : filled(i, 3));
+    munmap(filler, FILLER_BYTES);
     must(adsmFree(p));
 }
 END_TEST
@@ -185,6 +268,9 @@ SUITE_MAIN("limits", 120,
            two_thousand_large_objects_under_64_files_are_all_usable,
            every_other_page_of_4_gib_can_be_written,
            block_at_the_mapping_limit_is_widened_and_nothing_is_lost,
+           device_write_at_the_mapping_limit_reaches_the_cpu,
+           device_read_at_the_mapping_limit_sees_what_the_cpu_wrote,
+           short_pin_at_the_mapping_limit_keeps_what_it_did_not_reach,
            device_memory_never_touched_costs_a_mib_of_host_per_gib,
            locked_memory_limit_of_64_kib_only_costs_speed,
            exhausted_device_memory_is_a_status_and_frees_recover)
