@@ -56,7 +56,6 @@ struct adsm_object {
     _Atomic uint64_t *committed; /* bit per 2 MiB: pages there and pinned  */
     _Atomic uint32_t near;  /* blocks that are not INVALID                */
     _Atomic uint32_t dirty; /* blocks that are DIRTY                      */
-    _Atomic bool doomed;    /* a call that overwrites it is being made        */
     struct adsm_fence sent; /* uploads that the last call relies on        */
     struct adsm_fence work; /* last call of our own API that may use it   */
     const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels (G4)     */
