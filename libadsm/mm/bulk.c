@@ -16,7 +16,9 @@ enum { PIECE_BYTES = 4 << 20 };
 
 /* Device-side part of a move or a set that begins at `to`. */
 struct device_job {
-    struct adsm_accel *home; /* found by device_part */
+    struct adsm_accel *home;        /* found by device_part, as the next two */
+    struct adsm_daddr source;       /* of `from`                             */
+    struct adsm_fence source_ready; /* work on it so far                     */
     uint8_t *to;
     const uint8_t *from; /* NULL: set to `value` */
     int value;
@@ -38,6 +40,9 @@ static size_t device_part(struct device_job *job)
         return 0;
     size_t bytes = bytes_left(source, truth);
     job->home = source->home;
+    job->source = adsm_daddr_add(
+        source->device, (uint64_t)((const uint8_t *)truth - source->host));
+    job->source_ready = source->work;
     adsm_rwlock_release_shared(&source->lock);
     struct adsm_object *target = adsm_index_acquire(job->to);
     if (!target)
@@ -64,13 +69,10 @@ static int enqueue_job(const struct device_job *job, size_t bytes,
         rc = adsm_dma_set(target->home, to, (uint8_t)job->value, bytes,
                           target->work, &done);
     } else {
-        struct adsm_object *source = adsm_index_find(job->from);
-        struct adsm_daddr from = adsm_daddr_add(
-            source->device, (uint64_t)(job->from - source->host));
-        rc = adsm_fence_wait(source->home, source->work);
+        rc = adsm_fence_wait(job->home, job->source_ready);
         if (rc == ADSM_OK)
-            rc = adsm_dma_copy(target->home, to, from, bytes, target->work,
-                               &done);
+            rc = adsm_dma_copy(target->home, to, job->source, bytes,
+                               target->work, &done);
     }
     if (rc == ADSM_OK)
         target->work = done;
@@ -157,7 +159,7 @@ int adsm_bulk_move(void *to_, const void *from_, size_t bytes)
     if (to < from + bytes && from < to + bytes)
         return move_overlapping(to, from, bytes);
     while (bytes > 0) {
-        struct device_job job = {NULL, to, from, 0, bytes};
+        struct device_job job = {.to = to, .from = from, .bytes = bytes};
         size_t did;
         int rc = try_device(&job, &did);
         if (rc == ADSM_OK && did == 0)
@@ -187,7 +189,7 @@ int adsm_bulk_set(void *to_, int value, size_t bytes)
 {
     uint8_t *to = to_;
     while (bytes > 0) {
-        struct device_job job = {NULL, to, NULL, value, bytes};
+        struct device_job job = {.to = to, .value = value, .bytes = bytes};
         size_t did;
         int rc = try_device(&job, &did);
         if (rc == ADSM_OK && did == 0)
