@@ -155,7 +155,12 @@ static const struct {
     {BODY("/* never closed"), SC_EXEC_INVALID_PTX,
      "line 7: comment without end"},
     {PTX_HEAD ".entry k() { ret;", SC_EXEC_INVALID_PTX, "end of the text"},
-    {BODY("vote.all.pred %r1, %r2;"), SC_EXEC_UNSUPPORTED, ".sync"},
+    {PTX_HEAD ".global .b8 x[][0] = {{1, 2}};", SC_EXEC_INVALID_PTX,
+     "dimension"},
+    {PTX_HEAD ".global .b8 x[][4294967296][4294967296] = {1};",
+     SC_EXEC_INVALID_PTX, "dimension"},
+    {PTX_HEAD ".entry k() { ret; }\n.entry k();\n.entry k() { ret; }",
+     SC_EXEC_INVALID_PTX, "defined twice"},
     {BODY("tex.2d.v4.f32.f32 {%r1}, [%r2];"), SC_EXEC_UNSUPPORTED, "line 7: "},
     {BODY("st.const.u32 [%r1], %r2;"), SC_EXEC_UNSUPPORTED, "read-only"},
 };

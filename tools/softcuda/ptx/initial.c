@@ -189,7 +189,10 @@ void sc_initial_parse(struct sc_parser *parser, struct sc_var *var,
     uint64_t stride = in.element;
     for (uint32_t i = dim_count; i-- > 0;) {
         in.stride[i] = stride;
-        stride *= dims[i];
+        bool usable = i == 0 || dims[i] > 0;
+        if (!usable || __builtin_mul_overflow(stride, dims[i], &stride))
+            sc_load_fail(parser->load, SC_LOAD_INVALID, var->line,
+                         "'%s' has an empty or too large dimension", var->name);
     }
     if (dim_count && sc_lex_is(&parser->lex, '{'))
         parse_list(&in, 0, 0);

@@ -196,14 +196,19 @@ static void parse_directives(struct sc_parser *parser, struct sc_func *func)
     }
 }
 
-static void refuse_second_body(const struct sc_parser *parser,
-                               const struct sc_func *func)
+static void add_function(struct sc_parser *parser, struct sc_func *func,
+                         const struct sc_token *name)
 {
-    const struct sc_func *other = parser->ir->funcs;
-    for (; func->has_body && other; other = other->next)
-        if (other->has_body && strcmp(other->name, func->name) == 0)
-            sc_load_fail(parser->load, SC_LOAD_INVALID, func->line,
-                         "function '%s' is defined twice", func->name);
+    const struct sc_symbol *old =
+        sc_symbol_find(parser, name->text, name->length);
+    bool had_body = old && old->kind == SC_SYMBOL_FUNC && old->has_body;
+    if (func->has_body && had_body)
+        sc_load_fail(parser->load, SC_LOAD_INVALID, func->line,
+                     "function '%s' is defined twice", func->name);
+    sc_symbol_add(parser, name->text, name->length, SC_SYMBOL_FUNC, name->line)
+        ->has_body = func->has_body || had_body;
+    *parser->func_tail = func;
+    parser->func_tail = &func->next;
 }
 
 static void parse_function(struct sc_parser *parser)
@@ -233,11 +238,8 @@ static void parse_function(struct sc_parser *parser)
         sc_statement_body(parser);
         parser->func = NULL;
     }
-    refuse_second_body(parser, func);
     sc_scope_close(parser);
-    sc_symbol_add(parser, name.text, name.length, SC_SYMBOL_FUNC, name.line);
-    *parser->func_tail = func;
-    parser->func_tail = &func->next;
+    add_function(parser, func, &name);
 }
 
 /* Linking directives, then what they apply to. */

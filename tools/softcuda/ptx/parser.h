@@ -10,7 +10,8 @@
 #include "ptx/ir.h"
 #include "ptx/lex.h"
 
-#define SC_SYMBOL_BUCKETS 1024u
+/* texts of a few megabytes name some hundred thousand things */
+#define SC_SYMBOL_BUCKETS 65536u
 #define SC_MAX_DEPTH      64u
 
 enum sc_symbol_kind {
@@ -25,6 +26,7 @@ struct sc_symbol {
     uint32_t length, depth;
     enum sc_symbol_kind kind;
     uint32_t first, count; /* registers; count of components for one */
+    bool has_body;         /* of a function, in any of its declarations */
     const struct sc_var *var;
     struct sc_symbol *next, *older; /* of the bucket; by time */
 };
@@ -32,8 +34,8 @@ struct sc_symbol {
 struct sc_label {
     const char *name;
     uint32_t length, scope, inst;
-    struct sc_targets *targets; /* of a .branchtargets, else NULL */
-    struct sc_label *next;
+    struct sc_targets *targets;    /* of a .branchtargets, else NULL */
+    struct sc_label *next, *older; /* of the bucket; by time */
 };
 
 struct sc_parser {
@@ -43,9 +45,10 @@ struct sc_parser {
     struct sc_symbol *buckets[SC_SYMBOL_BUCKETS];
     struct sc_symbol *newest;
     struct sc_label *labels[SC_SYMBOL_BUCKETS];
-    uint32_t depth;         /* of braces; 0 = module */
-    uint32_t scope;         /* number of the innermost scope */
-    uint32_t *scope_parent; /* by scope number */
+    struct sc_label *newest_label; /* of the function being parsed */
+    uint32_t depth;                /* of braces; 0 = module */
+    uint32_t scope;                /* number of the innermost scope */
+    uint32_t *scope_parent;        /* by scope number */
     size_t scope_count, scope_capacity;
     struct sc_func *func; /* being parsed, or NULL */
     size_t reg_capacity, inst_capacity;
@@ -75,6 +78,9 @@ void sc_scope_close(struct sc_parser *parser);
 
 void sc_label_add(struct sc_parser *parser, const char *name, uint32_t length,
                   uint32_t line, struct sc_targets *targets);
+
+/** Forget the labels of the function that ends. */
+void sc_label_forget(struct sc_parser *parser);
 
 /** Label visible from `scope`; NULL = none. */
 const struct sc_label *sc_label_find(const struct sc_parser *parser,

@@ -410,11 +410,10 @@ static void resolve_labels(struct sc_parser *parser)
         for (uint32_t k = 0; k < func->insts[i].operand_count; k++)
             resolve_operand(parser, &func->insts[i],
                             &func->insts[i].operands[k]);
-    for (size_t b = 0; b < SC_SYMBOL_BUCKETS; b++)
-        for (struct sc_label *l = parser->labels[b]; l; l = l->next)
-            for (uint32_t k = 0; l->targets && k < l->targets->count; k++)
-                resolve(parser, &l->targets->labels[k], false);
-    memset(parser->labels, 0, sizeof parser->labels);
+    for (struct sc_label *l = parser->newest_label; l; l = l->older)
+        for (uint32_t k = 0; l->targets && k < l->targets->count; k++)
+            resolve(parser, &l->targets->labels[k], false);
+    sc_label_forget(parser);
 }
 
 void sc_statement_body(struct sc_parser *parser)

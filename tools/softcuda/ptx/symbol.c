@@ -124,8 +124,17 @@ void sc_label_add(struct sc_parser *parser, const char *name, uint32_t length,
                                .scope = parser->scope,
                                .inst = (uint32_t)parser->func->inst_count,
                                .targets = targets,
-                               .next = *bucket};
+                               .next = *bucket,
+                               .older = parser->newest_label};
     *bucket = label;
+    parser->newest_label = label;
+}
+
+void sc_label_forget(struct sc_parser *parser)
+{
+    for (struct sc_label *l = parser->newest_label; l; l = l->older)
+        parser->labels[sc_symbol_hash(l->name, l->length)] = NULL;
+    parser->newest_label = NULL;
 }
 
 const struct sc_label *sc_label_find(const struct sc_parser *parser,
