@@ -69,6 +69,9 @@ START_TEST(votes_count_their_warp)
          r_ballot},
         {ODD EVEN_LANES "vote.sync.ballot.b32 %s7,%q0,0x55555555; OUT:",
          r_even_ballot},
+        {ODD "vote.ballot.b32 %s7,%q0;", r_ballot},
+        {ODD "vote.all.pred %q1,%q0;" PREDICATE_OUT, r_zero},
+        {ODD EVEN_LANES "vote.ballot.b32 %s7,%q0; OUT:", r_even_ballot},
         {"activemask.b32 %s7;", r_all_mask},
         {EVEN_LANES "activemask.b32 %s7; OUT:", r_even_mask},
         {"and.b32 %s4,%s2,1; setp.eq.u32 %q0,%s4,0;"

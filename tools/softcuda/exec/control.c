@@ -77,8 +77,9 @@ static const struct sc_op *split(const struct sc_op *op, struct sc_strip *strip,
     memcpy(stay->bits, rest, sizeof stay->bits);
     stay->pc = (uint32_t)(op - strip->code) + 1;
     if (strip->code + target <= op) {
-        strip->budget -= strip->budget > 1;
-        strip->yielded = strip->spinning && strip->budget <= SC_SPIN_PRICE;
+        uint32_t price = strip->spinning ? SC_SPIN_PRICE : 1;
+        strip->yielded = strip->budget <= price;
+        strip->budget -= strip->yielded ? 0 : price;
     }
     return NULL;
 }

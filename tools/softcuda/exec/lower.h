@@ -88,6 +88,10 @@ uint32_t sc_lower_dest(struct sc_lower *lower, const struct sc_operand *operand,
 /** Slot of a predicate source, !p included. */
 uint32_t sc_lower_predicate(struct sc_lower *lower,
                             const struct sc_operand *operand);
+
+/** Slot of a predicate that is written; refuses other registers. */
+uint32_t sc_lower_predicate_dest(struct sc_lower *lower,
+                                 const struct sc_operand *operand);
 /** Bytes of a register operand, 0 for anything else. */
 uint32_t sc_lower_reg_bytes(const struct sc_lower *lower,
                             const struct sc_operand *operand);

@@ -22,7 +22,8 @@ static bool is_single_or_double(enum sc_type type)
 bool sc_lower_is_real(enum sc_type type)
 {
     return sc_type_class(type) == SC_CLASS_FLOAT ||
-           sc_type_class(type) == SC_CLASS_PACKED;
+           (sc_type_class(type) == SC_CLASS_PACKED && type != SC_T_u16x2 &&
+            type != SC_T_s16x2);
 }
 
 /* Rounding, .ftz, .sat and friends as flags; `named` says whether a rounding,
@@ -230,7 +231,9 @@ static void lower_minmax(struct sc_lower *lower, bool is_min)
 {
     enum sc_type type = sc_lower_type(lower);
     if (!sc_lower_is_real(type)) {
-        emit_same(lower, is_min ? SC_ALU_min : SC_ALU_max, type, 2);
+        bool relu = type == SC_T_s16x2 && sc_lower_take(lower, SC_MOD_relu);
+        emit_same(lower, is_min ? SC_ALU_min : SC_ALU_max, type, 2)->flags =
+            relu ? SC_FLAG_RELU : 0;
         return;
     }
     bool named;
@@ -306,9 +309,12 @@ static void emit_count(struct sc_lower *lower, enum sc_alu kind)
 
 static void lower_lop3(struct sc_lower *lower)
 {
-    if (sc_lower_operand(lower, 0)->kind == SC_OPERAND_PAIR)
-        sc_lower_refuse(lower, "unsupported form");
-    sc_lower_count(lower, 5, 5);
+    bool any = sc_lower_take(lower, SC_MOD_or);
+    bool tests = any || sc_lower_take(lower, SC_MOD_and);
+    const struct sc_operand *to = sc_lower_operand(lower, 0);
+    sc_lower_count(lower, tests ? 6 : 5, tests ? 6 : 5);
+    if (tests != (to->kind == SC_OPERAND_PAIR))
+        sc_lower_invalid(lower, "d|p goes with .or or .and in");
     const struct sc_operand *table = sc_lower_operand(lower, 4);
     if (table->kind != SC_OPERAND_INT || sc_lower_type(lower) != SC_T_b32)
         sc_lower_refuse(lower, "unsupported form");
@@ -316,9 +322,31 @@ static void lower_lop3(struct sc_lower *lower)
     for (uint32_t i = 0; i < 3; i++)
         s[i] =
             sc_lower_source(lower, sc_lower_operand(lower, i + 1), 4, SC_T_b32);
-    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
-    sc_lower_alu(lower, SC_ALU_lop3, SC_T_b32, d, s[0], s[1], s[2])->imm =
+    uint32_t with =
+        tests ? sc_lower_predicate(lower, sc_lower_operand(lower, 5)) : 0;
+    uint32_t d = sc_lower_dest(lower, tests ? &to->sub[0] : to, 4);
+    uint32_t r = tests ? sc_lower_temp(lower, 4) : d;
+    sc_lower_alu(lower, SC_ALU_lop3, SC_T_b32, r, s[0], s[1], s[2])->imm =
         (int64_t)(table->bits & 0xff);
+    if (!tests)
+        return;
+    uint32_t yes = sc_lower_temp(lower, 4);
+    uint32_t p = sc_lower_predicate_dest(lower, &to->sub[1]);
+    sc_lower_alu(lower, SC_ALU_cmp_ne, SC_T_u32, yes, r,
+                 sc_lower_constant(lower, 4, 0), 0);
+    sc_lower_alu(lower, SC_ALU_mov, SC_T_b32, d, r, 0, 0);
+    sc_lower_alu(lower, any ? SC_ALU_or : SC_ALU_and, SC_T_pred, p, yes, with,
+                 0);
+}
+
+/* bmsk, szext: the amounts clamp or wrap */
+static void lower_clamped(struct sc_lower *lower, enum sc_alu clamp,
+                          enum sc_alu wrap)
+{
+    bool clamps = sc_lower_take(lower, SC_MOD_clamp);
+    if (!clamps && !sc_lower_take(lower, SC_MOD_wrap))
+        sc_lower_invalid(lower, ".clamp or .wrap is missing in");
+    emit_same(lower, clamps ? clamp : wrap, sc_lower_type(lower), 2);
 }
 
 static void lower_shf(struct sc_lower *lower)
@@ -409,6 +437,13 @@ static bool lower_simple(struct sc_lower *lower)
                                      ? SC_ALU_bfind_shiftamt
                                      : SC_ALU_bfind),
                true;
+    case SC_OP_bmsk:
+        return lower_clamped(lower, SC_ALU_bmsk_clamp, SC_ALU_bmsk_wrap), true;
+    case SC_OP_szext:
+        return lower_clamped(lower, SC_ALU_szext_clamp, SC_ALU_szext_wrap),
+               true;
+    case SC_OP_fns:
+        return emit_same(lower, SC_ALU_fns, sc_lower_type(lower), 3), true;
     case SC_OP_sad:
         return emit_same(lower, SC_ALU_sad, sc_lower_type(lower), 3), true;
     case SC_OP_rem:

@@ -5,8 +5,8 @@
  */
 #include "exec/lower.h"
 
-static uint32_t predicate_dest(struct sc_lower *lower,
-                               const struct sc_operand *operand)
+uint32_t sc_lower_predicate_dest(struct sc_lower *lower,
+                                 const struct sc_operand *operand)
 {
     if (operand->kind == SC_OPERAND_REG &&
         lower->func->regs[operand->reg].type != SC_T_pred)
@@ -60,6 +60,34 @@ static void emit_compare(struct sc_lower *lower, enum sc_type type,
     sc_lower_alu(lower, kind, type, d, s[0], s[1], 0);
 }
 
+/* Comparisons of the lower and of the upper halves into two slots. */
+static void emit_pair_compare(struct sc_lower *lower, enum sc_type type,
+                              const uint32_t d[2])
+{
+    enum sc_type half = type == SC_T_f16x2 ? SC_T_f16 : SC_T_bf16;
+    bool ftz = sc_lower_take(lower, SC_MOD_ftz);
+    enum sc_alu kind = take_compare(lower, &type);
+    uint32_t s[2], part[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        s[i] = sc_lower_source(lower, sc_lower_operand(lower, i + 1), 4, type);
+        part[i] = sc_lower_temp(lower, 2);
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            sc_lower_alu(lower, k ? SC_ALU_hi : SC_ALU_lo, SC_T_b32, part[i],
+                         s[i], 0, 0);
+            if (ftz)
+                sc_lower_alu(lower, SC_ALU_ftz, half, part[i], part[i], 0, 0);
+        }
+        sc_lower_alu(lower, kind, half, d[k], part[0], part[1], 0);
+    }
+}
+
+static bool is_float_pair(enum sc_type type)
+{
+    return type == SC_T_f16x2 || type == SC_T_bf16x2;
+}
+
 static bool take_combination(struct sc_lower *lower, enum sc_alu *kind)
 {
     if (sc_lower_take(lower, SC_MOD_and))
@@ -81,17 +109,23 @@ static void lower_setp(struct sc_lower *lower)
     sc_lower_count(lower, combined ? 4 : 3, combined ? 4 : 3);
     const struct sc_operand *d = sc_lower_operand(lower, 0);
     bool pair = d->kind == SC_OPERAND_PAIR;
-    uint32_t p = predicate_dest(lower, pair ? &d->sub[0] : d);
+    if (is_float_pair(type) && !pair)
+        sc_lower_invalid(lower, "needs p|q for the two halves:");
+    uint32_t p = sc_lower_predicate_dest(lower, pair ? &d->sub[0] : d);
     if (!pair && !combined) {
         emit_compare(lower, type, 1, p);
         return;
     }
     uint32_t yes = sc_lower_temp(lower, 4), no = sc_lower_temp(lower, 4);
-    emit_compare(lower, type, 1, yes);
-    sc_lower_alu(lower, SC_ALU_not, SC_T_pred, no, yes, 0, 0);
+    if (is_float_pair(type)) {
+        emit_pair_compare(lower, type, (uint32_t[]){yes, no});
+    } else {
+        emit_compare(lower, type, 1, yes);
+        sc_lower_alu(lower, SC_ALU_not, SC_T_pred, no, yes, 0, 0);
+    }
     uint32_t with =
         combined ? sc_lower_predicate(lower, sc_lower_operand(lower, 3)) : 0;
-    uint32_t q = pair ? predicate_dest(lower, &d->sub[1]) : 0;
+    uint32_t q = pair ? sc_lower_predicate_dest(lower, &d->sub[1]) : 0;
     if (!combined) {
         sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, p, yes, 0, 0);
         sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, q, no, 0, 0);
@@ -105,6 +139,39 @@ static void lower_setp(struct sc_lower *lower)
         sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, q, no, 0, 0);
 }
 
+/* What set stores for "true"; 0 = no such destination. */
+static uint64_t one_of(enum sc_type to)
+{
+    switch (to) {
+    case SC_T_u16:
+    case SC_T_s16:
+        return 0xffff;
+    case SC_T_f16:
+    case SC_T_f16x2:
+        return 0x3c00;
+    case SC_T_bf16:
+    case SC_T_bf16x2:
+        return 0x3f80;
+    case SC_T_f32:
+        return 0x3f800000;
+    case SC_T_u32:
+    case SC_T_s32:
+        return ~0u;
+    default:
+        return 0;
+    }
+}
+
+/* One of two halves of a mask, down to 16 bits of "true". */
+static uint32_t emit_half(struct sc_lower *lower, uint32_t yes, uint64_t one,
+                          uint32_t d)
+{
+    sc_lower_alu(lower, SC_ALU_lo, SC_T_b32, d, yes, 0, 0);
+    sc_lower_alu(lower, SC_ALU_and, SC_T_b16, d, d,
+                 sc_lower_constant(lower, 2, one), 0);
+    return d;
+}
+
 static void lower_set(struct sc_lower *lower)
 {
     const struct sc_inst *inst = lower->inst;
@@ -113,18 +180,33 @@ static void lower_set(struct sc_lower *lower)
         sc_lower_invalid(lower, "needs two types:");
     bool combined = take_combination(lower, &combine);
     sc_lower_count(lower, combined ? 4 : 3, combined ? 4 : 3);
-    enum sc_type to = inst->types[0];
-    if (to != SC_T_u32 && to != SC_T_s32 && to != SC_T_f32)
+    enum sc_type to = inst->types[0], from = inst->types[1];
+    bool pair = is_float_pair(from);
+    uint32_t bytes = sc_type_bytes(to);
+    uint64_t one =
+        pair ? (is_float_pair(to) ? one_of(to) : 0xffff) : one_of(to);
+    if (!one_of(to) ||
+        (pair ? bytes != 4 || to == SC_T_f32 : is_float_pair(to)))
         sc_lower_refuse(lower, "unsupported form");
-    uint32_t yes = sc_lower_temp(lower, 4);
-    emit_compare(lower, inst->types[1], 1, yes);
-    if (combined)
-        sc_lower_alu(lower, combine, SC_T_pred, yes, yes,
+    uint32_t yes[2] = {sc_lower_temp(lower, 4), sc_lower_temp(lower, 4)};
+    if (pair)
+        emit_pair_compare(lower, from, yes);
+    else
+        emit_compare(lower, from, 1, yes[0]);
+    for (uint32_t i = 0; combined && i <= pair; i++)
+        sc_lower_alu(lower, combine, SC_T_pred, yes[i], yes[i],
                      sc_lower_predicate(lower, sc_lower_operand(lower, 3)), 0);
-    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
-    uint32_t one =
-        sc_lower_constant(lower, 4, to == SC_T_f32 ? 0x3f800000 : ~0u);
-    sc_lower_alu(lower, SC_ALU_and, SC_T_b32, d, yes, one, 0);
+    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), bytes);
+    if (pair) {
+        uint32_t low = emit_half(lower, yes[0], one, sc_lower_temp(lower, 2));
+        uint32_t high = emit_half(lower, yes[1], one, sc_lower_temp(lower, 2));
+        sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, d, low, high, 0);
+    } else if (bytes == 2) {
+        emit_half(lower, yes[0], one, d);
+    } else {
+        sc_lower_alu(lower, SC_ALU_and, SC_T_b32, d, yes[0],
+                     sc_lower_constant(lower, 4, one), 0);
+    }
 }
 
 static void lower_selp(struct sc_lower *lower)
@@ -189,7 +271,7 @@ static void lower_testp(struct sc_lower *lower)
             continue;
         uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1),
                                      sc_type_bytes(type), type);
-        uint32_t d = predicate_dest(lower, sc_lower_operand(lower, 0));
+        uint32_t d = sc_lower_predicate_dest(lower, sc_lower_operand(lower, 0));
         sc_lower_alu(lower, tests[i].kind, type, d, a, 0, 0);
         return;
     }

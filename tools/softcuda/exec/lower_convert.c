@@ -179,9 +179,32 @@ static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
     return flags;
 }
 
+/* cvt.pack.sat.u16.s32 d, a, b and .u8.s32.b32 d, a, b, c */
+static void lower_cvt_pack(struct sc_lower *lower)
+{
+    const struct sc_inst *inst = lower->inst;
+    bool three = inst->type_count == 3;
+    bool is_byte = inst->type_count && sc_type_bytes(inst->types[0]) == 1;
+    if (!sc_lower_take(lower, SC_MOD_sat) || inst->type_count < 2 ||
+        inst->types[1] != SC_T_s32 || is_byte != three ||
+        (three && inst->types[2] != SC_T_b32))
+        sc_lower_refuse(lower, "unsupported form");
+    sc_lower_count(lower, three ? 4 : 3, three ? 4 : 3);
+    uint32_t s[3] = {0, 0, 0};
+    for (uint32_t i = 0; i < (three ? 3u : 2u); i++)
+        s[i] =
+            sc_lower_source(lower, sc_lower_operand(lower, i + 1), 4, SC_T_b32);
+    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
+    sc_lower_alu(lower, SC_ALU_pack_sat, inst->types[0], d, s[0], s[1], s[2]);
+}
+
 static void lower_cvt(struct sc_lower *lower)
 {
     const struct sc_inst *inst = lower->inst;
+    if (sc_lower_take(lower, SC_MOD_pack)) {
+        lower_cvt_pack(lower);
+        return;
+    }
     if (inst->type_count != 2)
         sc_lower_invalid(lower, "needs two types:");
     enum sc_type to = bits_as_unsigned(inst->types[0]);

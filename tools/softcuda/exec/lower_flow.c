@@ -196,9 +196,7 @@ static void lower_vote(struct sc_lower *lower)
                      : sc_lower_take(lower, SC_MOD_uni)    ? sc_op_vote_uni
                      : sc_lower_take(lower, SC_MOD_ballot) ? sc_op_vote_ballot
                                                            : NULL;
-    if (!sync)
-        sc_lower_refuse(lower, "only the .sync form is supported:");
-    sc_lower_count(lower, 3, 3);
+    sc_lower_count(lower, sync ? 3 : 2, sync ? 3 : 2);
     uint32_t a = sc_lower_predicate(lower, sc_lower_operand(lower, 1));
     uint32_t e = members(lower, sync, 2);
     uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
@@ -206,6 +204,7 @@ static void lower_vote(struct sc_lower *lower)
     op->d = d;
     op->a = a;
     op->e = e;
+    op->imm = sync ? 0 : SC_VOTE_ACTIVE;
     end_skip(lower, skip);
 }
 

@@ -308,6 +308,80 @@ SAME(prmt_ecl_b32, uint32_t, permute(x, y, prmt_modes[3][z & 3]))
 SAME(prmt_ecr_b32, uint32_t, permute(x, y, prmt_modes[4][z & 3]))
 SAME(prmt_rc16_b32, uint32_t, permute(x, y, prmt_modes[5][z & 3]))
 
+static inline uint32_t make_mask(uint32_t from, uint32_t bits)
+{
+    uint64_t ones = ((uint64_t)1 << (bits > 32 ? 32 : bits)) - 1;
+    return from > 31 ? 0 : (uint32_t)(ones << from);
+}
+
+SAME(bmsk_clamp_b32, uint32_t, make_mask(x, y))
+SAME(bmsk_wrap_b32, uint32_t, make_mask(x & 31, y & 31))
+
+static inline uint32_t extend(uint32_t v, uint32_t bits, bool is_signed)
+{
+    uint32_t mask = make_mask(0, bits);
+    bool minus = is_signed && bits > 0 && bits < 32 && v >> (bits - 1) & 1;
+    return minus ? v | ~mask : v & mask;
+}
+
+SAME(szext_clamp_u32, uint32_t, extend(x, y, false))
+SAME(szext_clamp_s32, uint32_t, extend(x, y, true))
+SAME(szext_wrap_u32, uint32_t, extend(x, y & 31, false))
+SAME(szext_wrap_s32, uint32_t, extend(x, y & 31, true))
+
+/* The n-th set bit from `base` on, downwards for negative n. */
+static inline uint32_t find_nth(uint32_t mask, uint32_t base, int32_t n)
+{
+    uint32_t step = n < 0 ? ~0u : 1;
+    uint32_t left = n < 0 ? 0 - (uint32_t)n : n > 0 ? (uint32_t)n : 1;
+    uint32_t end = n ? 32 : base + 1;
+    for (uint32_t at = base; at < 32 && at != end; at += step)
+        if (mask >> at & 1 && --left == 0)
+            return at;
+    return ~0u;
+}
+
+EXPR(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, find_nth(x, y, z))
+
+/* add, min, max of two 16-bit integers in one register */
+#define PAIR(kind, t, e)                                                       \
+    static inline uint16_t kind##_part_##t(t##_t x, t##_t y, unsigned flags)   \
+    {                                                                          \
+        int32_t r = (e);                                                       \
+        return (uint16_t)(flags & SC_FLAG_RELU && r < 0 ? 0 : r);              \
+    }                                                                          \
+    SAME(kind##_##t##x2, uint32_t,                                             \
+         kind##_part_##t((t##_t)x, (t##_t)y, flags) |                          \
+             (uint32_t)kind##_part_##t((t##_t)(x >> 16), (t##_t)(y >> 16),     \
+                                       flags)                                  \
+                 << 16)
+PAIR(add, uint16, x + y)
+PAIR(min, uint16, x < y ? x : y)
+PAIR(max, uint16, x > y ? x : y)
+PAIR(min, int16, x < y ? x : y)
+PAIR(max, int16, x > y ? x : y)
+
+/* cvt.pack.sat: a to the upper half of 2n bits, b to the lower, above them
+ * what c has below */
+static inline uint32_t pack_sat(int32_t a, int32_t b, uint32_t c, unsigned bits,
+                                bool is_signed)
+{
+    int32_t top = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    int32_t least = is_signed ? -top - 1 : 0;
+    uint32_t mask = (1u << bits) - 1;
+    uint32_t high = (uint32_t)(a > top ? top : a < least ? least : a) & mask;
+    uint32_t low = (uint32_t)(b > top ? top : b < least ? least : b) & mask;
+    return (bits < 16 ? c << 2 * bits : 0) | high << bits | low;
+}
+
+#define PACK_SAT(t, bits, is_signed)                                           \
+    EXPR(pack_sat_##t, uint32_t, int32_t, int32_t, uint32_t,                   \
+         pack_sat(x, y, z, bits, is_signed))
+PACK_SAT(u16, 16, false)
+PACK_SAT(s16, 16, true)
+PACK_SAT(u8, 8, false)
+PACK_SAT(s8, 8, true)
+
 /* dp4a/dp2a: flags bit 0 = a signed, bit 1 = b signed */
 static inline int32_t part(uint32_t v, int index, int bits, bool is_signed)
 {
@@ -407,6 +481,19 @@ static const sc_handler table[SC_ALU_COUNT][SC_T_COUNT] = {
     AT(prmt_ecl, b32, prmt_ecl_b32),
     AT(prmt_ecr, b32, prmt_ecr_b32),
     AT(prmt_rc16, b32, prmt_rc16_b32),
+    AT(bmsk_clamp, b32, bmsk_clamp_b32),
+    AT(bmsk_wrap, b32, bmsk_wrap_b32),
+    UNSIGNED_OR_SIGNED(szext_clamp, 32),
+    UNSIGNED_OR_SIGNED(szext_wrap, 32),
+    AT(fns, b32, fns_b32),
+    AT(add, u16x2, add_uint16x2),
+    AT(add, s16x2, add_uint16x2),
+    AT(min, u16x2, min_uint16x2),
+    AT(max, u16x2, max_uint16x2),
+    AT(min, s16x2, min_int16x2),
+    AT(max, s16x2, max_int16x2),
+    UNSIGNED_OR_SIGNED(pack_sat, 16),
+    UNSIGNED_OR_SIGNED(pack_sat, 8),
     AT(dp4a, b32, dp4a_b32),
     AT(dp2a_lo, b32, dp2a_lo_b32),
     AT(dp2a_hi, b32, dp2a_hi_b32),

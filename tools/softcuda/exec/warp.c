@@ -133,14 +133,14 @@ static inline const struct sc_op *vote(const struct sc_op *op,
     const uint32_t *a = SC_SLOT(const uint32_t, a);
     const uint32_t *members = SC_SLOT(const uint32_t, e);
     uint32_t *d = SC_SLOT(uint32_t, d);
-    uint32_t flip = op->imm & 1;
     FOR_WARPS(w)
     {
-        uint32_t who =
-            strip->bits[w] & members[w * 32 + first_of(strip->bits[w])];
+        uint32_t who = strip->bits[w];
+        if (op->imm != SC_VOTE_ACTIVE)
+            who &= members[w * 32 + first_of(who)];
         uint32_t yes = 0;
         FOR_LANES(w, t)
-        yes |= ((a[t] & 1) ^ flip) << t % 32;
+        yes |= (a[t] & 1) << t % 32;
         yes &= who;
         uint32_t r = mode == ALL   ? (yes == who ? ~0u : 0)
                      : mode == ANY ? (yes ? ~0u : 0)
