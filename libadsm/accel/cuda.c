@@ -7,6 +7,7 @@
 #include "accel/cuda_call.h"
 #include "accel/error.h"
 #include "base/clock.h"
+#include "os/fault.h"
 
 /* Handles cross this layer as void pointers and numbers. */
 static adsm_cu_stream of_stream(adsm_stream stream)
@@ -70,7 +71,16 @@ static int context_current(void **context, int *ordinal)
 
 static int context_wait(struct adsm_accel *accel)
 {
-    return ADSM_CUDA(accel, CtxSynchronize);
+    struct adsm_cuda_visit visit;
+    int status = adsm_cuda_enter(&visit, accel);
+    if (status != ADSM_OK)
+        return status;
+    /* The one call that may take as long as a kernel: signals get through, and
+     * it reads no memory of the program. */
+    adsm_fault_leave_driver();
+    adsm_cu_result result = adsm_cuda_api()->CtxSynchronize();
+    adsm_fault_enter_driver();
+    return adsm_cuda_leave(&visit, "CtxSynchronize", result);
 }
 
 static int stream_create(struct adsm_accel *accel, adsm_stream *stream)

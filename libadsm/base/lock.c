@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,6 +44,46 @@ static void lock_wake(_Atomic uint32_t *word, int count)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
     errno = saved_errno;
 }
+
+/* ---- no asynchronous signals while a lock is held ------------------------ */
+
+static __thread struct {
+    uint32_t depth; /* locks held, stretches and handlers entered */
+    uint64_t saved; /* the thread's mask before the first        */
+} quiet __attribute__((tls_model("initial-exec")));
+
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
+
+void adsm_quiet_enter(void)
+{
+    /* Synchronous signals must arrive: a blocked SIGSEGV ends the process. */
+    static const uint64_t asynchronous =
+        ~(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) |
+          BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT));
+    if (quiet.depth == 0)
+        syscall(SYS_rt_sigprocmask, SIG_BLOCK, &asynchronous, &quiet.saved,
+                sizeof asynchronous);
+    quiet.depth++;
+}
+
+void adsm_quiet_leave(void)
+{
+    if (--quiet.depth == 0)
+        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &quiet.saved, NULL,
+                sizeof quiet.saved);
+}
+
+void adsm_quiet_enter_handler(void)
+{
+    quiet.depth++;
+}
+
+void adsm_quiet_leave_handler(void)
+{
+    quiet.depth--;
+}
+
+/* ---- order ---------------------------------------------------------------- */
 
 #if ADSM_LOCK_CHECKED
 static __thread struct {
@@ -120,6 +161,7 @@ static void lock_take(struct adsm_lock *lock)
 
 void adsm_lock_acquire(struct adsm_lock *lock)
 {
+    adsm_quiet_enter();
     LOCK_CHECK(lock);
     if (__builtin_expect(!lock_grab(lock), 0))
         lock_take(lock);
@@ -127,6 +169,7 @@ void adsm_lock_acquire(struct adsm_lock *lock)
 
 void adsm_lock_acquire_another(struct adsm_lock *lock)
 {
+    adsm_quiet_enter();
     LOCK_CHECK_AFTER(lock);
     if (__builtin_expect(!lock_grab(lock), 0))
         lock_take(lock);
@@ -134,8 +177,11 @@ void adsm_lock_acquire_another(struct adsm_lock *lock)
 
 bool adsm_lock_try(struct adsm_lock *lock)
 {
-    if (!lock_grab(lock))
+    adsm_quiet_enter();
+    if (!lock_grab(lock)) {
+        adsm_quiet_leave();
         return false;
+    }
     LOCK_CHECK_NONE(lock);
     return true;
 }
@@ -147,6 +193,7 @@ void adsm_lock_release(struct adsm_lock *lock)
     if (atomic_exchange_explicit(&lock->word, FREE, memory_order_release) ==
         WAITED)
         lock_wake(&lock->word, 1);
+    adsm_quiet_leave();
 }
 
 bool adsm_lock_is_held(const struct adsm_lock *lock)
@@ -227,6 +274,7 @@ static void rwlock_wake(struct adsm_rwlock *lock)
 
 void adsm_rwlock_acquire_shared(struct adsm_rwlock *lock)
 {
+    adsm_quiet_enter();
     LOCK_CHECK(lock);
     if (rwlock_enter_shared(lock))
         return;
@@ -241,10 +289,12 @@ void adsm_rwlock_release_shared(struct adsm_rwlock *lock)
     LOCK_UNCHECK(lock);
     if (atomic_fetch_sub(&lock->state, 1) == 1)
         rwlock_wake(lock);
+    adsm_quiet_leave();
 }
 
 void adsm_rwlock_acquire(struct adsm_rwlock *lock)
 {
+    adsm_quiet_enter();
     LOCK_CHECK(lock);
     if (rwlock_enter(lock))
         return;
@@ -260,6 +310,7 @@ void adsm_rwlock_release(struct adsm_rwlock *lock)
         atomic_store(&lock->readers_turn, true);
     atomic_store(&lock->state, 0);
     rwlock_wake(lock);
+    adsm_quiet_leave();
 }
 
 void adsm_rwlock_reset_after_fork(struct adsm_rwlock *lock)

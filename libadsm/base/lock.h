@@ -7,6 +7,10 @@
  * violation, builds with -DADSM_DEBUG_LOCKS abort on it. The locks are C11
  * atomics throughout, so ThreadSanitizer follows them without annotations.
  *
+ * A thread that holds a lock takes no asynchronous signals: a handler of the
+ * program that touches shared memory must not wait for the thread it has
+ * interrupted. Costs two system calls for the outermost lock.
+ *
  * Not recursive, not robust, not shared between processes.
  */
 #ifndef ADSM_BASE_LOCK_H
@@ -85,6 +89,20 @@ struct adsm_rwlock {
         0, 0, 0, false, 0, 0                                                   \
     }
 #endif
+
+/**
+ * Begin or end a stretch in which the calling thread takes no asynchronous
+ * signals, as while it holds a lock. Stretches and locks nest.
+ *
+ * Thread: any. Signal: fault path
+ */
+void adsm_quiet_enter(void);
+void adsm_quiet_leave(void);
+
+/** The same for a thread in a handler of a synchronous signal that has all
+ *  asynchronous ones blocked already: saves the system calls. */
+void adsm_quiet_enter_handler(void);
+void adsm_quiet_leave_handler(void);
 
 /** Make a lock in dynamic memory; free locks need no destruction. */
 void adsm_lock_init(struct adsm_lock *lock, enum adsm_rank rank);

@@ -65,7 +65,7 @@ static int touch_block(struct adsm_object *object, uint32_t i,
     return rc;
 }
 
-bool adsm_touch(uintptr_t address, enum adsm_access access)
+static bool touch(uintptr_t address, enum adsm_access access)
 {
     uint64_t start = adsm_now_ns();
     adsm_gate_enter();
@@ -104,4 +104,12 @@ bool adsm_touch(uintptr_t address, enum adsm_access access)
                                     : "cannot open shared data at",
                                 address);
     return rc == ADSM_OK;
+}
+
+bool adsm_touch(uintptr_t address, enum adsm_access access)
+{
+    adsm_quiet_enter_handler();
+    bool served = touch(address, access);
+    adsm_quiet_leave_handler();
+    return served;
 }

@@ -7,6 +7,9 @@
  */
 #include "os/fault_engine.h"
 
+#include "base/lock.h"
+
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -88,12 +91,15 @@ void adsm_fault_set_owner(adsm_fault_owns_fn owns)
 
 void adsm_fault_enter_driver(void)
 {
+    /* A handler's fault would look like one of the driver's own. */
+    adsm_quiet_enter();
     fault_driver_depth = fault_driver_depth + 1;
 }
 
 void adsm_fault_leave_driver(void)
 {
     fault_driver_depth = fault_driver_depth - 1;
+    adsm_quiet_leave();
 }
 
 bool adsm_fault_in_driver(void)
@@ -136,7 +142,12 @@ bool adsm_fault_resolve(const struct adsm_fault_site *site)
     if (fault_is_in_driver(site->addr))
         return false;
     adsm_fault_fn fn = atomic_load_explicit(&fault_fn, memory_order_relaxed);
-    if (!fn(site->addr, fault_guard(site))) {
+    int cancel;
+    /* What waits in there would end the thread with its locks held. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    bool resolved = fn(site->addr, fault_guard(site));
+    pthread_setcancelstate(cancel, NULL);
+    if (!resolved) {
         fault_last.addr = 0;
         return false;
     }

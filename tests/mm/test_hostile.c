@@ -150,6 +150,43 @@ START_TEST(handler_that_touches_the_buffer_of_the_call_it_interrupts_returns)
 }
 END_TEST
 
+/* A handler that touches shared memory, whatever the thread was doing. */
+static void on_tick(int signal)
+{
+    (void)signal;
+    ticks += handled[ticks * 4096 % 600000] != 77;
+    handled[ticks * 8192 % 600000] = 1;
+}
+
+START_TEST(handler_that_touches_shared_memory_may_interrupt_anything)
+{
+    struct fixture f = fixture_up();
+    static uint8_t plain[600000];
+    uint8_t *p = adsmAlloc(600000), *q = adsmAlloc(600000);
+    memset(p, 0, 600000);
+    handled = p;
+    struct sigaction act = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &act, NULL);
+    struct itimerval often = {{0, 150}, {0, 150}}, never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; i < 4000; i++) {
+        uint32_t s = (uint32_t)i;
+        device_fill(f.fill, q, 1000, s);
+        must(adsm_bulk_move(plain, q, 2000));
+        ck_assert_int_eq(plain[999], filled(999, s));
+        must(adsm_bulk_move(q + 100000, p, 300000));
+        if (i % 50 == 0) {
+            void *other = adsmAlloc(100 + (size_t)i * 100);
+            must(adsmFree(other));
+        }
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    ck_assert_int_gt(ticks, 100);
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
 START_TEST(full_disk_and_bad_descriptor_leave_the_object_alone)
 {
     struct fixture f = fixture_up();
@@ -219,6 +256,7 @@ int main(void)
         killed_device_gives_a_status_and_the_program_goes_on,
         no_driver_at_all_is_one_status_with_a_reason,
         handler_that_touches_the_buffer_of_the_call_it_interrupts_returns,
+        handler_that_touches_shared_memory_may_interrupt_anything,
         full_disk_and_bad_descriptor_leave_the_object_alone,
         wild_pointer_beside_shared_objects_reaches_the_programs_handler,
     };
