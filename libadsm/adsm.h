@@ -148,7 +148,16 @@ ADSM_API adsmStatus adsmDetach(void *address, adsmKernel *kernel);
 
 /* ---- calls ------------------------------------------------------------- */
 
-/** What a call does with an argument's object. */
+/**
+ * What a call does with an argument's object.
+ *
+ * Until a call has returned, the program may go on using bytes of its objects
+ * that the kernel does not write; they survive whatever block they share with
+ * what the kernel writes. Bytes that both write have no defined value.
+ * ADSM_IN promises that this call writes no byte of the object, ADSM_OUT that
+ * it writes every byte when the pointer is the object's start: no thread may
+ * write any byte of such an object while the call is made.
+ */
 typedef enum { ADSM_IN = 1, ADSM_OUT = 2, ADSM_INOUT = 3 } adsmMode;
 
 /** One argument: a value (`mode` 0) or a pointer into a shared object. */
