@@ -187,7 +187,7 @@ static int mark_for(struct adsm_accel *accel, struct adsm_lane *lane,
 int adsm_lane_order(struct adsm_accel *accel, struct adsm_lane *lane,
                     uint64_t seq, adsm_stream stream)
 {
-    struct adsm_mark *mark;
+    struct adsm_mark *mark = NULL;
     if (adsm_lane_is_done(lane, seq) ||
         (lane->state == ADSM_LANE_LIVE && lane->stream == stream &&
          lane->thread == 0))
