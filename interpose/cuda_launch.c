@@ -26,9 +26,9 @@ struct arguments {
 /* Bytes [from, +bytes) of the program, which may be shared, to plain memory. */
 static CUresult fetch(void *to, const void *from, size_t bytes)
 {
-    hook_depth++;
+    hook_enter();
     int status = adsm_bulk_move(to, from, bytes);
-    hook_depth--;
+    hook_leave();
     return cuda_result("reading the arguments of a launch", status);
 }
 
@@ -94,10 +94,10 @@ struct call {
 /* Release everything to a kernel on `stream`. */
 static CUresult release_all(struct call *call)
 {
-    hook_depth++;
+    hook_enter();
     int status = adsm_boundary_call(call->accel, call->order.stream, NULL, NULL,
                                     0, false);
-    hook_depth--;
+    hook_leave();
     return cuda_result("a launch", status);
 }
 
@@ -114,13 +114,13 @@ static CUresult called(const struct call *call, CUresult result)
     int status = ADSM_OK;
     if (!call->accel)
         return result;
-    hook_depth++;
+    hook_enter();
     if (result)
         adsm_boundary_call_failed();
     else
         status = adsm_boundary_called(call->accel, call->order.stream,
                                       call->order.per_thread, NULL, 0, false);
-    hook_depth--;
+    hook_leave();
     return result ? result : cuda_result("a launch", status);
 }
 

@@ -15,9 +15,12 @@ static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
                       size_t bytes)
 {
     void *host;
-    hook_depth++;
+    /* Too many to be rounded up; to the driver it is merely too many. */
+    if (bytes > PTRDIFF_MAX)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    hook_enter();
     int status = adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &host);
-    hook_depth--;
+    hook_leave();
     if (!status)
         *device = (CUdeviceptr)host;
     return cuda_result("an allocation of device memory", status);
@@ -57,9 +60,9 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
 
 static CUresult release(CUdeviceptr device)
 {
-    hook_depth++;
+    hook_enter();
     int status = adsm_heap_free((void *)device);
-    hook_depth--;
+    hook_leave();
     return cuda_result("freeing device memory", status);
 }
 

@@ -31,9 +31,9 @@ bool cuda_resolve_has(void **slot);
  *  own business, and so are its faults. */
 #define CUDA_CALL(name, args)                                                  \
     ({                                                                         \
-        hook_depth++;                                                          \
+        hook_enter();                                                          \
         CUresult cuda_call_result = CUDA_REAL(name, args);                     \
-        hook_depth--;                                                          \
+        hook_leave();                                                          \
         cuda_call_result;                                                      \
     })
 

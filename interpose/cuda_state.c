@@ -38,7 +38,7 @@ struct adsm_accel *cuda_accel_serving(void)
     const char *why = "";
     if (hook_depth || !cuda_driver_context())
         return NULL;
-    hook_depth++;
+    hook_enter();
     if (is_up()) {
         int status = adsm_accel_of_current(&accel);
         if (status) {
@@ -54,7 +54,7 @@ struct adsm_accel *cuda_accel_serving(void)
                           why);
         }
     }
-    hook_depth--;
+    hook_leave();
     return accel;
 }
 
@@ -135,14 +135,14 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
     if (!bytes || !enter(work, address))
         return CUDA_SUCCESS;
     work->read_bytes = bytes;
-    hook_depth++;
+    hook_enter();
     /* What was flushed for an earlier call may still be on its way. */
     int status = adsm_boundary_is_far(host, bytes)
                      ? adsm_dma_order_uploads(work->accel, stream)
                      : adsm_boundary_device_read(host, bytes, stream);
     if (!status)
         status = settle(work);
-    hook_depth--;
+    hook_leave();
     return cuda_result("a device copy from shared memory", status);
 }
 
@@ -169,7 +169,7 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
     if (!bytes || !enter(work, address))
         return CUDA_SUCCESS;
     work->written_bytes = bytes;
-    hook_depth++;
+    hook_enter();
     int status = adsm_boundary_device_write((const void *)address, bytes,
                                             work->order.stream, &work->write);
     struct adsm_object *object = work->write.object;
@@ -181,7 +181,7 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
         status = settle(work);
     if (status)
         adsm_boundary_device_written(&work->write);
-    hook_depth--;
+    hook_leave();
     return cuda_result("a device copy to shared memory", status);
 }
 
@@ -252,7 +252,7 @@ CUresult cuda_done(struct cuda_work *work, CUresult result)
 {
     if (!work->accel)
         return result;
-    hook_depth++;
+    hook_enter();
     if (!result && !work->foreign)
         adsm_lane_note(work->accel, work->order.stream, work->order.per_thread);
     /* An object of one context in work of another: there is no lane of the
@@ -262,7 +262,7 @@ CUresult cuda_done(struct cuda_work *work, CUresult result)
     adsm_boundary_device_written(&work->write);
     if (!result)
         count(work);
-    hook_depth--;
+    hook_leave();
     return result;
 }
 
@@ -283,8 +283,8 @@ void cuda_context_gone(CUcontext context)
         context && !hook_depth ? adsm_accel_of_context(context) : NULL;
     if (!accel)
         return;
-    hook_depth++;
+    hook_enter();
     adsm_heap_forget(accel);
     adsm_accel_forget(accel);
-    hook_depth--;
+    hook_leave();
 }

@@ -15,9 +15,9 @@ static CUresult waited(CUresult result)
     struct adsm_accel *accel = cuda_accel_current();
     if (!accel)
         return result;
-    hook_depth++;
+    hook_enter();
     int status = adsm_boundary_return(accel);
-    hook_depth--;
+    hook_leave();
     return cuda_result("acquiring shared memory", status);
 }
 
@@ -51,9 +51,9 @@ static void retire(CUstream stream)
     struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
     if (!accel || !stream)
         return;
-    hook_depth++;
+    hook_enter();
     adsm_lane_retire(accel, stream);
-    hook_depth--;
+    hook_leave();
 }
 
 CUresult cuStreamDestroy(CUstream stream)

@@ -17,6 +17,7 @@
 
 struct hook_real hook_real;
 _Thread_local int hook_depth;
+_Thread_local int hook_cancel;
 
 static const struct adsm_hook infos[] = {
 #define ADSM_HOOK_LOADER(name)                {#name, "loader", NULL, 0, 0},

@@ -19,6 +19,7 @@
 #include "mm/index.h"
 #include "mm/pin.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,6 +65,25 @@ void hook_resolve(void);
  * behalf of a hook: calls that come from there go straight through.
  */
 extern _Thread_local int hook_depth __attribute__((tls_model("initial-exec")));
+
+/** What the outermost hook of this thread restores. */
+extern _Thread_local int hook_cancel __attribute__((tls_model("initial-exec")));
+
+/**
+ * Begin and end a stretch inside the driver or the runtime. Not a place where
+ * the thread can be cancelled: it may hold locks there. Thread: any.
+ */
+static inline void hook_enter(void)
+{
+    if (hook_depth++ == 0)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &hook_cancel);
+}
+
+static inline void hook_leave(void)
+{
+    if (--hook_depth == 0)
+        pthread_setcancelstate(hook_cancel, NULL);
+}
 
 /** One row of the tables: where the wrapper and the real function are. */
 struct hook_link {

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,6 +145,12 @@ static ssize_t io_fail(int status)
     return -1;
 }
 
+/* The thread was cancelled where it waited in the kernel. */
+static void give_up(void *list)
+{
+    pieces_end(list, 0);
+}
+
 static __attribute__((noinline)) ssize_t
 io_shared(const struct io_call *call, const struct iovec *iov, int count)
 {
@@ -157,7 +164,10 @@ io_shared(const struct io_call *call, const struct iovec *iov, int count)
     int status = pieces_begin(&list, iov, count, call->access, bounce);
     if (status)
         return io_fail(status);
-    ssize_t done = call->issue(call, list.iov, list.count);
+    ssize_t done;
+    pthread_cleanup_push(give_up, &list);
+    done = call->issue(call, list.iov, list.count);
+    pthread_cleanup_pop(0);
     status = pieces_end(&list, done > 0 ? (size_t)done : 0);
     return status ? io_fail(status) : done;
 }

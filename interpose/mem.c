@@ -14,6 +14,8 @@
 /* Below this, taking locks costs more than the copy and its one fault. */
 enum { BULK_LEAST_BYTES = 4096 };
 
+enum { PAGE_LEAST_BYTES = 4096 };
+
 /* What the index covers. */
 enum { ADDRESS_BITS = ADSM_CHUNK_SHIFT + 2 * ADSM_INDEX_BITS };
 
@@ -47,6 +49,25 @@ static int early_compare(const void *a, const void *b, size_t bytes)
     return 0;
 }
 
+/* Touch a byte of each page of [address, +bytes) that is not shared, before any
+ * lock is taken: where the memory is not there, the program's handler for
+ * SIGSEGV runs, and may jump away. */
+static void touch_plain(const void *address, size_t bytes, bool writes)
+{
+    uintptr_t at = (uintptr_t)address, end = at + bytes;
+    while (at < end) {
+        if (adsm_index_find((const void *)at)) {
+            at = (at | (HOOK_CHUNK_BYTES - 1)) + 1;
+            continue;
+        }
+        if (writes)
+            __atomic_fetch_or((char *)at, 0, __ATOMIC_RELAXED);
+        else
+            (void)*(const volatile char *)at;
+        at = (at | (PAGE_LEAST_BYTES - 1)) + 1;
+    }
+}
+
 /* Everything but the usual case. */
 static __attribute__((noinline)) void *shared_move(void *to, const void *from,
                                                    size_t bytes)
@@ -54,9 +75,11 @@ static __attribute__((noinline)) void *shared_move(void *to, const void *from,
     if (bytes < BULK_LEAST_BYTES || hook_depth ||
         (hook_is_plain(to, bytes) && hook_is_plain(from, bytes)))
         return hook_real.memmove(to, from, bytes);
-    hook_depth++;
+    touch_plain(from, bytes, false);
+    touch_plain(to, bytes, true);
+    hook_enter();
     int status = adsm_bulk_move(to, from, bytes);
-    hook_depth--;
+    hook_leave();
     if (status)
         hook_failed("memmove", status);
     return to;
@@ -67,9 +90,10 @@ static __attribute__((noinline)) void *shared_set(void *to, int value,
 {
     if (bytes < BULK_LEAST_BYTES || hook_depth || hook_is_plain(to, bytes))
         return hook_real.memset(to, value, bytes);
-    hook_depth++;
+    touch_plain(to, bytes, true);
+    hook_enter();
     int status = adsm_bulk_set(to, value, bytes);
-    hook_depth--;
+    hook_leave();
     if (status)
         hook_failed("memset", status);
     return to;
@@ -82,9 +106,11 @@ static __attribute__((noinline)) int shared_compare(const void *a,
     if (bytes < BULK_LEAST_BYTES || hook_depth ||
         (hook_is_plain(a, bytes) && hook_is_plain(b, bytes)))
         return hook_real.memcmp(a, b, bytes);
-    hook_depth++;
+    touch_plain(a, bytes, false);
+    touch_plain(b, bytes, false);
+    hook_enter();
     int status = adsm_bulk_compare(a, b, bytes, &order);
-    hook_depth--;
+    hook_leave();
     if (status)
         hook_failed("memcmp", status);
     return order;

@@ -140,11 +140,11 @@ int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
     int status = prepare(list, bounced, most_pieces(iov, count) > PIECES_FEW);
     if (status)
         return status;
-    hook_depth++;
+    hook_enter();
     status = fill(list, iov, count);
     if (status)
         pieces_end(list, 0);
-    hook_depth--;
+    hook_leave();
     return status;
 }
 
@@ -177,7 +177,7 @@ int pieces_end(struct pieces *list, size_t done)
     int status = ADSM_OK;
     int saved = errno;
     size_t end = list->total;
-    hook_depth++;
+    hook_enter();
     if (list->bounce && list->access == ADSM_WRITE)
         status = put_bounced(list, done);
     for (int i = list->count - 1; i >= 0; i--) {
@@ -189,7 +189,7 @@ int pieces_end(struct pieces *list, size_t done)
         }
         end = begin;
     }
-    hook_depth--;
+    hook_leave();
     if (list->map)
         munmap(list->map, list->map_bytes);
     errno = saved;

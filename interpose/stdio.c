@@ -80,7 +80,7 @@ static __attribute__((noinline)) size_t read_shared(char *to, size_t size,
 {
     size_t total = size * items, done = 0;
     bool bounce = may_wait(stream);
-    hook_depth++;
+    hook_enter();
     while (done < total) {
         size_t asked;
         int status;
@@ -94,7 +94,7 @@ static __attribute__((noinline)) size_t read_shared(char *to, size_t size,
         if (got < asked)
             break;
     }
-    hook_depth--;
+    hook_leave();
     return done == total ? items : done / size;
 }
 
@@ -102,7 +102,7 @@ static __attribute__((noinline)) size_t
 write_shared(const char *from, size_t size, size_t items, FILE *stream)
 {
     size_t total = size * items, done = 0;
-    hook_depth++;
+    hook_enter();
     while (done < total) {
         size_t asked;
         int status;
@@ -116,7 +116,7 @@ write_shared(const char *from, size_t size, size_t items, FILE *stream)
         if (put < asked)
             break;
     }
-    hook_depth--;
+    hook_leave();
     return done == total ? items : done / size;
 }
 

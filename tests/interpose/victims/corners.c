@@ -95,6 +95,7 @@ static void refused(void)
     printf("%d", cuMemAlloc(NULL, 10));
     printf(" %d", cuMemAlloc(&base, 0));
     printf(" %d", cuMemAlloc(&base, (size_t)1 << 60));
+    printf(" %d", cuMemAlloc(&base, SIZE_MAX));
     printf(" %d", cuMemFree(at + 256));
     printf(" %d", cuMemFree(0));
     printf(" %d", cuMemcpyHtoD(at, &byte, 0));

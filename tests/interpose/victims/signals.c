@@ -1,12 +1,14 @@
 /*
  * A program with its own ideas about SIGSEGV: handlers installed late, masks,
- * handlers that block everything. See memory.h for the command line.
+ * handlers that block everything or jump out of copies, a cancelled thread.
+ * See memory.h for the command line.
  */
 #include "memory.h"
 
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <unistd.h>
 
 enum { BYTES = 1 << 20 };
 
@@ -117,6 +119,52 @@ static void full_mask_handler(void)
     raise(SIGUSR1);
 }
 
+/* Copies that meet a bad page: the handler jumps out of the middle. */
+static void jumps(void)
+{
+    uint8_t *none =
+        mmap(NULL, BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, on_plain_segv);
+    for (volatile int i = 0; i < 6; i++) {
+        fresh((uint8_t)(7 + i));
+        caught = 0;
+        if (sigsetjmp(back, 1) == 0) {
+            if (i % 3 == 0)
+                memcpy(memory, none, BYTES);
+            else if (i % 3 == 1)
+                memmove(none, memory, BYTES);
+            else
+                caught = 5 + (memcmp(memory, none, BYTES) == 0);
+        }
+        printf("jump %d", caught);
+        with_inherited_mask("");
+    }
+    signal(SIGSEGV, SIG_DFL);
+}
+
+static void *with_full_pipe(void *end)
+{
+    return write(*(int *)end, memory, BYTES) < 0 ? end : NULL;
+}
+
+/* A thread ends in the middle of a write from the memory. */
+static void cancelled(void)
+{
+    int ends[2];
+    pthread_t thread;
+    void *result;
+    if (pipe(ends) != 0)
+        return;
+    fresh(20);
+    pthread_create(&thread, NULL, with_full_pipe, &ends[1]);
+    usleep(20000);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    printf("cancelled %d\n", result == PTHREAD_CANCELED);
+    fresh(21);
+    with_inherited_mask("after it");
+}
+
 int main(int argc, char **argv)
 {
     memory_start(argc, argv);
@@ -125,5 +173,7 @@ int main(int argc, char **argv)
     handlers();
     masks();
     full_mask_handler();
+    jumps();
+    cancelled();
     return 0;
 }
