@@ -4,6 +4,7 @@
 #ifndef TESTS_BASE_CAPTURE_H
 #define TESTS_BASE_CAPTURE_H
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@ static inline void capture_begin(struct capture *capture)
 {
     capture->saved = dup(STDERR_FILENO);
     capture->file = memfd_create("capture", 0);
+    /* The kernel does not guard the position of a memory file. */
+    fcntl(capture->file, F_SETFL, O_APPEND);
     dup2(capture->file, STDERR_FILENO);
 }
 
