@@ -263,14 +263,29 @@ START_TEST(exhausted_device_memory_is_a_status_and_frees_recover)
 }
 END_TEST
 
-SUITE_MAIN("limits", 120,
-           twenty_thousand_small_objects_fit_in_64_files_and_16_mib,
-           two_thousand_large_objects_under_64_files_are_all_usable,
-           every_other_page_of_4_gib_can_be_written,
-           block_at_the_mapping_limit_is_widened_and_nothing_is_lost,
-           device_write_at_the_mapping_limit_reaches_the_cpu,
-           device_read_at_the_mapping_limit_sees_what_the_cpu_wrote,
-           short_pin_at_the_mapping_limit_keeps_what_it_did_not_reach,
-           device_memory_never_touched_costs_a_mib_of_host_per_gib,
-           locked_memory_limit_of_64_kib_only_costs_speed,
-           exhausted_device_memory_is_a_status_and_frees_recover)
+/* AddressSanitizer needs mappings of its own and ends the program where there
+ * are none: the cases at the mapping limit, which stand last, run in the plain
+ * build only. */
+#ifdef __SANITIZE_ADDRESS__
+enum { LEFT_OUT = 4 };
+#else
+enum { LEFT_OUT = 0 };
+#endif
+
+int main(void)
+{
+    const TTest *const cases[] = {
+        twenty_thousand_small_objects_fit_in_64_files_and_16_mib,
+        two_thousand_large_objects_under_64_files_are_all_usable,
+        every_other_page_of_4_gib_can_be_written,
+        device_memory_never_touched_costs_a_mib_of_host_per_gib,
+        locked_memory_limit_of_64_kib_only_costs_speed,
+        exhausted_device_memory_is_a_status_and_frees_recover,
+        block_at_the_mapping_limit_is_widened_and_nothing_is_lost,
+        device_write_at_the_mapping_limit_reaches_the_cpu,
+        device_read_at_the_mapping_limit_sees_what_the_cpu_wrote,
+        short_pin_at_the_mapping_limit_keeps_what_it_did_not_reach,
+    };
+    return suite_run("limits", cases, sizeof cases / sizeof *cases - LEFT_OUT,
+                     120);
+}
