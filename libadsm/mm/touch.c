@@ -28,13 +28,17 @@ static int widen(struct adsm_object *object, uint32_t generation, uint32_t i)
     return rc;
 }
 
+/* The device whose data was given up last: said once, not insisted on again. */
+static struct adsm_accel *_Atomic given_up;
+
 static int salvage(struct adsm_object *object, uint32_t i)
 {
-    adsm_log_signal_address(
-        ADSM_LOG_ERROR,
-        "the device is lost: the program goes on with what the host last had "
-        "at",
-        (unsigned long)(object->host + ((size_t)i << object->block_shift)));
+    if (atomic_exchange(&given_up, object->home) != object->home)
+        adsm_log_signal_address(
+            ADSM_LOG_ERROR,
+            "the device is lost: the program goes on with what the host last "
+            "had, from",
+            (unsigned long)(object->host + ((size_t)i << object->block_shift)));
     return adsm_coherence_salvage(object, i);
 }
 
@@ -45,6 +49,7 @@ static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
     enum { TRIES = 200, PAUSE_NS = 10 * 1000 * 1000 };
     int rc = ADSM_E_DEVICE;
     for (int k = 0; k < TRIES && rc == ADSM_E_DEVICE &&
+                    atomic_load(&given_up) != object->home &&
                     adsm_accel_health(object->home) == ADSM_OK;
          k++) {
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
