@@ -8,7 +8,6 @@
 #include "mm/index.h"
 #include "mm/pin.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
