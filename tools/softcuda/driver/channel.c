@@ -41,6 +41,8 @@ static CUresult result_of(uint32_t status)
         return CUDA_ERROR_LAUNCH_FAILED;
     case SC_EXEC_TIMEOUT:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case SC_EXEC_ASSERT:
+        return CUDA_ERROR_ASSERT;
     }
     return CUDA_ERROR_UNKNOWN;
 }

@@ -84,6 +84,7 @@ enum sc_exec_status {
     SC_EXEC_ILLEGAL_INSTRUCTION, /* e.g. brx.idx past its table */
     SC_EXEC_TRAP,                /* the kernel executed trap */
     SC_EXEC_TIMEOUT,             /* cancelled, or a barrier that cannot open */
+    SC_EXEC_ASSERT,              /* a device-side assert failed */
 };
 
 struct sc_module;
@@ -95,6 +96,11 @@ struct sc_launch {
     const void *params;         /* may be NULL when the kernel has none */
     size_t param_bytes;         /* at least the kernel's param_bytes */
     const volatile int *cancel; /* may be NULL; non-zero stops the launch */
+    bool cooperative;           /* all CTAs must make progress together */
+    /* receives what the kernel prints, from any worker, one call at a time;
+     * NULL = dropped */
+    void (*print)(void *ctx, const char *text, size_t bytes);
+    void *print_ctx;
 };
 
 /** Where and why a launch died; `text` is a whole sentence for the log. */

@@ -228,7 +228,8 @@ const char *sc_exec_status_text(enum sc_exec_status status)
         [SC_EXEC_MISALIGNED] = "misaligned address",
         [SC_EXEC_ILLEGAL_INSTRUCTION] = "illegal instruction",
         [SC_EXEC_TRAP] = "trap",
-        [SC_EXEC_TIMEOUT] = "launch stopped"};
+        [SC_EXEC_TIMEOUT] = "launch stopped",
+        [SC_EXEC_ASSERT] = "device-side assert"};
     bool known = (size_t)status < sizeof texts / sizeof *texts;
     return known ? texts[status] : "unknown status";
 }
