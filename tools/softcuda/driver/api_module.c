@@ -9,14 +9,15 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/entry.h"
+#include "driver/fatbin.h"
 #include "driver/handle.h"
 #include "driver/module.h"
 
-static CUresult find_text(const void *image, const char **text, size_t *bytes)
+static CUresult find_text(const void *image, struct sc_text *text)
 {
     char why[256];
-    CUresult result = sc_fatbin_find(image, text, bytes, why, sizeof why);
-    if (result != CUDA_SUCCESS)
+    CUresult result = sc_fatbin_find(image, text, why, sizeof why);
+    if (result != CUDA_SUCCESS && *why)
         sc_say("module refused: %s", why);
     return result;
 }
@@ -25,13 +26,15 @@ static CUresult load(CUmodule *module, const void *image,
                      const struct sc_jit_log *log)
 {
     CUcontext ctx;
-    const char *text;
-    size_t bytes;
+    struct sc_text text;
     SC_TRY(sc_enter_context(&ctx));
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    SC_TRY(find_text(image, &text, &bytes));
-    return sc_module_new(module, ctx, text, bytes, NULL, log);
+    SC_TRY(find_text(image, &text));
+    CUresult result =
+        sc_module_new(module, ctx, text.text, text.bytes, NULL, log);
+    free(text.text);
+    return result;
 }
 
 SC_API cuModuleLoadData(CUmodule *module, const void *image)
@@ -169,28 +172,24 @@ SC_API cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
 static CUresult new_library(CUlibrary *out, const void *image,
                             const struct sc_jit_log *log)
 {
-    const char *text;
-    size_t bytes;
+    struct sc_text text;
     if (!out || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    SC_TRY(find_text(image, &text, &bytes));
+    SC_TRY(find_text(image, &text));
     CUlibrary library = calloc(1, sizeof *library);
-    char *copy = malloc(bytes + 1);
-    if (!library || !copy || !sc_handle_add(library, SC_HANDLE_LIBRARY)) {
+    if (!library || !sc_handle_add(library, SC_HANDLE_LIBRARY)) {
         free(library);
-        free(copy);
+        free(text.text);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    memcpy(copy, text, bytes);
-    copy[bytes] = '\0';
-    library->image = copy;
-    library->image_bytes = bytes;
+    library->image = text.text;
+    library->image_bytes = text.bytes;
     /* A library belongs to no context, but errors in it should show here. */
     CUcontext ctx;
     CUmodule module;
     if (sc_enter_context(&ctx) == CUDA_SUCCESS) {
         CUresult result =
-            sc_module_new(&module, ctx, copy, bytes, library, log);
+            sc_module_new(&module, ctx, text.text, text.bytes, library, log);
         if (result != CUDA_SUCCESS) {
             sc_library_destroy(library);
             return result;

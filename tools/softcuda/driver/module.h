@@ -104,17 +104,4 @@ CUkernel sc_library_kernel(CUlibrary library, const char *name);
 CUresult sc_function_resolve(CUfunction handle, CUcontext ctx,
                              CUfunction *function);
 
-/**
- * Find PTX text in an image: text itself, a fat binary, or its wrapper.
- *
- * @image as given to cuModuleLoadData; @text, @bytes receive the PTX, inside
- *        the image
- * @why   receives one sentence when there is none
- * Return: CUDA_SUCCESS, CUDA_ERROR_INVALID_IMAGE,
- *         CUDA_ERROR_NO_BINARY_FOR_GPU
- * Thread: any
- */
-CUresult sc_fatbin_find(const void *image, const char **text, size_t *bytes,
-                        char *why, size_t why_bytes);
-
 #endif
