@@ -26,6 +26,12 @@ static inline void sc_futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/** Wake up to `count` of those who sleep on the word. */
+static inline void sc_futex_wake_some(_Atomic uint32_t *word, uint32_t count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
+}
+
 /** CLOCK_MONOTONIC in nanoseconds, the same clock in every process. */
 static inline uint64_t sc_now_ns(void)
 {

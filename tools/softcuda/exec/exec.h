@@ -89,6 +89,13 @@ enum sc_exec_status {
 
 struct sc_module;
 
+/** What ran a launch. */
+struct sc_launch_report {
+    uint64_t interpreted, native; /* CTAs */
+    const char *why;              /* not native; NULL = it is, or will be; lives
+                                   * as long as the module */
+};
+
 /** One launch; `params` holds the parameters at the offsets of sc_param. */
 struct sc_launch {
     uint32_t grid[3], block[3];
@@ -101,6 +108,7 @@ struct sc_launch {
      * NULL = dropped */
     void (*print)(void *ctx, const char *text, size_t bytes);
     void *print_ctx;
+    struct sc_launch_report *report; /* may be NULL */
 };
 
 /** Where and why a launch died; `text` is a whole sentence for the log. */

@@ -1,7 +1,8 @@
 /*
  * Faults of kernels: SIGSEGV and SIGBUS of a worker inside a kernel, at an
- * address inside the device window, end that CTA; all others go on to who had
- * the signal before.
+ * address inside the device window, end that CTA, as do all in generated code,
+ * which touches nothing but what the kernel names; all others go on to who
+ * had the signal before.
  *
  * Lock: none; the handlers are installed and removed by sc_exec_init/fini.
  */
@@ -37,7 +38,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     struct sc_worker *worker = running;
     uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
-    if (!worker || at - worker->cta.window_base >= worker->cta.window_bytes) {
+    if (!worker || (!worker->in_native &&
+                    at - worker->cta.window_base >= worker->cta.window_bytes)) {
         pass_on(number, info, context);
         return;
     }

@@ -1,134 +1,289 @@
 /*
- * The worker pool and launches; see exec/exec.h.
+ * Launches: what may start, how CTAs are dealt out, interpreter or native.
  *
- * The calling thread is worker 0, so that a small grid pays for no wake-up.
- * Locks: `launches` (one launch at a time), then `pool.lock`.
+ * CTAs start in the order of their numbers, from one counter. A worker takes
+ * several at a time where that is safe; in each take it looks whether native
+ * code has become ready.
+ * Lock: `launches`, one launch at a time; `failed` of a job by its own.
  */
-#include "exec/worker.h"
+#include "exec/launch.h"
+
+#include "device/futex.h"
+#include "exec/pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define MAX_WORKERS 256
+/* A take should not last longer, so that cancelling, native code that became
+ * ready and uneven CTAs are noticed. */
+#define TAKE_NS 200000u
+/* A grid that is expected to take less runs on the calling thread alone. */
+#define ALONE_NS 5000u
+/* CTAs taken at once while nobody knows how long one takes. */
+#define TAKE_UNKNOWN 8u
 
 struct job {
     const struct sc_module *module;
-    const struct sc_kernel *kernel;
+    struct sc_kernel *kernel;
     const struct sc_launch *launch;
+    struct sc_build_variant *variant; /* NULL = interpreter only */
     uint64_t ctas;
-    _Atomic uint64_t next;
-    atomic_bool stopped;
-    enum sc_exec_status status; /* of the first to fail; pool.lock */
+    uint64_t most; /* CTAs of one take */
+    uint32_t workers;
+    _Alignas(64) _Atomic uint64_t next;
+    _Alignas(64) atomic_bool stopped;
+    pthread_mutex_t lock;
+    enum sc_exec_status status; /* of the first to fail */
     struct sc_exec_fault fault;
+    _Atomic uint64_t interpreted, native, work_ns;
 };
 
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t work, done;
-    struct sc_worker *workers; /* [0] is the caller of a launch */
-    pthread_t *threads;
-    uint32_t count;   /* workers, 0 = not initialised */
-    uint32_t started; /* threads, numbers 1 … started */
-    uint64_t serial;  /* of the job, so that each thread takes it once */
-    uint32_t wanted, busy;
-    struct job *job;
-    bool quit;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .work = PTHREAD_COND_INITIALIZER,
-          .done = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t launches = PTHREAD_MUTEX_INITIALIZER;
+
+static bool has(const struct sc_inst *inst, enum sc_modifier modifier)
+{
+    return inst->mods[modifier / 64] >> modifier % 64 & 1;
+}
+
+bool sc_launch_may_wait(const struct sc_func *kernel)
+{
+    for (size_t i = 0; i < kernel->inst_count; i++) {
+        const struct sc_inst *inst = &kernel->insts[i];
+        bool load = inst->opcode == SC_OP_ld &&
+                    (has(inst, SC_MOD_volatile) || has(inst, SC_MOD_acquire) ||
+                     has(inst, SC_MOD_relaxed));
+        if (inst->opcode == SC_OP_call ||
+            ((load || inst->opcode == SC_OP_atom) && !has(inst, SC_MOD_shared)))
+            return true;
+    }
+    return false;
+}
 
 static void fail_job(struct job *job, enum sc_exec_status status,
                      const struct sc_exec_fault *fault)
 {
-    pthread_mutex_lock(&pool.lock);
+    pthread_mutex_lock(&job->lock);
     if (job->status == SC_EXEC_OK) {
         job->status = status;
         job->fault = *fault;
     }
-    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&job->lock);
     atomic_store(&job->stopped, true);
 }
 
-static bool is_cancelled(const struct sc_launch *launch)
+static void fail_for_memory(struct job *job)
 {
-    return launch->cancel && *launch->cancel;
+    struct sc_exec_fault fault = {.kernel = job->kernel->info.name};
+    snprintf(fault.text, sizeof fault.text,
+             "no host memory to run kernel '%.60s'", fault.kernel);
+    fail_job(job, SC_EXEC_NO_MEMORY, &fault);
 }
 
-static void run_ctas(struct sc_worker *worker, struct job *job)
+static bool is_stopped(struct job *job)
+{
+    if (atomic_load_explicit(&job->stopped, memory_order_relaxed))
+        return true;
+    const volatile int *cancel = job->launch->cancel;
+    if (!cancel || !*cancel)
+        return false;
+    struct sc_exec_fault fault = {.kernel = job->kernel->info.name};
+    snprintf(fault.text, sizeof fault.text, "kernel '%.60s' was cancelled",
+             fault.kernel);
+    fail_job(job, SC_EXEC_TIMEOUT, &fault);
+    return true;
+}
+
+static void place_of(const struct job *job, uint64_t cta, uint32_t id[3])
 {
     const uint32_t *grid = job->launch->grid;
-    struct sc_exec_fault fault = {.kernel = job->kernel->info.name};
+    id[0] = (uint32_t)(cta % grid[0]);
+    id[1] = (uint32_t)(cta / grid[0] % grid[1]);
+    id[2] = (uint32_t)(cta / grid[0] / grid[1]);
+}
+
+/* Take the next CTAs: a share of what is left, so that the last takes are
+ * small. Return: how many from `first`, 0 = none left. */
+static uint64_t take(struct job *job, uint64_t *first)
+{
+    uint64_t next = atomic_load_explicit(&job->next, memory_order_relaxed);
+    if (next >= job->ctas)
+        return 0;
+    uint64_t n = (job->ctas - next) / (4u * job->workers);
+    n = n > job->most ? job->most : n ? n : 1;
+    next = atomic_fetch_add_explicit(&job->next, n, memory_order_relaxed);
+    if (next >= job->ctas)
+        return 0;
+    *first = next;
+    return job->ctas - next < n ? job->ctas - next : n;
+}
+
+static sc_native_run *native_of(const struct job *job)
+{
+    return job->variant
+               ? atomic_load_explicit(&job->variant->run, memory_order_acquire)
+               : NULL;
+}
+
+/* Return: CTAs that were run of those from `first`; fewer when the job stops
+ * or native code became ready. */
+static uint64_t interpret(struct sc_worker *worker, struct job *job,
+                          uint64_t first, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t id[3];
+        if (i && (is_stopped(job) || native_of(job)))
+            return i;
+        place_of(job, first + i, id);
+        sc_worker_run(worker, id);
+        if (worker->cta.status != SC_EXEC_OK) {
+            fail_job(job, worker->cta.status, &worker->cta.fault);
+            return i;
+        }
+    }
+    return count;
+}
+
+static uint64_t run_native(struct sc_worker *worker, struct job *job,
+                           sc_native_run *run, uint64_t first, uint64_t count)
+{
+    sc_worker_run_native(worker, job->variant, run, first, count);
+    if (worker->cta.status == SC_EXEC_OK)
+        return count;
+    fail_job(job, worker->cta.status, &worker->cta.fault);
+    return 0;
+}
+
+/* What one worker did in one job. */
+struct sums {
+    uint64_t interpreted, native, spent_ns;
+};
+
+static void run_take(struct sc_worker *worker, struct job *job, uint64_t first,
+                     uint64_t count, struct sums *sums)
+{
+    while (count && !is_stopped(job)) {
+        sc_native_run *run = native_of(job);
+        uint64_t done, begin = run ? 0 : sc_now_ns();
+        if (run) {
+            done = run_native(worker, job, run, first, count);
+            sums->native += done;
+        } else {
+            done = interpret(worker, job, first, count);
+            sums->interpreted += done;
+            if (job->variant)
+                sc_build_spend(job->variant, sc_now_ns() - begin);
+        }
+        first += done;
+        count -= done;
+    }
+}
+
+static void run_ctas(struct sc_worker *worker, void *argument)
+{
+    struct job *job = argument;
+    struct sums sums = {0};
+    uint64_t first, count, begin = sc_now_ns();
     if (!sc_worker_prepare(worker, job->module, job->kernel, job->launch)) {
-        snprintf(fault.text, sizeof fault.text,
-                 "no host memory to run kernel '%.60s'", fault.kernel);
-        fail_job(job, SC_EXEC_NO_MEMORY, &fault);
+        fail_for_memory(job);
         return;
     }
-    while (!atomic_load_explicit(&job->stopped, memory_order_relaxed)) {
-        uint64_t at =
-            atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-        if (at >= job->ctas)
-            return;
-        if (is_cancelled(job->launch)) {
-            snprintf(fault.text, sizeof fault.text,
-                     "kernel '%.60s' was cancelled", fault.kernel);
-            fail_job(job, SC_EXEC_TIMEOUT, &fault);
-            return;
+    while (!is_stopped(job) && (count = take(job, &first)))
+        run_take(worker, job, first, count, &sums);
+    atomic_fetch_add_explicit(&job->interpreted, sums.interpreted,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&job->native, sums.native, memory_order_relaxed);
+    atomic_fetch_add_explicit(&job->work_ns, sc_now_ns() - begin,
+                              memory_order_relaxed);
+}
+
+/* ---- cooperative launches: a worker runs several CTAs in turns ---- */
+
+struct members {
+    struct sc_worker **workers; /* one for each CTA that was begun */
+    uint32_t count, room, number, worker_count;
+};
+
+/* Begin one more CTA. Return: false: none left, or no memory. */
+static bool add_member(struct members *members, struct job *job)
+{
+    uint64_t first;
+    uint32_t id[3];
+    if (!take(job, &first))
+        return false;
+    if (members->count == members->room) {
+        uint32_t room = members->room ? members->room * 2 : 8;
+        void *grown =
+            realloc(members->workers, room * sizeof *members->workers);
+        if (!grown) {
+            fail_for_memory(job);
+            return false;
         }
-        uint32_t id[3] = {(uint32_t)(at % grid[0]),
-                          (uint32_t)(at / grid[0] % grid[1]),
-                          (uint32_t)(at / grid[0] / grid[1])};
-        sc_worker_run(worker, id);
-        if (worker->cta.status != SC_EXEC_OK)
+        members->workers = grown;
+        members->room = room;
+    }
+    struct sc_worker *worker = calloc(1, sizeof *worker);
+    place_of(job, first, id);
+    if (!worker ||
+        !sc_worker_init(worker, members->number, members->worker_count) ||
+        !sc_worker_prepare(worker, job->module, job->kernel, job->launch) ||
+        !sc_worker_begin(worker, id)) {
+        if (worker)
+            sc_worker_fini(worker);
+        free(worker);
+        fail_for_memory(job);
+        return false;
+    }
+    members->workers[members->count++] = worker;
+    return true;
+}
+
+static void remove_member(struct members *members, uint32_t i)
+{
+    sc_worker_fini(members->workers[i]);
+    free(members->workers[i]);
+    members->workers[i] = members->workers[--members->count];
+}
+
+/* One turn of each CTA. Return: CTAs that ended. */
+static uint64_t turn_members(struct members *members, struct job *job)
+{
+    uint64_t ended = 0;
+    for (uint32_t i = 0; i < members->count && !is_stopped(job);) {
+        struct sc_worker *worker = members->workers[i];
+        if (sc_worker_turn(worker)) {
+            i++;
+            continue;
+        }
+        if (worker->cta.status == SC_EXEC_OK)
+            ended++;
+        else
             fail_job(job, worker->cta.status, &worker->cta.fault);
+        remove_member(members, i);
     }
+    return ended;
 }
 
-static void *worker_main(void *argument)
+/* After a round in which no CTA ended all of them may be waiting for one that
+ * has not begun. */
+static void run_together(struct sc_worker *worker, void *argument)
 {
-    uint32_t number = (uint32_t)(uintptr_t)argument;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&pool.lock);
+    struct job *job = argument;
+    struct members members = {.number = worker->cta.worker_number,
+                              .worker_count = worker->cta.worker_count};
+    uint64_t ended = 0;
     for (;;) {
-        while (!pool.quit && (pool.serial == seen || number > pool.wanted))
-            pthread_cond_wait(&pool.work, &pool.lock);
-        if (pool.quit)
+        add_member(&members, job);
+        if (!members.count || is_stopped(job))
             break;
-        seen = pool.serial;
-        struct job *job = pool.job;
-        pthread_mutex_unlock(&pool.lock);
-        run_ctas(&pool.workers[number], job);
-        pthread_mutex_lock(&pool.lock);
-        if (--pool.busy == 0)
-            pthread_cond_signal(&pool.done);
+        ended += turn_members(&members, job);
     }
-    pthread_mutex_unlock(&pool.lock);
-    return NULL;
-}
-
-static void run_job(struct job *job)
-{
-    uint64_t helpers = job->ctas - 1;
-    pthread_mutex_lock(&pool.lock);
-    pool.wanted = helpers < pool.started ? (uint32_t)helpers : pool.started;
-    pool.busy = pool.wanted;
-    pool.job = job;
-    pool.serial += pool.wanted > 0;
-    if (pool.wanted)
-        pthread_cond_broadcast(&pool.work);
-    pthread_mutex_unlock(&pool.lock);
-    run_ctas(&pool.workers[0], job);
-    pthread_mutex_lock(&pool.lock);
-    while (pool.busy)
-        pthread_cond_wait(&pool.done, &pool.lock);
-    pool.wanted = 0;
-    pool.job = NULL;
-    pthread_mutex_unlock(&pool.lock);
+    while (members.count)
+        remove_member(&members, members.count - 1);
+    free(members.workers);
+    atomic_fetch_add_explicit(&job->interpreted, ended, memory_order_relaxed);
 }
 
 /* Why a launch cannot start; NULL = it can. */
@@ -157,6 +312,66 @@ static const char *find_mistake(const struct sc_kernel *kernel,
     return NULL;
 }
 
+/* Workers beside the caller that the job is worth waking. */
+static uint32_t helpers_for(const struct job *job)
+{
+    uint64_t others = job->ctas - 1;
+    uint64_t guess = job->kernel->cta_ns;
+    if (!job->kernel->may_wait && guess && job->ctas < ALONE_NS &&
+        job->ctas * guess < ALONE_NS)
+        return 0;
+    return others < UINT32_MAX ? (uint32_t)others : UINT32_MAX;
+}
+
+/* CTAs that wait for earlier ones would wait for whole takes of them. */
+static uint64_t largest_take(const struct sc_kernel *kernel)
+{
+    if (kernel->may_wait)
+        return 1;
+    if (!kernel->cta_ns)
+        return TAKE_UNKNOWN;
+    return kernel->cta_ns < TAKE_NS ? TAKE_NS / kernel->cta_ns : 1;
+}
+
+static void learn(struct job *job)
+{
+    uint64_t done = job->interpreted + job->native;
+    if (!done || job->status != SC_EXEC_OK)
+        return;
+    uint64_t now = job->work_ns / done + 1, *mean = &job->kernel->cta_ns;
+    *mean = *mean && *mean / 4 < now ? (3 * *mean + now) / 4 : now;
+}
+
+static void report(const struct job *job, const char *why)
+{
+    struct sc_launch_report *report = job->launch->report;
+    if (!report)
+        return;
+    *report = (struct sc_launch_report){
+        .interpreted = job->interpreted, .native = job->native, .why = why};
+    if (job->variant && atomic_load(&job->variant->state) == SC_BUILD_REFUSED)
+        report->why = job->variant->why;
+}
+
+static void run_job(struct job *job)
+{
+    const char *why = "grids that synchronise run in the interpreter";
+    const struct sc_launch *launch = job->launch;
+    bool together = launch->cooperative && job->ctas > 1;
+    if (!together)
+        job->variant = sc_build_find(&job->kernel->native, launch->block, &why);
+    if (job->variant) {
+        why = NULL;
+        sc_build_begin(job->variant, launch->cancel);
+    }
+    job->workers = sc_pool_workers();
+    job->most = together ? 1 : largest_take(job->kernel);
+    sc_pool_run(helpers_for(job), together ? run_together : run_ctas, job);
+    if (!together)
+        learn(job);
+    report(job, why);
+}
+
 enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
                                      size_t kernel,
                                      const struct sc_launch *launch,
@@ -171,7 +386,7 @@ enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
         mistake = find_mistake(&module->kernels[kernel], launch);
     }
     pthread_mutex_lock(&launches);
-    if (!mistake && !pool.count)
+    if (!mistake && !sc_pool_workers())
         mistake = "the machine is not initialised";
     if (mistake) {
         pthread_mutex_unlock(&launches);
@@ -183,7 +398,8 @@ enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
                       .kernel = &module->kernels[kernel],
                       .launch = launch,
                       .ctas = (uint64_t)launch->grid[0] * launch->grid[1] *
-                              launch->grid[2]};
+                              launch->grid[2],
+                      .lock = PTHREAD_MUTEX_INITIALIZER};
     run_job(&job);
     pthread_mutex_unlock(&launches);
     if (job.status != SC_EXEC_OK)
@@ -191,59 +407,24 @@ enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
     return job.status;
 }
 
-static void free_pool(void)
-{
-    for (uint32_t i = 0; i < pool.count; i++)
-        sc_worker_fini(&pool.workers[i]);
-    free(pool.workers);
-    free(pool.threads);
-    pool.workers = NULL;
-    pool.threads = NULL;
-    pool.count = pool.started = 0;
-    pool.quit = false;
-}
-
 bool sc_exec_init(int workers)
 {
-    if (pool.count)
+    if (sc_pool_workers())
         return true;
-    long online = workers > 0 ? workers : sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t n = online < 1             ? 1
-                 : online > MAX_WORKERS ? MAX_WORKERS
-                                        : (uint32_t)online;
-    pool.workers = calloc(n, sizeof *pool.workers);
-    pool.threads = calloc(n, sizeof *pool.threads);
-    bool good = pool.workers && pool.threads;
-    for (uint32_t i = 0; good && i < n; i++) {
-        good = sc_worker_init(&pool.workers[i], i, n);
-        pool.count += good;
-    }
-    if (!good || !pool.count) {
-        free_pool();
+    if (!sc_pool_init(workers))
         return false;
-    }
+    sc_build_init();
     sc_fault_init();
-    for (uint32_t i = 1; i < n; i++) {
-        if (pthread_create(&pool.threads[i], NULL, worker_main,
-                           (void *)(uintptr_t)i) != 0)
-            break;
-        pool.started = i;
-    }
     return true;
 }
 
 void sc_exec_fini(void)
 {
-    if (!pool.count)
+    if (!sc_pool_workers())
         return;
     pthread_mutex_lock(&launches);
-    pthread_mutex_lock(&pool.lock);
-    pool.quit = true;
-    pthread_cond_broadcast(&pool.work);
-    pthread_mutex_unlock(&pool.lock);
-    for (uint32_t i = 1; i <= pool.started; i++)
-        pthread_join(pool.threads[i], NULL);
+    sc_build_fini();
+    sc_pool_fini();
     sc_fault_fini();
-    free_pool();
     pthread_mutex_unlock(&launches);
 }

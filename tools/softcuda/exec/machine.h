@@ -152,7 +152,12 @@ const struct sc_op *sc_machine_fault(struct sc_strip *strip,
 /** Make `bits` the running mask of the strip. */
 void sc_machine_set_mask(struct sc_strip *strip, const uint32_t *bits);
 
-/** Run the CTA whose strips are set up; status and fault are in `cta`. */
-void sc_machine_run(struct sc_cta *cta);
+/**
+ * Run the CTA whose strips are set up until it ends or every lane waits for
+ * somebody else: another lane, or another CTA of a cooperative launch.
+ *
+ * Return: true when there is more to run; status and fault are in `cta`
+ */
+bool sc_machine_turn(struct sc_cta *cta);
 
 #endif

@@ -4,6 +4,7 @@
  * Owns the arena of each module and the device memory of its variables.
  * Lock: none; a module is read-only once loaded.
  */
+#include "exec/launch.h"
 #include "exec/lower.h"
 #include "exec/module.h"
 #include "ptx/parse.h"
@@ -140,6 +141,9 @@ static void load_kernels(struct sc_module *module)
         sc_lower_kernel(&module->load, f, &module->space, isa, &kernel->code,
                         pointers);
         describe(module, f, pointers, kernel);
+        kernel->native.ir = module->ir;
+        kernel->native.func = f;
+        kernel->may_wait = sc_launch_may_wait(f);
     }
 }
 
@@ -189,6 +193,9 @@ void sc_module_unload(struct sc_module *module)
 {
     if (!module)
         return;
+    /* first of all: a background thread may be reading the IR */
+    for (size_t i = 0; i < module->kernel_count; i++)
+        sc_build_kernel_drop(&module->kernels[i].native);
     free_variables(module);
     sc_arena_fini(&module->load.arena);
     free(module);

@@ -7,11 +7,15 @@
 #define SOFTCUDA_EXEC_MODULE_H
 
 #include "exec/machine.h"
+#include "native/build.h"
 #include "ptx/ir.h"
 
 struct sc_kernel {
     struct sc_kernel_info info;
     struct sc_code code;
+    struct sc_build_kernel native; /* the launcher's, as is what follows */
+    bool may_wait;                 /* a CTA may look at what another writes */
+    uint64_t cta_ns;               /* of one CTA, lately; 0 = not known */
 };
 
 struct sc_module {

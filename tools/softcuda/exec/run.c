@@ -146,17 +146,16 @@ static void stop_waiting(struct sc_cta *cta, const char *why)
              cta->code->name, why);
 }
 
-void sc_machine_run(struct sc_cta *cta)
+bool sc_machine_turn(struct sc_cta *cta)
 {
-    while (cta->alive && cta->status == SC_EXEC_OK) {
-        bool ran = false;
-        for (uint32_t i = 0; i < cta->strip_count; i++)
-            ran |= run_strip(&cta->strips[i]);
-        if (cta->status != SC_EXEC_OK)
-            return;
-        if (cta->alive && !ran)
-            stop_waiting(cta, "waits at a barrier that cannot open");
-        else if (cta->alive && (is_cancelled(cta)))
-            stop_waiting(cta, "was cancelled");
-    }
+    bool ran = false;
+    for (uint32_t i = 0; i < cta->strip_count; i++)
+        ran |= run_strip(&cta->strips[i]);
+    if (cta->status != SC_EXEC_OK || !cta->alive)
+        return false;
+    if (!ran)
+        stop_waiting(cta, "waits at a barrier that cannot open");
+    else if (is_cancelled(cta))
+        stop_waiting(cta, "was cancelled");
+    return cta->status == SC_EXEC_OK;
 }

@@ -5,8 +5,15 @@
  */
 #include "exec/worker.h"
 
+#include "device/futex.h"
+
+#include <fenv.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What generated code may read past the parameters. */
+#define PARAMS_READABLE 64
 
 bool sc_worker_init(struct sc_worker *worker, uint32_t number, uint32_t count)
 {
@@ -27,6 +34,7 @@ void sc_worker_fini(struct sc_worker *worker)
     free(worker->shared);
     free(worker->local);
     free(worker->params);
+    free(worker->save);
     memset(worker, 0, sizeof *worker);
 }
 
@@ -187,21 +195,32 @@ bool sc_worker_prepare(struct sc_worker *worker, const struct sc_module *module,
     cta->shared_bytes = code->shared_bytes + launch->dynamic_shared_bytes;
     cta->local_bytes = (code->local_bytes + 15) & ~15u;
     cta->param_bytes = code->param_bytes;
-    if (!reserve(&worker->files, &worker->files_bytes,
-                 (size_t)code->file_bytes * cta->strip_count) ||
-        !reserve(&worker->shared, &worker->shared_bytes, cta->shared_bytes) ||
+    cta->status = SC_EXEC_OK;
+    worker->can_interpret = false;
+    if (!reserve(&worker->shared, &worker->shared_bytes, cta->shared_bytes) ||
         !reserve(&worker->local, &worker->local_bytes,
                  (size_t)cta->local_bytes * cta->threads) ||
         !reserve(&worker->params, &worker->params_bytes,
-                 (size_t)cta->param_bytes + 8))
+                 (size_t)cta->param_bytes + PARAMS_READABLE))
         return false;
     if (cta->param_bytes)
         memcpy(worker->params, launch->params, cta->param_bytes);
     cta->shared = worker->shared;
     cta->local = worker->local;
     cta->params = worker->params;
+    return true;
+}
+
+/* Registers and what does not change from CTA to CTA, once in a launch. */
+static bool prepare_strips(struct sc_worker *worker)
+{
+    struct sc_cta *cta = &worker->cta;
+    if (!reserve(&worker->files, &worker->files_bytes,
+                 (size_t)cta->code->file_bytes * cta->strip_count))
+        return false;
     for (uint32_t i = 0; i < cta->strip_count; i++)
         prepare_strip(worker, i);
+    worker->can_interpret = true;
     return true;
 }
 
@@ -224,18 +243,127 @@ static void begin_cta(struct sc_cta *cta)
     }
 }
 
+bool sc_worker_begin(struct sc_worker *worker, const uint32_t id[3])
+{
+    if (!worker->can_interpret && !prepare_strips(worker))
+        return false;
+    memcpy(worker->cta.id, id, sizeof worker->cta.id);
+    begin_cta(&worker->cta);
+    return true;
+}
+
+bool sc_worker_turn(struct sc_worker *worker)
+{
+    struct sc_cta *cta = &worker->cta;
+    volatile bool more = false;
+    if (sigsetjmp(worker->back, 0) == 0) {
+        sc_fault_set(worker);
+        more = sc_machine_turn(cta);
+    } else {
+        sc_machine_fault(&cta->strips[0], cta->access, SC_EXEC_ILLEGAL_ADDRESS,
+                         cta->fault.address);
+    }
+    sc_fault_set(NULL);
+    return more;
+}
+
 void sc_worker_run(struct sc_worker *worker, const uint32_t id[3])
 {
     struct sc_cta *cta = &worker->cta;
-    memcpy(cta->id, id, sizeof cta->id);
-    begin_cta(cta);
-    if (sigsetjmp(worker->back, 0) == 0) {
-        sc_fault_set(worker);
-        sc_machine_run(cta);
-        sc_fault_set(NULL);
+    if (!sc_worker_begin(worker, id)) {
+        cta->status = SC_EXEC_NO_MEMORY;
+        cta->fault = (struct sc_exec_fault){.kernel = cta->code->name};
+        snprintf(cta->fault.text, sizeof cta->fault.text,
+                 "no host memory to run kernel '%.60s'", cta->code->name);
         return;
     }
+    while (sc_worker_turn(worker))
+        continue;
+}
+
+/* Why generated code was left; the line is known where it says so. */
+static void note_fault(struct sc_cta *cta, enum sc_exec_status status,
+                       uint32_t line, uint64_t address)
+{
+    char where[32] = "";
+    cta->status = status;
+    cta->fault = (struct sc_exec_fault){
+        .address = address, .line = line, .kernel = cta->code->name};
+    if (line)
+        snprintf(where, sizeof where, ", line %u", line);
+    snprintf(cta->fault.text, sizeof cta->fault.text,
+             "%s in kernel '%.60s'%s, address 0x%llx",
+             sc_exec_status_text(status), cta->code->name, where,
+             (unsigned long long)address);
+    if (status == SC_EXEC_TIMEOUT)
+        snprintf(cta->fault.text, sizeof cta->fault.text,
+                 "kernel '%.60s' was cancelled", cta->code->name);
+}
+
+static _Noreturn void fail(struct sc_native_cta *native, uint32_t status,
+                           uint32_t line, uint64_t address)
+{
+    struct sc_worker *worker = native->worker;
+    worker->in_native = false;
+    note_fault(&worker->cta, (enum sc_exec_status)status, line, address);
+    siglongjmp(worker->back, 1);
+}
+
+static uint64_t clock_ns(void)
+{
+    return sc_now_ns();
+}
+
+static const struct sc_native_services services = {.fail = fail,
+                                                   .clock_ns = clock_ns};
+
+static void fill_native(struct sc_worker *worker)
+{
+    const struct sc_cta *cta = &worker->cta;
+    const struct sc_launch *launch = cta->launch;
+    struct sc_native_cta *native = &worker->native;
+    *native = (struct sc_native_cta){
+        .params = (const unsigned char *)worker->params,
+        .shared = (unsigned char *)worker->shared,
+        .local = (unsigned char *)worker->local,
+        .save = (unsigned char *)worker->save,
+        .shared_bytes = cta->shared_bytes,
+        .local_bytes = cta->local_bytes,
+        .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+        .worker_number = cta->worker_number,
+        .worker_count = cta->worker_count,
+        .window_base = cta->window_base,
+        .window_bytes = cta->window_bytes,
+        .shared_base = cta->shared_base,
+        .local_base = cta->local_base,
+        .cancel = launch->cancel,
+        .services = &services,
+        .worker = worker};
+    memcpy(native->grid, launch->grid, sizeof native->grid);
+    memcpy(native->block, launch->block, sizeof native->block);
+}
+
+void sc_worker_run_native(struct sc_worker *worker,
+                          const struct sc_build_variant *variant,
+                          sc_native_run *run, uint64_t first, uint64_t count)
+{
+    struct sc_cta *cta = &worker->cta;
+    cta->status = SC_EXEC_OK;
+    if (!reserve(&worker->save, &worker->save_bytes, variant->save)) {
+        note_fault(cta, SC_EXEC_NO_MEMORY, 0, 0);
+        return;
+    }
+    fill_native(worker);
+    if (sigsetjmp(worker->back, 0) == 0) {
+        sc_fault_set(worker);
+        worker->in_native = true;
+        run(&worker->native, first, count);
+        worker->in_native = false;
+    } else {
+        if (worker->in_native) /* the fault handler left it, not fail() */
+            note_fault(cta, SC_EXEC_ILLEGAL_ADDRESS, 0, cta->fault.address);
+        worker->in_native = false;
+        fesetenv(FE_DFL_ENV); /* it may have been left in the middle */
+    }
     sc_fault_set(NULL);
-    sc_machine_fault(&cta->strips[0], cta->access, SC_EXEC_ILLEGAL_ADDRESS,
-                     cta->fault.address);
 }

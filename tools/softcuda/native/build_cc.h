@@ -1,0 +1,58 @@
+/*
+ * The system's C compiler: which one, with which flags, and one run of it.
+ *
+ * Owns compiler processes. Does not own the text or where objects live.
+ * Lock: none; running processes are in a table of atomics.
+ */
+#ifndef SOFTCUDA_NATIVE_BUILD_CC_H
+#define SOFTCUDA_NATIVE_BUILD_CC_H
+
+#include "native/build_options.h"
+
+#define SC_BUILD_CC_WORDS 48
+
+/** A compiler that was found; the words of `argv` lie in `words`. */
+struct sc_build_cc {
+    char words[SC_BUILD_PATH];
+    char *argv[SC_BUILD_CC_WORDS]; /* up to the flags, then NULL */
+    int argc;
+    /* path, size and time of the program, flags, CPU: part of cache keys */
+    char identity[2 * SC_BUILD_PATH];
+};
+
+/**
+ * Find the compiler of the options on the PATH and settle its flags.
+ *
+ * @why receives one sentence when there is none
+ * Return: false: there is no such program
+ * Thread: any
+ * Signal: never
+ */
+bool sc_build_cc_find(struct sc_build_cc *cc,
+                      const struct sc_build_options *options, char *why,
+                      size_t why_bytes);
+
+/**
+ * Compile C text to a shared object; takes about a tenth of a second.
+ *
+ * @text  C, ends in NUL; @object path of the file to make
+ * @why   receives one sentence when it fails: the compiler's first message
+ * @log   NULL, or a file that receives all the compiler said
+ * Return: whether the object is there
+ * Thread: any, several at a time
+ * Signal: never
+ */
+bool sc_build_cc_run(const struct sc_build_cc *cc, const char *text,
+                     const char *object, char *why, size_t why_bytes,
+                     const char *log);
+
+/**
+ * The process ends or the work is not wanted: end running compilers. Their
+ * runs return false.
+ *
+ * Thread: any
+ * Signal: any handler
+ */
+void sc_build_cc_stop(void);
+
+#endif
