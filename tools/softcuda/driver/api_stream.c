@@ -147,12 +147,6 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream,
                                    cuuint64_t *id, CUgraph *graph,
                                    const CUgraphNode **dependencies,
                                    size_t *count);
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream,
-                                   CUstreamCaptureStatus *status,
-                                   cuuint64_t *id, CUgraph *graph,
-                                   const CUgraphNode **dependencies,
-                                   const void **edges, size_t *count);
-
 SC_API cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
                                  cuuint64_t *id, CUgraph *graph,
                                  const CUgraphNode **dependencies,
@@ -165,10 +159,10 @@ SC_API cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
     return cuStreamIsCapturing(stream, status);
 }
 
-SC_API cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status,
-                                 cuuint64_t *id, CUgraph *graph,
-                                 const CUgraphNode **dependencies,
-                                 const void **edges, size_t *count)
+SC_API cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
+                              cuuint64_t *id, CUgraph *graph,
+                              const CUgraphNode **dependencies,
+                              const CUgraphEdgeData **edges, size_t *count)
 {
     (void)edges;
     return cuStreamGetCaptureInfo_v2(stream, status, id, graph, dependencies,

@@ -23,10 +23,6 @@ CUresult cuCtxCreate_v2(CUcontext *a, unsigned int b, CUdevice c);
 CUresult cuStreamGetCaptureInfo_v2(CUstream a, CUstreamCaptureStatus *b,
                                    cuuint64_t *c, CUgraph *d,
                                    const CUgraphNode **e, size_t *f);
-CUresult cuStreamGetCaptureInfo_v3(CUstream a, CUstreamCaptureStatus *b,
-                                   cuuint64_t *c, CUgraph *d,
-                                   const CUgraphNode **e, const void **f,
-                                   size_t *g);
 
 #define SC_PER_THREAD(name, suffix, parameters, arguments)                     \
     CUresult name##_##suffix parameters;                                       \

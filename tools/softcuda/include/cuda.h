@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-#include "softcuda/types.h"
-
 #define CUDA_VERSION 13000
 
 #ifndef CUDAAPI
@@ -21,6 +19,8 @@
 #ifndef CUDA_CB
 #define CUDA_CB
 #endif
+
+#include "softcuda/types.h"
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define __CUDA_API_PER_THREAD_DEFAULT_STREAM
@@ -37,7 +37,6 @@
 extern "C" {
 #endif
 
-typedef void(CUDA_CB *CUhostFn)(void *userData);
 typedef void(CUDA_CB *CUstreamCallback)(CUstream hStream, CUresult status,
                                         void *userData);
 typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int blockSize);

@@ -315,4 +315,10 @@ CUresult CUDAAPI cuEventDestroy(CUevent hEvent);
 CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart,
                                     CUevent hEnd);
 
+#include "softcuda/memory_calls.h"
+
+#include "softcuda/array_calls.h"
+
+#include "softcuda/graph_calls.h"
+
 #endif
