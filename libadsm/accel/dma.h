@@ -50,6 +50,10 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                  size_t bytes, struct adsm_fence after,
                  struct adsm_fence *done);
 
+/** Nanoseconds the calling thread has spent in uploads and downloads. Signal:
+ *  any handler */
+uint64_t adsm_dma_spent_ns(void);
+
 /** A fence behind every upload and device copy enqueued so far. Free. */
 struct adsm_fence adsm_dma_uploaded(struct adsm_accel *accel);
 

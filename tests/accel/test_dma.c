@@ -116,6 +116,7 @@ START_TEST(counters_say_what_was_moved)
     struct adsm_span span = span_of(accel, MIB);
     struct adsm_fence done;
     uint8_t *host = host_buffer(MIB);
+    uint64_t spent_ns = adsm_dma_spent_ns();
     adsm_stats_reset();
     must(adsm_dma_upload(accel, span.device, host, 1000, nothing, &done));
     must(adsm_dma_set(accel, span.device, 0, 300, nothing, &done));
@@ -126,6 +127,9 @@ START_TEST(counters_say_what_was_moved)
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_device), 320);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_down), 4000);
     ck_assert_uint_gt(adsm_stats_get(ADSM_STAT_ns_down), 0);
+    ck_assert_uint_eq(adsm_dma_spent_ns() - spent_ns,
+                      adsm_stats_get(ADSM_STAT_ns_up) +
+                          adsm_stats_get(ADSM_STAT_ns_down));
 }
 END_TEST
 
