@@ -85,4 +85,56 @@ static __device__ inline double adsm_fma64(double a, double b, double c)
 #endif
 }
 
+/** Square root, exactly rounded. */
+static __device__ inline float adsm_sqrt(float x)
+{
+#ifdef __NVCC__
+    return __fsqrt_rn(x);
+#else
+    return __builtin_sqrtf(x);
+#endif
+}
+
+/** The whole number nearest to x, the even one of two. */
+static __device__ inline float adsm_nearest(float x)
+{
+#ifdef __NVCC__
+    return rintf(x);
+#else
+    return __builtin_rintf(x);
+#endif
+}
+
+/**
+ * Sine and cosine of an angle in turns, |turns| < 2^20, to 2e-7 of the angle
+ * as given: eighths of a turn around a multiple of a quarter, by polynomial.
+ */
+static __device__ inline void adsm_sincos_turns(float turns, float *sine,
+                                                float *cosine)
+{
+    float quarters = adsm_nearest(4.0f * turns);
+    float a = 6.28318531f * adsm_fma(-0.25f, quarters, turns);
+    float z = a * a;
+    float s = adsm_fma(-1.95152959e-4f, z, 8.33216087e-3f);
+    s = adsm_fma(s, z, -1.66666546e-1f);
+    s = adsm_fma(s * z, a, a);
+    float c = adsm_fma(2.44331571e-5f, z, -1.38873163e-3f);
+    c = adsm_fma(c, z, 4.16666457e-2f);
+    c = adsm_fma(c * z, z, adsm_fma(-0.5f, z, 1.0f));
+    int quadrant = (int)quarters;
+    float s_of = quadrant & 1 ? c : s, c_of = quadrant & 1 ? s : c;
+    *sine = quadrant & 2 ? -s_of : s_of;
+    *cosine = (quadrant + 1) & 2 ? -c_of : c_of;
+}
+
+/** Add to a counter that other threads of the grid add to. */
+static __device__ inline void adsm_atomic_add(unsigned *counter, unsigned value)
+{
+#ifdef __NVCC__
+    atomicAdd(counter, value);
+#else
+    __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
+#endif
+}
+
 #endif

@@ -1,0 +1,152 @@
+/*
+ * parboil-data: makes input files of any size. See data.h and FORMATS.md.
+ */
+#include "common/data.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void die(const char *what, const char *value)
+{
+    fprintf(stderr, "parboil-data: %s '%s' (see --help)\n", what, value);
+    exit(2);
+}
+
+static void help(void)
+{
+    puts("usage: parboil-data benchmark small|medium|large file\n"
+         "                    [seed=n] [number=value ...]\n"
+         "Writes an input file. The benchmarks and the numbers of their files,"
+         "\nsmall, medium and large:");
+    for (int k = 0; k < data_kind_count; k++) {
+        const struct data_kind *kind = data_kinds[k];
+        for (int i = 0; i < kind->count; i++)
+            printf("  %-8s %-12s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "\n",
+                   i ? "" : kind->name, kind->fields[i].name, kind->small[i],
+                   kind->medium[i], kind->large[i]);
+    }
+}
+
+FILE *data_create(const char *path, const struct data_kind *kind,
+                  const uint32_t *values)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file || input_write_header(file, kind->name, values, kind->count) != 0)
+        die(strerror(errno), path);
+    return file;
+}
+
+void data_write(FILE *file, const void *data, size_t bytes)
+{
+    fwrite(data, 1, bytes, file);
+}
+
+void data_close(FILE *file, const char *path)
+{
+    int failed = ferror(file);
+    if (fclose(file) != 0 || failed)
+        die("cannot write", path);
+}
+
+uint64_t data_random(uint64_t *seed)
+{
+    uint64_t z = *seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double unit(uint64_t *seed)
+{
+    return (double)(data_random(seed) >> 11) * 0x1p-53;
+}
+
+float data_uniform(uint64_t *seed, float low, float high)
+{
+    return low + (float)(unit(seed) * (double)(high - low));
+}
+
+float data_normal(uint64_t *seed)
+{
+    double u = 1.0 - unit(seed), v = unit(seed);
+    return (float)(sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v));
+}
+
+void *data_alloc(size_t bytes)
+{
+    void *memory = malloc(bytes ? bytes : 1);
+    if (!memory)
+        die("out of memory for", "the values");
+    return memory;
+}
+
+static const struct data_kind *kind_find(const char *name)
+{
+    for (int i = 0; i < data_kind_count; i++)
+        if (strcmp(data_kinds[i]->name, name) == 0)
+            return data_kinds[i];
+    die("there is no benchmark", name);
+}
+
+static void size_set(const struct data_kind *kind, const char *size,
+                     struct data_request *request)
+{
+    const uint32_t *values = strcmp(size, "small") == 0    ? kind->small
+                             : strcmp(size, "medium") == 0 ? kind->medium
+                             : strcmp(size, "large") == 0  ? kind->large
+                                                           : NULL;
+    if (!values)
+        die("small, medium or large, not", size);
+    memcpy(request->value, values, (size_t)kind->count * sizeof *values);
+}
+
+/* "number=value": one value of the header, or the seed. */
+static void value_set(const struct data_kind *kind, const char *word,
+                      struct data_request *request)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals)
+        die("not of the form number=value:", word);
+    char *end;
+    errno = 0;
+    uint64_t value = strtoull(equals + 1, &end, 10);
+    if (errno != 0 || end == equals + 1 || *end || equals[1] == '-')
+        die("not a whole number:", word);
+    size_t length = (size_t)(equals - word);
+    if (length == 4 && memcmp(word, "seed", 4) == 0) {
+        request->seed = value;
+        return;
+    }
+    for (int i = 0; i < kind->count; i++) {
+        const struct input_field *field = &kind->fields[i];
+        if (strlen(field->name) != length ||
+            memcmp(field->name, word, length) != 0)
+            continue;
+        if (value < field->min || value > field->max)
+            die("out of range:", word);
+        request->value[i] = (uint32_t)value;
+        return;
+    }
+    die("there is no such number:", word);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        help();
+        return 0;
+    }
+    if (argc < 4)
+        die("needs a benchmark, a size and a file, got only",
+            argc > 1 ? argv[argc - 1] : "nothing");
+    const struct data_kind *kind = kind_find(argv[1]);
+    struct data_request request = {.path = argv[3], .seed = 1};
+    size_set(kind, argv[2], &request);
+    for (int i = 4; i < argc; i++)
+        value_set(kind, argv[i], &request);
+    kind->write(&request);
+    return 0;
+}

@@ -1,0 +1,8 @@
+/*
+ * The benchmarks parboil-data makes files for.
+ */
+#include "common/data.h"
+
+const struct data_kind *const data_kinds[] = {&cp_data, &mri_q_data,
+                                              &vecadd_data};
+const int data_kind_count = sizeof data_kinds / sizeof *data_kinds;

@@ -1,0 +1,78 @@
+/*
+ * mri-q on the CUDA driver API, by somebody who is not sure what the other
+ * side has seen: every array is copied to the device before every kernel and
+ * back after it.
+ */
+#include "common/cuda.h"
+#include "mri_q/mri_q.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct mri_q mri;
+
+static void weigh_launch(CUfunction kernel, float *weight, float *phi)
+{
+    void *arguments[] = {&weight, &phi, &mri.samples};
+    launch(kernel, mri.weigh_grid, mri.block, arguments);
+    device_wait();
+}
+
+static void add_launch(CUfunction kernel, float *q, float *place, int samples)
+{
+    void *arguments[] = {&q, &place, &mri.voxels, &samples};
+    launch(kernel, mri.add_grid, mri.block, arguments);
+    device_wait();
+}
+
+int main(int argc, char **argv)
+{
+    mri_q_open(&mri, argc, argv);
+    CUmodule module = cuda_load();
+    CUfunction weigh = cuda_kernel(module, "mri_q_weigh");
+    CUfunction add = cuda_kernel(module, "mri_q_add");
+    void *constant = cuda_variable(module, "mri_q_values");
+
+    float *track = host_alloc(mri.track_bytes);
+    float *values = host_alloc(mri.values_bytes);
+    float *phi = device_alloc(mri.phi_bytes);
+    float *weight = device_alloc(mri.weight_bytes);
+    float *place = device_alloc(mri.place_bytes);
+    float *q = device_alloc(mri.q_bytes);
+    float *host_phi = host_alloc(mri.phi_bytes);
+    float *host_weight = host_alloc(mri.weight_bytes);
+    float *host_place = host_alloc(mri.place_bytes);
+    float *host_q = host_alloc(mri.q_bytes);
+
+    mri_q_read(&mri, track, host_phi, host_place);
+    upload(phi, host_phi, mri.phi_bytes);
+    upload(weight, host_weight, mri.weight_bytes);
+    weigh_launch(weigh, weight, phi);
+    download(host_phi, phi, mri.phi_bytes);
+    download(host_weight, weight, mri.weight_bytes);
+
+    memset(host_q, 0, mri.q_bytes);
+    for (int i = 0; i < mri.chunks; i++) {
+        int samples = mri_q_pack(&mri, i, track, host_weight, values);
+        variable_set(constant, values, mri.values_bytes);
+        upload(q, host_q, mri.q_bytes);
+        upload(place, host_place, mri.place_bytes);
+        add_launch(add, q, place, samples);
+        download(host_q, q, mri.q_bytes);
+        download(host_place, place, mri.place_bytes);
+    }
+    bench_output(host_q, mri.q_bytes);
+    mri_q_finish(&mri);
+
+    free(host_q);
+    free(host_place);
+    free(host_weight);
+    free(host_phi);
+    device_free(q);
+    device_free(place);
+    device_free(weight);
+    device_free(phi);
+    free(values);
+    free(track);
+    return 0;
+}

@@ -1,0 +1,304 @@
+/*
+ * adsm-bench: the benchmarks in all their forms under every protocol.
+ *
+ * Owns the cases of a benchmark, the folder for what they write, the input
+ * files it makes, and the order of runs: each is a process of its own, and
+ * repetitions go round all cases of a benchmark, so that a slow minute of the
+ * machine falls on every case. One thread, no locks.
+ */
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner/child.h"
+#include "runner/plan.h"
+#include "runner/show.h"
+
+static struct plan plan;
+
+static struct {
+    char programs[PATH_MAX]; /* folder of the programs */
+    char adsm_run[PATH_MAX];
+    char softcuda[PATH_MAX]; /* folder of its libcuda.so.1 */
+    char scratch[PATH_MAX];  /* folder for counters and made inputs */
+} places;
+
+static struct show_case *cases;
+static int case_count, runs_done, runs_all;
+
+static _Noreturn void die(const char *what, const char *value)
+{
+    fprintf(stderr, "adsm-bench: %s '%s'\n", what, value);
+    exit(2);
+}
+
+static void path_join(char *path, const char *folder, const char *name)
+{
+    if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
+        die("path too long:", folder);
+}
+
+/* Everything lies where the build put it, seen from this program. */
+static void places_find(void)
+{
+    char self[PATH_MAX] = "";
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        die("cannot find itself:", strerror(errno));
+    char *folder = dirname(self);
+    snprintf(places.programs, sizeof places.programs, "%s", folder);
+    char *build = dirname(dirname(folder));
+    path_join(places.adsm_run, build, "tools/adsm-run");
+    path_join(places.softcuda, build, "tools/softcuda");
+
+    const char *tmp = getenv("TMPDIR");
+    path_join(places.scratch, tmp && *tmp ? tmp : "/tmp", "adsm-bench-XXXXXX");
+    if (!mkdtemp(places.scratch))
+        die("cannot make a folder in", tmp && *tmp ? tmp : "/tmp");
+}
+
+static void scratch_remove(void)
+{
+    struct child child = {.limit_s = 60};
+    char why[200];
+    child_interrupted = 0;
+    child_word(&child, "/bin/rm");
+    child_word(&child, "-r");
+    child_word(&child, places.scratch);
+    if (!child_run(&child, why, sizeof why))
+        fprintf(stderr, "adsm-bench: cannot remove %s: %s\n", places.scratch,
+                why);
+}
+
+/* The input file of a benchmark; "" when the programs' own is meant. */
+static bool input_find(const struct plan_bench *bench, char *path)
+{
+    char data[PATH_MAX], why[240];
+    struct child child = {.limit_s = 600};
+    *path = 0;
+    if (plan.input)
+        return snprintf(path, PATH_MAX, "%s", plan.input) < PATH_MAX;
+    if (strcmp(plan.size, "small") == 0)
+        return true;
+    path_join(path, places.scratch, bench->program);
+    path_join(data, places.programs, "parboil-data");
+    child_word(&child, data);
+    child_word(&child, bench->name);
+    child_word(&child, plan.size);
+    child_word(&child, path);
+    if (!plan.quiet)
+        fprintf(stderr, "%s: making the %s input\n", bench->name, plan.size);
+    if (child_run(&child, why, sizeof why))
+        return true;
+    fprintf(stderr, "adsm-bench: no input for %s: %s\n", bench->name, why);
+    return false;
+}
+
+static void input_remove(const char *path)
+{
+    char part[PATH_MAX + 16];
+    if (plan.input || !*path)
+        return;
+    unlink(path);
+    for (int i = 0; snprintf(part, sizeof part, "%s.%03d", path, i) > 0 &&
+                    unlink(part) == 0;)
+        i++;
+}
+
+static void case_add(const struct plan_bench *bench, int form,
+                     const char *protocol, const char *block_size,
+                     const char *rolling_size)
+{
+    struct show_case *grown =
+        realloc(cases, (size_t)(case_count + 1) * sizeof *cases);
+    if (!grown)
+        die("out of memory for the cases of", bench->name);
+    cases = grown;
+    cases[case_count++] = (struct show_case){.bench = bench,
+                                             .form = form,
+                                             .protocol = protocol,
+                                             .block_size = block_size,
+                                             .rolling_size = rolling_size};
+}
+
+/* An empty list stands for the default: one case without the option. */
+static int times(const struct plan_list *list)
+{
+    return list->count ? list->count : 1;
+}
+
+static void cases_add_preloaded(const struct plan_bench *bench, int form)
+{
+    for (int p = 0; p < plan.protocols.count; p++)
+        for (int b = 0; b < times(&plan.block_sizes); b++)
+            for (int r = 0; r < times(&plan.rolling_sizes); r++) {
+                const char *protocol = plan.protocols.words[p];
+                bool rolling = strcmp(protocol, "rolling") == 0;
+                if (!rolling && r > 0)
+                    continue;
+                case_add(bench, form, protocol, plan.block_sizes.words[b],
+                         rolling ? plan.rolling_sizes.words[r] : NULL);
+            }
+}
+
+static void cases_make(const struct plan_bench *bench)
+{
+    case_count = 0;
+    for (int form = 0; form < PLAN_FORMS; form++) {
+        if (!plan_has(&plan.forms, plan_forms[form]))
+            continue;
+        if (form == PLAN_EXPLICIT || form == PLAN_NAIVE)
+            case_add(bench, form, NULL, NULL, NULL);
+        else
+            cases_add_preloaded(bench, form);
+    }
+}
+
+static void pair_add(struct child *child, const char *option, const char *value)
+{
+    if (!value || !*value)
+        return;
+    child_word(child, option);
+    child_word(child, value);
+}
+
+static void command_make(struct child *child, const struct show_case *which,
+                         char *program, const char *input, const char *counters)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", which->bench->program,
+             plan_forms[which->form]);
+    path_join(program, places.programs, name);
+    if (which->protocol) {
+        child_word(child, places.adsm_run);
+        pair_add(child, "--protocol", which->protocol);
+        pair_add(child, "--block-size", which->block_size);
+        pair_add(child, "--rolling-size", which->rolling_size);
+        if (!plan.real_device)
+            child_word(child, "--soft");
+        pair_add(child, "--stats-file", counters);
+        child_word(child, "--");
+    } else if (!plan.real_device) {
+        child_variable(child, "LD_LIBRARY_PATH", places.softcuda);
+    }
+    if (!plan.real_device)
+        child_variable(child, "SOFTCUDA_STATS", "1");
+    if (plan.link)
+        child_variable(child, "SOFTCUDA_LINK", plan.link);
+    child_word(child, program);
+    pair_add(child, "--input", input);
+    child_word(child, "--json");
+    if (plan.verify)
+        child_word(child, "--verify");
+}
+
+static void case_run(const struct show_case *which, struct result *result,
+                     const char *input)
+{
+    static struct child child;
+    char program[PATH_MAX], counters[PATH_MAX];
+    memset(&child, 0, sizeof child);
+    memset(result, 0, sizeof *result);
+    child.limit_s = plan.limit_s;
+    path_join(counters, places.scratch, "counters.json");
+    unlink(counters);
+    command_make(&child, which, program, input, counters);
+    if (!child_run(&child, result->message, sizeof result->message))
+        return;
+    const char *missing =
+        !result_read_report(result, child.out) ? "printed no report"
+        : which->protocol && !result_read_counters(result, counters)
+            ? "left no counters"
+        : !plan.real_device && !result_read_device(result, child.err)
+            ? "the software device did not count its bytes"
+            : NULL;
+    if (missing)
+        snprintf(result->message, sizeof result->message, "%s", missing);
+    else
+        result->good = true;
+}
+
+static void progress(const struct show_case *which, int rep)
+{
+    char name[160];
+    if (plan.quiet)
+        return;
+    show_name(which, name, sizeof name);
+    bool tty = isatty(STDERR_FILENO);
+    fprintf(stderr, "%s%d/%d %s%s%s", tty ? "\r\033[K" : "", ++runs_done,
+            runs_all, name, rep ? " again" : "", tty ? "" : "\n");
+}
+
+static void progress_end(void)
+{
+    if (!plan.quiet && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+/* All runs of one benchmark; whether every case came out right. */
+static bool bench_run(const struct plan_bench *bench)
+{
+    char input[PATH_MAX];
+    cases_make(bench);
+    bool good = input_find(bench, input);
+    for (int rep = 0; good && rep < plan.reps; rep++)
+        for (int i = 0; i < case_count; i++) {
+            progress(&cases[i], rep);
+            case_run(&cases[i], &cases[i].results[rep], input);
+            if (child_interrupted)
+                return false;
+        }
+    input_remove(input);
+    progress_end();
+    return good && show_cases(&plan, cases, case_count);
+}
+
+static bool all_run(void)
+{
+    bool good = true;
+    for (int i = 0; i < plan_bench_count; i++)
+        if (plan_has(&plan.benches, plan_benches[i].name)) {
+            cases_make(&plan_benches[i]);
+            runs_all += case_count * plan.reps;
+        }
+    for (int i = 0; i < plan_bench_count && !child_interrupted; i++)
+        if (plan_has(&plan.benches, plan_benches[i].name))
+            good = bench_run(&plan_benches[i]) && good;
+    return good;
+}
+
+static void interrupt(int signal)
+{
+    child_interrupted = signal;
+}
+
+int main(int argc, char **argv)
+{
+    plan_read(&plan, argc, argv);
+    if (plan.list) {
+        for (int i = 0; i < plan_bench_count; i++)
+            printf("%-8s %s\n", plan_benches[i].name, plan_benches[i].about);
+        return 0;
+    }
+    /* So that an interrupted run leaves no files behind. */
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    places_find();
+    bool good = all_run();
+    int interrupted = child_interrupted;
+    scratch_remove();
+    free(cases);
+    if (interrupted)
+        return 128 + interrupted;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "adsm-bench: cannot write the table: %s\n",
+                strerror(errno));
+        return 2;
+    }
+    return good ? 0 : 1;
+}

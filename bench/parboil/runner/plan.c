@@ -1,0 +1,199 @@
+/*
+ * The command line of adsm-bench. See plan.h.
+ */
+#include "runner/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct plan_bench plan_benches[] = {
+    {"cp", "cp", "Coulomb potential on the planes of a lattice"},
+    {"mri-q", "mri_q", "matrix Q of a magnetic resonance image"},
+    {"vecadd", "vecadd", "sum of two vectors that the CPU makes"},
+};
+const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
+
+const char *const plan_forms[PLAN_FORMS] = {"explicit", "naive", "ported",
+                                            "adsm"};
+
+static const char *const protocols[] = {"batch", "lazy", "rolling"};
+
+static const char usage[] =
+    "usage: adsm-bench [options] [benchmark ...]\n"
+    "Runs the benchmarks with copies by hand (explicit), with all copies\n"
+    "around every kernel (naive), with the copies deleted (ported) and on\n"
+    "adsm.h (adsm), and compares them. Values in a list are separated by\n"
+    "commas; the first case of a benchmark is the one others compare to.\n"
+    "  --list             say which benchmarks there are\n"
+    "  --form list        explicit, naive, ported, adsm (default all)\n"
+    "  --protocol list    batch, lazy, rolling (default all)\n"
+    "  --block-size list  handed to adsm-run, such as 4K,64K\n"
+    "  --rolling-size list   handed to adsm-run; 0 adapts\n"
+    "  --size name        small, medium or large input (default small)\n"
+    "  --input file       this input, for one benchmark\n"
+    "  --link rate        throttle the software device, such as 12GB/s\n"
+    "  --reps n           rounds over all cases, 1 to 99 (default 1)\n"
+    "  --limit s          seconds a run may take (default 600)\n"
+    "  --no-verify        do not compare results with the CPU's\n"
+    "  --real             use the machine's CUDA device\n"
+    "  --quiet            no progress on stderr\n"
+    "  --table            print a table (default)\n"
+    "  --json             print one JSON object per case\n"
+    "Ends with 0; 1 when a case failed or differs; 2 for bad arguments.\n";
+
+static _Noreturn void die(const char *what, const char *value)
+{
+    fprintf(stderr, "adsm-bench: %s '%s' (see --help)\n", what, value);
+    exit(2);
+}
+
+const struct plan_bench *plan_find(const char *name)
+{
+    for (int i = 0; i < plan_bench_count; i++)
+        if (strcmp(plan_benches[i].name, name) == 0)
+            return &plan_benches[i];
+    return NULL;
+}
+
+bool plan_has(const struct plan_list *list, const char *word)
+{
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->words[i], word) == 0)
+            return true;
+    return list->count == 0;
+}
+
+static void list_add(struct plan_list *list, const char *option,
+                     const char *word)
+{
+    if (!*word)
+        die("an empty word in", option);
+    if (list->count == PLAN_LIST_MAX)
+        die("too many words for", option);
+    list->words[list->count++] = word;
+}
+
+static void list_read(struct plan_list *list, const char *option,
+                      const char *text)
+{
+    char *rest = strdup(text);
+    if (!rest)
+        die("out of memory for", option);
+    list->count = 0;
+    for (char *word; (word = strsep(&rest, ","));)
+        list_add(list, option, word);
+}
+
+static void words_check(const struct plan_list *list, const char *option,
+                        const char *const *allowed, int count)
+{
+    for (int i = 0; i < list->count; i++) {
+        bool found = false;
+        for (int k = 0; k < count; k++)
+            found = found || strcmp(allowed[k], list->words[i]) == 0;
+        if (!found)
+            die(option, list->words[i]);
+    }
+}
+
+static long number_read(const char *option, const char *text, long max)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != 0 || value < 1 || value > max) {
+        fprintf(stderr,
+                "adsm-bench: %s '%s' must be a whole number from 1 to %ld\n",
+                option, text, max);
+        exit(2);
+    }
+    return value;
+}
+
+static bool switch_read(struct plan *plan, const char *arg)
+{
+    if (strcmp(arg, "--help") == 0) {
+        fputs(usage, stdout);
+        exit(0);
+    }
+    if (strcmp(arg, "--list") == 0)
+        return plan->list = true;
+    if (strcmp(arg, "--json") == 0)
+        return plan->json = true;
+    if (strcmp(arg, "--real") == 0)
+        return plan->real_device = true;
+    if (strcmp(arg, "--quiet") == 0)
+        return plan->quiet = true;
+    if (strcmp(arg, "--no-verify") == 0)
+        return !(plan->verify = false);
+    return strcmp(arg, "--table") == 0;
+}
+
+static bool list_option_read(struct plan *plan, const char *arg,
+                             const char *value)
+{
+    struct plan_list *list =
+        strcmp(arg, "--form") == 0           ? &plan->forms
+        : strcmp(arg, "--protocol") == 0     ? &plan->protocols
+        : strcmp(arg, "--block-size") == 0   ? &plan->block_sizes
+        : strcmp(arg, "--rolling-size") == 0 ? &plan->rolling_sizes
+                                             : NULL;
+    if (list)
+        list_read(list, arg, value);
+    return list != NULL;
+}
+
+static void value_read(struct plan *plan, const char *arg, const char *value)
+{
+    if (list_option_read(plan, arg, value))
+        return;
+    if (strcmp(arg, "--size") == 0)
+        plan->size = value;
+    else if (strcmp(arg, "--input") == 0)
+        plan->input = value;
+    else if (strcmp(arg, "--link") == 0)
+        plan->link = value;
+    else if (strcmp(arg, "--reps") == 0)
+        plan->reps = (int)number_read(arg, value, PLAN_REPS_MAX);
+    else if (strcmp(arg, "--limit") == 0)
+        plan->limit_s = (double)number_read(arg, value, 86400);
+    else
+        die("there is no option", arg);
+}
+
+static void plan_check(const struct plan *plan)
+{
+    static const char *const sizes[] = {"small", "medium", "large"};
+    const struct plan_list size = {1, {plan->size}};
+    words_check(&plan->forms, "there is no form", plan_forms, PLAN_FORMS);
+    words_check(&plan->protocols, "there is no protocol", protocols, 3);
+    words_check(&size, "there is no size", sizes, 3);
+    for (int i = 0; i < plan->benches.count; i++)
+        if (!plan_find(plan->benches.words[i]))
+            die("there is no benchmark", plan->benches.words[i]);
+    if (plan->input && plan->benches.count != 1)
+        die("name the one benchmark that reads", plan->input);
+}
+
+void plan_read(struct plan *plan, int argc, char **argv)
+{
+    *plan = (struct plan){
+        .size = "small", .reps = 1, .limit_s = 600, .verify = true};
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] != '-') {
+            list_add(&plan->benches, "benchmarks", argv[i]);
+            continue;
+        }
+        if (switch_read(plan, argv[i]))
+            continue;
+        if (i + 1 == argc)
+            die("unknown option, or one without its value:", argv[i]);
+        value_read(plan, argv[i], argv[i + 1]);
+        i++;
+    }
+    if (plan->protocols.count == 0)
+        plan->protocols = (struct plan_list){3, {"batch", "lazy", "rolling"}};
+    plan_check(plan);
+}

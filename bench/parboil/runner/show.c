@@ -1,0 +1,207 @@
+/*
+ * Medians, comparisons and their two printed forms. See show.h.
+ */
+#include "runner/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is shown of a case. */
+struct summary {
+    double median, min, max;     /* s */
+    const struct result *result; /* of the median, or the first that failed */
+    bool same;                   /* every repetition gave the first's result */
+    bool bytes_add_up;
+};
+
+static void case_word(const struct show_case *which, char *word, size_t bytes)
+{
+    snprintf(word, bytes, "%s/%s%s%s%s%s", plan_forms[which->form],
+             which->protocol ? which->protocol : "bare",
+             which->block_size ? "/" : "",
+             which->block_size ? which->block_size : "",
+             which->rolling_size ? "/" : "",
+             which->rolling_size ? which->rolling_size : "");
+}
+
+void show_name(const struct show_case *which, char *name, size_t bytes)
+{
+    char word[128];
+    case_word(which, word, sizeof word);
+    snprintf(name, bytes, "%s %s", which->bench->name, word);
+}
+
+static int result_compare(const void *a, const void *b)
+{
+    double x = (*(const struct result *const *)a)->seconds;
+    double y = (*(const struct result *const *)b)->seconds;
+    return (x > y) - (x < y);
+}
+
+/* What the runtime moved and what the program copied by itself, into constant
+ * memory even where it is preloaded, is all there is. */
+static bool bytes_add_up(const struct result *result)
+{
+    if (!result->device)
+        return true;
+    return result->bytes_up + result->copied_up == result->device_up &&
+           result->bytes_down + result->copied_down == result->device_down;
+}
+
+static struct summary summarise(const struct plan *plan,
+                                const struct show_case *which,
+                                const char *digest)
+{
+    const struct result *sorted[PLAN_REPS_MAX];
+    struct summary summary = {.same = true, .bytes_add_up = true};
+    for (int i = 0; i < plan->reps; i++) {
+        const struct result *result = sorted[i] = &which->results[i];
+        if (!result->good && !summary.result)
+            summary.result = result;
+        summary.same = summary.same && strcmp(result->digest, digest) == 0;
+        summary.bytes_add_up = summary.bytes_add_up && bytes_add_up(result);
+    }
+    if (summary.result)
+        return summary;
+    qsort(sorted, (size_t)plan->reps, sizeof *sorted, result_compare);
+    summary.result = sorted[plan->reps / 2];
+    summary.median = summary.result->seconds;
+    summary.min = sorted[0]->seconds;
+    summary.max = sorted[plan->reps - 1]->seconds;
+    return summary;
+}
+
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else
+            putchar((unsigned char)*text < 32 ? ' ' : *text);
+    putchar('"');
+}
+
+static void parts_print_json(const struct result *result)
+{
+    double parts[RESULT_PARTS];
+    result_break_down(result, parts);
+    for (int i = 0; i < RESULT_PARTS; i++)
+        printf(",\"%s_s\":%.6f", result_parts[i], parts[i]);
+}
+
+static void bytes_print_json(const struct show_case *which,
+                             const struct summary *summary)
+{
+    const struct result *result = summary->result;
+    printf(",\"launches\":%" PRIu64 ",\"copied_up\":%" PRIu64
+           ",\"copied_down\":%" PRIu64,
+           result->launches, result->copied_up, result->copied_down);
+    if (which->protocol)
+        printf(",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
+               ",\"faults\":%" PRIu64,
+               result->bytes_up, result->bytes_down, result->faults);
+    if (result->device)
+        printf(",\"device_up\":%" PRIu64 ",\"device_down\":%" PRIu64
+               ",\"bytes_add_up\":%s",
+               result->device_up, result->device_down,
+               summary->bytes_add_up ? "true" : "false");
+}
+
+static void row_print_json(const struct plan *plan,
+                           const struct show_case *which,
+                           const struct summary *summary, double base)
+{
+    char word[128];
+    const struct result *result = summary->result;
+    case_word(which, word, sizeof word);
+    printf("{\"bench\":\"%s\",\"case\":\"%s\",\"size\":", which->bench->name,
+           word);
+    print_quoted(plan->input ? plan->input : plan->size);
+    printf(",\"unit\":\"s\",\"reps\":%d", plan->reps);
+    if (!result->good) {
+        printf(",\"error\":");
+        print_quoted(result->message);
+        printf("}\n");
+        return;
+    }
+    printf(",\"median\":%.6f,\"min\":%.6f,\"max\":%.6f", summary->median,
+           summary->min, summary->max);
+    if (base > 0)
+        printf(",\"against\":\"first case\",\"ratio\":%.4f",
+               summary->median / base);
+    parts_print_json(result);
+    bytes_print_json(which, summary);
+    if (plan->verify)
+        printf(",\"checks\":%" PRIu64 ",\"worst\":%.4f", result->checks,
+               result->worst);
+    printf(",\"digest\":\"%s\",\"same\":%s}\n", result->digest,
+           summary->same ? "true" : "false");
+}
+
+static double mib(uint64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+static void row_print_table(const struct show_case *which,
+                            const struct summary *summary, double base)
+{
+    char word[128];
+    const struct result *result = summary->result;
+    case_word(which, word, sizeof word);
+    printf("  %-24s", word);
+    if (!result->good) {
+        printf(" failed: %s\n", result->message);
+        return;
+    }
+    double parts[RESULT_PARTS];
+    result_break_down(result, parts);
+    printf(" %9.4f %9.4f", summary->median, summary->max - summary->min);
+    if (base > 0)
+        printf(" %6.2f", summary->median / base);
+    else
+        printf(" %6s", "-");
+    printf(" %9.2f %9.2f %8" PRIu64, mib(result->bytes_up + result->copied_up),
+           mib(result->bytes_down + result->copied_down), result->faults);
+    for (int i = 0; i < RESULT_PARTS; i++)
+        printf(" %5.1f",
+               result->seconds > 0 ? 100 * parts[i] / result->seconds : 0);
+    printf("  %s%s\n", summary->same ? "same" : "DIFFERENT",
+           summary->bytes_add_up ? "" : ", BYTES DO NOT ADD UP");
+}
+
+static void head_print(const struct plan *plan, const struct plan_bench *bench)
+{
+    printf("%s: %s; %s\n  %-24s %9s %9s %6s %9s %9s %8s", bench->name,
+           bench->about, plan->input ? plan->input : plan->size, "case",
+           "median s", "spread s", "ratio", "MiB up", "MiB down", "faults");
+    for (int i = 0; i < RESULT_PARTS; i++)
+        printf(" %5.5s", result_parts[i]);
+    printf("  result\n");
+}
+
+bool show_cases(const struct plan *plan, const struct show_case *cases,
+                int count)
+{
+    bool good = true;
+    double base = 0;
+    if (count > 0 && !plan->json)
+        head_print(plan, cases[0].bench);
+    for (int i = 0; i < count; i++) {
+        struct summary summary =
+            summarise(plan, &cases[i], cases[0].results[0].digest);
+        if (i == 0 && summary.result->good)
+            base = summary.median;
+        if (plan->json)
+            row_print_json(plan, &cases[i], &summary, base);
+        else
+            row_print_table(&cases[i], &summary, base);
+        good = good && summary.result->good && summary.same &&
+               summary.bytes_add_up;
+    }
+    fflush(stdout);
+    return good;
+}

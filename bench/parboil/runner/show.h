@@ -1,0 +1,33 @@
+/*
+ * Showing the cases of a benchmark: as a table or as JSON lines.
+ *
+ * Owns the case and its results, medians and comparisons. One thread, no locks.
+ */
+#ifndef BENCH_PARBOIL_SHOW_H
+#define BENCH_PARBOIL_SHOW_H
+
+#include "runner/plan.h"
+#include "runner/result.h"
+
+struct show_case {
+    const struct plan_bench *bench;
+    int form;                 /* enum plan_form */
+    const char *protocol;     /* NULL: not preloaded */
+    const char *block_size;   /* NULL: the default */
+    const char *rolling_size; /* NULL: the default */
+    struct result results[PLAN_REPS_MAX];
+};
+
+/** "cp ported/rolling/64K": benchmark and case. */
+void show_name(const struct show_case *which, char *name, size_t bytes);
+
+/**
+ * Print all cases of one benchmark; the first is what the others compare to.
+ *
+ * Return: whether all ran, gave the same result, and the runtime's count of
+ *         bytes is the device's
+ */
+bool show_cases(const struct plan *plan, const struct show_case *cases,
+                int count);
+
+#endif
