@@ -17,11 +17,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 1u
+#define SC_PROTOCOL_VERSION 2u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
 #define SC_MAX_PARAM_BYTES  4096u
+#define SC_PRINT_BYTES      (64u << 20) /* a hole until it is used */
+#define SC_PRINT_LIMIT      (1u << 20)  /* CU_LIMIT_PRINTF_FIFO_SIZE */
 
 /* File numbers in map commands: 0..15 a device's memory, then: */
 #define SC_FILE_HOST 16
@@ -162,6 +164,14 @@ struct sc_shared {
     char fault_text[256]; /* of the last failed launch, one sentence */
     struct sc_result results[SC_RESULT_SLOTS];
     _Alignas(64) uint8_t ring[SC_RING_BYTES];
+
+    /* What kernels print: bytes ever claimed by a writer, then bytes ever
+     * written.  The oldest beyond the limit count as lost, so a reader that
+     * finds its bytes still inside the limit after copying them has them. */
+    _Alignas(64) _Atomic uint64_t print_claimed;
+    _Atomic uint64_t printed;
+    _Atomic uint32_t print_limit;
+    _Alignas(64) uint8_t print[SC_PRINT_BYTES];
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "device/answer.h"
 #include "device/fill.h"
 #include "device/futex.h"
+#include "device/output.h"
 #include "device/space.h"
 #include "exec/exec.h"
 
@@ -195,6 +196,8 @@ static enum sc_exec_status launch(const struct sc_command_launch *command,
         .params = command->params,
         .param_bytes = command->param_bytes,
         .cancel = (const volatile int *)&channel->cancel,
+        .print = sc_output_print,
+        .print_ctx = channel,
     };
     struct sc_exec_fault fault = {0};
     enum sc_exec_status status = sc_kernel_launch(

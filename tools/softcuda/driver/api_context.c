@@ -6,8 +6,12 @@
 #include "driver/device.h"
 #include "driver/handle.h"
 #include "driver/memory.h"
+#include "driver/output.h"
 
 #include "driver/entry.h"
+
+/* Of one thread, as on hardware. */
+#define MOST_STACK ((size_t)512 << 10)
 
 static CUresult check(CUcontext ctx)
 {
@@ -193,14 +197,31 @@ SC_API cuCtxSynchronize_v2(CUcontext ctx)
     return sc_context_wait(ctx);
 }
 
+static bool has_limit(CUlimit limit)
+{
+    return limit <= CU_LIMIT_MALLOC_HEAP_SIZE ||
+           limit == CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT ||
+           limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY ||
+           limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE;
+}
+
 SC_API cuCtxSetLimit(CUlimit limit, size_t value)
 {
     CUcontext ctx;
     SC_TRY(sc_enter_context(&ctx));
     if ((unsigned)limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    if (limit > CU_LIMIT_MALLOC_HEAP_SIZE)
+    if (!has_limit(limit))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (limit == CU_LIMIT_STACK_SIZE) {
+        if (value > MOST_STACK)
+            return CUDA_ERROR_INVALID_VALUE;
+        value = (value + 15) & ~(size_t)15;
+    }
+    if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE)
+        value = sc_output_limit(ctx->device, value);
     ctx->limits[limit] = value;
     return CUDA_SUCCESS;
 }
@@ -211,7 +232,7 @@ SC_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
     SC_TRY(sc_enter_context(&ctx));
     if (!pvalue || (unsigned)limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    if (limit > CU_LIMIT_MALLOC_HEAP_SIZE)
+    if (!has_limit(limit))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
     *pvalue = ctx->limits[limit];
     return CUDA_SUCCESS;

@@ -5,6 +5,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
+#include "driver/output.h"
 #include "driver/stream.h"
 
 static uint64_t of_pointer(const void *pointer)
@@ -55,8 +56,11 @@ static CUresult submit(struct sc_copy *copy, CUstream handle, bool async)
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
     op->copy = *copy;
-    if (!async || !sc_copy_is_pinned(copy))
-        return sc_op_run(op, stream);
+    if (!async || !sc_copy_is_pinned(copy)) {
+        CUresult result = sc_op_run(op, stream);
+        sc_output_drain(ctx->device);
+        return result;
+    }
     sc_op_submit(op, stream);
     return CUDA_SUCCESS;
 }

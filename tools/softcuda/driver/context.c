@@ -11,6 +11,7 @@
 #include "driver/handle.h"
 #include "driver/memory.h"
 #include "driver/module.h"
+#include "driver/output.h"
 #include "driver/sched.h"
 #include "driver/stream.h"
 
@@ -36,8 +37,10 @@ CUresult sc_context_new(CUcontext *out, struct sc_device *device,
     ctx->primary = primary;
     ctx->id = ++last_id;
     ctx->limits[CU_LIMIT_STACK_SIZE] = 1024;
-    ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+    ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = SC_PRINT_LIMIT;
     ctx->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+    ctx->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+    ctx->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
     ctx->legacy = sc_stream_new(ctx, CU_STREAM_DEFAULT, 0, true);
     if (!ctx->legacy || !sc_handle_add(ctx, SC_HANDLE_CONTEXT)) {
         free(ctx->legacy);
@@ -78,6 +81,7 @@ void sc_context_drain(struct sc_device *device)
         return;
     sc_op_wait(op);
     sc_op_drop(op);
+    sc_output_drain(device);
 }
 
 CUresult sc_context_wait(CUcontext ctx)
@@ -95,6 +99,7 @@ CUresult sc_context_wait(CUcontext ctx)
     }
     sc_op_drop_locked(op);
     pthread_mutex_unlock(&sc_sched_lock);
+    sc_output_drain(ctx->device);
     return result;
 }
 

@@ -58,6 +58,7 @@ static CUresult map_channel(struct sc_device *device)
     madvise(shared, sizeof *shared, MADV_DONTFORK);
     shared->version = SC_PROTOCOL_VERSION;
     shared->sm = SC_SM;
+    shared->print_limit = SC_PRINT_LIMIT;
     shared->window_base = sc_memory_window_base();
     shared->window_bytes = sc_memory_window_bytes();
     shared->heap_base = device->heap_base;

@@ -19,6 +19,7 @@ struct sc_device {
     struct sc_channel channel;
     struct sc_engine upload_engine, download_engine, host_engine;
     struct sc_link upload_link, download_link;
+    _Atomic uint64_t print_taken; /* bytes of its output passed on */
 
     /* memory lock: */
     struct sc_ranges offsets; /* free parts of the memory file */

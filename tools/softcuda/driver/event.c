@@ -8,6 +8,7 @@
 #include "driver/device.h"
 #include "driver/entry.h"
 #include "driver/handle.h"
+#include "driver/output.h"
 #include "driver/stream.h"
 
 struct CUevent_st {
@@ -143,6 +144,7 @@ SC_API cuEventSynchronize(CUevent hEvent)
     if (!op)
         return CUDA_SUCCESS;
     CUresult result = sc_op_wait(op);
+    sc_output_drain(op->device);
     sc_op_drop(op);
     return result;
 }

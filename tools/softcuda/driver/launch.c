@@ -8,6 +8,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/module.h"
+#include "driver/output.h"
 #include "driver/stream.h"
 #include "exec/exec.h"
 
@@ -107,6 +108,7 @@ static CUresult launch(CUfunction handle, const struct shape *s,
     if (f->module->ctx != ctx)
         return CUDA_ERROR_INVALID_HANDLE;
     SC_TRY(check_shape(s, f));
+    sc_output_drain(ctx->device);
     struct sc_op *op = sc_op_new(SC_OP_COMPUTE, ctx->device, ctx);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;

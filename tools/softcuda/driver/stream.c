@@ -8,6 +8,7 @@
 
 #include "driver/context.h"
 #include "driver/handle.h"
+#include "driver/output.h"
 
 struct own_stream {
     uint64_t ctx_id;
@@ -177,6 +178,7 @@ CUresult sc_stream_wait(CUstream stream)
     pthread_mutex_unlock(&sc_sched_lock);
     if (tail)
         sc_op_wait(tail);
+    sc_output_drain(stream->ctx->device);
     pthread_mutex_lock(&sc_sched_lock);
     CUresult result = stream->ctx->sticky;
     if (result == CUDA_SUCCESS) {
