@@ -227,8 +227,9 @@ START_TEST(trap_is_a_launch_failure)
     OK(cuStreamCreate(&s, 0));
     OK(cuEventCreate(&e, 0));
     OK(cuLaunchKernel(stop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    OK(cuEventRecord(e, s));
-    WANT(CUDA_ERROR_LAUNCH_FAILED, cuEventSynchronize(e));
+    /* a fast device has failed before the record gets there */
+    if (cuEventRecord(e, s) == CUDA_SUCCESS)
+        WANT(CUDA_ERROR_LAUNCH_FAILED, cuEventSynchronize(e));
     WANT(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(s));
 }
 END_TEST

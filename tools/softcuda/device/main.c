@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,6 +27,7 @@
 #include "device/serve.h"
 #include "device/space.h"
 #include "exec/exec.h"
+#include "native/build_cc.h"
 
 #define SOCKET 3
 
@@ -52,8 +54,22 @@ static void choose_layout(int attempt, char **argv)
         execv("/proc/self/exe", argv);
 }
 
+/* Names of files in the environment are relative to the program's folder. */
+static void make_absolute(const char *variable)
+{
+    const char *path = getenv(variable);
+    char here[PATH_MAX], *whole;
+    if (!path || !*path || *path == '/' || !getcwd(here, sizeof here) ||
+        asprintf(&whole, "%s/%s", here, path) < 0)
+        return;
+    setenv(variable, whole, 1);
+    free(whole);
+}
+
 static void settle(void)
 {
+    make_absolute("SOFTCUDA_CACHE");
+    make_absolute("SOFTCUDA_KEEP");
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
         dup2(null, 0);
@@ -66,12 +82,19 @@ static void settle(void)
                                   SIGPIPE, SIGTTIN, SIGTTOU};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* ignored, compilers could not be waited for */
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (chdir("/") != 0)
         perror("softcuda-device: chdir");
     prctl(PR_SET_NAME, "softcuda-device");
+}
+
+static _Noreturn void end(void)
+{
+    sc_build_cc_stop(); /* compilers are processes of their own */
+    _exit(0);
 }
 
 /* The parent death signal is per thread of the parent, so it would fire when
@@ -81,14 +104,14 @@ static void *watch(void *unused)
     (void)unused;
     int fd = (int)syscall(SYS_pidfd_open, program, 0);
     if (fd < 0 && errno == ESRCH)
-        _exit(0);
+        end();
     struct pollfd ends[2] = {{.fd = SOCKET, .events = POLLRDHUP},
                              {.fd = fd, .events = POLLIN}};
     for (;;) {
         if (poll(ends, 2, -1) < 0 && errno != EINTR)
-            _exit(0);
+            end();
         if (ends[0].revents || ends[1].revents)
-            _exit(0);
+            end();
     }
 }
 

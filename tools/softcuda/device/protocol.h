@@ -24,6 +24,7 @@
 #define SC_MAX_PARAM_BYTES  4096u
 #define SC_PRINT_BYTES      (64u << 20) /* a hole until it is used */
 #define SC_PRINT_LIMIT      (1u << 20)  /* CU_LIMIT_PRINTF_FIFO_SIZE */
+#define SC_WHY_SLOTS        64u
 
 /* File numbers in map commands: 0..15 a device's memory, then: */
 #define SC_FILE_HOST 16
@@ -85,7 +86,7 @@ struct sc_command_launch {
     uint32_t grid[3], block[3];
     uint32_t shared_bytes;
     uint32_t param_bytes;
-    uint32_t reserved;
+    uint32_t cooperative; /* 1: all blocks make progress together */
     uint8_t params[];
 };
 
@@ -105,9 +106,15 @@ struct sc_command_copy {
     uint64_t width, height, depth;
 };
 
+/* Who ran a launch. */
+#define SC_RAN_INTERPRETED 1u
+#define SC_RAN_NATIVE      2u
+
 /** Outcome of one command: a value of enum sc_exec_status, and when it ran. */
 struct sc_result {
-    uint32_t status;
+    uint16_t status;
+    uint8_t ran; /* SC_RAN_*, both when native code took over */
+    uint8_t why; /* not native: index of sc_shared.why, 0 = no reason */
     uint32_t line;
     uint64_t address;
     uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -162,6 +169,8 @@ struct sc_shared {
     _Atomic uint32_t wake_at;
 
     char fault_text[256]; /* of the last failed launch, one sentence */
+    /* why kernels are not run natively, each text once; [0] is not used */
+    char why[SC_WHY_SLOTS][160];
     struct sc_result results[SC_RESULT_SLOTS];
     _Alignas(64) uint8_t ring[SC_RING_BYTES];
 

@@ -184,11 +184,33 @@ static void unload(const struct sc_command_unload *command)
     modules[command->module] = NULL;
 }
 
+/* Slot of a text that the driver may show; the last one when all are taken. */
+static uint8_t why_slot(const char *why)
+{
+    uint8_t i = 1;
+    if (!why)
+        return 0;
+    for (; i < SC_WHY_SLOTS - 1 && channel->why[i][0]; i++)
+        if (strncmp(channel->why[i], why, sizeof channel->why[i] - 1) == 0)
+            return i;
+    snprintf(channel->why[i], sizeof channel->why[i], "%s", why);
+    return i;
+}
+
+static void note_executor(const struct sc_launch_report *report,
+                          struct sc_result *result)
+{
+    result->ran = (report->interpreted ? SC_RAN_INTERPRETED : 0) |
+                  (report->native ? SC_RAN_NATIVE : 0);
+    result->why = report->interpreted ? why_slot(report->why) : 0;
+}
+
 static enum sc_exec_status launch(const struct sc_command_launch *command,
                                   struct sc_result *result)
 {
     if (command->module >= module_count || !modules[command->module])
         return SC_EXEC_BAD_LAUNCH;
+    struct sc_launch_report report = {0};
     struct sc_launch launch = {
         .grid = {command->grid[0], command->grid[1], command->grid[2]},
         .block = {command->block[0], command->block[1], command->block[2]},
@@ -198,10 +220,13 @@ static enum sc_exec_status launch(const struct sc_command_launch *command,
         .cancel = (const volatile int *)&channel->cancel,
         .print = sc_output_print,
         .print_ctx = channel,
+        .cooperative = command->cooperative != 0,
+        .report = &report,
     };
     struct sc_exec_fault fault = {0};
     enum sc_exec_status status = sc_kernel_launch(
         modules[command->module], command->kernel, &launch, &fault);
+    note_executor(&report, result);
     if (status != SC_EXEC_OK) {
         result->address = fault.address;
         result->line = fault.line;

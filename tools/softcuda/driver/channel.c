@@ -167,6 +167,14 @@ static void report_fault(struct sc_device *device, const struct sc_op *op)
            device->channel.shared->fault_text);
 }
 
+static void count_launch(struct sc_device *device, const struct sc_op *op)
+{
+    struct sc_shared *shared = device->channel.shared;
+    char *why = shared->why[op->compute.answer.why % SC_WHY_SLOTS];
+    why[sizeof shared->why[0] - 1] = '\0';
+    sc_stats_kernel_ran(op->compute.stats, &op->compute.answer, why);
+}
+
 /* Take the results that are there; holds sc_sched_lock. */
 static void reap(struct sc_device *device)
 {
@@ -183,9 +191,7 @@ static void reap(struct sc_device *device)
         if (result != CUDA_SUCCESS)
             report_fault(device, op);
         if (op->compute.stats)
-            sc_stats_kernel_ran(op->compute.stats,
-                                op->compute.answer.end_ns -
-                                    op->compute.answer.begin_ns);
+            count_launch(device, op);
         sc_op_complete(op, result, op->compute.answer.end_ns);
     }
     if (channel->ready.first)

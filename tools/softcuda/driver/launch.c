@@ -15,6 +15,7 @@
 struct shape {
     unsigned grid[3], block[3];
     unsigned shared_bytes;
+    bool cooperative;
 };
 
 static CUresult check_shape(const struct shape *s, const struct CUfunc_st *f)
@@ -91,6 +92,7 @@ static CUresult build(struct sc_op *op, const struct CUfunc_st *f,
     memcpy(c->grid, s->grid, sizeof c->grid);
     memcpy(c->block, s->block, sizeof c->block);
     c->shared_bytes = s->shared_bytes;
+    c->cooperative = s->cooperative;
     c->param_bytes = f->info->param_bytes;
     op->compute.stats = f->stats;
     return copy_params(c->params, f, params, extra);
@@ -128,7 +130,8 @@ SC_API cuLaunchKernel(CUfunction f, unsigned int gridDimX,
 {
     struct shape s = {{gridDimX, gridDimY, gridDimZ},
                       {blockDimX, blockDimY, blockDimZ},
-                      sharedMemBytes};
+                      sharedMemBytes,
+                      false};
     return launch(f, &s, hStream, kernelParams, extra);
 }
 
@@ -162,7 +165,8 @@ SC_API cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
     CUfunction function;
     struct shape s = {{gridDimX, gridDimY, gridDimZ},
                       {blockDimX, blockDimY, blockDimZ},
-                      sharedMemBytes};
+                      sharedMemBytes,
+                      true};
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_function_resolve(f, ctx, &function));
     SC_TRY(check_shape(&s, function));

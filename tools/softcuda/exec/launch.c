@@ -21,7 +21,7 @@
  * ready and uneven CTAs are noticed. */
 #define TAKE_NS 200000u
 /* A grid that is expected to take less runs on the calling thread alone. */
-#define ALONE_NS 5000u
+#define ALONE_NS 10000u
 /* CTAs taken at once while nobody knows how long one takes. */
 #define TAKE_UNKNOWN 8u
 
