@@ -64,7 +64,8 @@ struct sc_alu_call {
     uint32_t arg_count, result_count;
     struct sc_alu_value args[SC_ALU_ARGS], results[SC_ALU_RESULTS];
     /* Private: names without v_ and s_, and what they are made of. */
-    char names[SC_ALU_RESULTS][SC_ALU_NAME];
+    enum sc_alu_form { SC_ALU_PLAIN, SC_ALU_HALVES, SC_ALU_LANES } form;
+    char names[SC_ALU_RESULTS][SC_ALU_NAME - 4];
     char bodies[SC_ALU_RESULTS][640];
 };
 
