@@ -32,6 +32,7 @@
 extern char **environ;
 
 static _Atomic pid_t running[MAX_RUNNING];
+static atomic_bool stopped;
 
 /* PTX says where an fma is, integers wrap, pointers alias, and nobody looks
  * at errno or at floating-point traps. */
@@ -130,6 +131,7 @@ bool sc_build_cc_find(struct sc_build_cc *cc,
 {
     char path[PATH_MAX], *rest;
     memset(cc, 0, sizeof *cc);
+    atomic_store(&stopped, false);
     snprintf(cc->words, sizeof cc->words, "%s", options->cc);
     for (char *word = strtok_r(cc->words, " \t", &rest); word;
          word = strtok_r(NULL, " \t", &rest))
@@ -215,11 +217,17 @@ static int note_running(pid_t pid)
 /* SIGTERM, since compilers then take their temporary files with them. */
 void sc_build_cc_stop(void)
 {
+    atomic_store(&stopped, true);
     for (int i = 0; i < MAX_RUNNING; i++) {
         pid_t pid = atomic_load(&running[i]);
         if (pid > 0)
             kill(-pid, SIGTERM);
     }
+}
+
+bool sc_build_cc_is_stopped(void)
+{
+    return atomic_load(&stopped);
 }
 
 /* Status of the process, as waitpid gives it; -1 after the time limit. The
@@ -293,10 +301,15 @@ bool sc_build_cc_run(const struct sc_build_cc *cc, const char *text,
                      const char *log)
 {
     int in = memory_file(text), out = memory_file("");
-    pid_t pid = in >= 0 && out >= 0 ? spawn(cc, object, in, out) : -1;
+    bool can = in >= 0 && out >= 0 && !atomic_load(&stopped);
+    pid_t pid = can ? spawn(cc, object, in, out) : -1;
     int status = -1;
-    if (pid > 0)
-        status = wait_for(pid, note_running(pid));
+    if (pid > 0) {
+        int slot = note_running(pid);
+        if (atomic_load(&stopped)) /* while it started */
+            kill(-pid, SIGTERM);
+        status = wait_for(pid, slot);
+    }
     bool ok = pid > 0 && status == 0;
     if (pid <= 0)
         snprintf(why, why_bytes, "the C compiler '%.60s' could not be started",

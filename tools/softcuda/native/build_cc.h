@@ -47,12 +47,15 @@ bool sc_build_cc_run(const struct sc_build_cc *cc, const char *text,
                      const char *log);
 
 /**
- * The process ends or the work is not wanted: end running compilers. Their
- * runs return false.
+ * The process ends: end running compilers and start no more. Their runs
+ * return false; the next sc_build_cc_find allows runs again.
  *
  * Thread: any
  * Signal: any handler
  */
 void sc_build_cc_stop(void);
+
+/** Return: whether runs fail because of sc_build_cc_stop. Thread: any. */
+bool sc_build_cc_is_stopped(void);
 
 #endif

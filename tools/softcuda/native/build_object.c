@@ -68,8 +68,8 @@ static bool prepare(const struct sc_build_options *options, char *why,
 static void say_failure(const char *why)
 {
     pthread_mutex_lock(&lock);
-    bool first = !state.said_failure;
-    state.said_failure = true;
+    bool first = !state.said_failure && !sc_build_cc_is_stopped();
+    state.said_failure |= first;
     pthread_mutex_unlock(&lock);
     if (first)
         fprintf(stderr,
@@ -130,10 +130,10 @@ static bool build_uncached(struct sc_build_object *object, const char *text,
     /* loaders know objects by name: none twice in a process */
     snprintf(file, sizeof file, "%s/%u.so", folder,
              atomic_fetch_add(&last_file, 1));
-    bool good = compile(file, text, keep, why, why_bytes);
+    bool good = compile(file, text, keep, why, why_bytes) &&
+                load(object, file, why, why_bytes);
     if (!good)
         say_failure(why);
-    good = good && load(object, file, why, why_bytes);
     unlink(file);
     rmdir(folder);
     return good;
@@ -185,6 +185,8 @@ static bool build_cached(struct sc_build_object *object,
     }
     bool sealed = sc_build_cache_seal(file, key, key_bytes);
     bool good = load(object, file, why, why_bytes);
+    if (!good)
+        say_failure(why);
     if (!good || !sealed || rename(file, path) != 0)
         unlink(file);
     sc_build_cache_trim(options->cache, options->cache_max);
