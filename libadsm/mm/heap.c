@@ -9,19 +9,27 @@
 
 static _Atomic size_t live;
 
+/* Fresh memory holds nothing yet, so both copies are as good as each other.
+ * Under a protocol that would upload it unasked it starts on the device: a
+ * CUDA program may never touch it on the CPU. */
+static enum adsm_state first_state(enum adsm_origin origin)
+{
+    enum adsm_state first = adsm_coherence_protocol()->first;
+    return origin == ADSM_FROM_CUDA && first == ADSM_DIRTY ? ADSM_INVALID
+                                                           : first;
+}
+
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host)
 {
-    enum adsm_state first = origin == ADSM_FROM_CUDA
-                                ? ADSM_INVALID
-                                : adsm_coherence_protocol()->first;
+    enum adsm_state first = first_state(origin);
     bool safe = origin == ADSM_FROM_SAFE;
     int rc;
     if (bytes <= adsm_options_get()->slab_max) {
         rc = adsm_slab_alloc(accel, bytes, first, safe, host);
     } else {
         struct adsm_object *object;
-        rc = adsm_object_create(accel, bytes, first, safe, &object);
+        rc = adsm_object_create(accel, bytes, bytes, first, safe, &object);
         if (rc == ADSM_OK)
             *host = object->host;
     }

@@ -12,7 +12,7 @@
 /** Who asks, which decides the first state of the blocks. */
 enum adsm_origin {
     ADSM_FROM_API,  /* the protocol's first state                        */
-    ADSM_FROM_CUDA, /* INVALID: the device holds the truth               */
+    ADSM_FROM_CUDA, /* the same, but never DIRTY: may stay on the device  */
     ADSM_FROM_SAFE, /* as API, with an address of its own on the device  */
 };
 

@@ -50,11 +50,11 @@ static uint32_t log2_ceil(size_t n)
 }
 
 /* Block size by protocol, option and object size (DESIGN 4). */
-static uint32_t choose_block_shift(size_t bytes)
+static uint32_t choose_block_shift(size_t bytes, size_t unit)
 {
     uint32_t page = log2_ceil(adsm_vm_page_bytes());
     if (adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT) {
-        uint32_t whole = log2_ceil(bytes);
+        uint32_t whole = log2_ceil(unit);
         return whole < page ? page : whole;
     }
     const struct adsm_options *options = adsm_options_get();
@@ -67,9 +67,10 @@ static uint32_t choose_block_shift(size_t bytes)
     return shift < page ? page : shift;
 }
 
-static int create_blocks(struct adsm_object *object, enum adsm_state first)
+static int create_blocks(struct adsm_object *object, size_t unit,
+                         enum adsm_state first)
 {
-    uint32_t shift = choose_block_shift(object->bytes);
+    uint32_t shift = choose_block_shift(object->bytes, unit);
     uint32_t count =
         (uint32_t)((object->bytes + ((size_t)1 << shift) - 1) >> shift);
     size_t words = (object->span.bytes / CHUNK_BYTES + 63) / 64;
@@ -116,7 +117,7 @@ static void publish(struct adsm_object *object)
     adsm_object_update_near(object);
 }
 
-int adsm_object_create(struct adsm_accel *accel, size_t bytes,
+int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, bool safe,
                        struct adsm_object **out)
 {
@@ -142,7 +143,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes,
     object->on_near_list = false;
     object->shadow = (struct adsm_arena_range){.fd = -1};
     atomic_store(&object->backed, false);
-    rc = create_blocks(object, first);
+    rc = create_blocks(object, unit, first);
     if (rc == ADSM_OK)
         rc = adsm_index_insert(object);
     if (rc == ADSM_OK)

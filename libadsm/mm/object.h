@@ -69,11 +69,13 @@ struct adsm_object {
 /**
  * Create an object of `bytes` on `accel`, all blocks in state `first`.
  *
+ * @unit   bytes that protocols which move whole objects move at once: all of
+ *         them, less in a slab
  * @safe   separate host and device addresses (adsmSafeAlloc)
  * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; ADSM_E_DEVICE
  * Thread: any. Signal: never
  */
-int adsm_object_create(struct adsm_accel *accel, size_t bytes,
+int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, bool safe,
                        struct adsm_object **object);
 

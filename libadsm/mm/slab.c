@@ -2,6 +2,8 @@
 #include "mm/slab.h"
 
 #include "base/pool.h"
+#include "mm/coherence.h"
+#include "os/vm.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -16,6 +18,7 @@ struct adsm_slab {
     struct adsm_object *object;
     enum adsm_state first;
     bool safe;
+    uint32_t unit;         /* slots an allocation starts at a multiple of */
     uint32_t used;         /* slots */
     uint32_t hint;         /* no free slot below it */
     uint64_t taken[WORDS]; /* bit per slot */
@@ -45,7 +48,8 @@ static void mark(struct adsm_slab *slab, uint32_t first, uint32_t count,
     }
 }
 
-/* First run of `count` free slots; SLOTS when there is none. */
+/* First run of `count` free slots at a multiple of the unit; SLOTS when there
+ * is none. */
 static uint32_t find_free(struct adsm_slab *slab, uint32_t count)
 {
     uint32_t run = 0;
@@ -55,7 +59,7 @@ static uint32_t find_free(struct adsm_slab *slab, uint32_t count)
             s += 63;
             continue;
         }
-        if (is_taken(slab, s)) {
+        if (is_taken(slab, s) || (run == 0 && s % slab->unit != 0)) {
             run = 0;
             continue;
         }
@@ -68,18 +72,21 @@ static uint32_t find_free(struct adsm_slab *slab, uint32_t count)
     return SLOTS;
 }
 
-static int new_slab(struct adsm_accel *accel, enum adsm_state first, bool safe,
-                    struct adsm_slab **out)
+static int new_slab(struct adsm_accel *accel, uint32_t unit,
+                    enum adsm_state first, bool safe, struct adsm_slab **out)
 {
     struct adsm_slab *slab = adsm_pool_get(&pool);
     if (!slab)
         return ADSM_E_NOMEM;
     memset(slab, 0, sizeof *slab);
-    int rc = adsm_object_create(accel, SLAB_BYTES, first, safe, &slab->object);
+    int rc =
+        adsm_object_create(accel, SLAB_BYTES, (size_t)unit << ADSM_SLOT_SHIFT,
+                           first, safe, &slab->object);
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, slab);
         return rc;
     }
+    slab->unit = unit;
     slab->first = first;
     slab->safe = safe;
     slab->object->slab = slab;
@@ -98,10 +105,12 @@ static void *take(struct adsm_slab *slab, uint32_t slot, uint32_t count,
 }
 
 static bool serves(const struct adsm_slab *slab, struct adsm_accel *accel,
-                   enum adsm_state first, bool safe, uint32_t count)
+                   uint32_t unit, enum adsm_state first, bool safe,
+                   uint32_t count)
 {
-    return slab->object->home == accel && slab->first == first &&
-           slab->safe == safe && slab->used + count <= SLOTS;
+    return slab->object->home == accel && slab->unit == unit &&
+           slab->first == first && slab->safe == safe &&
+           slab->used + count <= SLOTS;
 }
 
 static uint32_t slots_for(size_t bytes)
@@ -109,16 +118,27 @@ static uint32_t slots_for(size_t bytes)
     return (uint32_t)((bytes + (1 << ADSM_SLOT_SHIFT) - 1) >> ADSM_SLOT_SHIFT);
 }
 
+/* Small allocations share what cannot be protected apart anyway. */
+static uint32_t unit_for(uint32_t count)
+{
+    if (adsm_coherence_protocol()->granularity != ADSM_BY_OBJECT)
+        return 1;
+    uint32_t unit = 1;
+    while (unit < count)
+        unit *= 2;
+    return unit <= adsm_vm_page_bytes() >> ADSM_SLOT_SHIFT ? 1 : unit;
+}
+
 int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_state first, bool safe, void **host)
 {
-    uint32_t count = slots_for(bytes);
+    uint32_t count = slots_for(bytes), unit = unit_for(count);
     struct adsm_slab *slab;
     int rc = ADSM_OK;
     adsm_lock_acquire(&lock);
     DL_FOREACH(slabs, slab)
     {
-        if (!serves(slab, accel, first, safe, count))
+        if (!serves(slab, accel, unit, first, safe, count))
             continue;
         uint32_t slot = find_free(slab, count);
         if (slot < SLOTS) {
@@ -127,7 +147,7 @@ int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
         }
     }
     if (!slab) {
-        rc = new_slab(accel, first, safe, &slab);
+        rc = new_slab(accel, unit, first, safe, &slab);
         if (rc == ADSM_OK)
             *host = take(slab, 0, count, bytes);
     }
@@ -139,8 +159,8 @@ static bool is_last_of_kind(const struct adsm_slab *slab)
 {
     struct adsm_slab *other;
     DL_FOREACH(slabs, other)
-    if (other != slab &&
-        serves(other, slab->object->home, slab->first, slab->safe, 0))
+    if (other != slab && serves(other, slab->object->home, slab->unit,
+                                slab->first, slab->safe, 0))
         return false;
     return true;
 }

@@ -3,6 +3,9 @@
  * status and its message.
  */
 #include "fixture.h"
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "mm/heap.h"
 #include "mm/index.h"
 
 #include <signal.h>
@@ -69,6 +72,51 @@ START_TEST(safe_allocation_is_translated_in_both_directions)
     ck_assert_int_eq(p[49], filled(49, 8));
     ck_assert_ptr_null(adsmSafe(&n));
     must(adsmFree(p));
+}
+END_TEST
+
+/* Bytes that came down while the CPU stored into p[0]. */
+static uint64_t fetched_by_store(uint8_t *p)
+{
+    uint64_t before = adsm_stats_get(ADSM_STAT_bytes_down);
+    *(volatile uint8_t *)p = 1;
+    return adsm_stats_get(ADSM_STAT_bytes_down) - before;
+}
+
+START_TEST(store_to_fresh_cuda_memory_fetches_nothing)
+{
+    fixture_up();
+    uint8_t *small = adsmAlloc(5000);
+    struct adsm_accel *accel = adsm_index_find(small)->home;
+    for (size_t bytes = 6000; bytes < 8000000; bytes *= 100) {
+        void *p;
+        must(adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &p));
+        /* batch leaves it on the device until somebody asks */
+        if (adsm_coherence_protocol()->first == ADSM_DIRTY)
+            ck_assert_uint_gt(fetched_by_store(p), 0);
+        else
+            ck_assert_uint_eq(fetched_by_store(p), 0);
+        must(adsm_heap_free(p));
+    }
+    must(adsmFree(small));
+}
+END_TEST
+
+START_TEST(small_objects_of_a_slab_move_one_by_one_where_objects_move)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(6000), *q = adsmAlloc(48000);
+    memset(p, 1, 6000);
+    memset(q, 2, 48000);
+    device_fill(f.fill, p, 6000, 3);
+    if (strcmp(adsm_coherence_protocol()->name, "lazy") == 0) {
+        ck_assert_uint_le(fetched_by_store(p), 8192);
+        ck_assert_uint_le(fetched_by_store(q), 65536);
+    }
+    ck_assert_int_eq(p[5999], filled(5999, 3));
+    ck_assert_int_eq(q[47999], 2);
+    must(adsmFree(p));
+    must(adsmFree(q));
 }
 END_TEST
 
@@ -274,6 +322,8 @@ SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
            embedded_pointer_means_the_same_on_both_sides,
            safe_allocation_is_translated_in_both_directions,
            range_kernel_handles_every_element_once,
+           store_to_fresh_cuda_memory_fetches_nothing,
+           small_objects_of_a_slab_move_one_by_one_where_objects_move,
            annotated_input_stays_valid_on_the_cpu,
            object_assigned_to_one_kernel_is_left_alone_by_others,
            object_of_an_unloaded_kernel_belongs_to_all_again,
