@@ -410,6 +410,50 @@ START_TEST(native_code_reports_its_own_faults)
 }
 END_TEST
 
+/* Every block adds 1, then waits until all have. */
+static const char meeting[] =
+    PTX_HEAD ".visible .entry meet(.param .u64 p, .param .u32 blocks)\n"
+             "{\n"
+             "  .reg .b64 %d<2>; .reg .b32 %r<5>; .reg .pred %q;\n"
+             "  ld.param.u64 %d1, [p];\n"
+             "  ld.param.u32 %r1, [blocks];\n"
+             "  mov.u32 %r2, %tid.x;\n"
+             "  setp.ne.u32 %q, %r2, 0;\n"
+             "  @%q bra all;\n"
+             "  atom.global.add.u32 %r3, [%d1], 1;\n"
+             "again:\n"
+             "  ld.volatile.global.u32 %r4, [%d1];\n"
+             "  setp.lt.u32 %q, %r4, %r1;\n"
+             "  @%q bra again;\n"
+             "all:\n"
+             "  bar.sync 0;\n"
+             "  ret;\n"
+             "}\n";
+
+START_TEST(blocks_of_a_cooperative_launch_meet)
+{
+    start("wait");
+    struct sc_module *module = device_load(meeting);
+    for (uint32_t blocks = 2; blocks <= 128; blocks *= 4) {
+        struct params params = {out, blocks};
+        struct sc_launch launch = {.grid = {blocks, 1, 1},
+                                   .block = {64, 1, 1},
+                                   .params = &params,
+                                   .param_bytes = sizeof params,
+                                   .cooperative = true,
+                                   .report = &report};
+        out[0] = 0;
+        ck_assert_int_eq(sc_kernel_launch(module, 0, &launch, &fault),
+                         SC_EXEC_OK);
+        ck_assert_int_eq(out[0], (int)blocks);
+        ck_assert_uint_eq(report.interpreted, blocks);
+        ck_assert_ptr_nonnull(report.why);
+    }
+    sc_module_unload(module);
+    device_close();
+}
+END_TEST
+
 SUITE_MAIN("softcuda native: background builds", 60, waiting_launch_is_native,
            off_is_off, small_kernels_start_no_compiler,
            hot_kernel_becomes_native, native_code_takes_over_a_running_launch,
@@ -421,4 +465,5 @@ SUITE_MAIN("softcuda native: background builds", 60, waiting_launch_is_native,
            end_while_compiling_ends_the_compiler,
            waiting_for_a_compiler_can_be_cancelled,
            hole_in_native_code_is_an_illegal_address,
-           native_code_reports_its_own_faults)
+           native_code_reports_its_own_faults,
+           blocks_of_a_cooperative_launch_meet)
