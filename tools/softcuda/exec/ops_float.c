@@ -4,7 +4,7 @@
  * A plain form (rounding to nearest, subnormals kept) and a general one
  * (kind_x: flags say rounding, .ftz, .sat). Lock: none.
  */
-#include "exec/half.h"
+#include "exec/approx.h"
 #include "exec/isa_parts.h"
 
 #define FSAME(name, t, e)      SC_DEFINE_OP(name, t, t, t, t, r = (t)(e))
@@ -159,50 +159,15 @@ TEST(normal, SIZE32 < INF32 && (SIZE32 >= 0x00800000u || !SIZE32),
 TEST(subnormal, SIZE32 &&SIZE32 < 0x00800000u,
      SIZE64 &&SIZE64 < 0x0010000000000000u)
 
-/* Sine of x + quadrant × π/2. The reduction in double is good to |x| of 2^30,
- * far past what sin.approx promises; one loop without calls vectorises. */
-static inline float sine(float x, double quadrant)
-{
-    double k = __builtin_rint((double)x * 0.63661977236758134);
-    double rest = (double)x - k * 1.5707963267948966;
-    double q = k + quadrant;
-    double turn = q - 4 * __builtin_floor(q * 0.25);
-    float v = (float)rest, s = v * v;
-    float odd = v + v * s *
-                        (-1.6666654611e-1f +
-                         s * (8.3321608736e-3f + s * -1.9515295891e-4f));
-    float even = 1 - 0.5f * s +
-                 s * s *
-                     (4.166664568298827e-2f +
-                      s * (-1.388731625493765e-3f + s * 2.443315711809948e-5f));
-    float size = turn == 1 || turn == 3 ? even : odd;
-    return turn >= 2 ? -size : size;
-}
-
-/* 2^x: whole part by exponent (in two halves, for subnormal results), the
- * rest by a Taylor polynomial. */
-static inline float exp2_of(float x)
-{
-    float bound = x < -160 ? -160 : x > 160 ? 160 : x;
-    float k = __builtin_rintf(bound);
-    double f = (double)(bound - k) * 0.69314718055994531;
-    double p =
-        1 + f * (1 + f * (0.5 + f * (1.0 / 6 +
-                                     f * (1.0 / 24 +
-                                          f * (1.0 / 120 +
-                                               f * (1.0 / 720 + f / 5040))))));
-    int whole = k == k ? (int)k : 0;
-    double scale = sc_bits_f64((uint64_t)(int64_t)(1023 + whole) << 52);
-    return x != x ? NAN_f32 : (float)(p * scale);
-}
-
-FSAME(sin_f32, float, sine(flags &SC_FLAG_FTZ ? sc_flush_f32(x) : x, 0))
-FSAME(cos_f32, float, sine(flags &SC_FLAG_FTZ ? sc_flush_f32(x) : x, 1))
-FSAME(ex2_f32, float, exp2_of(x))
-FSAME(tanh_f32, float, tanhf(x))
-FSAME(lg2_f32, float, log2f(x))
-GENERAL(ex2_x_f32, f32, float, exp2_of(x))
-GENERAL(lg2_x_f32, f32, float, log2f(x))
+FSAME(sin_f32, float,
+      sc_approx_sine(flags &SC_FLAG_FTZ ? sc_flush_f32(x) : x, 0))
+FSAME(cos_f32, float,
+      sc_approx_sine(flags &SC_FLAG_FTZ ? sc_flush_f32(x) : x, 1))
+FSAME(ex2_f32, float, sc_approx_ex2f(x))
+FSAME(tanh_f32, float, sc_approx_tanhf(x))
+FSAME(lg2_f32, float, sc_approx_lg2f(x))
+GENERAL(ex2_x_f32, f32, float, sc_approx_ex2f(x))
+GENERAL(lg2_x_f32, f32, float, sc_approx_lg2f(x))
 
 #define AT(kind, type)  [SC_ALU_##kind][SC_T_##type] = kind##_##type
 #define WITH_X(kind, f) AT(kind, f), AT(kind##_x, f)

@@ -4,7 +4,7 @@
  * Every operation is done in double, from where a second rounding does no harm
  * but to the fma of bf16, which therefore rounds to odd first. Lock: none.
  */
-#include "exec/half.h"
+#include "exec/approx.h"
 #include "exec/isa_parts.h"
 
 static inline double widen_f16(uint16_t v)
@@ -17,44 +17,9 @@ static inline double widen_bf16(uint16_t v)
     return sc_bf16_f32(v);
 }
 
-static inline double limit(double v, unsigned flags)
-{
-    if (flags & SC_FLAG_SAT)
-        v = v > 0 ? (v < 1 ? v : 1) : 0;
-    if (flags & SC_FLAG_RELU)
-        v = v > 0 || v != v ? v : 0;
-    return v;
-}
-
-static inline double pick(double x, double y, bool less, unsigned flags)
-{
-    bool nan_x = x != x, nan_y = y != y;
-    if (flags & SC_FLAG_NAN && (nan_x || nan_y))
-        return nan_x ? x : y;
-    return nan_x ? y : nan_y ? x : less ? x : y;
-}
-
-static inline bool below(double x, double y)
-{
-    return x < y || (x == y && signbit(x));
-}
-
-/* x * y is exact; the sum is cut to 53 bits whose last one is set when bits
- * were lost, so that rounding to 8 bits later sees no tie that is none. */
-static inline double fma_bf16_value(double x, double y, double z)
-{
-    double p = x * y, s = p + z, t = s - p;
-    double lost = (p - (s - t)) + (z - t);
-    uint64_t bits = sc_f64_bits(s);
-    uint64_t cut = (lost < 0) == (s < 0) ? bits : bits - 1;
-    return lost < 0 || lost > 0 ? sc_bits_f64(cut | 1) : s;
-}
-
-#define LEAST_f16  0x1p-14
-#define LEAST_bf16 0x1p-126
-#define FLUSH(f, v)                                                            \
-    (flags & SC_FLAG_FTZ && __builtin_fabs(v) < LEAST_##f ? copysign(0, v)     \
-                                                          : (v))
+#define LEAST_f16   0x1p-14
+#define LEAST_bf16  0x1p-126
+#define FLUSH(f, v) sc_half_flush(v, LEAST_##f, flags)
 
 /* Expression in doubles x, y, z for one value, then for packed pairs. */
 #define FORMAT(kind, f, e)                                                     \
@@ -64,7 +29,7 @@ static inline double fma_bf16_value(double x, double y, double z)
         const double x = FLUSH(f, widen_##f(x_)), y = FLUSH(f, widen_##f(y_)), \
                      z = FLUSH(f, widen_##f(z_));                              \
         (void)y, (void)z;                                                      \
-        const double w = limit(e, flags);                                      \
+        const double w = sc_limit(e, flags);                                   \
         return sc_f64_##f(FLUSH(f, w), SC_RN);                                 \
     }                                                                          \
     SC_DEFINE_OP(kind##_##f, uint16_t, uint16_t, uint16_t, uint16_t,           \
@@ -81,13 +46,13 @@ HALF(add, x + y)
 HALF(sub, x - y)
 HALF(mul, x *y)
 FORMAT(fma, f16, __builtin_fma(x, y, z))
-FORMAT(fma, bf16, fma_bf16_value(x, y, z))
-HALF(min, pick(x, y, below(x, y), flags))
-HALF(max, pick(x, y, below(y, x), flags))
-FORMAT(ex2, f16, exp2(x))
-FORMAT(ex2, bf16, exp2(x))
-FORMAT(tanh, f16, tanh(x))
-FORMAT(tanh, bf16, tanh(x))
+FORMAT(fma, bf16, sc_fma_odd(x, y, z))
+HALF(min, sc_half_pick(x, y, sc_below(x, y), flags))
+HALF(max, sc_half_pick(x, y, sc_below(y, x), flags))
+FORMAT(ex2, f16, sc_approx_ex2f((float)x))
+FORMAT(ex2, bf16, sc_approx_ex2f((float)x))
+FORMAT(tanh, f16, sc_approx_tanhf((float)x))
+FORMAT(tanh, bf16, sc_approx_tanhf((float)x))
 
 /* Sign operations keep every other bit. */
 #define SIGN(kind, e16, e32)                                                   \

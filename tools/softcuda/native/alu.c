@@ -98,6 +98,7 @@ static const struct piece pieces[] = {
     {LANE, ALL, #result, #name, #params, #__VA_ARGS__},
 #define SC_OWN(isas, result, name, params, ...)                                \
     {OWN, isas, #result, #name, #params, #__VA_ARGS__},
+#include "native/alu_half.def"
 #include "native/alu_math.def"
 #include "native/alu_rt.def"
 #undef SC_FN
@@ -232,8 +233,9 @@ static void need_words(struct sc_alu_set *set, const char *text, char prefix)
 {
     for (size_t n; *text; text += n) {
         n = token(text);
-        if (n < 3 || n >= SC_ALU_NAME || text[1] != '_' ||
-            !strchr("Tsvq", text[0]))
+        bool prefixed = text[1] == '_' && strchr("Tsvq", text[0]);
+        if (n < 3 || n >= SC_ALU_NAME ||
+            (!prefixed && strncmp(text, "sc_", 3) != 0))
             continue;
         char name[SC_ALU_NAME];
         memcpy(name, text, n);

@@ -66,7 +66,7 @@ struct sc_alu_call {
     /* Private: names without v_ and s_, and what they are made of. */
     enum sc_alu_form { SC_ALU_PLAIN, SC_ALU_HALVES, SC_ALU_LANES } form;
     char names[SC_ALU_RESULTS][SC_ALU_NAME - 4];
-    char bodies[SC_ALU_RESULTS][640];
+    char bodies[SC_ALU_RESULTS][1024];
 };
 
 /**

@@ -67,7 +67,8 @@ void sc_alu_result(struct sc_alu_find *find, enum sc_type type,
         call->form = SC_ALU_HALVES;
     va_list args;
     va_start(args, format);
-    vsnprintf(call->bodies[i], sizeof call->bodies[i], format, args);
+    int n = vsnprintf(call->bodies[i], sizeof call->bodies[i], format, args);
+    find->too_long |= n < 0 || (size_t)n >= sizeof call->bodies[i];
     va_end(args);
 }
 
@@ -77,7 +78,9 @@ void sc_alu_name(struct sc_alu_find *find, const char *format, ...)
     size_t have = strlen(name);
     va_list args;
     va_start(args, format);
-    vsnprintf(name + have, sizeof find->call->names[0] - have, format, args);
+    size_t room = sizeof find->call->names[0] - have;
+    int n = vsnprintf(name + have, room, format, args);
+    find->too_long |= n < 0 || (size_t)n >= room;
     va_end(args);
 }
 
@@ -128,5 +131,5 @@ bool sc_alu_find(const struct sc_func *func, const struct sc_inst *inst,
                  sc_alu_find_compare(&find) || sc_alu_find_convert(&find);
     for (unsigned i = 0; i < SC_MOD_WORDS; i++)
         found &= !find.left[i];
-    return found && name_results(call);
+    return found && !find.too_long && name_results(call);
 }

@@ -15,6 +15,7 @@ struct sc_alu_find {
     struct sc_alu_call *call;
     uint64_t left[SC_MOD_WORDS]; /* modifiers not yet accounted for */
     enum sc_type type;           /* of the text; the first, SC_T_pred if none */
+    bool too_long;               /* a template or name that did not fit */
 };
 
 /** Whether the instruction has the modifier; counts it as understood. */
@@ -45,6 +46,24 @@ void sc_alu_name(struct sc_alu_find *find, const char *format, ...)
 
 /** Bits of one value of the type. */
 uint32_t sc_alu_bits(enum sc_type type);
+
+/** Rounding, .ftz and friends; `flags` as exec/ops.h has them. */
+struct sc_alu_rounding {
+    unsigned mode, flags; /* mode: enum sc_round */
+    bool ftz, sat, relu;
+};
+
+/** Take them. Return: whether this host can round so. */
+bool sc_alu_rounding(struct sc_alu_find *find, struct sc_alu_rounding *r);
+
+/** Text around an operation that must run in a rounding mode; values pass
+ *  through T_pin… between the two when `pinned`. */
+struct sc_alu_pins {
+    char before[48];
+    const char *after;
+    bool pinned;
+};
+void sc_alu_pins(const struct sc_alu_rounding *r, struct sc_alu_pins *pins);
 
 /* Each: whether the opcode is known there and the form is supported. */
 bool sc_alu_find_int(struct sc_alu_find *find);
