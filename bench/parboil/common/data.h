@@ -29,8 +29,8 @@ struct data_kind {
     void (*write)(const struct data_request *request);
 };
 
-extern const struct data_kind cp_data, mri_fhd_data, mri_q_data, sad_data,
-    tpacf_data, vecadd_data;
+extern const struct data_kind cp_data, mri_fhd_data, mri_q_data, pns_data,
+    rpes_data, sad_data, tpacf_data, vecadd_data;
 extern const struct data_kind *const data_kinds[];
 extern const int data_kind_count;
 

@@ -12,6 +12,8 @@ const struct plan_bench plan_benches[] = {
     {"cp", "cp", "Coulomb potential on the planes of a lattice"},
     {"mri-fhd", "mri_fhd", "vector F^H d of a magnetic resonance image"},
     {"mri-q", "mri_q", "matrix Q of a magnetic resonance image"},
+    {"pns", "pns", "simulation of a stochastic Petri net"},
+    {"rpes", "rpes", "two-electron repulsion integrals of a molecule"},
     {"sad", "sad", "motion estimation of a video encoder"},
     {"tpacf", "tpacf", "two-point angular correlation of galaxies"},
     {"vecadd", "vecadd", "sum of two vectors that the CPU makes"},

@@ -1,0 +1,71 @@
+/*
+ * rpes on the CUDA driver API, by somebody who is not sure what the other
+ * side has seen: every array is copied to the device before every kernel and
+ * back after it.
+ */
+#include "common/cuda.h"
+#include "rpes/rpes.h"
+
+#include <stdlib.h>
+
+static struct rpes rpes;
+
+static void row_launch(CUfunction kernel, float *integrals,
+                       struct rpes_pair *pairs, struct rpes_product *products,
+                       struct rpes_ket *kets, float *table,
+                       struct rpes_step *step)
+{
+    float *row = integrals + step->row;
+    int count = step->first_ket + step->kets;
+    void *arguments[] = {&row,   &pairs,      &products, &kets,
+                         &table, &step->pair, &count};
+    launch(kernel, step->grid, step->block, arguments);
+    device_wait();
+}
+
+int main(int argc, char **argv)
+{
+    rpes_open(&rpes, argc, argv);
+    CUfunction kernel = cuda_kernel(cuda_load(), "rpes_row");
+
+    float *integrals = device_alloc(rpes.integrals_bytes);
+    struct rpes_pair *pairs = device_alloc(rpes.pairs_bytes);
+    struct rpes_product *products = device_alloc(rpes.products_bytes);
+    struct rpes_ket *kets = device_alloc(rpes.kets_bytes);
+    float *table = device_alloc(rpes.table_bytes);
+    float *host_integrals = host_alloc(rpes.integrals_bytes);
+    struct rpes_pair *host_pairs = host_alloc(rpes.pairs_bytes);
+    struct rpes_product *host_products = host_alloc(rpes.products_bytes);
+    struct rpes_ket *host_kets = host_alloc(rpes.kets_bytes);
+    float *host_table = host_alloc(rpes.table_bytes);
+
+    rpes_table(host_table);
+    struct rpes_step step = rpes_begin(&rpes);
+    while (rpes_next(&rpes, &step, host_pairs, host_products, host_kets)) {
+        upload(integrals, host_integrals, rpes.integrals_bytes);
+        upload(pairs, host_pairs, rpes.pairs_bytes);
+        upload(products, host_products, rpes.products_bytes);
+        upload(kets, host_kets, rpes.kets_bytes);
+        upload(table, host_table, rpes.table_bytes);
+        row_launch(kernel, integrals, pairs, products, kets, table, &step);
+        download(host_integrals, integrals, rpes.integrals_bytes);
+        download(host_pairs, pairs, rpes.pairs_bytes);
+        download(host_products, products, rpes.products_bytes);
+        download(host_kets, kets, rpes.kets_bytes);
+        download(host_table, table, rpes.table_bytes);
+    }
+    bench_output(host_integrals, rpes.integrals_bytes);
+    rpes_finish(&rpes);
+
+    free(host_table);
+    free(host_kets);
+    free(host_products);
+    free(host_pairs);
+    free(host_integrals);
+    device_free(table);
+    device_free(kets);
+    device_free(products);
+    device_free(pairs);
+    device_free(integrals);
+    return 0;
+}
