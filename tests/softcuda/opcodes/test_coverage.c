@@ -18,21 +18,20 @@ static const char *const known[] = {
 #undef X
 };
 
-/* In test_memory, test_address, test_atomic, test_lanes, test_warp. */
+/* In test_memory, test_address, test_atomic, test_lanes, test_warp, and in
+ * ../ptx. */
 static const char *const elsewhere[] = {
-    "activemask", "atom",  "bar",    "barrier",   "bra",      "brx",
-    "cvta",       "elect", "exit",   "fence",     "isspacep", "ld",
-    "ldu",        "match", "membar", "nanosleep", "pmevent",  "prefetch",
-    "prefetchu",  "red",   "redux",  "ret",       "shfl",     "st",
-    "trap",       "vote",
+    "activemask", "brkpt",    "call",      "atom",  "bar",    "barrier",
+    "bra",        "brx",      "cvta",      "elect", "exit",   "fence",
+    "isspacep",   "ld",       "ldu",       "match", "membar", "nanosleep",
+    "pmevent",    "prefetch", "prefetchu", "red",   "redux",  "ret",
+    "shfl",       "st",       "trap",      "vote",
 };
 
 /* One statement of every opcode that may be refused. */
 static const char *const beyond[] = {
     "alloca.u64 %l0,%l1,8",
     "applypriority.global.L2::evict_normal [%l0],128",
-    "brkpt",
-    "call.uni elsewhere",
     "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %q0,%l0",
     "cp.async.ca.shared.global [%s0],[%l0],16",
     "createpolicy.fractional.L2::evict_last.b64 %l0,1.0",

@@ -191,7 +191,7 @@ START_TEST(malformed_modules_are_refused)
 }
 END_TEST
 
-START_TEST(calls_are_refused_by_name)
+START_TEST(calls_out_of_the_module_are_refused_by_name)
 {
     static const char ptx[] = MACHINE_HEAD
         ".extern .func (.param .b32 r) elsewhere (.param .b32 x);\n"
@@ -199,7 +199,7 @@ START_TEST(calls_are_refused_by_name)
         ".param .b32 a;\n.param .b32 r;\nst.param.b32 [a],%s0;\n"
         "call.uni (r), elsewhere, (a);\nld.param.b32 %s1,[r];\n}\nret;\n}\n";
     machine_open();
-    ck_assert(is_refused(ptx, 0, "call"));
+    ck_assert(is_refused(ptx, 0, "elsewhere"));
     machine_close();
 }
 END_TEST
@@ -264,5 +264,5 @@ END_TEST
 
 SUITE_MAIN("softcuda refusals", 30, malformed_instructions_are_refused_by_line,
            instructions_beyond_the_machine_are_refused_by_name,
-           malformed_modules_are_refused, calls_are_refused_by_name,
+           malformed_modules_are_refused, calls_out_of_the_module_are_refused_by_name,
            truncated_modules_do_no_harm, bad_launches_are_refused)

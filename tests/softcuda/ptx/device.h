@@ -38,4 +38,24 @@ enum sc_exec_status device_launch(const struct sc_module *module,
                                   const void *params, size_t bytes,
                                   struct sc_exec_fault *fault);
 
+/** `DEVICE_MAIN("name", 30, case_a, case_b)` defines a main() whose cases run
+ *  between device_open and device_close. */
+#define DEVICE_MAIN(name, timeout_s, ...)                                      \
+    int main(void)                                                             \
+    {                                                                          \
+        const TTest *const cases[] = {__VA_ARGS__};                            \
+        Suite *suite = suite_create(name);                                     \
+        TCase *tcase = tcase_create(name);                                     \
+        tcase_set_timeout(tcase, timeout_s);                                   \
+        tcase_add_checked_fixture(tcase, device_open, device_close);           \
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)              \
+            tcase_add_test(tcase, cases[i]);                                   \
+        suite_add_tcase(suite, tcase);                                         \
+        SRunner *runner = srunner_create(suite);                               \
+        srunner_run_all(runner, CK_NORMAL);                                    \
+        int failed = srunner_ntests_failed(runner);                            \
+        srunner_free(runner);                                                  \
+        return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;                      \
+    }
+
 #endif

@@ -43,6 +43,8 @@ static CUresult result_of(uint32_t status)
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case SC_EXEC_ASSERT:
         return CUDA_ERROR_ASSERT;
+    case SC_EXEC_STACK_OVERFLOW:
+        return CUDA_ERROR_HARDWARE_STACK_ERROR;
     }
     return CUDA_ERROR_UNKNOWN;
 }

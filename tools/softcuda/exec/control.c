@@ -122,12 +122,27 @@ const struct sc_op *sc_op_join(const struct sc_op *op, struct sc_strip *strip)
     return here >= strip->stop ? leave(strip, here) : op + 1;
 }
 
+const struct sc_op *sc_control_part(const struct sc_op *op,
+                                    struct sc_strip *strip,
+                                    const uint32_t *taken, const uint32_t *rest,
+                                    uint32_t target)
+{
+    uint32_t any_rest = 0;
+    for (uint32_t w = 0; w < SC_WORDS; w++)
+        any_rest |= rest[w];
+    if (!any_rest)
+        return go(op, strip, target);
+    split(op, strip, taken, rest, target);
+    strip->groups[strip->current].pc = (uint32_t)(op - strip->code);
+    return NULL;
+}
+
 /* One jump op per target follows; lanes with the first active lane's index
  * go, the others come back here. */
 const struct sc_op *sc_op_table(const struct sc_op *op, struct sc_strip *strip)
 {
     const uint32_t *index = SC_SLOT(const uint32_t, a);
-    uint32_t taken[SC_WORDS] = {0}, rest[SC_WORDS] = {0}, any_rest = 0;
+    uint32_t taken[SC_WORDS] = {0}, rest[SC_WORDS] = {0};
     uint32_t first = 0, value = 0;
     bool found = false;
     for (; first < strip->lanes && !found; first++) {
@@ -142,14 +157,8 @@ const struct sc_op *sc_op_table(const struct sc_op *op, struct sc_strip *strip)
             taken[t / 32] |= bit;
         else
             rest[t / 32] |= bit;
-        any_rest |= rest[t / 32];
     }
-    uint32_t target = op[1 + value].target;
-    if (!any_rest)
-        return go(op, strip, target);
-    split(op, strip, taken, rest, target);
-    strip->groups[strip->current].pc = (uint32_t)(op - strip->code);
-    return NULL;
+    return sc_control_part(op, strip, taken, rest, op[1 + value].target);
 }
 
 static const struct sc_op *guard(const struct sc_op *op, struct sc_strip *strip,

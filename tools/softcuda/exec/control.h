@@ -22,8 +22,22 @@ SC_DECLARE_OP(sc_op_guard);      /* run op[1] for lanes with the predicate */
 SC_DECLARE_OP(sc_op_guard_not);
 SC_DECLARE_OP(sc_op_exit);
 SC_DECLARE_OP(sc_op_trap);
+/** Lanes `taken` go to `target`, `rest` (may be none) stay at `op`. */
+const struct sc_op *sc_control_part(const struct sc_op *op,
+                                    struct sc_strip *strip,
+                                    const uint32_t *taken, const uint32_t *rest,
+                                    uint32_t target);
 SC_DECLARE_OP(sc_op_fence);
 SC_DECLARE_OP(sc_op_spin); /* a place where another lane may be waited for */
+
+/* ---- call.c ---- d: slot for the place to return to ---- */
+SC_DECLARE_OP(sc_op_call);          /* target: first op of the function */
+SC_DECLARE_OP(sc_op_call_indirect); /* a: the function's address */
+SC_DECLARE_OP(sc_op_return);        /* a: slot with the place to return to */
+SC_DECLARE_OP(sc_op_stack_begin);   /* imm: bytes of .local before the stack */
+SC_DECLARE_OP(sc_op_enter);         /* target: frame that must fit */
+SC_DECLARE_OP(sc_op_save);          /* target: frame to put on the stack */
+SC_DECLARE_OP(sc_op_restore);       /* target: frame to take off it again */
 
 /* a: address, e: its register's bytes, imm: offset, flags: alignment */
 SC_DECLARE_OP(sc_op_align);

@@ -85,6 +85,7 @@ enum sc_exec_status {
     SC_EXEC_TRAP,                /* the kernel executed trap */
     SC_EXEC_TIMEOUT,             /* cancelled, or a barrier that cannot open */
     SC_EXEC_ASSERT,              /* a device-side assert failed */
+    SC_EXEC_STACK_OVERFLOW,      /* calls deeper than a thread's stack */
 };
 
 struct sc_module;
@@ -188,6 +189,26 @@ bool sc_exec_init(int workers);
 
 /** Stop the pool and restore the signal handlers. Thread: one at a time. */
 void sc_exec_fini(void);
+
+/** Limits of device code, as cuCtxSetLimit has them; for all devices' later
+ *  launches, the heap's until a module that allocates is loaded. */
+enum sc_exec_limit {
+    SC_LIMIT_STACK, /* bytes a thread's calls may take; default 32 KiB */
+    SC_LIMIT_HEAP,  /* bytes of device malloc; default 8 MiB */
+};
+
+/**
+ * Set a limit.
+ *
+ * Return: false when `bytes` is out of range (stack 1 KiB … 512 KiB, heap
+ *         4 KiB … 64 GiB) or the heap is already in use
+ * Thread: any
+ * Signal: never
+ */
+bool sc_exec_set_limit(enum sc_exec_limit limit, uint64_t bytes);
+
+/** Return: the limit now in force. Thread: any. */
+uint64_t sc_exec_limit(enum sc_exec_limit limit);
 
 /** Return: fixed name of a status, e.g. "illegal address". Thread: any. */
 const char *sc_exec_status_text(enum sc_exec_status status);

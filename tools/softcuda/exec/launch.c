@@ -358,6 +358,9 @@ static void run_job(struct job *job)
     const char *why = "grids that synchronise run in the interpreter";
     const struct sc_launch *launch = job->launch;
     bool together = launch->cooperative && job->ctas > 1;
+    if (launch->cooperative && job->kernel->code.workspace)
+        memset((void *)(uintptr_t)job->kernel->code.workspace, 0,
+               SC_WORKSPACE_BYTES);
     if (!together)
         job->variant = sc_build_find(&job->kernel->native, launch->block, &why);
     if (job->variant) {

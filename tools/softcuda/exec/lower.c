@@ -39,7 +39,7 @@ bool sc_lower_take(struct sc_lower *lower, enum sc_modifier modifier)
     return has;
 }
 
-static struct sc_op *push(struct sc_lower *lower, sc_handler run)
+struct sc_op *sc_lower_push(struct sc_lower *lower, sc_handler run)
 {
     struct sc_code *code = lower->code;
     code->ops = sc_load_grow(lower->load, code->ops, code->op_count,
@@ -56,9 +56,10 @@ struct sc_op *sc_lower_emit(struct sc_lower *lower, sc_handler run)
     if (!run)
         sc_lower_refuse(lower, "unsupported form");
     if (lower->guarded)
-        push(lower, lower->guard_negate ? sc_op_guard_not : sc_op_guard)->a =
-            lower->guard_slot;
-    return push(lower, run);
+        sc_lower_push(lower,
+                      lower->guard_negate ? sc_op_guard_not : sc_op_guard)
+            ->a = lower->guard_slot;
+    return sc_lower_push(lower, run);
 }
 
 sc_handler sc_lower_find(struct sc_lower *lower, enum sc_alu kind,
@@ -97,8 +98,9 @@ uint32_t sc_lower_slot(struct sc_lower *lower, uint32_t bytes)
     /* one line of padding keeps slots out of step in the cache */
     uint64_t end = (uint64_t)slot + bytes * SC_LANES + 64;
     if (end > MAX_FILE)
-        sc_load_fail(lower->load, SC_LOAD_UNSUPPORTED, lower->func->line,
-                     "kernel '%s' needs too many registers", lower->func->name);
+        sc_load_fail(lower->load, SC_LOAD_UNSUPPORTED, lower->kernel->line,
+                     "kernel '%s' needs too many registers",
+                     lower->kernel->name);
     lower->code->file_bytes = (uint32_t)end;
     return slot;
 }
@@ -205,6 +207,42 @@ uint64_t sc_lower_address(struct sc_lower *lower, const struct sc_var *var,
     return var->address + base;
 }
 
+bool sc_lower_in_frame(const struct sc_lower *lower, const struct sc_var *var)
+{
+    return var->space == SC_SPACE_LOCAL && var->owner == lower->func &&
+           !lower->func->is_entry && lower->func->calls;
+}
+
+uint32_t sc_lower_address_slot(struct sc_lower *lower, const struct sc_var *var,
+                               bool generic, uint64_t addend)
+{
+    uint64_t at = sc_lower_address(lower, var, generic) + addend;
+    if (!sc_lower_in_frame(lower, var))
+        return sc_lower_constant(lower, 8, at);
+    uint32_t slot = sc_lower_temp(lower, 8);
+    sc_lower_alu(lower, SC_ALU_add, SC_T_u64, slot, lower->code->stack_slot,
+                 sc_lower_constant(lower, 8, at), 0);
+    return slot;
+}
+
+static uint32_t symbol_slot(struct sc_lower *lower,
+                            const struct sc_operand *operand, uint32_t bytes)
+{
+    if (!sc_lower_in_frame(lower, operand->var))
+        return sc_lower_constant(lower, bytes,
+                                 sc_lower_address(lower, operand->var, false) +
+                                     operand->bits);
+    uint32_t slot =
+        sc_lower_address_slot(lower, operand->var, false, operand->bits);
+    if (bytes == 8)
+        return slot;
+    if (bytes != 4)
+        sc_lower_invalid(lower, "address in too few bits in");
+    uint32_t low = sc_lower_temp(lower, 4);
+    sc_lower_alu(lower, SC_ALU_lo, SC_T_b64, low, slot, 0, 0);
+    return low;
+}
+
 static uint64_t float_bits(struct sc_lower *lower,
                            const struct sc_operand *operand, uint32_t bytes)
 {
@@ -278,9 +316,9 @@ uint32_t sc_lower_source(struct sc_lower *lower,
     case SC_OPERAND_SPECIAL:
         return special_slot(lower, operand->reg, bytes);
     case SC_OPERAND_SYMBOL:
-        return sc_lower_constant(lower, bytes,
-                                 sc_lower_address(lower, operand->var, false) +
-                                     operand->bits);
+        return symbol_slot(lower, operand, bytes);
+    case SC_OPERAND_FUNC:
+        return sc_lower_constant(lower, bytes, sc_func_address(operand->func));
     default:
         sc_lower_invalid(lower, "operand of the wrong kind in");
     }
@@ -331,7 +369,9 @@ static void place(struct sc_lower *lower, const struct sc_var *var)
     if (!is_shared_or_local(var) || var->placed || !var->bytes)
         return;
     uint32_t *bytes = var->space == SC_SPACE_SHARED ? &lower->code->shared_bytes
-                                                    : &lower->code->local_bytes;
+                      : sc_lower_in_frame(lower, var)
+                          ? &lower->frame_bytes
+                          : &lower->code->local_bytes;
     uint64_t at =
         ((uint64_t)*bytes + var->align - 1) & ~(uint64_t)(var->align - 1);
     uint64_t most = var->space == SC_SPACE_SHARED ? SC_MAX_SHARED_BYTES
@@ -386,14 +426,49 @@ static void align_shared(struct sc_lower *lower, const struct sc_var *var)
             (lower->code->shared_bytes + var->align - 1) & ~(var->align - 1);
 }
 
-static void place_variables(struct sc_lower *lower)
+static void for_functions(struct sc_lower *lower,
+                          void (*visit)(struct sc_lower *))
+{
+    for (uint32_t i = 0; i < lower->callee_count; i++) {
+        lower->func = lower->callees[i];
+        visit(lower);
+    }
+    lower->func = lower->kernel;
+    visit(lower);
+}
+
+static void forget_all(struct sc_lower *lower)
 {
     for_symbols(lower, forget);
     for (const struct sc_var *v = lower->func->vars; v; v = v->next)
-        forget(lower, v), place(lower, v);
+        forget(lower, v);
+}
+
+/* Variables in frames begin anew in every function. */
+static void place_own(struct sc_lower *lower)
+{
+    lower->frame_bytes = 0;
+    for (const struct sc_var *v = lower->func->vars; v; v = v->next)
+        place(lower, v);
     for_symbols(lower, place);
+}
+
+static void align_dynamic(struct sc_lower *lower)
+{
     for_symbols(lower, align_shared);
+}
+
+static void place_last(struct sc_lower *lower)
+{
     for_symbols(lower, place_dynamic);
+}
+
+static void place_variables(struct sc_lower *lower)
+{
+    for_functions(lower, forget_all);
+    for_functions(lower, place_own);
+    for_functions(lower, align_dynamic);
+    for_functions(lower, place_last);
 }
 
 static bool writes_first_operand(const struct sc_inst *inst)
@@ -410,6 +485,8 @@ static bool writes_first_operand(const struct sc_inst *inst)
     case SC_OP_prefetch:
     case SC_OP_prefetchu:
         return false;
+    case SC_OP_call:
+        return inst->call->ret_count && inst->operand_count > 1;
     default:
         return inst->operand_count > 0;
     }
@@ -422,7 +499,7 @@ static void count_defs(struct sc_lower *lower)
         const struct sc_inst *inst = &func->insts[i];
         if (!writes_first_operand(inst))
             continue;
-        const struct sc_operand *d = &inst->operands[0];
+        const struct sc_operand *d = &inst->operands[inst->call ? 1 : 0];
         bool many = d->kind == SC_OPERAND_VECTOR || d->kind == SC_OPERAND_PAIR;
         uint32_t n = many ? d->reg : 1;
         const struct sc_operand *one = many ? d->sub : d;
@@ -480,7 +557,7 @@ static void lower_inst(struct sc_lower *lower, const struct sc_inst *inst)
     begin_guard(lower, inst);
     if (!sc_lower_arithmetic(lower) && !sc_lower_compare(lower) &&
         !sc_lower_convert(lower) && !sc_lower_memory(lower) &&
-        !sc_lower_flow(lower))
+        !sc_lower_flow(lower) && !sc_lower_call(lower))
         sc_lower_refuse(lower, "unsupported opcode");
     check_modifiers(lower);
 }
@@ -493,41 +570,63 @@ static void lower_block(struct sc_lower *lower, uint32_t position)
     lower->block_start[number] = lower->code->op_count;
     lower->guarded = false;
     if (block->pred_count > 1)
-        push(lower, sc_op_join);
+        sc_lower_push(lower, sc_op_join);
     for (uint32_t i = block->first; i < block->end; i++)
         lower_inst(lower, &lower->func->insts[i]);
     lower->guarded = false;
     if (block->first == lower->func->inst_count) {
-        push(lower, sc_op_exit);
+        bool returns = !lower->func->is_entry;
+        sc_lower_push(lower, returns ? sc_op_return : sc_op_exit)->a =
+            lower->return_slot;
         return;
     }
     bool next = position + 1 < cfg->order_count &&
                 cfg->order[position + 1] == block->succs[0];
     if (block->falls && !next) {
-        push(lower, sc_op_jump);
+        sc_lower_push(lower, sc_op_jump);
         sc_lower_target(lower, block->succs[0]);
     }
 }
 
-/* Said before anything else: a call's parameters would be refused first, with
- * a message that helps less. */
-static void refuse_calls(struct sc_lower *lower)
+/* Decodes lower->func behind what is there. */
+static void lower_function(struct sc_lower *lower)
 {
-    for (size_t i = 0; i < lower->func->inst_count; i++) {
-        lower->inst = &lower->func->insts[i];
-        if (lower->inst->opcode == SC_OP_call)
-            sc_lower_refuse(lower, "calls are not supported (inline the "
-                                   "function):");
-    }
+    struct sc_load *load = lower->load;
+    struct sc_code *code = lower->code;
+    size_t regs = lower->func->reg_count + 1;
     lower->inst = NULL;
+    lower->guarded = false;
+    lower->fixup_count = 0;
+    lower->reg_slot = sc_load_alloc(load, regs, sizeof *lower->reg_slot);
+    memset(lower->reg_slot, 0xff, regs * sizeof *lower->reg_slot);
+    lower->reg_constant = sc_load_alloc(load, regs, sizeof(bool));
+    lower->reg_defs = sc_load_alloc(load, regs, sizeof *lower->reg_defs);
+    sc_cfg_build(load, lower->func, &lower->cfg);
+    lower->block_start =
+        sc_load_alloc(load, lower->cfg.block_count, sizeof *lower->block_start);
+    count_defs(lower);
+    if (lower->func->is_entry)
+        sc_lower_kernel_start(lower);
+    else
+        sc_lower_function_start(lower);
+    for (uint32_t i = 0; i < lower->cfg.order_count; i++)
+        lower_block(lower, i);
+    for (size_t i = 0; i < lower->fixup_count; i++) {
+        struct sc_op *op = &code->ops[lower->fixups[i]];
+        op->target = lower->block_start[op->target];
+    }
+    sc_lower_function_end(lower);
 }
 
-void sc_lower_kernel(struct sc_load *load, const struct sc_func *func,
-                     const struct sc_space *space, const struct sc_isa *isa,
-                     struct sc_code *code, bool *param_is_pointer)
+void sc_lower_kernel(struct sc_load *load, const struct sc_ir *ir,
+                     const struct sc_func *func, const struct sc_space *space,
+                     const struct sc_isa *isa, struct sc_code *code,
+                     bool *param_is_pointer)
 {
     struct sc_lower *lower = sc_load_alloc(load, 1, sizeof *lower);
     *lower = (struct sc_lower){.load = load,
+                               .ir = ir,
+                               .kernel = func,
                                .func = func,
                                .space = space,
                                .isa = isa,
@@ -537,23 +636,10 @@ void sc_lower_kernel(struct sc_load *load, const struct sc_func *func,
     memset(lower->temps, 0xff, sizeof lower->temps);
     code->name = func->name;
     code->param_bytes = func->param_bytes;
-    size_t regs = func->reg_count + 1;
-    lower->reg_slot = sc_load_alloc(load, regs, sizeof *lower->reg_slot);
-    memset(lower->reg_slot, 0xff, regs * sizeof *lower->reg_slot);
-    lower->reg_constant = sc_load_alloc(load, regs, sizeof(bool));
-    lower->reg_defs = sc_load_alloc(load, regs, sizeof *lower->reg_defs);
     lower->fill_buckets =
         sc_load_alloc(load, FILL_BUCKETS, sizeof *lower->fill_buckets);
-    refuse_calls(lower);
-    sc_cfg_build(load, func, &lower->cfg);
-    lower->block_start =
-        sc_load_alloc(load, lower->cfg.block_count, sizeof *lower->block_start);
+    sc_lower_find_callees(lower);
     place_variables(lower);
-    count_defs(lower);
-    for (uint32_t i = 0; i < lower->cfg.order_count; i++)
-        lower_block(lower, i);
-    for (size_t i = 0; i < lower->fixup_count; i++) {
-        struct sc_op *op = &code->ops[lower->fixups[i]];
-        op->target = lower->block_start[op->target];
-    }
+    for_functions(lower, lower_function);
+    sc_lower_kernel_end(lower);
 }

@@ -16,7 +16,9 @@
 
 struct sc_lower {
     struct sc_load *load;
-    const struct sc_func *func;
+    const struct sc_ir *ir;
+    const struct sc_func *kernel;
+    const struct sc_func *func; /* being decoded: the kernel or one it calls */
     const struct sc_space *space;
     const struct sc_isa *isa;
     struct sc_cfg cfg;
@@ -33,6 +35,14 @@ struct sc_lower {
     uint32_t temps[3][SC_TEMPS]; /* slots of 2, 4, 8 bytes */
     uint32_t temp_used[3];
     uint32_t carry; /* slot of the condition code */
+    /* of real calls: who can be called, callees first; where calls leave the
+     * place to return to; ops whose target is still a function's number */
+    const struct sc_func **callees;
+    uint32_t callee_count;
+    uint32_t link_slot, return_slot;
+    uint32_t *call_fixups;
+    size_t call_fixup_count, call_fixup_capacity;
+    uint32_t frame_count, frame_bytes; /* bytes: variables of this function */
     const struct sc_inst *inst;
     uint64_t left[SC_MOD_WORDS]; /* modifiers not yet accounted for */
     uint32_t types_left;
@@ -104,10 +114,42 @@ uint64_t sc_lower_address(struct sc_lower *lower, const struct sc_var *var,
 /** Note that op `index`'s target is a block. */
 void sc_lower_target(struct sc_lower *lower, uint32_t block);
 
+/** Slot with the address of a variable + addend, in its space or generic. */
+uint32_t sc_lower_address_slot(struct sc_lower *lower, const struct sc_var *var,
+                               bool generic, uint64_t addend);
+
+/** Whether the variable lies in the frame of the function being decoded. */
+bool sc_lower_in_frame(const struct sc_lower *lower, const struct sc_var *var);
+
+/** Append an op without a guard. */
+struct sc_op *sc_lower_push(struct sc_lower *lower, sc_handler run)
+    __attribute__((returns_nonnull));
+
 /** Decode one kernel into `code`, everything in the load's arena. */
-void sc_lower_kernel(struct sc_load *load, const struct sc_func *func,
-                     const struct sc_space *space, const struct sc_isa *isa,
-                     struct sc_code *code, bool *param_is_pointer);
+void sc_lower_kernel(struct sc_load *load, const struct sc_ir *ir,
+                     const struct sc_func *func, const struct sc_space *space,
+                     const struct sc_isa *isa, struct sc_code *code,
+                     bool *param_is_pointer);
+
+/* ---- lower_flow.c ---- */
+
+/** Jump over what follows when the guard fails. Return: for the end. */
+uint32_t sc_lower_begin_skip(struct sc_lower *lower);
+void sc_lower_end_skip(struct sc_lower *lower, uint32_t branch);
+
+/* ---- lower_call.c ---- */
+
+/** Find what the kernel may call; callees come before their callers. */
+void sc_lower_find_callees(struct sc_lower *lower);
+
+/** First ops of a kernel with calls, and of a function. */
+void sc_lower_kernel_start(struct sc_lower *lower);
+void sc_lower_function_start(struct sc_lower *lower);
+
+/** Frame of the function just decoded. */
+void sc_lower_function_end(struct sc_lower *lower);
+/** Last: calls of functions that were decoded later. */
+void sc_lower_kernel_end(struct sc_lower *lower);
 
 /* ---- lower_alu.c ---- */
 
@@ -119,12 +161,18 @@ bool sc_lower_is_real(enum sc_type type);
  *  rounding, .approx or .full was given. */
 unsigned sc_lower_float_flags(struct sc_lower *lower, bool *named);
 
+/* ---- lower_system.c ---- */
+
+/** Call of a function without a body: vprintf, malloc and their like. */
+void sc_lower_system_call(struct sc_lower *lower, const struct sc_func *func);
+
 /* ---- each of the lower_*.c files: false = not mine ---- */
 bool sc_lower_arithmetic(struct sc_lower *lower);
 bool sc_lower_compare(struct sc_lower *lower);
 bool sc_lower_convert(struct sc_lower *lower);
 bool sc_lower_memory(struct sc_lower *lower);
 bool sc_lower_flow(struct sc_lower *lower);
+bool sc_lower_call(struct sc_lower *lower);
 /** Value the instruction computes once for the launch, if it does. */
 bool sc_lower_absorb(struct sc_lower *lower, const struct sc_inst *inst);
 /** Space named by the instruction's modifiers. */

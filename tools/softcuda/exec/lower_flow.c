@@ -8,7 +8,7 @@
 /* Ops that may wait cannot run behind a guard (they would come back without
  * it): lanes without the predicate jump over them instead. Returns the index
  * of the branch to patch, or SC_NO_SLOT. */
-static uint32_t begin_skip(struct sc_lower *lower)
+uint32_t sc_lower_begin_skip(struct sc_lower *lower)
 {
     if (!lower->guarded)
         return SC_NO_SLOT;
@@ -19,7 +19,7 @@ static uint32_t begin_skip(struct sc_lower *lower)
     return lower->code->op_count - 1;
 }
 
-static void end_skip(struct sc_lower *lower, uint32_t branch)
+void sc_lower_end_skip(struct sc_lower *lower, uint32_t branch)
 {
     if (branch == SC_NO_SLOT)
         return;
@@ -47,7 +47,7 @@ static void lower_brx(struct sc_lower *lower)
     if (!sc_lower_take(lower, SC_MOD_idx))
         sc_lower_invalid(lower, ".idx is missing in");
     const struct sc_targets *targets = sc_lower_operand(lower, 1)->targets;
-    uint32_t skip = begin_skip(lower);
+    uint32_t skip = sc_lower_begin_skip(lower);
     uint32_t a =
         sc_lower_source(lower, sc_lower_operand(lower, 0), 4, SC_T_u32);
     struct sc_op *op = sc_lower_emit(lower, sc_op_table);
@@ -57,16 +57,20 @@ static void lower_brx(struct sc_lower *lower)
         sc_lower_emit(lower, sc_op_jump);
         sc_lower_target(lower, lower->cfg.block_of[targets->labels[i].target]);
     }
-    end_skip(lower, skip);
+    sc_lower_end_skip(lower, skip);
 }
 
 static void lower_exit(struct sc_lower *lower)
 {
     sc_lower_count(lower, 0, 0);
     sc_lower_take(lower, SC_MOD_uni);
-    uint32_t skip = begin_skip(lower);
-    sc_lower_emit(lower, sc_op_exit);
-    end_skip(lower, skip);
+    uint32_t skip = sc_lower_begin_skip(lower);
+    bool returns = lower->inst->opcode == SC_OP_ret && !lower->func->is_entry;
+    if (returns)
+        sc_lower_emit(lower, sc_op_return)->a = lower->return_slot;
+    else
+        sc_lower_emit(lower, sc_op_exit);
+    sc_lower_end_skip(lower, skip);
 }
 
 /* ---- bar, barrier ---- */
@@ -117,7 +121,7 @@ static void lower_warp_barrier(struct sc_lower *lower)
 
 static void lower_bar(struct sc_lower *lower)
 {
-    uint32_t skip = begin_skip(lower);
+    uint32_t skip = sc_lower_begin_skip(lower);
     uint32_t n = lower->inst->operand_count;
     sc_lower_take(lower, SC_MOD_aligned);
     sc_lower_take(lower, SC_MOD_cta);
@@ -137,7 +141,7 @@ static void lower_bar(struct sc_lower *lower)
     }
     if (lower->inst->type_count > 1)
         sc_lower_invalid(lower, "too many types in");
-    end_skip(lower, skip);
+    sc_lower_end_skip(lower, skip);
 }
 
 /* ---- warps ---- */
@@ -163,7 +167,7 @@ static uint32_t pair_dest(struct sc_lower *lower, uint32_t *pred)
 
 static void lower_shfl(struct sc_lower *lower)
 {
-    uint32_t skip = begin_skip(lower);
+    uint32_t skip = sc_lower_begin_skip(lower);
     bool sync = sc_lower_take(lower, SC_MOD_sync);
     sc_handler run = sc_lower_take(lower, SC_MOD_up)     ? sc_op_shfl_up
                      : sc_lower_take(lower, SC_MOD_down) ? sc_op_shfl_down
@@ -184,12 +188,12 @@ static void lower_shfl(struct sc_lower *lower)
     op->c = s[2];
     op->e = e;
     op->target = pred;
-    end_skip(lower, skip);
+    sc_lower_end_skip(lower, skip);
 }
 
 static void lower_vote(struct sc_lower *lower)
 {
-    uint32_t skip = begin_skip(lower);
+    uint32_t skip = sc_lower_begin_skip(lower);
     bool sync = sc_lower_take(lower, SC_MOD_sync);
     sc_handler run = sc_lower_take(lower, SC_MOD_all)      ? sc_op_vote_all
                      : sc_lower_take(lower, SC_MOD_any)    ? sc_op_vote_any
@@ -205,12 +209,12 @@ static void lower_vote(struct sc_lower *lower)
     op->a = a;
     op->e = e;
     op->imm = sync ? 0 : SC_VOTE_ACTIVE;
-    end_skip(lower, skip);
+    sc_lower_end_skip(lower, skip);
 }
 
 static void lower_match(struct sc_lower *lower)
 {
-    uint32_t skip = begin_skip(lower);
+    uint32_t skip = sc_lower_begin_skip(lower);
     bool all = sc_lower_take(lower, SC_MOD_all);
     bool any = sc_lower_take(lower, SC_MOD_any);
     bool sync = sc_lower_take(lower, SC_MOD_sync);
@@ -231,7 +235,7 @@ static void lower_match(struct sc_lower *lower)
     op->e = e;
     op->target = pred;
     op->flags = (uint16_t)bytes;
-    end_skip(lower, skip);
+    sc_lower_end_skip(lower, skip);
 }
 
 static int take_redux(struct sc_lower *lower, enum sc_type type)
@@ -254,7 +258,7 @@ static int take_redux(struct sc_lower *lower, enum sc_type type)
 
 static void lower_redux(struct sc_lower *lower)
 {
-    uint32_t skip = begin_skip(lower);
+    uint32_t skip = sc_lower_begin_skip(lower);
     enum sc_type type =
         lower->inst->type_count == 1 ? lower->inst->types[0] : SC_T_pred;
     int kind = take_redux(lower, type);
@@ -271,7 +275,7 @@ static void lower_redux(struct sc_lower *lower)
     op->a = a;
     op->e = e;
     op->flags = (uint16_t)kind;
-    end_skip(lower, skip);
+    sc_lower_end_skip(lower, skip);
 }
 
 /* ---- fences and what has no effect here ---- */
@@ -311,6 +315,7 @@ bool sc_lower_flow(struct sc_lower *lower)
     case SC_OP_exit:
         return lower_exit(lower), true;
     case SC_OP_trap:
+    case SC_OP_brkpt: /* there is no debugger to stop in */
         return sc_lower_emit(lower, sc_op_trap), true;
     case SC_OP_bar:
     case SC_OP_barrier:

@@ -54,7 +54,7 @@ static void note_pointer(struct sc_lower *lower, uint32_t slot)
         if (fill->slot != slot || fill->kind != SC_FILL_PARAM)
             continue;
         uint32_t index = 0;
-        const struct sc_var *param = lower->func->params;
+        const struct sc_var *param = lower->kernel->params;
         for (; param; param = param->next, index++)
             if (param->address == fill->value && param->bytes == 8)
                 lower->param_is_pointer[index] = true;
@@ -89,6 +89,11 @@ static struct address parse_address(struct sc_lower *lower,
             sc_lower_invalid(lower, "variable of another space in");
         at +=
             base->bits + sc_lower_address(lower, base->var, !same && !constant);
+        if (sc_lower_in_frame(lower, base->var)) {
+            address.slot = lower->code->stack_slot;
+            address.offset = at;
+            return address;
+        }
     } else if (base->kind == SC_OPERAND_INT) {
         at += base->bits;
     } else {
@@ -229,7 +234,7 @@ static void lower_store(struct sc_lower *lower)
     uint32_t size = sc_type_bytes(type);
     sc_lower_count(lower, 2, 2);
     if (space == SC_SPACE_PARAM)
-        sc_lower_refuse(lower, "call of a function, which needs");
+        sc_lower_refuse(lower, "store to the parameters of a kernel in");
     if (space == SC_SPACE_CONST)
         sc_lower_refuse(lower, "store to read-only space in");
     struct address address =
@@ -402,8 +407,10 @@ static uint32_t constant_of(struct sc_lower *lower, const struct sc_inst *inst,
          from->reg == SC_SREG_clock_hi || from->reg == SC_SREG_globaltimer ||
          from->reg == SC_SREG_globaltimer_lo ||
          from->reg == SC_SREG_globaltimer_hi);
+    bool address = from->kind == SC_OPERAND_SYMBOL;
     if (dynamic || from->negate || from->kind == SC_OPERAND_VECTOR ||
-        from->kind > SC_OPERAND_SYMBOL)
+        (from->kind > SC_OPERAND_SYMBOL && from->kind != SC_OPERAND_FUNC) ||
+        (address && sc_lower_in_frame(lower, from->var)))
         return SC_NO_SLOT;
     return sc_lower_source(lower, from, bytes, sc_lower_bits(bytes));
 }
@@ -420,7 +427,7 @@ static uint32_t constant_load(struct sc_lower *lower,
     uint32_t size = sc_type_bytes(type);
     uint64_t at = from->sub->var->address + from->sub->bits + from->bits;
     if (size > bytes || size > 8 || type == SC_T_pred || at % size ||
-        at + size > lower->func->param_bytes)
+        at + size > lower->kernel->param_bytes)
         return SC_NO_SLOT;
     return sc_lower_fill(
         lower,

@@ -127,6 +127,18 @@ struct sc_fill {
     uint64_t value; /* bits, offset, or enum sc_special */
 };
 
+/** A register that a call saves on the lane's stack. */
+struct sc_save {
+    uint32_t slot, bytes, offset; /* in the frame */
+};
+
+/** The registers of one function that calls. */
+struct sc_frame {
+    struct sc_save *saves;
+    uint32_t count;
+    uint32_t bytes; /* of the whole frame, variables first */
+};
+
 /** One decoded kernel. */
 struct sc_code {
     const char *name;
@@ -137,7 +149,26 @@ struct sc_code {
     uint32_t fill_count;
     uint32_t shared_bytes, local_bytes, param_bytes;
     bool uses_barrier;
+    bool needs_stack;     /* .local is followed by a stack */
+    uint32_t *entries;    /* by function number: its op, ~0 = not callable */
+    uint32_t entry_count; /* functions of the module */
+    struct sc_frame *frames;
+    uint32_t stack_slot;  /* 8-byte lanes: where the lane's stack ends */
+    struct sc_heap *heap; /* of device malloc; NULL = none */
+    uint64_t workspace;   /* of grid barriers, device memory; 0 = not needed */
 };
+
+/** Bytes of sc_code.workspace; cooperative groups use the first few. */
+#define SC_WORKSPACE_BYTES 256u
+
+/** Bytes of .local one thread needs now, its stack included. */
+static inline uint32_t sc_code_local(const struct sc_code *code)
+{
+    uint32_t bytes = (code->local_bytes + 15) & ~15u;
+    return code->needs_stack
+               ? bytes + (uint32_t)(sc_exec_limit(SC_LIMIT_STACK) & ~15u)
+               : bytes;
+}
 
 /**
  * Note why the CTA dies.

@@ -7,6 +7,7 @@
 #include "exec/launch.h"
 #include "exec/lower.h"
 #include "exec/module.h"
+#include "exec/system.h"
 #include "ptx/parse.h"
 
 #include <stdlib.h>
@@ -54,8 +55,10 @@ static void fill_variable(struct sc_module *module, const struct sc_var *var)
         memcpy(memory, var->data, var->data_bytes);
     for (size_t i = 0; i < var->reloc_count; i++) {
         const struct sc_reloc *reloc = &var->relocs[i];
-        uint64_t value = reloc->var->address + (uint64_t)reloc->addend;
-        if (!is_placed_space(reloc->var))
+        uint64_t value =
+            reloc->func ? sc_func_address(reloc->func) : reloc->var->address;
+        value += (uint64_t)reloc->addend;
+        if (reloc->var && !is_placed_space(reloc->var))
             sc_load_fail(&module->load, SC_LOAD_UNSUPPORTED, reloc->line,
                          "address of '%s', which has none before a launch",
                          reloc->var->name);
@@ -125,6 +128,44 @@ static void describe(struct sc_module *module, const struct sc_func *func,
     memcpy(kernel->info.required_block, func->req_ntid, sizeof func->req_ntid);
 }
 
+/* A module that declares malloc shares the heap of its device. */
+static void find_heap(struct sc_module *module)
+{
+    bool wants = false;
+    for (const struct sc_func *f = module->ir->funcs; f; f = f->next)
+        wants |= !f->has_body && (strcmp(f->name, "malloc") == 0 ||
+                                  strcmp(f->name, "free") == 0);
+    if (wants)
+        module->heap = sc_heap_hold(&module->space);
+}
+
+static bool reads_workspace(const struct sc_func *func)
+{
+    for (size_t i = 0; i < func->inst_count; i++) {
+        const struct sc_inst *inst = &func->insts[i];
+        for (uint32_t k = 0; k < inst->operand_count; k++)
+            if (inst->operands[k].kind == SC_OPERAND_SPECIAL &&
+                inst->operands[k].reg == SC_SREG_envreg1)
+                return true;
+    }
+    return false;
+}
+
+static void find_workspace(struct sc_module *module)
+{
+    bool wants = false;
+    for (const struct sc_func *f = module->ir->funcs; f; f = f->next)
+        wants |= reads_workspace(f);
+    if (!wants)
+        return;
+    module->workspace =
+        module->space.alloc(module->space.ctx, SC_WORKSPACE_BYTES, 256);
+    if (!module->workspace)
+        sc_load_fail(&module->load, SC_LOAD_NOMEM, 0,
+                     "no device memory for grid barriers");
+    memset((void *)(uintptr_t)module->workspace, 0, SC_WORKSPACE_BYTES);
+}
+
 static void load_kernels(struct sc_module *module)
 {
     const struct sc_isa *isa = sc_isa_pick();
@@ -138,8 +179,10 @@ static void load_kernels(struct sc_module *module)
         struct sc_kernel *kernel = &module->kernels[module->kernel_count++];
         bool *pointers =
             sc_load_alloc(&module->load, f->param_count, sizeof *pointers);
-        sc_lower_kernel(&module->load, f, &module->space, isa, &kernel->code,
-                        pointers);
+        kernel->code.heap = module->heap;
+        kernel->code.workspace = module->workspace;
+        sc_lower_kernel(&module->load, module->ir, f, &module->space, isa,
+                        &kernel->code, pointers);
         describe(module, f, pointers, kernel);
         kernel->native.ir = module->ir;
         kernel->native.func = f;
@@ -157,6 +200,8 @@ static void load_text(struct sc_module *module, const char *ptx, size_t bytes)
                      "text is for sm_%u, this device is sm_%d", module->ir->sm,
                      module->space.sm);
     place_variables(module);
+    find_heap(module);
+    find_workspace(module);
     load_kernels(module);
 }
 
@@ -197,6 +242,9 @@ void sc_module_unload(struct sc_module *module)
     for (size_t i = 0; i < module->kernel_count; i++)
         sc_build_kernel_drop(&module->kernels[i].native);
     free_variables(module);
+    sc_heap_release(module->heap);
+    if (module->workspace)
+        module->space.free(module->space.ctx, module->workspace);
     sc_arena_fini(&module->load.arena);
     free(module);
 }
@@ -236,7 +284,8 @@ const char *sc_exec_status_text(enum sc_exec_status status)
         [SC_EXEC_ILLEGAL_INSTRUCTION] = "illegal instruction",
         [SC_EXEC_TRAP] = "trap",
         [SC_EXEC_TIMEOUT] = "launch stopped",
-        [SC_EXEC_ASSERT] = "device-side assert"};
+        [SC_EXEC_ASSERT] = "device-side assert",
+        [SC_EXEC_STACK_OVERFLOW] = "stack overflow"};
     bool known = (size_t)status < sizeof texts / sizeof *texts;
     return known ? texts[status] : "unknown status";
 }

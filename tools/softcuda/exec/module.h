@@ -27,6 +27,8 @@ struct sc_module {
     struct sc_variable_info *variables;
     size_t variable_count;
     uint32_t const_bytes;
+    struct sc_heap *heap; /* NULL = the text does not allocate */
+    uint64_t workspace;   /* device memory for grid barriers, 0 = none */
 };
 
 #endif

@@ -97,6 +97,10 @@ static uint64_t special_value(const struct sc_cta *cta, enum sc_special special,
         return ~((2u << in_warp) - 1);
     case SC_SREG_lanemask_ge:
         return ~((1u << in_warp) - 1);
+    case SC_SREG_envreg1: /* where cooperative groups keep a grid's barrier */
+        return launch->cooperative ? cta->code->workspace >> 32 : 0;
+    case SC_SREG_envreg2:
+        return launch->cooperative ? (uint32_t)cta->code->workspace : 0;
     case SC_SREG_total_smem_size:
         return cta->shared_bytes;
     case SC_SREG_dynamic_smem_size:
@@ -193,7 +197,7 @@ bool sc_worker_prepare(struct sc_worker *worker, const struct sc_module *module,
     cta->strip_count = (cta->threads + SC_LANES - 1) / SC_LANES;
     cta->strips = worker->strips;
     cta->shared_bytes = code->shared_bytes + launch->dynamic_shared_bytes;
-    cta->local_bytes = (code->local_bytes + 15) & ~15u;
+    cta->local_bytes = sc_code_local(code);
     cta->param_bytes = code->param_bytes;
     cta->status = SC_EXEC_OK;
     worker->can_interpret = false;
@@ -300,9 +304,8 @@ static void note_fault(struct sc_cta *cta, enum sc_exec_status status,
                  "kernel '%.60s' was cancelled", cta->code->name);
 }
 
-static __attribute__((noreturn)) void fail(struct sc_native_cta *native,
-                                           uint32_t status, uint32_t line,
-                                           uint64_t address)
+static __attribute__((noreturn)) void fail(struct sc_native_cta *native, uint32_t status,
+                           uint32_t line, uint64_t address)
 {
     struct sc_worker *worker = native->worker;
     worker->in_native = false;

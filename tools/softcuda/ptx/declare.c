@@ -4,6 +4,7 @@
  * Owns nothing; adds symbols and variables to the parser's current scope.
  * Lock: none.
  */
+#include "ptx/argument.h"
 #include "ptx/parser.h"
 
 #include <string.h>
@@ -221,6 +222,8 @@ static void parse_declarator(struct sc_parser *parser, struct sc_var *var,
             n--;
         set_bytes(parser, var, components, dims, n);
     }
+    if (parser->anonymous)
+        return;
     struct sc_symbol *symbol =
         sc_symbol_add(parser, name.text, name.length, SC_SYMBOL_VAR, name.line);
     symbol->var = var;
@@ -230,6 +233,7 @@ static void append_var(struct sc_parser *parser, struct sc_var *var)
 {
     bool of_function = parser->func && (var->space == SC_SPACE_SHARED ||
                                         var->space == SC_SPACE_LOCAL);
+    var->owner = parser->func;
     if (of_function) {
         var->next = parser->func->vars;
         parser->func->vars = var;
@@ -249,6 +253,8 @@ void sc_declare_variable(struct sc_parser *parser, bool is_extern, bool is_weak)
         *var = head;
         parse_declarator(parser, var, components);
         append_var(parser, var);
+        if (var->space == SC_SPACE_PARAM)
+            var->argument = sc_argument_new(parser->load);
         bool dynamic = var->space == SC_SPACE_SHARED && is_extern;
         if (!var->bytes && !is_extern)
             sc_load_fail(parser->load, SC_LOAD_INVALID, var->line,
@@ -262,16 +268,43 @@ void sc_declare_variable(struct sc_parser *parser, bool is_extern, bool is_weak)
     sc_parse_punct(parser, ';');
 }
 
+/* .reg .type name of a parameter list */
+static struct sc_var *parse_register_param(struct sc_parser *parser)
+{
+    struct sc_var *var = sc_load_alloc(parser->load, 1, sizeof *var);
+    sc_lex_next(&parser->lex);
+    var->type = parse_type(parser);
+    var->space = SC_SPACE_PARAM;
+    var->in_register = true;
+    var->bytes = var->align = sc_type_bytes(var->type);
+    struct sc_token name = parser->lex.token;
+    if (name.kind != SC_TOK_NAME)
+        sc_parse_expected(parser, "a register's name");
+    var->name = sc_load_text(parser->load, name.text, name.length);
+    var->line = name.line;
+    sc_lex_next(&parser->lex);
+    if (parser->anonymous)
+        return var;
+    var->reg = add_registers(parser, var->type, 1);
+    struct sc_symbol *symbol =
+        sc_symbol_add(parser, name.text, name.length, SC_SYMBOL_REG, name.line);
+    symbol->first = var->reg;
+    symbol->count = 1;
+    return var;
+}
+
 struct sc_var *sc_declare_param(struct sc_parser *parser)
 {
-    if (sc_lex_is_word(&parser->lex, ".reg"))
-        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, parser->lex.token.line,
-                     ".reg parameters are not supported");
+    bool of_entry = parser->func && parser->func->is_entry;
+    if (sc_lex_is_word(&parser->lex, ".reg") && !of_entry)
+        return parse_register_param(parser);
     if (!sc_lex_is_word(&parser->lex, ".param"))
         sc_parse_expected(parser, "a .param");
     struct sc_var *var = sc_load_alloc(parser->load, 1, sizeof *var);
     uint32_t components;
     parse_head(parser, var, &components);
     parse_declarator(parser, var, components);
+    if (!of_entry || parser->anonymous)
+        var->argument = sc_argument_new(parser->load);
     return var;
 }

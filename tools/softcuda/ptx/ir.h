@@ -61,10 +61,14 @@ struct sc_reloc {
     const char *name;
     uint32_t name_length, line;
     const struct sc_var *var; /* resolved at the end of the text */
+    struct sc_func *func;     /* instead of var */
     int64_t addend;
     uint8_t bytes, shift; /* how much of the address, from which bit */
     bool generic;
 };
+
+struct sc_func;
+struct sc_argument;
 
 /** A variable of any space but .reg, parameters included. */
 struct sc_var {
@@ -81,7 +85,14 @@ struct sc_var {
     size_t reloc_count;
     uint64_t address; /* offset in its space, or device address */
     bool placed;
-    struct sc_var *next; /* of the module or function it belongs to */
+    const struct sc_func *owner; /* declares it in its body, or NULL */
+    struct sc_var *next;         /* of the module or function it belongs to */
+    /* parameter of a .func or of a call: gone after ptx/argument.c */
+    struct sc_argument *argument;
+    bool in_register; /* .reg parameter of a .func: it is `reg` */
+    uint32_t reg;
+    struct sc_var *copy; /* while ptx/inline.c copies its function */
+    uint32_t copy_number;
 };
 
 struct sc_reg {
@@ -100,6 +111,7 @@ enum sc_operand_kind {
     SC_OPERAND_PAIR,    /* sub[0]|sub[1] */
     SC_OPERAND_LABEL,   /* name, then target */
     SC_OPERAND_SINK,    /* _ */
+    SC_OPERAND_FUNC,    /* a function, or its address */
 };
 
 struct sc_operand {
@@ -116,6 +128,7 @@ struct sc_operand {
         };
         uint32_t target; /* of a label: index of an instruction */
         struct sc_targets *targets;
+        struct sc_func *func;
     };
 };
 
@@ -123,6 +136,24 @@ struct sc_operand {
 struct sc_targets {
     uint32_t count;
     struct sc_operand *labels;
+};
+
+/** What a call by address passes and takes: a .callprototype. */
+struct sc_proto {
+    struct sc_var *params, *rets;
+    uint32_t param_count, ret_count;
+};
+
+/**
+ * A call: operand 0 is the callee, a function or a register, then come the
+ * results, then the arguments. After the load only two forms are left:
+ * functions without a body (system calls) with registers and constants as
+ * results and arguments, and calls whose operands are all in the variable
+ * sc_ir.arguments, which have the callee alone.
+ */
+struct sc_call {
+    uint32_t ret_count, arg_count;
+    const struct sc_proto *proto; /* of a callee in a register */
 };
 
 #define SC_MOD_WORDS ((SC_MOD_COUNT + 63) / 64)
@@ -140,14 +171,21 @@ struct sc_inst {
     uint32_t guard; /* register of @p */
     uint32_t operand_count;
     struct sc_operand *operands;
+    struct sc_call *call; /* of SC_OP_call */
 };
 
 struct sc_func {
     const char *name;
     uint32_t line;
+    uint32_t number; /* in the module, from 0 */
     bool is_entry, has_body;
-    struct sc_var *params;
-    uint32_t param_count, param_bytes;
+    bool is_taken;        /* its address is: calls by address may mean it */
+    bool is_called;       /* by a call that was not inlined */
+    bool calls;           /* such a call is in its body */
+    uint8_t inline_state; /* of ptx/inline.c */
+    struct sc_func *definition; /* other function that is meant, or NULL */
+    struct sc_var *params, *rets;
+    uint32_t param_count, param_bytes, ret_count, ret_bytes;
     struct sc_var *vars; /* .shared and .local of the body */
     struct sc_reg *regs;
     size_t reg_count;
@@ -162,7 +200,18 @@ struct sc_ir {
     uint32_t sm;
     struct sc_var *vars;
     struct sc_func *funcs;
+    uint32_t func_count;
+    /* .local of every thread through which calls that stay calls pass
+     * arguments and results; NULL = there are none */
+    struct sc_var *arguments;
 };
+
+/** Value of a function's address; never a device address. */
+#define SC_FUNC_BASE 0x10000u
+static inline uint64_t sc_func_address(const struct sc_func *func)
+{
+    return SC_FUNC_BASE + (uint64_t)func->number * 16;
+}
 
 /** Names for messages. */
 const char *sc_opcode_name(enum sc_opcode opcode);

@@ -4,6 +4,8 @@
  * Lock: none.
  */
 #include "ptx/parse.h"
+#include "ptx/argument.h"
+#include "ptx/inline.h"
 #include "ptx/parser.h"
 
 #include <ctype.h>
@@ -125,9 +127,8 @@ static void skip_statement(struct sc_parser *parser)
     sc_parse_punct(parser, ';');
 }
 
-/* Returns the parameters of "( … )", laid out one behind the other. */
-static struct sc_var *parse_params(struct sc_parser *parser, uint32_t *count,
-                                   uint32_t *bytes)
+struct sc_var *sc_parse_params(struct sc_parser *parser, uint32_t *count,
+                               uint32_t *bytes)
 {
     struct sc_var *first = NULL, **tail = &first;
     uint64_t offset = 0;
@@ -196,19 +197,27 @@ static void parse_directives(struct sc_parser *parser, struct sc_func *func)
     }
 }
 
+/* The first declaration of a name stands for all of them. */
 static void add_function(struct sc_parser *parser, struct sc_func *func,
                          const struct sc_token *name)
 {
-    const struct sc_symbol *old =
-        sc_symbol_find(parser, name->text, name->length);
-    bool had_body = old && old->kind == SC_SYMBOL_FUNC && old->has_body;
-    if (func->has_body && had_body)
-        sc_load_fail(parser->load, SC_LOAD_INVALID, func->line,
-                     "function '%s' is defined twice", func->name);
-    sc_symbol_add(parser, name->text, name->length, SC_SYMBOL_FUNC, name->line)
-        ->has_body = func->has_body || had_body;
+    struct sc_symbol *symbol =
+        sc_symbol_function(parser, name->text, name->length);
+    if (!symbol->func)
+        symbol->func = func;
     *parser->func_tail = func;
     parser->func_tail = &func->next;
+    func->number = parser->ir->func_count++;
+    if (symbol->func != func && !func->has_body)
+        func->definition = symbol->func;
+    if (!func->has_body)
+        return;
+    if (symbol->func->has_body && symbol->func != func)
+        sc_load_fail(parser->load, SC_LOAD_INVALID, func->line,
+                     "function '%s' is defined twice", func->name);
+    if (symbol->func != func)
+        symbol->func->definition = func;
+    symbol->func = func;
 }
 
 static void parse_function(struct sc_parser *parser)
@@ -218,9 +227,11 @@ static void parse_function(struct sc_parser *parser)
     func->is_entry = sc_lex_is_word(lex, ".entry");
     sc_lex_next(lex);
     sc_scope_open(parser);
-    uint32_t count, bytes;
+    parser->func = func;
+    parser->reg_capacity = parser->inst_capacity = 0;
     if (!func->is_entry && sc_lex_is(lex, '('))
-        parse_params(parser, &count, &bytes);
+        func->rets =
+            sc_parse_params(parser, &func->ret_count, &func->ret_bytes);
     struct sc_token name = lex->token;
     if (name.kind != SC_TOK_NAME)
         sc_parse_expected(parser, "a function's name");
@@ -229,17 +240,40 @@ static void parse_function(struct sc_parser *parser)
     sc_lex_next(lex);
     if (sc_lex_is(lex, '('))
         func->params =
-            parse_params(parser, &func->param_count, &func->param_bytes);
+            sc_parse_params(parser, &func->param_count, &func->param_bytes);
     parse_directives(parser, func);
-    if (!sc_parse_accept(parser, ';')) {
-        func->has_body = true;
-        parser->func = func;
-        parser->reg_capacity = parser->inst_capacity = 0;
-        sc_statement_body(parser);
-        parser->func = NULL;
-    }
-    sc_scope_close(parser);
+    func->has_body = !sc_parse_accept(parser, ';');
     add_function(parser, func, &name);
+    if (func->has_body)
+        sc_statement_body(parser);
+    parser->func = NULL;
+    sc_scope_close(parser);
+}
+
+static struct sc_func *find_function(struct sc_parser *parser)
+{
+    const struct sc_token *token = &parser->lex.token;
+    const struct sc_symbol *symbol =
+        sc_symbol_find(parser, token->text, token->length);
+    if (!symbol || symbol->kind != SC_SYMBOL_FUNC)
+        sc_parse_expected(parser, "a function");
+    sc_lex_next(&parser->lex);
+    return symbol->func;
+}
+
+/* .alias f, g; */
+static void parse_alias(struct sc_parser *parser)
+{
+    uint32_t line = parser->lex.token.line;
+    sc_lex_next(&parser->lex);
+    struct sc_func *alias = find_function(parser);
+    sc_parse_punct(parser, ',');
+    struct sc_func *meant = find_function(parser);
+    sc_parse_punct(parser, ';');
+    if (alias->has_body || alias->is_entry || alias == meant)
+        sc_load_fail(parser->load, SC_LOAD_INVALID, line,
+                     "'%s' cannot be an alias", alias->name);
+    alias->definition = meant;
 }
 
 /* Linking directives, then what they apply to. */
@@ -278,6 +312,8 @@ static void parse_module_item(struct sc_parser *parser)
         skip_section(parser);
     else if (sc_lex_is_word(lex, ".pragma"))
         skip_statement(parser);
+    else if (sc_lex_is_word(lex, ".alias"))
+        parse_alias(parser);
     else if (!sc_parse_accept(parser, ';'))
         parse_linked(parser);
 }
@@ -289,11 +325,15 @@ static void resolve_relocs(struct sc_parser *parser)
             struct sc_reloc *reloc = &var->relocs[i];
             const struct sc_symbol *symbol =
                 sc_symbol_find(parser, reloc->name, reloc->name_length);
-            if (!symbol || !symbol->var)
+            if (symbol && symbol->kind == SC_SYMBOL_FUNC)
+                reloc->func = symbol->func;
+            else if (symbol && symbol->var)
+                reloc->var = symbol->var;
+            else
                 sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, reloc->line,
-                             "address of '%.*s', which is no variable",
+                             "address of '%.*s', which is neither variable "
+                             "nor function",
                              (int)reloc->name_length, reloc->name);
-            reloc->var = symbol->var;
         }
     }
 }
@@ -323,5 +363,7 @@ struct sc_ir *sc_ptx_parse(struct sc_load *load, const char *text, size_t bytes)
     while (parser->lex.token.kind != SC_TOK_END)
         parse_module_item(parser);
     resolve_relocs(parser);
+    sc_ptx_inline(load, parser->ir);
+    sc_ptx_arguments(load, parser->ir);
     return parser->ir;
 }

@@ -26,7 +26,7 @@ struct sc_symbol {
     uint32_t length, depth;
     enum sc_symbol_kind kind;
     uint32_t first, count; /* registers; count of components for one */
-    bool has_body;         /* of a function, in any of its declarations */
+    struct sc_func *func;  /* the first declaration of a function */
     const struct sc_var *var;
     struct sc_symbol *next, *older; /* of the bucket; by time */
 };
@@ -35,6 +35,7 @@ struct sc_label {
     const char *name;
     uint32_t length, scope, inst;
     struct sc_targets *targets;    /* of a .branchtargets, else NULL */
+    const struct sc_proto *proto;  /* of a .callprototype or .calltargets */
     struct sc_label *next, *older; /* of the bucket; by time */
 };
 
@@ -51,6 +52,7 @@ struct sc_parser {
     uint32_t *scope_parent;        /* by scope number */
     size_t scope_count, scope_capacity;
     struct sc_func *func; /* being parsed, or NULL */
+    bool anonymous;       /* parameters of a prototype declare no names */
     size_t reg_capacity, inst_capacity;
     struct sc_var **var_tail;
     struct sc_func **func_tail;
@@ -73,11 +75,19 @@ const struct sc_symbol *sc_symbol_find(const struct sc_parser *parser,
 bool sc_symbol_register(const struct sc_parser *parser, const char *name,
                         size_t length, uint32_t *reg, uint32_t *components);
 
+/**
+ * Declare a function in the module's scope, whatever the current one is.
+ *
+ * Return: the symbol, new or of an earlier declaration
+ */
+struct sc_symbol *sc_symbol_function(struct sc_parser *parser, const char *name,
+                                     uint32_t length);
+
 void sc_scope_open(struct sc_parser *parser);
 void sc_scope_close(struct sc_parser *parser);
 
-void sc_label_add(struct sc_parser *parser, const char *name, uint32_t length,
-                  uint32_t line, struct sc_targets *targets);
+struct sc_label *sc_label_add(struct sc_parser *parser, const char *name,
+                              uint32_t length, uint32_t line);
 
 /** Forget the labels of the function that ends. */
 void sc_label_forget(struct sc_parser *parser);
@@ -94,6 +104,10 @@ void sc_parse_punct(struct sc_parser *parser, char punct);
 bool sc_parse_accept(struct sc_parser *parser, char punct);
 uint64_t sc_parse_integer(struct sc_parser *parser, const char *what);
 
+/** "( … )": parameters laid out one behind the other. */
+struct sc_var *sc_parse_params(struct sc_parser *parser, uint32_t *count,
+                               uint32_t *bytes);
+
 /* ---- declare.c ---- */
 
 /** ".reg …;" of the current scope. */
@@ -103,7 +117,7 @@ void sc_declare_registers(struct sc_parser *parser);
 void sc_declare_variable(struct sc_parser *parser, bool is_extern,
                          bool is_weak);
 
-/** One ".param …" of a parameter list, appended to *tail. */
+/** One ".param …" or ".reg …" of a parameter list. */
 struct sc_var *sc_declare_param(struct sc_parser *parser);
 
 /** Whether the current token names a state space that holds variables. */
@@ -121,6 +135,26 @@ void sc_initial_parse(struct sc_parser *parser, struct sc_var *var,
 
 /** Integer expression that starts at the current token, up to its end. */
 uint64_t sc_constant_parse(struct sc_parser *parser);
+
+/* ---- operand.c ---- */
+
+/** Register `name`, with a component if one follows. Return: false = none. */
+bool sc_operand_register(struct sc_parser *parser, struct sc_operand *operand);
+
+/** Name or number, with '!' in front or not. */
+void sc_operand_scalar(struct sc_parser *parser, struct sc_operand *operand);
+
+/** Any operand of an instruction. */
+void sc_operand_parse(struct sc_parser *parser, struct sc_operand *operand);
+
+/* ---- call.c ---- */
+
+/** Operands of a call; the current token follows its modifiers. */
+void sc_call_parse(struct sc_parser *parser, struct sc_inst *inst);
+
+/** ".callprototype …" or ".calltargets …", the word itself consumed. */
+const struct sc_proto *sc_call_prototype(struct sc_parser *parser);
+const struct sc_proto *sc_call_targets(struct sc_parser *parser);
 
 /* ---- statement.c ---- */
 

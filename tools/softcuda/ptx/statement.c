@@ -1,5 +1,5 @@
 /*
- * Bodies of functions: labels, declarations, instructions, operands.
+ * Bodies of functions: labels, declarations, instructions.
  *
  * Owns nothing; fills parser->func. Lock: none.
  */
@@ -7,10 +7,9 @@
 
 #include <string.h>
 
-#define MAX_OPERANDS   12
-#define MAX_COMPONENTS 8
-#define MAX_INSTS      ((size_t)1 << 22)
-#define SHOWN_TEXT     64
+#define MAX_OPERANDS 12
+#define MAX_INSTS    ((size_t)1 << 22)
+#define SHOWN_TEXT   64
 
 /* "offending text" of a statement that starts at `start`: one line of it */
 static int shown_length(const struct sc_parser *parser, const char *start)
@@ -22,178 +21,6 @@ static int shown_length(const struct sc_parser *parser, const char *start)
     return n;
 }
 
-static bool find_register(struct sc_parser *parser, struct sc_operand *operand)
-{
-    const struct sc_token *token = &parser->lex.token;
-    uint32_t components;
-    if (!sc_symbol_register(parser, token->text, token->length, &operand->reg,
-                            &components))
-        return false;
-    operand->kind = SC_OPERAND_REG;
-    sc_lex_next(&parser->lex);
-    if (token->kind == SC_TOK_DOT && token->glued && token->length == 2) {
-        const char *place = strchr("xyzwrgba", token->text[1]);
-        uint32_t index = place ? (uint32_t)(place - "xyzwrgba") % 4 : 4;
-        if (index >= components)
-            sc_parse_expected(parser, "a component the register has");
-        operand->reg += index;
-        sc_lex_next(&parser->lex);
-    } else if (components > 1) {
-        struct sc_operand *sub =
-            sc_load_alloc(parser->load, components, sizeof *sub);
-        for (uint32_t i = 0; i < components; i++)
-            sub[i] = (struct sc_operand){.kind = SC_OPERAND_REG,
-                                         .reg = operand->reg + i};
-        *operand = (struct sc_operand){
-            .kind = SC_OPERAND_VECTOR, .reg = components, .sub = sub};
-    }
-    return true;
-}
-
-static void parse_special(struct sc_parser *parser, struct sc_operand *operand)
-{
-    struct sc_token token = parser->lex.token;
-    sc_lex_next(&parser->lex);
-    const struct sc_token *dot = &parser->lex.token;
-    if (dot->kind == SC_TOK_DOT && dot->glued) {
-        token.length += dot->length;
-        sc_lex_next(&parser->lex);
-    }
-    int special = sc_special_find(token.text, token.length);
-    if (special < 0)
-        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, token.line,
-                     "unknown register '%.*s'", (int)token.length, token.text);
-    operand->kind = SC_OPERAND_SPECIAL;
-    operand->reg = (uint32_t)special;
-}
-
-static int64_t parse_addend(struct sc_parser *parser)
-{
-    bool minus = sc_lex_is(&parser->lex, '-');
-    if (!minus && !sc_lex_is(&parser->lex, '+'))
-        return 0;
-    sc_lex_next(&parser->lex);
-    minus ^= sc_parse_accept(parser, '-');
-    uint64_t value = sc_parse_integer(parser, "an offset");
-    return (int64_t)(minus ? 0 - value : value);
-}
-
-static void parse_name(struct sc_parser *parser, struct sc_operand *operand)
-{
-    struct sc_token token = parser->lex.token;
-    if (find_register(parser, operand))
-        return;
-    if (token.text[0] == '%') {
-        parse_special(parser, operand);
-        return;
-    }
-    const struct sc_symbol *symbol =
-        sc_symbol_find(parser, token.text, token.length);
-    sc_lex_next(&parser->lex);
-    if (symbol && symbol->var) {
-        operand->kind = SC_OPERAND_SYMBOL;
-        operand->var = symbol->var;
-        operand->bits = (uint64_t)parse_addend(parser);
-    } else if (token.length == 1 && token.text[0] == '_') {
-        operand->kind = SC_OPERAND_SINK;
-    } else if (token.length == 7 && memcmp(token.text, "WARP_SZ", 7) == 0) {
-        operand->kind = SC_OPERAND_INT;
-        operand->bits = 32;
-    } else {
-        operand->kind = SC_OPERAND_LABEL;
-        operand->name = token.text;
-        operand->length = token.length;
-        operand->scope = parser->scope;
-        operand->bits = token.line;
-    }
-}
-
-static void parse_number(struct sc_parser *parser, struct sc_operand *operand)
-{
-    bool minus = false;
-    if (sc_lex_is(&parser->lex, '(') || sc_lex_is(&parser->lex, '~')) {
-        operand->kind = SC_OPERAND_INT;
-        operand->bits = sc_constant_parse(parser);
-        return;
-    }
-    while (sc_lex_is(&parser->lex, '-') || sc_lex_is(&parser->lex, '+')) {
-        minus ^= sc_lex_is(&parser->lex, '-');
-        sc_lex_next(&parser->lex);
-    }
-    struct sc_token token = parser->lex.token;
-    operand->bits = token.bits;
-    if (token.kind == SC_TOK_INT) {
-        operand->kind = SC_OPERAND_INT;
-        operand->bits = minus ? 0 - token.bits : token.bits;
-    } else if (token.kind == SC_TOK_SINGLE) {
-        operand->kind = SC_OPERAND_SINGLE;
-        operand->bits ^= minus ? (uint64_t)1 << 31 : 0;
-    } else if (token.kind == SC_TOK_FLOAT) {
-        operand->kind = SC_OPERAND_DOUBLE;
-        operand->bits ^= minus ? (uint64_t)1 << 63 : 0;
-    } else {
-        sc_parse_expected(parser, "an operand");
-    }
-    sc_lex_next(&parser->lex);
-}
-
-static void parse_scalar(struct sc_parser *parser, struct sc_operand *operand)
-{
-    operand->negate = sc_parse_accept(parser, '!');
-    if (parser->lex.token.kind == SC_TOK_NAME)
-        parse_name(parser, operand);
-    else
-        parse_number(parser, operand);
-}
-
-static void parse_address(struct sc_parser *parser, struct sc_operand *operand)
-{
-    struct sc_operand *base = sc_load_alloc(parser->load, 1, sizeof *base);
-    sc_lex_next(&parser->lex);
-    parse_scalar(parser, base);
-    operand->kind = SC_OPERAND_ADDRESS;
-    operand->sub = base;
-    operand->bits = (uint64_t)parse_addend(parser);
-    sc_parse_punct(parser, ']');
-}
-
-static void parse_vector(struct sc_parser *parser, struct sc_operand *operand)
-{
-    struct sc_operand *sub =
-        sc_load_alloc(parser->load, MAX_COMPONENTS, sizeof *sub);
-    uint32_t n = 0;
-    sc_lex_next(&parser->lex);
-    do {
-        if (n == MAX_COMPONENTS)
-            sc_parse_expected(parser, "at most 8 components");
-        parse_scalar(parser, &sub[n++]);
-    } while (sc_parse_accept(parser, ','));
-    sc_parse_punct(parser, '}');
-    operand->kind = SC_OPERAND_VECTOR;
-    operand->reg = n;
-    operand->sub = sub;
-}
-
-static void parse_operand(struct sc_parser *parser, struct sc_operand *operand)
-{
-    if (sc_lex_is(&parser->lex, '[')) {
-        parse_address(parser, operand);
-        return;
-    }
-    if (sc_lex_is(&parser->lex, '{')) {
-        parse_vector(parser, operand);
-        return;
-    }
-    parse_scalar(parser, operand);
-    if (sc_parse_accept(parser, '|')) {
-        struct sc_operand *sub = sc_load_alloc(parser->load, 2, sizeof *sub);
-        sub[0] = *operand;
-        parse_scalar(parser, &sub[1]);
-        *operand =
-            (struct sc_operand){.kind = SC_OPERAND_PAIR, .reg = 2, .sub = sub};
-    }
-}
-
 static void parse_operands(struct sc_parser *parser, struct sc_inst *inst)
 {
     struct sc_operand operands[MAX_OPERANDS] = {0};
@@ -202,7 +29,7 @@ static void parse_operands(struct sc_parser *parser, struct sc_inst *inst)
         do {
             if (n == MAX_OPERANDS)
                 sc_parse_expected(parser, "at most 12 operands");
-            parse_operand(parser, &operands[n++]);
+            sc_operand_parse(parser, &operands[n++]);
         } while (sc_parse_accept(parser, ','));
     }
     inst->operand_count = n;
@@ -252,7 +79,7 @@ static void parse_guard(struct sc_parser *parser, struct sc_inst *inst)
     inst->guarded = true;
     inst->guard_negate = sc_parse_accept(parser, '!');
     if (parser->lex.token.kind != SC_TOK_NAME ||
-        !find_register(parser, &guard) || guard.kind != SC_OPERAND_REG ||
+        !sc_operand_register(parser, &guard) || guard.kind != SC_OPERAND_REG ||
         parser->func->regs[guard.reg].type != SC_T_pred)
         sc_load_fail(parser->load, SC_LOAD_INVALID, inst->line,
                      "guard is no predicate register in '%.*s'",
@@ -272,9 +99,7 @@ static void finish_inst(struct sc_parser *parser, struct sc_inst *inst,
     inst->opcode = (enum sc_opcode)opcode;
     parse_modifiers(parser, inst);
     if (opcode == SC_OP_call)
-        while (parser->lex.token.kind != SC_TOK_END &&
-               !sc_lex_is(&parser->lex, ';'))
-            sc_lex_next(&parser->lex);
+        sc_call_parse(parser, inst);
     else
         parse_operands(parser, inst);
     if (!sc_lex_is(&parser->lex, ';'))
@@ -296,7 +121,7 @@ static struct sc_targets *parse_targets(struct sc_parser *parser)
                          &capacity, sizeof *targets->labels);
         struct sc_operand *label = &targets->labels[targets->count++];
         if (parser->lex.token.kind == SC_TOK_NAME)
-            parse_name(parser, label);
+            sc_operand_scalar(parser, label);
         if (label->kind != SC_OPERAND_LABEL)
             sc_parse_expected(parser, "a label");
     } while (sc_parse_accept(parser, ','));
@@ -306,14 +131,19 @@ static struct sc_targets *parse_targets(struct sc_parser *parser)
 
 static void parse_label(struct sc_parser *parser, const struct sc_token *name)
 {
+    struct sc_lexer *lex = &parser->lex;
     struct sc_targets *targets = NULL;
-    if (sc_lex_is_word(&parser->lex, ".branchtargets"))
+    const struct sc_proto *proto = NULL;
+    if (sc_lex_is_word(lex, ".branchtargets"))
         targets = parse_targets(parser);
-    else if (sc_lex_is_word(&parser->lex, ".callprototype"))
-        while (parser->lex.token.kind != SC_TOK_END &&
-               !sc_parse_accept(parser, ';'))
-            sc_lex_next(&parser->lex);
-    sc_label_add(parser, name->text, name->length, name->line, targets);
+    else if (sc_lex_is_word(lex, ".callprototype"))
+        proto = sc_call_prototype(parser);
+    else if (sc_lex_is_word(lex, ".calltargets"))
+        proto = sc_call_targets(parser);
+    struct sc_label *label =
+        sc_label_add(parser, name->text, name->length, name->line);
+    label->targets = targets;
+    label->proto = proto;
 }
 
 static void parse_body_directive(struct sc_parser *parser)
@@ -356,28 +186,53 @@ static void parse_statement(struct sc_parser *parser)
         finish_inst(parser, inst, &name);
 }
 
-static void resolve(struct sc_parser *parser, struct sc_operand *operand,
-                    bool wants_targets)
+static _Noreturn void nothing_called(struct sc_parser *parser,
+                                     const struct sc_operand *operand)
+{
+    sc_load_fail(parser->load, SC_LOAD_INVALID, (uint32_t)operand->bits,
+                 "nothing is called '%.*s' here", (int)operand->length,
+                 operand->name);
+}
+
+static const struct sc_label *label_of(struct sc_parser *parser,
+                                       const struct sc_operand *operand)
 {
     const struct sc_label *label =
         sc_label_find(parser, operand->name, operand->length, operand->scope);
-    if (!label || (label->targets != NULL) != wants_targets)
-        sc_load_fail(parser->load, SC_LOAD_INVALID, (uint32_t)operand->bits,
-                     "nothing is called '%.*s' here", (int)operand->length,
-                     operand->name);
+    if (!label)
+        nothing_called(parser, operand);
+    return label;
+}
+
+static void resolve(struct sc_parser *parser, struct sc_operand *operand,
+                    bool wants_targets)
+{
+    const struct sc_label *label = label_of(parser, operand);
+    if ((label->targets != NULL) != wants_targets || label->proto)
+        nothing_called(parser, operand);
     if (label->targets)
         operand->targets = label->targets;
     else
         operand->target = label->inst;
 }
 
+/* The list at the end of a call by address is no operand of the call. */
+static void resolve_prototype(struct sc_parser *parser, struct sc_inst *inst)
+{
+    struct sc_operand *last = &inst->operands[inst->operand_count - 1];
+    if (!inst->call || last->kind != SC_OPERAND_LABEL)
+        return;
+    inst->call->proto = label_of(parser, last)->proto;
+    if (!inst->call->proto || inst->operands[0].kind != SC_OPERAND_REG)
+        nothing_called(parser, last);
+    inst->operand_count--;
+}
+
 static void resolve_scalar(struct sc_parser *parser,
                            const struct sc_operand *operand)
 {
     if (operand->kind == SC_OPERAND_LABEL)
-        sc_load_fail(parser->load, SC_LOAD_INVALID, (uint32_t)operand->bits,
-                     "nothing is called '%.*s' here", (int)operand->length,
-                     operand->name);
+        nothing_called(parser, operand);
 }
 
 static void resolve_operand(struct sc_parser *parser,
@@ -406,10 +261,13 @@ static void resolve_operand(struct sc_parser *parser,
 static void resolve_labels(struct sc_parser *parser)
 {
     struct sc_func *func = parser->func;
-    for (size_t i = 0; i < func->inst_count; i++)
-        for (uint32_t k = 0; k < func->insts[i].operand_count; k++)
-            resolve_operand(parser, &func->insts[i],
-                            &func->insts[i].operands[k]);
+    for (size_t i = 0; i < func->inst_count; i++) {
+        struct sc_inst *inst = &func->insts[i];
+        if (inst->operand_count)
+            resolve_prototype(parser, inst);
+        for (uint32_t k = 0; k < inst->operand_count; k++)
+            resolve_operand(parser, inst, &inst->operands[k]);
+    }
     for (struct sc_label *l = parser->newest_label; l; l = l->older)
         for (uint32_t k = 0; l->targets && k < l->targets->count; k++)
             resolve(parser, &l->targets->labels[k], false);

@@ -34,7 +34,7 @@ struct sc_symbol *sc_symbol_add(struct sc_parser *parser, const char *name,
 {
     const struct sc_symbol *old =
         find_in(parser, name, length, kind == SC_SYMBOL_REG_RANGE);
-    if (old && old->depth == parser->depth && kind != SC_SYMBOL_FUNC &&
+    if (old && old->depth == parser->depth &&
         !(old->var && old->var->is_extern))
         sc_load_fail(parser->load, SC_LOAD_INVALID, line,
                      "'%.*s' is declared twice in one scope", (int)length,
@@ -49,6 +49,31 @@ struct sc_symbol *sc_symbol_add(struct sc_parser *parser, const char *name,
                                  .older = parser->newest};
     *bucket = symbol;
     parser->newest = symbol;
+    return symbol;
+}
+
+/* Goes below the symbols of inner scopes, which are taken away first. */
+struct sc_symbol *sc_symbol_function(struct sc_parser *parser, const char *name,
+                                     uint32_t length)
+{
+    struct sc_symbol **at = &parser->buckets[sc_symbol_hash(name, length)];
+    while (*at && (*at)->depth > 0)
+        at = &(*at)->next;
+    for (struct sc_symbol *old = *at; old; old = old->next)
+        if (old->kind == SC_SYMBOL_FUNC && old->length == length &&
+            memcmp(old->name, name, length) == 0)
+            return old;
+    struct sc_symbol *symbol = sc_load_alloc(parser->load, 1, sizeof *symbol);
+    struct sc_symbol **older = &parser->newest;
+    while (*older && (*older)->depth > 0)
+        older = &(*older)->older;
+    *symbol = (struct sc_symbol){.name = name,
+                                 .length = length,
+                                 .kind = SC_SYMBOL_FUNC,
+                                 .next = *at,
+                                 .older = *older};
+    *at = symbol;
+    *older = symbol;
     return symbol;
 }
 
@@ -109,8 +134,8 @@ void sc_scope_close(struct sc_parser *parser)
     }
 }
 
-void sc_label_add(struct sc_parser *parser, const char *name, uint32_t length,
-                  uint32_t line, struct sc_targets *targets)
+struct sc_label *sc_label_add(struct sc_parser *parser, const char *name,
+                              uint32_t length, uint32_t line)
 {
     struct sc_label **bucket = &parser->labels[sc_symbol_hash(name, length)];
     for (const struct sc_label *old = *bucket; old; old = old->next)
@@ -123,11 +148,11 @@ void sc_label_add(struct sc_parser *parser, const char *name, uint32_t length,
                                .length = length,
                                .scope = parser->scope,
                                .inst = (uint32_t)parser->func->inst_count,
-                               .targets = targets,
                                .next = *bucket,
                                .older = parser->newest_label};
     *bucket = label;
     parser->newest_label = label;
+    return label;
 }
 
 void sc_label_forget(struct sc_parser *parser)
