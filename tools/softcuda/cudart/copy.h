@@ -14,8 +14,8 @@ struct sc_rt_when {
     bool wait;
 };
 
-/* The four entry points of one operation; `call` reads `when`. */
-#define SC_RT_COPY(name, call, ...)                                            \
+/* The two that wait; `call` reads `when`. */
+#define SC_RT_COPY_NOW(name, call, ...)                                        \
     SC_RT name(__VA_ARGS__)                                                    \
     {                                                                          \
         struct sc_rt_when when = {NULL, true};                                 \
@@ -26,7 +26,11 @@ struct sc_rt_when {
     {                                                                          \
         struct sc_rt_when when = {cudaStreamPerThread, true};                  \
         return sc_rt_done(call);                                               \
-    }                                                                          \
+    }
+
+/* All four. */
+#define SC_RT_COPY(name, call, ...)                                            \
+    SC_RT_COPY_NOW(name, call, __VA_ARGS__)                                    \
     SC_RT name##Async(__VA_ARGS__, cudaStream_t stream)                        \
     {                                                                          \
         struct sc_rt_when when = {stream, false};                              \

@@ -5,6 +5,7 @@
 #ifndef SOFTCUDA_CUDART_HOST_RUNTIME_H
 #define SOFTCUDA_CUDART_HOST_RUNTIME_H
 
+#include "cudart/older.h"
 #include "cudart/include/cuda_runtime_api.h"
 
 #define SC_RT_HOST(type) __attribute__((visibility("default"))) type

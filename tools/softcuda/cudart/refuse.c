@@ -1,6 +1,7 @@
 /*
  * Owns: the entry points libcudart has no answer for: each says its name once
- * and returns cudaErrorNotSupported.
+ * and returns cudaErrorNotSupported.  Weak, since some are refused in one
+ * version of the library and answered in another.
  *
  * They are declared without parameters, which the calling convention allows:
  * the caller cleans up.  So this file must not see the runtime's header.
@@ -23,7 +24,7 @@ static int refuse(_Atomic bool *said, const char *name)
 #define SC_RT_ENTRY(name, first, last)
 #define SC_RT_REFUSED(name, first, last)                                       \
     int name(void);                                                            \
-    __attribute__((visibility("default"))) int name(void)                      \
+    __attribute__((visibility("default"), weak)) int name(void)                \
     {                                                                          \
         static _Atomic bool said;                                              \
         return refuse(&said, #name);                                           \
