@@ -264,5 +264,6 @@ END_TEST
 
 SUITE_MAIN("softcuda refusals", 30, malformed_instructions_are_refused_by_line,
            instructions_beyond_the_machine_are_refused_by_name,
-           malformed_modules_are_refused, calls_out_of_the_module_are_refused_by_name,
+           malformed_modules_are_refused,
+           calls_out_of_the_module_are_refused_by_name,
            truncated_modules_do_no_harm, bad_launches_are_refused)

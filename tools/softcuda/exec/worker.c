@@ -304,8 +304,9 @@ static void note_fault(struct sc_cta *cta, enum sc_exec_status status,
                  "kernel '%.60s' was cancelled", cta->code->name);
 }
 
-static __attribute__((noreturn)) void fail(struct sc_native_cta *native, uint32_t status,
-                           uint32_t line, uint64_t address)
+static __attribute__((noreturn)) void fail(struct sc_native_cta *native,
+                                           uint32_t status, uint32_t line,
+                                           uint64_t address)
 {
     struct sc_worker *worker = native->worker;
     worker->in_native = false;

@@ -112,18 +112,16 @@ static void clamp_32(const struct convert *c, char *text, size_t room)
         (uint32_t)most(c->to_bits > 32 ? 32 : c->to_bits, c->to_signed);
     bool fits = c->to_bits > c->from_bits ||
                 (c->to_bits == c->from_bits && !c->to_signed);
-    if (!c->from_signed)
-        snprintf(text, room, fits ? "" : "v = T_minu(v, T_bc32(%#x)); ", top);
-    else if (!c->to_signed)
+    text[0] = '\0';
+    if (!c->from_signed && !fits)
+        snprintf(text, room, "v = T_minu(v, T_bc32(%#x)); ", top);
+    else if (c->from_signed && !c->to_signed)
         snprintf(text, room,
                  c->to_bits >= 32 ? "v = T_maxi(v, T_bc32(0)); "
                                   : "v = T_clamp(v, T_bc32(0), T_bc32(%#x)); ",
                  top);
-    else
-        snprintf(text, room,
-                 c->to_bits >= 32
-                     ? ""
-                     : "v = T_clamp(v, T_bc32(~%#xu), T_bc32(%#x)); ",
+    else if (c->from_signed && c->to_bits < 32)
+        snprintf(text, room, "v = T_clamp(v, T_bc32(~%#xu), T_bc32(%#x)); ",
                  top, top);
 }
 
