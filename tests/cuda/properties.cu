@@ -76,7 +76,7 @@ int main()
     int *data = to_device(std::vector<int>(1));
     mark<<<3, dim3(p.maxThreadsDim[0], 1, 1)>>>(data);
     mark<<<3, dim3(1, p.maxThreadsDim[1], 1)>>>(data);
-    mark<<<3, dim3(2, 2, p.maxThreadsDim[2])>>>(data);
+    mark<<<3, dim3(1, 1, p.maxThreadsDim[2])>>>(data);
     CHECK(cudaGetLastError());
     mark<<<1, dim3(1, 1, p.maxThreadsDim[2] + 1)>>>(data);
     CHECK_FAILS(cudaErrorInvalidConfiguration, cudaGetLastError());

@@ -5,7 +5,9 @@
 
 #include "tests/softcuda/driver/driver_test.h"
 
-/* say(first, n): prints n lines "line %d", from `first` on. */
+/* say(first, n): prints n lines "line %d", from `first` on; traps after
+ * FATAL. */
+#define FATAL 666
 static const char say_ptx[] =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
     ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
@@ -25,7 +27,8 @@ static const char say_ptx[] =
     "   .param .b32 c; call.uni (c), vprintf, (a, b);\n"
     "   ld.param.b32 %r2, [c]; }\n"
     " add.u32 %r0, %r0, 1;\n bra loop;\n"
-    "done:\n ret;\n}\n";
+    "done:\n ld.param.u32 %r3, [first];\n setp.eq.u32 %q, %r3, 666;\n"
+    " @%q trap;\n ret;\n}\n";
 
 static char *printed;
 static FILE *real_stdout;
@@ -139,6 +142,23 @@ START_TEST(output_shows_when_the_context_ends)
 }
 END_TEST
 
+START_TEST(last_words_show_in_the_call_that_reports_the_fault)
+{
+    CUfunction f = begin_saying();
+    char bytes[4];
+    CUdeviceptr p;
+    OK(cuMemAlloc(&p, 4));
+    say(f, FATAL, 1, NULL);
+    double start = now_ms();
+    while (cuStreamQuery(NULL) != CUDA_ERROR_LAUNCH_FAILED)
+        ck_assert(now_ms() - start < 10e3);
+    fprintf(stdout, "reported\n");
+    WANT(CUDA_ERROR_LAUNCH_FAILED, cuMemcpyDtoH(bytes, p, 4));
+    take();
+    ck_assert_str_eq(printed, "line 666\nreported\n");
+}
+END_TEST
+
 START_TEST(limits_are_kept_and_wrong_ones_refused)
 {
     size_t value;
@@ -166,4 +186,5 @@ SUITE_MAIN("softcuda driver: device output", 30,
            output_of_many_launches_keeps_its_order,
            beyond_the_limit_the_oldest_lines_are_lost_whole,
            output_shows_when_the_context_ends,
+           last_words_show_in_the_call_that_reports_the_fault,
            limits_are_kept_and_wrong_ones_refused)

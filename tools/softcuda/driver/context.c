@@ -182,5 +182,8 @@ CUresult sc_enter_context(CUcontext *ctx)
     *ctx = now;
     /* a fault nobody waited for shows in the next call */
     sc_channel_help(now->device);
-    return now->sticky;
+    CUresult result = now->sticky;
+    if (result != CUDA_SUCCESS)
+        sc_output_drain(now->device); /* what failed may have said why */
+    return result;
 }

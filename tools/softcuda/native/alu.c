@@ -25,6 +25,8 @@
 #define NARROW ALL
 #define X2     NONE
 #define X512   NONE
+enum { ALU_NAME = 64 }; /* longer than any name */
+
 static const char prelude_generic[] = ALWAYS
 #include "native/alu_basic.def"
     ;
@@ -114,7 +116,7 @@ static const struct piece *piece_find(const char *name, enum sc_native_isa isa)
         const struct piece *p = &pieces[i];
         bool own = p->kind == OWN;
         if (!(p->isas & 1u << isa) || (!own && !prefixed) ||
-            strcmp(p->name, own ? name : name + 2) != 0)
+            strncmp(p->name, own ? name : name + 2, ALU_NAME) != 0)
             continue;
         if (own)
             return p;
