@@ -69,7 +69,7 @@ START_TEST(attributes_up_to_143_answer)
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 0));
     ck_assert_int_eq(value, 1);
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 0));
-    ck_assert_int_eq(value, 0);
+    ck_assert_int_eq(value, 1);
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
     ck_assert_int_eq(value, 32);
 }

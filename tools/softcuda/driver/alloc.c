@@ -7,6 +7,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
+#include "driver/pool.h"
 
 /* Larger requests would leave half of a shared page unused. */
 #define SMALL_LIMIT (1ull << 20)
@@ -105,16 +106,19 @@ static void release(struct sc_block block)
     sc_ranges_give(&sc_memory_addresses, block.address, block.span);
 }
 
-CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address)
+CUresult sc_alloc_in_pool(CUcontext ctx, struct sc_device *device,
+                          CUmemoryPool pool, uint64_t bytes, uint64_t *address)
 {
     struct sc_block block = {.bytes = bytes,
                              .kind = SC_BLOCK_ALLOC,
-                             .device = ctx->device,
-                             .ctx = ctx};
+                             .device = device,
+                             .ctx = ctx,
+                             .pool = pool};
     pthread_mutex_lock(&sc_memory_lock);
-    bool ok = bytes <= SMALL_LIMIT ? alloc_small(ctx->device, &block)
-                                   : alloc_large(ctx->device, &block);
-    if (ok && !sc_memory_add(&block)) {
+    bool ok = bytes <= SMALL_LIMIT ? alloc_small(device, &block)
+                                   : alloc_large(device, &block);
+    if (ok &&
+        ((pool && !sc_pool_charge(pool, bytes)) || !sc_memory_add(&block))) {
         release(block);
         ok = false;
     }
@@ -123,18 +127,37 @@ CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address)
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address)
+{
+    return sc_alloc_in_pool(ctx, ctx->device, NULL, bytes, address);
+}
+
 static void free_locked(struct sc_block *block)
 {
     struct sc_block copy = *block;
     sc_memory_remove(block);
     release(copy);
+    if (copy.pool)
+        sc_pool_discharge(copy.pool, copy.bytes);
+}
+
+void sc_alloc_release(uint64_t address, uint64_t id)
+{
+    pthread_mutex_lock(&sc_memory_lock);
+    struct sc_block *found = sc_memory_find(address);
+    if (found && found->id == id)
+        free_locked(found);
+    pthread_mutex_unlock(&sc_memory_lock);
 }
 
 CUresult sc_alloc_free(uint64_t address)
 {
     struct sc_block block;
-    if (!sc_memory_lookup(address, &block) || block.address != address ||
-        block.kind != SC_BLOCK_ALLOC)
+    if (!sc_memory_lookup(address, &block) || block.address != address)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (block.kind == SC_BLOCK_MANAGED)
+        return sc_pinned_free(SC_BLOCK_MANAGED, address);
+    if (block.kind != SC_BLOCK_ALLOC || block.leaving)
         return CUDA_ERROR_INVALID_VALUE;
     /* Copies resolve addresses while they run, and kernels may use them. */
     sc_device_drain(block.device);

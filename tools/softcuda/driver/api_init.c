@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -134,7 +135,14 @@ SC_API cuGetErrorString(CUresult error, const char **pStr)
 SC_API cuGetExportTable(const void **ppExportTable,
                         const CUuuid *pExportTableId)
 {
+    static _Atomic bool said;
     (void)pExportTableId;
+    /* The only known caller is NVIDIA's libcudart, to see whether the driver
+     * is NVIDIA's. */
+    if (!atomic_exchange(&said, true))
+        sc_say("this program brings NVIDIA's CUDA runtime, which runs on "
+               "NVIDIA's driver only; link it with 'nvcc -cudart shared', and "
+               "it finds softcuda's");
     if (ppExportTable)
         *ppExportTable = NULL;
     return CUDA_ERROR_NOT_FOUND;

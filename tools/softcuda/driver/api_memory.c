@@ -1,10 +1,7 @@
 /*
- * Owns: the entry points of allocation, page-locked memory and pointer
- * queries.
+ * Owns: the entry points of allocation and page-locked memory.
  * Does not own: the tables behind them (memory.c, alloc.c, pinned.c).
  */
-#include <string.h>
-
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
@@ -72,18 +69,6 @@ SC_API cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
     return CUDA_SUCCESS;
 }
 
-SC_API cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
-{
-    (void)dptr;
-    (void)bytesize;
-    (void)flags;
-    static _Atomic bool said;
-    SC_TRY(sc_enter());
-    if (!atomic_exchange(&said, true))
-        sc_say("cuMemAllocManaged is not supported");
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 SC_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
     CUcontext ctx;
@@ -93,7 +78,7 @@ SC_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
                      CU_MEMHOSTALLOC_WRITECOMBINED;
     if (!pp || bytesize == 0 || (Flags & ~known))
         return CUDA_ERROR_INVALID_VALUE;
-    SC_TRY(sc_pinned_alloc(ctx, bytesize, Flags, &address));
+    SC_TRY(sc_pinned_alloc(ctx, SC_BLOCK_HOST, bytesize, Flags, &address));
     *pp = (void *)(uintptr_t)address;
     return CUDA_SUCCESS;
 }
@@ -107,7 +92,8 @@ SC_API cuMemFreeHost(void *p)
 {
     CUcontext ctx;
     SC_TRY(sc_enter_context(&ctx));
-    return p ? sc_pinned_free((uint64_t)(uintptr_t)p) : CUDA_SUCCESS;
+    return p ? sc_pinned_free(SC_BLOCK_HOST, (uint64_t)(uintptr_t)p)
+             : CUDA_SUCCESS;
 }
 
 SC_API cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
@@ -122,9 +108,11 @@ SC_API cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
                              CU_MEMHOSTREGISTER_IOMEMORY |
                              CU_MEMHOSTREGISTER_READ_ONLY)))
         return CUDA_ERROR_INVALID_VALUE;
-    /* the program's own pages cannot be shown to a device process */
-    if (Flags & (CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY))
+    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) {
+        sc_say("cuMemHostRegister: CU_MEMHOSTREGISTER_IOMEMORY is not "
+               "supported");
         return CUDA_ERROR_NOT_SUPPORTED;
+    }
     return sc_pinned_register(address, bytesize, Flags);
 }
 
@@ -141,11 +129,14 @@ SC_API cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p,
     CUcontext ctx;
     struct sc_block block;
     SC_TRY(sc_enter_context(&ctx));
-    if (!pdptr || Flags != 0 ||
-        !sc_memory_lookup((uint64_t)(uintptr_t)p, &block) ||
-        block.kind != SC_BLOCK_HOST)
+    if (!pdptr || Flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    *pdptr = (CUdeviceptr)(uintptr_t)p;
+    uint64_t address = (uint64_t)(uintptr_t)p;
+    if (!sc_memory_lookup(address, &block))
+        return sc_pinned_show(ctx, address, (uint64_t *)pdptr);
+    if (block.kind != SC_BLOCK_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pdptr = address;
     return CUDA_SUCCESS;
 }
 
@@ -154,151 +145,17 @@ SC_API cuMemHostGetFlags(unsigned int *pFlags, void *p)
     CUcontext ctx;
     struct sc_block block;
     SC_TRY(sc_enter_context(&ctx));
-    if (!pFlags || !sc_memory_lookup((uint64_t)(uintptr_t)p, &block) ||
+    struct sc_registered range;
+    if (!pFlags)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (sc_pinned_registered((uint64_t)(uintptr_t)p, &range)) {
+        *pFlags = range.flags | CU_MEMHOSTREGISTER_DEVICEMAP;
+        return CUDA_SUCCESS;
+    }
+    if (!sc_memory_lookup((uint64_t)(uintptr_t)p, &block) ||
         block.kind != SC_BLOCK_HOST)
         return CUDA_ERROR_INVALID_VALUE;
     /* unified addressing makes every such allocation mapped */
     *pFlags = block.flags | CU_MEMHOSTALLOC_DEVICEMAP;
-    return CUDA_SUCCESS;
-}
-
-/* What the attribute queries see: a block, or a registered range as one. */
-static bool describe(uint64_t ptr, struct sc_block *block, bool *foreign)
-{
-    struct sc_registered range;
-    *foreign = false;
-    if (sc_memory_lookup(ptr, block))
-        return true;
-    if (!sc_pinned_registered(ptr, &range))
-        return false;
-    *block = (struct sc_block){
-        .address = range.address, .bytes = range.bytes, .kind = SC_BLOCK_HOST};
-    *foreign = true;
-    return true;
-}
-
-static CUresult attribute(void *data, int which, uint64_t ptr,
-                          const struct sc_block *b, bool foreign)
-{
-    bool host = b->kind == SC_BLOCK_HOST;
-    switch (which) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)data = b->ctx;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)data = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        if (foreign)
-            return CUDA_ERROR_INVALID_VALUE;
-        *(CUdeviceptr *)data = ptr;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (!host)
-            return CUDA_ERROR_INVALID_VALUE;
-        *(void **)data = (void *)(uintptr_t)ptr;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-        *(unsigned char *)data = 0; /* the driver writes one byte */
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-        *(uint64_t *)data = b->id;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)data = b->device ? b->device->ordinal
-                       : b->ctx  ? b->ctx->device->ordinal
-                                 : 0;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-        *(CUdeviceptr *)data = b->address;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-        *(size_t *)data = b->bytes;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-        *(unsigned char *)data = b->kind != SC_BLOCK_MAPPED || b->readable;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        *(uint64_t *)data = 0;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *(unsigned *)data = CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *(void **)data = NULL;
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-}
-
-SC_API cuPointerGetAttribute(void *data, CUpointer_attribute attrib,
-                             CUdeviceptr ptr)
-{
-    struct sc_block block;
-    bool foreign;
-    SC_TRY(sc_enter());
-    if (!data || !describe(ptr, &block, &foreign))
-        return CUDA_ERROR_INVALID_VALUE;
-    return attribute(data, (int)attrib, ptr, &block, foreign);
-}
-
-/* Bytes cuPointerGetAttributes clears for a pointer it does not know. */
-static size_t attribute_bytes(int which)
-{
-    switch (which) {
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        return 4;
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-        return 1;
-    default:
-        return 8;
-    }
-}
-
-SC_API cuPointerGetAttributes(unsigned int numAttributes,
-                              CUpointer_attribute *attributes, void **data,
-                              CUdeviceptr ptr)
-{
-    struct sc_block block;
-    bool foreign;
-    SC_TRY(sc_enter());
-    if (!attributes || !data)
-        return CUDA_ERROR_INVALID_VALUE;
-    bool known = describe(ptr, &block, &foreign);
-    for (unsigned i = 0; i < numAttributes; i++) {
-        int which = (int)attributes[i];
-        if (!known ||
-            attribute(data[i], which, ptr, &block, foreign) != CUDA_SUCCESS) {
-            memset(data[i], 0, attribute_bytes(which));
-            if (which == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-                *(int *)data[i] = CU_DEVICE_INVALID;
-        }
-    }
-    return CUDA_SUCCESS;
-}
-
-SC_API cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
-                             CUdeviceptr ptr)
-{
-    struct sc_block block;
-    SC_TRY(sc_enter());
-    /* synchronous memory operations are what SYNC_MEMOPS asks for; all
-     * synchronous calls here are */
-    if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
-        !sc_memory_lookup(ptr, &block))
-        return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }

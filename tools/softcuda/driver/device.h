@@ -29,6 +29,7 @@ struct sc_device {
     struct sc_slab *slabs;
     uint32_t seen_by; /* devices whose kernels may read this memory */
     uint32_t adopted; /* memory files the device process has */
+    CUmemoryPool default_pool, pool; /* pool: where cuMemAllocAsync takes */
 
     /* start lock: */
     CUcontext primary;

@@ -15,4 +15,12 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig);
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config);
 CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config);
 
+/* Where cuda.h gives the plain name to a later version, the first one is
+ * called _v1 here and exported under the plain name. */
+CUresult cuMemAdvise_v1(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                        CUdevice device) __asm__("cuMemAdvise");
+CUresult cuMemPrefetchAsync_v1(CUdeviceptr devPtr, size_t count,
+                               CUdevice dstDevice,
+                               CUstream hStream) __asm__("cuMemPrefetchAsync");
+
 #endif

@@ -4,6 +4,7 @@
  *
  * The macros of cuda.h are undone first: here the plain names are meant.
  */
+#include "driver/entry.h"
 #include "driver/stream.h"
 
 #undef cuDevicePrimaryCtxRelease
@@ -19,20 +20,22 @@
 #undef cuMemHostRegister
 #undef cuDeviceGetUuid
 
-CUresult cuCtxCreate_v2(CUcontext *a, unsigned int b, CUdevice c);
 CUresult cuStreamGetCaptureInfo_v2(CUstream a, CUstreamCaptureStatus *b,
                                    cuuint64_t *c, CUgraph *d,
                                    const CUgraphNode **e, size_t *f);
 
-#define SC_PER_THREAD(name, suffix, parameters, arguments)                     \
-    CUresult name##_##suffix parameters;                                       \
-    SC_API name##_##suffix parameters                                          \
+#define SC_PER_THREAD_AS(exported, name, parameters, arguments)                \
+    CUresult exported parameters;                                              \
+    SC_API exported parameters                                                 \
     {                                                                          \
         bool before = sc_stream_per_thread(true);                              \
         CUresult result = name arguments;                                      \
         sc_stream_per_thread(before);                                          \
         return result;                                                         \
     }
+
+#define SC_PER_THREAD(name, suffix, parameters, arguments)                     \
+    SC_PER_THREAD_AS(name##_##suffix, name, parameters, arguments)
 
 #define SC_OLDER(name, newer, parameters, arguments)                           \
     CUresult name parameters;                                                  \

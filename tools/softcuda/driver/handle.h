@@ -15,7 +15,17 @@ enum sc_handle_kind {
     SC_HANDLE_FUNCTION,
     SC_HANDLE_LIBRARY,
     SC_HANDLE_KERNEL,
-    SC_HANDLE_PHYSICAL
+    SC_HANDLE_PHYSICAL,
+    SC_HANDLE_POOL,
+    SC_HANDLE_ARRAY,
+    SC_HANDLE_MIPMAP,
+    SC_HANDLE_TEXREF,
+    SC_HANDLE_SURFREF,
+    SC_HANDLE_GRAPH,
+    SC_HANDLE_NODE,
+    SC_HANDLE_GRAPH_EXEC,
+    SC_HANDLE_USER_OBJECT,
+    SC_HANDLE_LINK
 };
 
 /** Note a new handle. Return: false when memory ran out. Thread: any. */

@@ -342,7 +342,7 @@ void sc_memory_device_joined(struct sc_device *device)
 {
     pthread_mutex_lock(&sc_memory_lock);
     for (size_t i = 0; i < block_count; i++)
-        if (blocks[i]->kind == SC_BLOCK_HOST)
+        if (sc_memory_is_host(blocks[i]->kind))
             sc_memory_show(device, NULL, blocks[i]->address, blocks[i]->span,
                            blocks[i]->offset, true);
     pthread_mutex_unlock(&sc_memory_lock);

@@ -21,7 +21,15 @@ enum sc_block_kind {
     SC_BLOCK_ALLOC,    /* cuMemAlloc */
     SC_BLOCK_MAPPED,   /* cuMemMap */
     SC_BLOCK_VARIABLE, /* a module's variable */
-    SC_BLOCK_HOST      /* cuMemHostAlloc */
+    SC_BLOCK_HOST,     /* cuMemHostAlloc */
+    SC_BLOCK_MANAGED   /* cuMemAllocManaged: lies where host memory does */
+};
+
+/** What cuMemAdvise and cuMemPrefetchAsync said about managed memory. */
+struct sc_advice {
+    CUmemLocation preferred, prefetched;
+    uint32_t accessed_by; /* devices */
+    bool read_mostly, accessed_by_host;
 };
 
 /** One contiguous piece of memory at one address. */
@@ -37,6 +45,9 @@ struct sc_block {
     struct sc_slab *slab;
     struct sc_physical *physical;
     uint32_t readable, writable; /* by device, for mapped blocks */
+    CUmemoryPool pool;           /* of cuMemAllocAsync, NULL none */
+    bool leaving;                /* its cuMemFreeAsync is under way */
+    struct sc_advice advice;     /* managed memory */
 };
 
 /** A 2 MiB page shared by small allocations of one device. */
@@ -80,6 +91,12 @@ struct sc_block *sc_memory_add(const struct sc_block *block);
 
 /** Remove and free a block. Thread: holds the lock. */
 void sc_memory_remove(struct sc_block *block);
+
+/** Does memory of this kind lie in the host file, mapped everywhere? */
+static inline bool sc_memory_is_host(enum sc_block_kind kind)
+{
+    return kind == SC_BLOCK_HOST || kind == SC_BLOCK_MANAGED;
+}
 
 /** First block at or behind an address, NULL. Thread: holds the lock. */
 struct sc_block *sc_memory_next(uint64_t address);
@@ -146,6 +163,14 @@ void sc_memory_peer(struct sc_device *viewer, struct sc_device *owner,
  */
 CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address);
 
+/** As sc_alloc, for a pool, on whose device it is; NULL is none. */
+CUresult sc_alloc_in_pool(CUcontext ctx, struct sc_device *device,
+                          CUmemoryPool pool, uint64_t bytes, uint64_t *address);
+
+/** Free an allocation that nothing uses any more.
+ *  @id of its block, since the address may be another one's by now */
+void sc_alloc_release(uint64_t address, uint64_t id);
+
 /** cuMemFree; waits for the device first.
  *  Return: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE (no such allocation). */
 CUresult sc_alloc_free(uint64_t address);
@@ -153,12 +178,14 @@ CUresult sc_alloc_free(uint64_t address);
 /** Free all allocations of a context that is being destroyed. */
 void sc_alloc_free_context(CUcontext ctx);
 
-/** cuMemHostAlloc: page-locked host memory, visible to kernels. */
-CUresult sc_pinned_alloc(CUcontext ctx, uint64_t bytes, unsigned flags,
-                         uint64_t *address);
+/** cuMemHostAlloc and cuMemAllocManaged: host memory, visible to kernels.
+ *  @kind SC_BLOCK_HOST or SC_BLOCK_MANAGED */
+CUresult sc_pinned_alloc(CUcontext ctx, enum sc_block_kind kind, uint64_t bytes,
+                         unsigned flags, uint64_t *address);
 
-/** cuMemFreeHost. Return: as sc_alloc_free. */
-CUresult sc_pinned_free(uint64_t address);
+/** cuMemFreeHost, or cuMemFree of managed memory.
+ *  Return: as sc_alloc_free. */
+CUresult sc_pinned_free(enum sc_block_kind kind, uint64_t address);
 
 /** cuMemHostRegister: note foreign memory as page-locked. */
 CUresult sc_pinned_register(uint64_t address, uint64_t bytes, unsigned flags);
@@ -170,7 +197,21 @@ CUresult sc_pinned_unregister(uint64_t address);
 struct sc_registered {
     uint64_t address, bytes;
     unsigned flags;
+    /* Once shown to devices: its pages are those of this block. */
+    uint64_t shown_address, shown_offset, shown_bytes; /* 0: not shown */
 };
+
+/**
+ * Show a registered range to the devices: its pages are exchanged for pages
+ * of the host file, which devices can map.  Nobody may write to the range
+ * meanwhile; who only reads it notices nothing.
+ *
+ * @address inside the range; @shown receives what kernels use instead
+ * Return: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE (not registered, or not
+ *         readable), CUDA_ERROR_OUT_OF_MEMORY
+ * Thread: any
+ */
+CUresult sc_pinned_show(CUcontext ctx, uint64_t address, uint64_t *shown);
 
 /** Registered range that holds an address. Return: false if none. */
 bool sc_pinned_registered(uint64_t address, struct sc_registered *range);

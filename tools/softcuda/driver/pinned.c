@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "driver/context.h"
 #include "driver/device.h"
@@ -76,14 +78,15 @@ static void displace(const struct sc_block *block)
     sc_ranges_give(&sc_memory_addresses, block->address, block->span);
 }
 
-CUresult sc_pinned_alloc(CUcontext ctx, uint64_t bytes, unsigned flags,
-                         uint64_t *address)
+CUresult sc_pinned_alloc(CUcontext ctx, enum sc_block_kind kind, uint64_t bytes,
+                         unsigned flags, uint64_t *address)
 {
     struct sc_block block = {.bytes = bytes,
                              .span = (bytes + HOST_PAGE - 1) & ~(HOST_PAGE - 1),
-                             .kind = SC_BLOCK_HOST,
+                             .kind = kind,
                              .ctx = ctx,
                              .flags = flags};
+    block.advice.preferred.type = CU_MEM_LOCATION_TYPE_INVALID;
     if (block.span < bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&sc_memory_lock);
@@ -100,11 +103,11 @@ CUresult sc_pinned_alloc(CUcontext ctx, uint64_t bytes, unsigned flags,
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult sc_pinned_free(uint64_t address)
+CUresult sc_pinned_free(enum sc_block_kind kind, uint64_t address)
 {
     struct sc_block block;
     if (!sc_memory_lookup(address, &block) || block.address != address ||
-        block.kind != SC_BLOCK_HOST)
+        block.kind != kind || block.leaving)
         return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < sc_device_count(); i++)
         sc_device_drain(sc_device_get(i));
@@ -135,6 +138,91 @@ static size_t find_registered(uint64_t address)
     return low;
 }
 
+/* Pages from the one that holds `address` to the one that holds the end. */
+static uint64_t first_page(uint64_t address)
+{
+    return address & ~(HOST_PAGE - 1);
+}
+
+static uint64_t page_span(uint64_t address, uint64_t bytes)
+{
+    uint64_t first = first_page(address);
+    return (address + bytes - first + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
+}
+
+/* Map memory over the program's pages.  Directly: a library preloaded into
+ * the program may hook the wrapper, and hardware would not notice either. */
+static bool map_over(uint64_t at, uint64_t bytes, int flags, int fd,
+                     uint64_t offset)
+{
+    long got = syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+                       flags | MAP_FIXED, fd, offset);
+    return got == (long)at;
+}
+
+/* Give the program pages of its own again, with what is in them now. */
+static void unshow(struct sc_registered *range)
+{
+    struct sc_block *block = sc_memory_find(range->shown_address);
+    uint64_t first = first_page(range->address);
+    if (map_over(first, range->shown_bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+        memcpy((void *)(uintptr_t)first,
+               (void *)(uintptr_t)range->shown_address, range->shown_bytes);
+    if (block) {
+        struct sc_block copy = *block;
+        sc_memory_remove(block);
+        for_started_devices(hide, &copy);
+        unmap_here(&copy);
+        displace(&copy);
+    }
+    range->shown_address = 0;
+}
+
+static CUresult show_range(CUcontext ctx, struct sc_registered *range)
+{
+    uint64_t first = first_page(range->address);
+    struct sc_block block = {.bytes = page_span(range->address, range->bytes),
+                             .kind = SC_BLOCK_HOST,
+                             .ctx = ctx,
+                             .flags = range->flags};
+    block.span = block.bytes;
+    if (!place(&block))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    /* through a system call: the pages may not be readable */
+    bool ok = map_here(&block) &&
+              pwrite(sc_memory_host_file(), (void *)(uintptr_t)first,
+                     block.span, (off_t)block.offset) == (ssize_t)block.span;
+    CUresult result = ok ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+    if (ok && sc_memory_add(&block)) {
+        if (map_over(first, block.span, MAP_SHARED, sc_memory_host_file(),
+                     block.offset)) {
+            range->shown_address = block.address;
+            range->shown_offset = block.offset;
+            range->shown_bytes = block.span;
+            for_started_devices(show, &block);
+            return CUDA_SUCCESS;
+        }
+        sc_memory_remove(sc_memory_find(block.address));
+    }
+    unmap_here(&block);
+    displace(&block);
+    return result;
+}
+
+CUresult sc_pinned_show(CUcontext ctx, uint64_t address, uint64_t *shown)
+{
+    pthread_mutex_lock(&sc_memory_lock);
+    size_t i = find_registered(address);
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    if (i < registered_count && registered[i].address <= address) {
+        struct sc_registered *range = &registered[i];
+        result = range->shown_address ? CUDA_SUCCESS : show_range(ctx, range);
+        *shown = range->shown_address + (address - first_page(range->address));
+    }
+    pthread_mutex_unlock(&sc_memory_lock);
+    return result;
+}
+
 CUresult sc_pinned_register(uint64_t address, uint64_t bytes, unsigned flags)
 {
     CUresult result = CUDA_SUCCESS;
@@ -150,7 +238,7 @@ CUresult sc_pinned_register(uint64_t address, uint64_t bytes, unsigned flags)
     }
     struct sc_block *block = sc_memory_find(address);
     if ((i < registered_count && registered[i].address < address + bytes) ||
-        (block && block->kind == SC_BLOCK_HOST)) {
+        (block && sc_memory_is_host(block->kind))) {
         result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     } else if (block) {
         result = CUDA_ERROR_INVALID_VALUE; /* device memory */
@@ -159,7 +247,8 @@ CUresult sc_pinned_register(uint64_t address, uint64_t bytes, unsigned flags)
     } else {
         memmove(registered + i + 1, registered + i,
                 (registered_count - i) * sizeof *registered);
-        registered[i] = (struct sc_registered){address, bytes, flags};
+        registered[i] = (struct sc_registered){
+            .address = address, .bytes = bytes, .flags = flags};
         registered_count++;
     }
     pthread_mutex_unlock(&sc_memory_lock);
@@ -176,6 +265,8 @@ CUresult sc_pinned_unregister(uint64_t address)
     pthread_mutex_lock(&sc_memory_lock);
     size_t i = find_registered(address);
     if (i < registered_count && registered[i].address == address) {
+        if (registered[i].shown_address)
+            unshow(&registered[i]);
         registered_count--;
         memmove(registered + i, registered + i + 1,
                 (registered_count - i) * sizeof *registered);
@@ -199,7 +290,7 @@ bool sc_pinned_covers(uint64_t address, uint64_t bytes)
 {
     struct sc_block block;
     struct sc_registered range;
-    if (sc_memory_lookup(address, &block) && block.kind == SC_BLOCK_HOST)
+    if (sc_memory_lookup(address, &block) && sc_memory_is_host(block.kind))
         return bytes <= block.bytes - (address - block.address);
     /* neighbouring registrations count together */
     while (bytes > 0 && sc_pinned_registered(address, &range)) {
