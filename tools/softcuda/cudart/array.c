@@ -171,3 +171,18 @@ SC_RT cudaArrayGetInfo(struct cudaChannelFormatDesc *desc,
         *flags = d.Flags;
     return cudaSuccess;
 }
+
+SC_RT
+cudaDeviceGetTexture1DLinearMaxWidth(
+    size_t *maxWidthInElements, const struct cudaChannelFormatDesc *fmtDesc,
+    int device)
+{
+    CUarray_format format;
+    unsigned channels;
+    if (!maxWidthInElements || !fmtDesc)
+        return sc_rt_done(cudaErrorInvalidValue);
+    SC_RT_BEGIN(sc_rt_init());
+    SC_RT_BEGIN(sc_rt_format(fmtDesc, &format, &channels));
+    return sc_rt_done(SC_RT_DRIVER(cuDeviceGetTexture1DLinearMaxWidth(
+        maxWidthInElements, format, channels, device)));
+}

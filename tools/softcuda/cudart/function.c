@@ -133,6 +133,45 @@ SC_RT cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
         dynamicSmemSize, f, numBlocks, blockSize)));
 }
 
+static cudaError_t clusters(const void *func, const cudaLaunchConfig_t *from,
+                            CUfunction *f, CUlaunchConfig *c)
+{
+    if (!from)
+        return cudaErrorInvalidValue;
+    *c = (CUlaunchConfig){.gridDimX = from->gridDim.x,
+                          .gridDimY = from->gridDim.y,
+                          .gridDimZ = from->gridDim.z,
+                          .blockDimX = from->blockDim.x,
+                          .blockDimY = from->blockDim.y,
+                          .blockDimZ = from->blockDim.z,
+                          .sharedMemBytes = (unsigned)from->dynamicSmemBytes,
+                          .hStream = from->stream,
+                          .attrs = (CUlaunchAttribute *)from->attrs,
+                          .numAttrs = from->numAttrs};
+    return find(func, f);
+}
+
+SC_RT cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
+                                     const cudaLaunchConfig_t *launchConfig)
+{
+    CUfunction f;
+    CUlaunchConfig c;
+    SC_RT_BEGIN(clusters(func, launchConfig, &f, &c));
+    return sc_rt_done(
+        SC_RT_DRIVER(cuOccupancyMaxActiveClusters(numClusters, f, &c)));
+}
+
+SC_RT
+cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
+                                     const cudaLaunchConfig_t *launchConfig)
+{
+    CUfunction f;
+    CUlaunchConfig c;
+    SC_RT_BEGIN(clusters(func, launchConfig, &f, &c));
+    return sc_rt_done(
+        SC_RT_DRIVER(cuOccupancyMaxPotentialClusterSize(clusterSize, f, &c)));
+}
+
 SC_RT cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
                                       enum cudaFuncAttribute attr, int value,
                                       int device)

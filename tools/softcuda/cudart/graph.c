@@ -3,6 +3,9 @@
  * describe differently.
  * Does not own: the other nodes (forward.def).
  */
+#include <string.h>
+
+#include "cudart/array.h"
 #include "cudart/register.h"
 #include "cudart/shaped.h"
 
@@ -183,4 +186,176 @@ SC_RT cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec,
 {
     struct cudaMemcpy3DParms p = line(dst, src, count, kind);
     return cudaGraphExecMemcpyNodeSetParams(hGraphExec, node, &p);
+}
+
+/* The driver's description as the runtime has it; a copy between arrays and
+ * memory counts in elements there. */
+static cudaError_t unshape(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *p)
+{
+    size_t unit = 1;
+    bool from = c->srcMemoryType == CU_MEMORYTYPE_ARRAY;
+    bool to = c->dstMemoryType == CU_MEMORYTYPE_ARRAY;
+    void *src = c->srcMemoryType == CU_MEMORYTYPE_HOST
+                    ? (void *)(uintptr_t)c->srcHost
+                    : (void *)(uintptr_t)c->srcDevice;
+    void *dst = c->dstMemoryType == CU_MEMORYTYPE_HOST
+                    ? c->dstHost
+                    : (void *)(uintptr_t)c->dstDevice;
+    if (from || to)
+        SC_RT_TRY(sc_rt_array_element(
+            (cudaArray_t)(from ? c->srcArray : c->dstArray), &unit));
+    *p = (struct cudaMemcpy3DParms){
+        .srcPos = {c->srcXInBytes / (from ? unit : 1), c->srcY, c->srcZ},
+        .dstPos = {c->dstXInBytes / (to ? unit : 1), c->dstY, c->dstZ},
+        .extent = {c->WidthInBytes / unit, c->Height, c->Depth},
+        .kind = cudaMemcpyDefault};
+    if (from)
+        p->srcArray = (cudaArray_t)c->srcArray;
+    else
+        p->srcPtr = (struct cudaPitchedPtr){src, c->srcPitch, c->srcPitch,
+                                            c->srcHeight};
+    if (to)
+        p->dstArray = (cudaArray_t)c->dstArray;
+    else
+        p->dstPtr = (struct cudaPitchedPtr){dst, c->dstPitch, c->dstPitch,
+                                            c->dstHeight};
+    if (c->srcMemoryType != CU_MEMORYTYPE_UNIFIED &&
+        c->dstMemoryType != CU_MEMORYTYPE_UNIFIED)
+        p->kind = c->srcMemoryType == CU_MEMORYTYPE_HOST
+                      ? (c->dstMemoryType == CU_MEMORYTYPE_HOST
+                             ? cudaMemcpyHostToHost
+                             : cudaMemcpyHostToDevice)
+                      : (c->dstMemoryType == CU_MEMORYTYPE_HOST
+                             ? cudaMemcpyDeviceToHost
+                             : cudaMemcpyDeviceToDevice);
+    return cudaSuccess;
+}
+
+SC_RT cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
+                                   struct cudaMemcpy3DParms *pNodeParams)
+{
+    CUDA_MEMCPY3D c;
+    if (!pNodeParams)
+        return sc_rt_done(cudaErrorInvalidValue);
+    SC_RT_BEGIN(sc_rt_enter());
+    SC_RT_BEGIN(SC_RT_DRIVER(cuGraphMemcpyNodeGetParams(node, &c)));
+    return sc_rt_done(unshape(&c, pNodeParams));
+}
+
+SC_RT cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node,
+                                           const void *symbol, const void *src,
+                                           size_t count, size_t offset,
+                                           enum cudaMemcpyKind kind)
+{
+    void *dst;
+    SC_RT_BEGIN(symbol_place(symbol, count, offset, &dst));
+    return cudaGraphMemcpyNodeSetParams1D(node, dst, src, count, kind);
+}
+
+SC_RT cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst,
+                                             const void *symbol, size_t count,
+                                             size_t offset,
+                                             enum cudaMemcpyKind kind)
+{
+    void *src;
+    SC_RT_BEGIN(symbol_place(symbol, count, offset, &src));
+    return cudaGraphMemcpyNodeSetParams1D(node, dst, src, count, kind);
+}
+
+SC_RT cudaGraphExecMemcpyNodeSetParamsToSymbol(
+    cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const void *symbol,
+    const void *src, size_t count, size_t offset, enum cudaMemcpyKind kind)
+{
+    void *dst;
+    SC_RT_BEGIN(symbol_place(symbol, count, offset, &dst));
+    return cudaGraphExecMemcpyNodeSetParams1D(hGraphExec, node, dst, src, count,
+                                              kind);
+}
+
+SC_RT cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec,
+                                                 cudaGraphNode_t node,
+                                                 void *dst, const void *symbol,
+                                                 size_t count, size_t offset,
+                                                 enum cudaMemcpyKind kind)
+{
+    void *src;
+    SC_RT_BEGIN(symbol_place(symbol, count, offset, &src));
+    return cudaGraphExecMemcpyNodeSetParams1D(hGraphExec, node, dst, src, count,
+                                              kind);
+}
+
+/* Nodes described by one structure for all kinds. */
+static cudaError_t describe(const struct cudaGraphNodeParams *p,
+                            CUgraphNodeParams *d)
+{
+    CUDA_KERNEL_NODE_PARAMS k;
+    *d = (CUgraphNodeParams){.type = (CUgraphNodeType)p->type};
+    switch (p->type) {
+    case cudaGraphNodeTypeKernel:
+        SC_RT_TRY(kernel(&p->kernel, &k));
+        memcpy(&d->kernel, &k, sizeof k);
+        return cudaSuccess;
+    case cudaGraphNodeTypeMemcpy:
+        d->memcpy.flags = p->memcpy.flags;
+        d->memcpy.copyCtx = sc_rt_context();
+        return sc_rt_shape(&p->memcpy.copyParams, &d->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+        memcpy(&d->memset, &p->memset, sizeof p->memset);
+        d->memset.ctx = sc_rt_context();
+        return cudaSuccess;
+    case cudaGraphNodeTypeHost:
+    case cudaGraphNodeTypeGraph:
+    case cudaGraphNodeTypeEmpty:
+    case cudaGraphNodeTypeWaitEvent:
+    case cudaGraphNodeTypeEventRecord:
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+        memcpy(d->reserved1, p->reserved1, sizeof d->reserved1);
+        return cudaSuccess;
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
+SC_RT cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                       const cudaGraphNode_t *pDependencies,
+                       const cudaGraphEdgeData *dependencyData,
+                       size_t numDependencies,
+                       struct cudaGraphNodeParams *nodeParams)
+{
+    CUgraphNodeParams d;
+    if (!nodeParams)
+        return sc_rt_done(cudaErrorInvalidValue);
+    SC_RT_BEGIN(sc_rt_enter());
+    SC_RT_BEGIN(describe(nodeParams, &d));
+    CUresult result = cuGraphAddNode(pGraphNode, graph, pDependencies,
+                                     (const CUgraphEdgeData *)dependencyData,
+                                     numDependencies, &d);
+    if (result == CUDA_SUCCESS && nodeParams->type == cudaGraphNodeTypeMemAlloc)
+        nodeParams->alloc.dptr = (void *)(uintptr_t)d.alloc.dptr;
+    return sc_rt_done(SC_RT_DRIVER(result));
+}
+
+SC_RT cudaGraphNodeSetParams(cudaGraphNode_t node,
+                             struct cudaGraphNodeParams *nodeParams)
+{
+    CUgraphNodeParams d;
+    if (!nodeParams)
+        return sc_rt_done(cudaErrorInvalidValue);
+    SC_RT_BEGIN(sc_rt_enter());
+    SC_RT_BEGIN(describe(nodeParams, &d));
+    return sc_rt_done(SC_RT_DRIVER(cuGraphNodeSetParams(node, &d)));
+}
+
+SC_RT cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec,
+                                 cudaGraphNode_t node,
+                                 struct cudaGraphNodeParams *nodeParams)
+{
+    CUgraphNodeParams d;
+    if (!nodeParams)
+        return sc_rt_done(cudaErrorInvalidValue);
+    SC_RT_BEGIN(sc_rt_enter());
+    SC_RT_BEGIN(describe(nodeParams, &d));
+    return sc_rt_done(
+        SC_RT_DRIVER(cuGraphExecNodeSetParams(graphExec, node, &d)));
 }

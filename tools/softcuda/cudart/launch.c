@@ -159,6 +159,18 @@ SC_RT cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
     return sc_rt_done(launch(func, &c, args));
 }
 
+SC_RT cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
+                               const void *func, void **args);
+SC_RT cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
+                               const void *func, void **args)
+{
+    if (!config)
+        return sc_rt_done(cudaErrorInvalidValue);
+    cudaLaunchConfig_t own = *config;
+    own.stream = sc_rt_own(config->stream);
+    return cudaLaunchKernelExC(&own, func, args);
+}
+
 SC_RT cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
 {
     if (!functionPtr)

@@ -125,6 +125,55 @@ OLD(sc_rt_dependencies_12, "cudaGraphNodeGetDependencies", cudaGraphNode_t node,
     return cudaGraphNodeGetDependencies(node, dependencies, NULL, count);
 }
 
+OLD(sc_rt_add_node_12, "cudaGraphAddNode", cudaGraphNode_t *node,
+    cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count,
+    struct cudaGraphNodeParams *params)
+{
+    return cudaGraphAddNode(node, graph, dependencies, NULL, count, params);
+}
+
+OLD(sc_rt_prefetch_own, "cudaMemPrefetchAsync_v2_ptsz", const void *ptr,
+    size_t count, struct cudaMemLocation location, unsigned int flags,
+    cudaStream_t stream)
+{
+    return cudaMemPrefetchAsync(ptr, count, location, flags, sc_rt_own(stream));
+}
+
+OLD(sc_rt_capture_info_12_2_own, "cudaStreamGetCaptureInfo_v2_ptsz",
+    cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+    unsigned long long *id, cudaGraph_t *graph,
+    const cudaGraphNode_t **dependencies, size_t *count)
+{
+    return cudaStreamGetCaptureInfo(sc_rt_own(stream), status, id, graph,
+                                    dependencies, NULL, count);
+}
+
+OLD(sc_rt_capture_info_12_3_own, "cudaStreamGetCaptureInfo_v3_ptsz",
+    cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+    unsigned long long *id, cudaGraph_t *graph,
+    const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges,
+    size_t *count)
+{
+    return cudaStreamGetCaptureInfo(sc_rt_own(stream), status, id, graph,
+                                    dependencies, edges, count);
+}
+
+OLD(sc_rt_capture_update_12_own, "cudaStreamUpdateCaptureDependencies_ptsz",
+    cudaStream_t stream, cudaGraphNode_t *dependencies, size_t count,
+    unsigned int flags)
+{
+    return cudaStreamUpdateCaptureDependencies(sc_rt_own(stream), dependencies,
+                                               NULL, count, flags);
+}
+
+OLD(sc_rt_capture_update_own, "cudaStreamUpdateCaptureDependencies_v2_ptsz",
+    cudaStream_t stream, cudaGraphNode_t *dependencies,
+    const cudaGraphEdgeData *edges, size_t count, unsigned int flags)
+{
+    return cudaStreamUpdateCaptureDependencies(sc_rt_own(stream), dependencies,
+                                               edges, count, flags);
+}
+
 OLD(sc_rt_dependents_12, "cudaGraphNodeGetDependentNodes", cudaGraphNode_t node,
     cudaGraphNode_t *dependents, size_t *count)
 {

@@ -14,12 +14,15 @@ static int attribute(CUdevice_attribute which, int device)
                                                                        : 0;
 }
 
-/* What is no attribute: the same fields in every version. */
+/* What is no attribute: the same fields in every version.  Nothing is written
+ * for a device that is none. */
 #define IDENTIFY(p, device)                                                    \
     do {                                                                       \
+        char name[sizeof((p)->name)];                                          \
         SC_RT_TRY(sc_rt_init());                                               \
-        SC_RT_TRY(SC_RT_DRIVER(                                                \
-            cuDeviceGetName((p)->name, sizeof((p)->name), (device))));         \
+        SC_RT_TRY(SC_RT_DRIVER(cuDeviceGetName(name, sizeof name, (device)))); \
+        memset((p), 0, sizeof *(p));                                           \
+        memcpy((p)->name, name, sizeof name);                                  \
         SC_RT_TRY(                                                             \
             SC_RT_DRIVER(cuDeviceTotalMem(&(p)->totalGlobalMem, (device))));   \
         SC_RT_TRY(SC_RT_DRIVER(cuDeviceGetUuid(&(p)->uuid, (device))));        \
@@ -32,7 +35,6 @@ static int attribute(CUdevice_attribute which, int device)
 #if SC_CUDART >= 13
 static cudaError_t fill(struct cudaDeviceProp *p, int device)
 {
-    memset(p, 0, sizeof *p);
     IDENTIFY(p, device);
 #define SC_RT_PROPERTY(field, which)    SET(p, field, which, device)
 #define SC_RT_PROPERTY_12(field, which) SET(p, field, which, device)
@@ -49,7 +51,6 @@ SC_RT cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 #else
 static cudaError_t fill(struct sc_rt_prop_12 *p, int device)
 {
-    memset(p, 0, sizeof *p);
     IDENTIFY(p, device);
 #define SC_RT_PROPERTY(field, which)     SET(p, field, which, device)
 #define SC_RT_PROPERTY_OLD(field, which) SET(p, field, which, device)
