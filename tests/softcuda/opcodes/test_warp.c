@@ -218,6 +218,138 @@ START_TEST(matches_and_reductions_see_the_warp)
 }
 END_TEST
 
+/* Lanes that share a mask below: tiles of 8, or those of the same parity. */
+static uint32_t tile(const struct lane *l)
+{
+    return 0xffu << (l->id & 24);
+}
+
+static uint32_t parity(const struct lane *l)
+{
+    return 0x55555555u << (l->id & 1);
+}
+
+static uint32_t r_tile(const struct lane *l)
+{
+    return tile(l);
+}
+
+static uint32_t r_tile_ballot(const struct lane *l)
+{
+    return r_ballot(l) & tile(l);
+}
+
+static uint32_t r_tile_any(const struct lane *l)
+{
+    return r_tile_ballot(l) != 0;
+}
+
+static uint32_t r_tile_uniform(const struct lane *l)
+{
+    return r_tile_ballot(l) == tile(l) || !r_tile_ballot(l);
+}
+
+static uint32_t r_first_tiles(const struct lane *l)
+{
+    return l->id < 16;
+}
+
+static uint32_t r_parity_sum(const struct lane *l)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i++)
+        sum += parity(l) >> i & 1 ? l->warp[i] : 0;
+    return sum;
+}
+
+static uint32_t r_tile_sum(const struct lane *l)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i++)
+        sum += tile(l) >> i & 1 ? l->warp[i] : 0;
+    return sum;
+}
+
+static uint32_t r_late_tile_sum(const struct lane *l)
+{
+    return l->id < 16 ? r_tile_sum(l) : 0xdead;
+}
+
+static uint32_t r_tile_match(const struct lane *l)
+{
+    return r_match(l) & tile(l);
+}
+
+/* What match.all says of id / 16: one value per tile, two per parity. */
+static uint32_t r_tile_all(const struct lane *l)
+{
+    return l->id / 8 == 1 ? 0 : tile(l);
+}
+
+static uint32_t r_is_tile_leader(const struct lane *l)
+{
+    return (l->id & 7) == 0;
+}
+
+static uint32_t r_tile_leader(const struct lane *l)
+{
+    return l->id & 24;
+}
+
+/* 0 to 3 rounds of the butterfly, one count for each tile. */
+static uint32_t r_rounds(const struct lane *l)
+{
+    uint32_t size = 1u << l->id / 8, sum = 0;
+    for (uint32_t i = 0; i < size; i++)
+        sum += l->warp[(l->id & ~(size - 1)) + i];
+    return sum;
+}
+
+#define TILE   "and.b32 %s10,%s2,24; shl.b32 %s10,255,%s10;"
+#define PARITY "and.b32 %s10,%s2,1; shl.b32 %s10,0x55555555,%s10;"
+#define LANE   "and.b32 %s11,%s2,31;"
+
+START_TEST(masks_part_the_warp)
+{
+    static const struct lane_case cases[] = {
+        {TILE "setp.eq.u32 %q0,%s2,%s2; vote.sync.ballot.b32 %s7,%q0,%s10;",
+         r_tile},
+        {TILE ODD "vote.sync.ballot.b32 %s7,%q0,%s10;", r_tile_ballot},
+        {TILE ODD "vote.sync.any.pred %q1,%q0,%s10;" PREDICATE_OUT, r_tile_any},
+        {TILE ODD "vote.sync.uni.pred %q1,%q0,%s10;" PREDICATE_OUT,
+         r_tile_uniform},
+        {TILE LANE "setp.lt.u32 %q0,%s11,16;"
+                   "vote.sync.all.pred %q1,%q0,%s10;" PREDICATE_OUT,
+         r_first_tiles},
+        {TILE LANE "setp.eq.u32 %q0,%s11,12;"
+                   "vote.sync.any.pred %q1,%q0,%s10;" PREDICATE_OUT
+                   "sub.u32 %s11,%s11,8; setp.lt.u32 %q1,%s11,8;"
+                   "selp.u32 %s11,1,0,%q1; xor.b32 %s7,%s7,%s11;",
+         r_zero},
+        {TILE "redux.sync.add.u32 %s7,%s0,%s10;", r_tile_sum},
+        {PARITY "redux.sync.add.u32 %s7,%s0,%s10;", r_parity_sum},
+        {TILE LANE "setp.ge.u32 %q0,%s11,16; @%q0 bra OUT;"
+                   "redux.sync.add.u32 %s7,%s0,%s10; OUT:",
+         r_late_tile_sum},
+        {TILE "and.b32 %s4,%s0,3; match.any.sync.b32 %s7,%s4,%s10;",
+         r_tile_match},
+        {TILE LANE "setp.eq.u32 %q0,%s11,12; selp.u32 %s4,1,0,%q0;"
+                   "match.all.sync.b32 %s7|%q1,%s4,%s10;",
+         r_tile_all},
+        {TILE "elect.sync %s7|%q1,%s10;", r_tile_leader},
+        {TILE "elect.sync _|%q1,%s10;" PREDICATE_OUT, r_is_tile_leader},
+        /* tiles leave the loop one after the other */
+        {TILE LANE "shr.u32 %s12,%s11,3; mov.u32 %s13,0; mov.u32 %s7,%s0;"
+                   "LOOP: setp.ge.u32 %q0,%s13,%s12; @%q0 bra OUT;"
+                   "shl.b32 %s14,1,%s13;"
+                   "shfl.sync.bfly.b32 %s15,%s7,%s14,31,%s10;"
+                   "add.u32 %s7,%s7,%s15; add.u32 %s13,%s13,1; bra LOOP; OUT:",
+         r_rounds},
+    };
+    LANES_CHECK(cases);
+}
+END_TEST
+
 /* Text for sm_50: no masks, the lanes that are here take part. */
 START_TEST(old_forms_without_masks_work)
 {
@@ -252,4 +384,4 @@ END_TEST
 
 SUITE_MAIN("softcuda warps", 30, votes_count_their_warp,
            shuffles_move_between_lanes, matches_and_reductions_see_the_warp,
-           old_forms_without_masks_work)
+           masks_part_the_warp, old_forms_without_masks_work)

@@ -66,6 +66,7 @@ SC_DECLARE_OP(sc_op_vote_all);
 SC_DECLARE_OP(sc_op_vote_any);
 SC_DECLARE_OP(sc_op_vote_uni);
 SC_DECLARE_OP(sc_op_vote_ballot);
+SC_DECLARE_OP(sc_op_elect); /* d: leader, b: predicate, e: member mask */
 /* flags: bytes of the value; match.all also sets predicate slot `target` */
 SC_DECLARE_OP(sc_op_match_any);
 SC_DECLARE_OP(sc_op_match_all);

@@ -278,6 +278,23 @@ static void lower_redux(struct sc_lower *lower)
     sc_lower_end_skip(lower, skip);
 }
 
+static void lower_elect(struct sc_lower *lower)
+{
+    uint32_t skip = sc_lower_begin_skip(lower);
+    const struct sc_operand *to = sc_lower_operand(lower, 0);
+    if (!sc_lower_take(lower, SC_MOD_sync) || to->kind != SC_OPERAND_PAIR)
+        sc_lower_invalid(lower, ".sync or d|p is missing in");
+    sc_lower_count(lower, 2, 2);
+    uint32_t e = members(lower, true, 1);
+    uint32_t d = sc_lower_dest(lower, &to->sub[0], 4);
+    uint32_t p = sc_lower_predicate_dest(lower, &to->sub[1]);
+    struct sc_op *op = sc_lower_emit(lower, sc_op_elect);
+    op->d = d;
+    op->b = p;
+    op->e = e;
+    sc_lower_end_skip(lower, skip);
+}
+
 /* ---- fences and what has no effect here ---- */
 
 static void lower_fence(struct sc_lower *lower)
@@ -328,6 +345,8 @@ bool sc_lower_flow(struct sc_lower *lower)
         return lower_match(lower), true;
     case SC_OP_redux:
         return lower_redux(lower), true;
+    case SC_OP_elect:
+        return lower_elect(lower), true;
     case SC_OP_activemask:
         return lower_activemask(lower), true;
     case SC_OP_membar:

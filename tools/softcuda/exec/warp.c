@@ -2,9 +2,11 @@
  * shfl, vote, match, redux and friends: lanes of one warp; see
  * exec/control.h.
  *
- * A .sync form waits (the group stalls) until the lanes its member mask names
+ * A .sync form waits (the group stalls) until the lanes its member masks name
  * and that are still alive stand here too; when nothing else can run it goes
- * on with the lanes that came. Lock: none.
+ * on with the lanes that came. Lanes that come together may bring different
+ * masks, each naming a part of the warp: a lane's partners are the lanes of
+ * its own mask that execute the instruction. Lock: none.
  */
 #include "exec/control.h"
 
@@ -19,14 +21,18 @@ static uint32_t first_of(uint32_t word)
 static bool must_wait(const struct sc_op *op, struct sc_strip *strip)
 {
     const uint32_t *members = SC_SLOT(const uint32_t, e);
-    if (strip->forced || strip->full)
+    bool forced = strip->forced;
+    strip->forced = false; /* for this op only */
+    if (forced || strip->full)
         return false;
     for (uint32_t w = 0; w < strip->padded / 32; w++) {
         uint32_t active = strip->bits[w];
         if (!active)
             continue;
-        uint32_t wanted = members[w * 32 + first_of(active)] & strip->alive[w];
-        if (wanted & ~active) {
+        uint32_t wanted = 0;
+        for (uint32_t i = w * 32; i < w * 32 + 32; i++)
+            wanted |= members[i] & strip->mask[i];
+        if (wanted & strip->alive[w] & ~active) {
             struct sc_group *group = &strip->groups[strip->current];
             group->state = SC_GROUP_STALLED;
             group->pc = (uint32_t)(op - strip->code);
@@ -133,21 +139,21 @@ static inline const struct sc_op *vote(const struct sc_op *op,
     const uint32_t *a = SC_SLOT(const uint32_t, a);
     const uint32_t *members = SC_SLOT(const uint32_t, e);
     uint32_t *d = SC_SLOT(uint32_t, d);
+    bool everybody = op->imm == SC_VOTE_ACTIVE;
     FOR_WARPS(w)
     {
-        uint32_t who = strip->bits[w];
-        if (op->imm != SC_VOTE_ACTIVE)
-            who &= members[w * 32 + first_of(who)];
         uint32_t yes = 0;
         FOR_LANES(w, t)
         yes |= (a[t] & 1) << t % 32;
-        yes &= who;
-        uint32_t r = mode == ALL   ? (yes == who ? ~0u : 0)
-                     : mode == ANY ? (yes ? ~0u : 0)
-                     : mode == UNI ? (yes == who || !yes ? ~0u : 0)
-                                   : yes;
         FOR_LANES(w, t)
-        d[t] = r;
+        {
+            uint32_t who = strip->bits[w] & (everybody ? ~0u : members[t]);
+            uint32_t here = yes & who;
+            d[t] = mode == ALL   ? (here == who ? ~0u : 0)
+                   : mode == ANY ? (here ? ~0u : 0)
+                   : mode == UNI ? (here == who || !here ? ~0u : 0)
+                                 : here;
+        }
     }
     return op + 1;
 }
@@ -181,6 +187,16 @@ static uint64_t value_of(const struct sc_op *op, const struct sc_strip *strip,
 {
     return op->flags == 8 ? SC_SLOT(const uint64_t, a)[lane]
                           : SC_SLOT(const uint32_t, a)[lane];
+}
+
+/* Lanes of `rest` with the mask of its first. */
+static uint32_t same_mask(const uint32_t *members, uint32_t rest)
+{
+    uint32_t mask = members[first_of(rest)], same = 0;
+    for (uint32_t left = rest; left; left &= left - 1)
+        if (members[first_of(left)] == mask)
+            same |= left & -left;
+    return same;
 }
 
 const struct sc_op *sc_op_match_any(const struct sc_op *op,
@@ -219,15 +235,16 @@ const struct sc_op *sc_op_match_all(const struct sc_op *op,
                       ? NULL
                       : (uint32_t *)(void *)(strip->file + op->target);
     FOR_WARPS(w)
-    {
-        uint32_t first = w * 32 + first_of(strip->bits[w]);
-        uint32_t who = strip->bits[w] & members[first];
-        uint64_t value = value_of(op, strip, first);
+    for (uint32_t rest = strip->bits[w], some; rest; rest &= ~some) {
+        uint32_t mask = members[w * 32 + first_of(rest)];
+        some = same_mask(members + w * 32, rest);
+        uint32_t who = strip->bits[w] & mask;
         bool all = true;
-        FOR_LANES(w, t)
-        all &= !(who >> t % 32 & 1) || value_of(op, strip, t) == value;
-        FOR_LANES(w, t)
-        {
+        for (uint32_t left = who; left; left &= left - 1)
+            all &= value_of(op, strip, w * 32 + first_of(left)) ==
+                   value_of(op, strip, w * 32 + first_of(who));
+        for (uint32_t left = some; left; left &= left - 1) {
+            uint32_t t = w * 32 + first_of(left);
             d[t] = all ? who : 0;
             if (p)
                 p[t] = all ? ~0u : 0;
@@ -263,16 +280,37 @@ const struct sc_op *sc_op_redux(const struct sc_op *op, struct sc_strip *strip)
     if (must_wait(op, strip))
         return NULL;
     const uint32_t *a = SC_SLOT(const uint32_t, a);
+    const uint32_t *members = SC_SLOT(const uint32_t, e);
     uint32_t *d = SC_SLOT(uint32_t, d);
     FOR_WARPS(w)
+    for (uint32_t rest = strip->bits[w], some, r; rest; rest &= ~some) {
+        uint32_t first = w * 32 + first_of(rest);
+        uint32_t who = strip->bits[w] & members[first];
+        some = same_mask(members + w * 32, rest);
+        r = a[who ? w * 32 + first_of(who) : first];
+        for (uint32_t left = who & (who - 1); left; left &= left - 1)
+            r = combine(r, a[w * 32 + first_of(left)],
+                        (enum sc_redux)op->flags);
+        for (uint32_t left = some; left; left &= left - 1)
+            d[w * 32 + first_of(left)] = r;
+    }
+    return op + 1;
+}
+
+const struct sc_op *sc_op_elect(const struct sc_op *op, struct sc_strip *strip)
+{
+    if (must_wait(op, strip))
+        return NULL;
+    const uint32_t *members = SC_SLOT(const uint32_t, e);
+    uint32_t *d = SC_SLOT(uint32_t, d);
+    uint32_t *p = SC_SLOT(uint32_t, b);
+    FOR_WARPS(w)
+    FOR_LANES(w, t)
     {
-        uint32_t first = first_of(strip->bits[w]);
-        uint32_t r = a[w * 32 + first];
-        FOR_LANES(w, t)
-        if (t % 32 != first)
-            r = combine(r, a[t], (enum sc_redux)op->flags);
-        FOR_LANES(w, t)
-        d[t] = r;
+        uint32_t who = strip->bits[w] & members[t];
+        uint32_t leader = who ? first_of(who) : t % 32;
+        d[t] = leader;
+        p[t] = leader == t % 32 ? ~0u : 0;
     }
     return op + 1;
 }
