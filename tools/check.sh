@@ -60,7 +60,7 @@ fi
 
 # Programs that are preloaded into cannot be sanitised, and neither can their
 # tests: the sanitiser's run-time would have to come first.
-plain="interpose nvcc wave tools slow tsan"
+plain="interpose nvcc parboil wave tools slow tsan"
 selection=
 for suite in ${suites:-$plain}; do
     case "${suites:+named} $plain " in

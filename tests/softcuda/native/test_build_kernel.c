@@ -19,6 +19,8 @@
 static _Atomic int generated;
 static atomic_bool generating;
 static int generate_ms;
+/* While set, the generator does not get beyond its start. */
+static atomic_bool held;
 static const char *body; /* of the loop over CTAs */
 static bool refuse;
 
@@ -32,6 +34,8 @@ bool sc_native_generate(const struct sc_ir *ir, const struct sc_func *kernel,
     (void)ir, (void)isa;
     atomic_fetch_add(&generated, 1);
     atomic_store(&generating, true);
+    while (atomic_load(&held))
+        usleep(1000);
     usleep((useconds_t)generate_ms * 1000);
     if (refuse) {
         snprintf(code->why, sizeof code->why, "it has odd corners");
@@ -278,8 +282,10 @@ START_TEST(unload_while_generating_waits)
 {
     start("on");
     generate_ms = 300;
+    atomic_store(&held, true);
     struct sc_module *module = begin_build();
     ck_assert(atomic_load(&generating));
+    atomic_store(&held, false);
     sc_module_unload(module);
     ck_assert(!atomic_load(&generating));
     device_close();
@@ -309,8 +315,10 @@ START_TEST(unload_of_queued_kernels_drops_them)
     struct sc_module *modules[6];
     start("on");
     generate_ms = 200;
+    atomic_store(&held, true);
     for (int i = 0; i < 6; i++)
         modules[i] = begin_build();
+    atomic_store(&held, false);
     double begin = now_ms();
     for (int i = 5; i >= 0; i--)
         sc_module_unload(modules[i]);
