@@ -18,7 +18,6 @@
 
 /* Work of the interpreter that pays for a compiler run of a fiftieth of a
  * second or more: programs of small launches never start one. */
-__typeof__(sc_native_generate) sc_native_generate __attribute__((weak));
 #define WORTH_NS    2000000u
 #define MAX_THREADS 4
 
@@ -69,8 +68,7 @@ static void generate(struct job *job, struct sc_native_code *code,
     memset(code, 0, sizeof *code);
     sc_build_keep_name(keep, &build.options, kernel->func->name,
                        variant->block);
-    if (!&sc_native_generate ||
-        !sc_native_generate(kernel->ir, kernel->func, variant->block,
+    if (!sc_native_generate(kernel->ir, kernel->func, variant->block,
                             build.options.isa, code)) {
         free(code->text);
         code->text = NULL;

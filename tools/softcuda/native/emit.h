@@ -1,0 +1,80 @@
+/*
+ * What the parts that write instructions share.
+ *
+ * Every lane-wise statement is written once for each part of the group. The
+ * lanes it is for: all (gen->mask 0), those of the block ('M'), or those of
+ * the block that pass a guard ('E'); the masks are the variables M0 …, E0 ….
+ * Lock: none.
+ */
+#ifndef SOFTCUDA_NATIVE_EMIT_H
+#define SOFTCUDA_NATIVE_EMIT_H
+
+#include "native/rt.h"
+
+/* ---- value.c ---- */
+
+bool sc_gen_varies(const struct sc_gen *gen, uint32_t reg);
+/** The linear operand of a widening, and how it is extended. */
+const struct sc_operand *sc_gen_widened(const struct sc_gen *gen,
+                                        const struct sc_inst *inst);
+bool sc_gen_widens_signed(const struct sc_inst *inst);
+
+/* ---- emit.c ---- */
+
+/** Write gen->inst of gen->place, control flow apart. */
+void sc_emit_inst(struct sc_gen *gen);
+/** Mask of the lanes meant, as text. */
+struct sc_value sc_emit_mask(const struct sc_gen *gen, uint32_t part);
+/** Whether lanes that are not meant must keep what `reg` holds. */
+bool sc_emit_keeps(const struct sc_gen *gen, uint32_t reg);
+/** Assign a vector to a part of a varying register, minding the mask. */
+void sc_emit_vector(struct sc_gen *gen, uint32_t reg, uint32_t part,
+                    const char *vector);
+/** Assign a uniform value to a register of any shape. */
+void sc_emit_scalar(struct sc_gen *gen, uint32_t reg, const char *scalar);
+/** "v32", "uint32_t" … */
+const char *sc_emit_type(enum sc_lane_class class, bool vector);
+
+/* ---- emit_memory.c ---- */
+
+/** An address: lane 0 of the group, or vectors. */
+struct sc_address {
+    uint32_t mode; /* 0 global 1 shared 2 local 3 param 4 generic */
+    struct sc_shape shape;
+    struct sc_operand base; /* a register, or a number in `offset` only */
+    bool is_fixed;
+    enum sc_lane_class class;
+    uint64_t offset;
+};
+
+/** Take an address operand apart. */
+struct sc_address sc_emit_address(struct sc_gen *gen,
+                                  const struct sc_operand *operand);
+/** Uniform value, or lane 0, as a uint64_t. */
+struct sc_value sc_emit_base(struct sc_gen *gen, const struct sc_address *at);
+/** v64 of a part. */
+struct sc_value sc_emit_lanes(struct sc_gen *gen, const struct sc_address *at,
+                              uint32_t part);
+void sc_emit_load(struct sc_gen *gen);
+void sc_emit_store(struct sc_gen *gen);
+void sc_emit_cvta(struct sc_gen *gen);
+void sc_emit_isspacep(struct sc_gen *gen);
+
+/* ---- emit_atomic.c ---- */
+void sc_emit_atomic(struct sc_gen *gen);
+
+/* ---- emit_warp.c ---- */
+void sc_emit_warp(struct sc_gen *gen);
+
+/* ---- emit_flow.c ---- */
+
+/** Write all places, in order. */
+void sc_emit_places(struct sc_gen *gen);
+/** Count the barriers and what is live behind them; before sc_emit_places. */
+void sc_emit_plan_barriers(struct sc_gen *gen);
+/** Whether it is a barrier of the CTA. */
+bool sc_emit_is_barrier(const struct sc_inst *inst);
+/** Write the type of what a group keeps while it waits at a barrier. */
+void sc_emit_saved(struct sc_gen *gen, struct sc_text *text);
+
+#endif

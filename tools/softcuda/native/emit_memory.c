@@ -1,0 +1,688 @@
+/*
+ * Writes loads, stores, cvta and isspacep; see native/emit.h.
+ *
+ * Every access is checked as the interpreter does (exec/ops_mem.c): a quick
+ * check covers the whole group; where it fails, each lane is looked at by
+ * itself, which finds the lane that is wrong or that none is. Lock: none.
+ */
+#include "native/emit.h"
+
+#include "exec/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GLOBAL, SHARED, LOCAL, PARAM, GENERIC };
+
+struct access {
+    struct sc_address at;
+    enum sc_element element;
+    uint32_t count, bytes; /* components; of the whole */
+    bool is_signed;
+};
+
+/* ---- addresses ---- */
+
+static uint32_t mode_of(const struct sc_inst *inst)
+{
+    if (sc_inst_has(inst, SC_MOD_global) || sc_inst_has(inst, SC_MOD_const))
+        return GLOBAL;
+    if (sc_inst_has(inst, SC_MOD_shared) ||
+        sc_inst_has(inst, SC_MOD_shared__cta))
+        return SHARED;
+    if (sc_inst_has(inst, SC_MOD_local))
+        return LOCAL;
+    if (sc_inst_has(inst, SC_MOD_param) ||
+        sc_inst_has(inst, SC_MOD_param__entry))
+        return PARAM;
+    return GENERIC;
+}
+
+static uint32_t mode_of_var(const struct sc_var *var)
+{
+    return var->space == SC_SPACE_SHARED  ? SHARED
+           : var->space == SC_SPACE_LOCAL ? LOCAL
+           : var->space == SC_SPACE_PARAM ? PARAM
+                                          : GLOBAL;
+}
+
+struct sc_address sc_emit_address(struct sc_gen *gen,
+                                  const struct sc_operand *operand)
+{
+    struct sc_address at = {.mode = mode_of(gen->inst),
+                            .offset = operand->bits,
+                            .class = SC_LANE_64};
+    const struct sc_operand *base = operand->sub;
+    if (operand->kind != SC_OPERAND_ADDRESS)
+        sc_gen_refuse(gen, "its address is of a kind the generator lacks");
+    at.shape = sc_gen_shape(gen, base);
+    at.base = *base;
+    if (base->kind == SC_OPERAND_REG) {
+        at.class = sc_gen_class(gen, base->reg);
+        return at;
+    }
+    at.is_fixed = true;
+    at.offset += base->bits;
+    if (base->kind == SC_OPERAND_SYMBOL) {
+        at.offset += sc_gen_offset(gen, base->var);
+        /* a generic access of a variable goes straight to its space */
+        if (at.mode == GENERIC)
+            at.mode = mode_of_var(base->var);
+    } else if (base->kind != SC_OPERAND_INT) {
+        sc_gen_refuse(gen, "its address is of a kind the generator lacks");
+    }
+    return at;
+}
+
+struct sc_value sc_emit_base(struct sc_gen *gen, const struct sc_address *at)
+{
+    struct sc_value v;
+    unsigned long long offset = at->offset;
+    (void)gen;
+    if (at->is_fixed)
+        snprintf(v.text, sizeof v.text, "(uint64_t)0x%llxull", offset);
+    else if (!offset)
+        snprintf(v.text, sizeof v.text, "(uint64_t)r%u", at->base.reg);
+    else
+        snprintf(v.text, sizeof v.text, "(uint64_t)r%u + 0x%llxull",
+                 at->base.reg, offset);
+    return v;
+}
+
+struct sc_value sc_emit_lanes(struct sc_gen *gen, const struct sc_address *at,
+                              uint32_t part)
+{
+    struct sc_value v;
+    if (at->is_fixed) {
+        snprintf(v.text, sizeof v.text, "v_bc64(0x%llxull)",
+                 (unsigned long long)at->offset);
+        return v;
+    }
+    struct sc_value base =
+        sc_gen_vector(gen, &at->base, at->class, SC_T_u64, part);
+    const char *format = at->class == SC_LANE_64
+                             ? "v_add64(%s, v_bc64(0x%llxull))"
+                             : "v_add64(v_zext64(%s), v_bc64(0x%llxull))";
+    if (snprintf(v.text, sizeof v.text, format, base.text,
+                 (unsigned long long)at->offset) >= (int)sizeof v.text)
+        sc_gen_refuse(gen, "its address is too long");
+    return v;
+}
+
+/* ---- what is accessed ---- */
+
+static enum sc_element element_of(struct sc_gen *gen, enum sc_type type)
+{
+    bool is_signed = sc_type_class(type) == SC_CLASS_SIGNED;
+    switch (sc_type_bytes(type)) {
+    case 1:
+        return is_signed ? SC_ELEMENT_s8 : SC_ELEMENT_u8;
+    case 2:
+        return is_signed ? SC_ELEMENT_s16 : SC_ELEMENT_u16;
+    case 4:
+        return SC_ELEMENT_u32;
+    case 8:
+        return SC_ELEMENT_u64;
+    default:
+        sc_gen_refuse(gen, "it accesses a type the generator lacks");
+    }
+}
+
+static struct access find_access(struct sc_gen *gen,
+                                 const struct sc_operand *address,
+                                 const struct sc_operand *value)
+{
+    const struct sc_inst *inst = gen->inst;
+    if (inst->type_count != 1)
+        sc_gen_refuse(gen, "it has a form the generator lacks");
+    enum sc_type type = inst->types[0];
+    struct access x = {.at = sc_emit_address(gen, address),
+                       .element = element_of(gen, type),
+                       .count =
+                           value->kind == SC_OPERAND_VECTOR ? value->reg : 1,
+                       .is_signed = sc_type_class(type) == SC_CLASS_SIGNED};
+    x.bytes = sc_element_bytes(x.element) * x.count;
+    return x;
+}
+
+static const struct sc_operand *component(const struct sc_operand *operand,
+                                          uint32_t i)
+{
+    return operand->kind == SC_OPERAND_VECTOR ? &operand->sub[i] : operand;
+}
+
+static int low_shift(uint32_t bytes, int width)
+{
+    return bytes == 1 ? 0 : width - __builtin_ctz(bytes);
+}
+
+/* Bytes from the first to behind the last lane of the group, and how far lane
+ * 0 lies behind the first byte. */
+static uint64_t span_of(const struct sc_gen *gen, const struct access *x,
+                        uint64_t *behind)
+{
+    int64_t stride = x->at.shape.stride;
+    uint64_t most = gen->group - 1;
+    *behind = stride < 0 ? most * (uint64_t)-stride : 0;
+    return most * (uint64_t)(stride < 0 ? -stride : stride) + x->bytes;
+}
+
+/* `int fast` and `uint64_t p`, where lane 0 of the group lies. */
+static void put_check(struct sc_gen *gen, const struct access *x)
+{
+    uint64_t behind = 0, span = span_of(gen, x, &behind);
+    const struct sc_address *at = &x->at;
+    char bad[32] = "", low[32] = "";
+    if (span > (1u << 20)) { /* no quick check for such a distance */
+        sc_put(gen, "const uint64_t p = 0; const int fast = 0;\n");
+        return;
+    }
+    if (at->shape.widen != SC_NONE && !at->is_fixed)
+        snprintf(bad, sizeof bad, " | wb%u", at->shape.widen);
+    if (x->bytes > 1)
+        snprintf(low, sizeof low, " | a << %d", low_shift(x->bytes, 64));
+    sc_put(gen, "const uint64_t a = %s - %llu;\n", sc_emit_base(gen, at).text,
+           (unsigned long long)behind);
+    unsigned long long n = span, back = behind;
+    switch (at->mode) {
+    case GLOBAL:
+        sc_put(gen,
+               "const int fast = ((a - window)%s%s) <= window_end - %llu;\n"
+               "const uint64_t p = a + %llu;\n",
+               low, bad, n, back);
+        break;
+    case SHARED:
+        if (n <= gen->shared_bytes)
+            sc_put(gen, "const int fast = (a%s%s) <= shared_bytes - %llu;\n",
+                   low, bad, n);
+        else
+            sc_put(gen,
+                   "const int fast = (a%s%s) + %llu <= shared_bytes && a <= "
+                   "shared_bytes;\n",
+                   low, bad, n);
+        sc_put(gen, "const uint64_t p = shared + a + %llu;\n", back);
+        break;
+    case PARAM:
+        sc_put(gen,
+               "const int fast = (a%s%s) <= PARAM_BYTES && a + %llu <= "
+               "PARAM_BYTES;\nconst uint64_t p = params + a + %llu;\n",
+               low, bad, n, back);
+        break;
+    default:
+        sc_rt_need(gen, "run_at", SC_ELEMENT_u32);
+        sc_put(gen,
+               "const uint64_t run = run_at(cta, a, %llu);\nconst int fast = "
+               "run != 0 && ((uint64_t)0%s%s) == 0;\nconst uint64_t p = run + "
+               "%llu;\n",
+               n, low, bad, back);
+    }
+}
+
+static bool is_linear(const struct access *x)
+{
+    return x->at.shape.kind == SC_SHAPE_LINEAR && x->at.mode != LOCAL;
+}
+
+/* ---- loads ---- */
+
+/* What a register makes of the element: wider or down to 16 bits. */
+static struct sc_value to_register(const struct access *x, bool vector,
+                                   enum sc_lane_class class, uint32_t bytes,
+                                   const char *text)
+{
+    struct sc_value v;
+    const char *format = "%s";
+    if (class == SC_LANE_64 && x->element != SC_ELEMENT_u64)
+        format =
+            vector ? (x->is_signed ? "v_sext64(%s)" : "v_zext64(%s)")
+                   : (x->is_signed ? "(uint64_t)(int32_t)%s" : "(uint64_t)%s");
+    else if (bytes <= 2 && x->is_signed)
+        format = "(%s & 0xffff)";
+    snprintf(v.text, sizeof v.text, format, text);
+    return v;
+}
+
+static void assign_loaded(struct sc_gen *gen, const struct access *x,
+                          const struct sc_operand *to, uint32_t i, bool vector)
+{
+    const struct sc_operand *d = component(to, i);
+    if (d->kind != SC_OPERAND_REG)
+        return;
+    enum sc_lane_class class = sc_gen_class(gen, d->reg);
+    uint32_t bytes = sc_type_bytes(gen->func->regs[d->reg].type);
+    for (uint32_t part = 0; part < (vector ? gen->parts : 1); part++) {
+        char name[32];
+        snprintf(name, sizeof name, vector ? "q%u_%u" : "q%u", i, part);
+        struct sc_value v = to_register(x, vector, class, bytes, name);
+        if (vector)
+            sc_emit_vector(gen, d->reg, part, v.text);
+        else
+            sc_emit_scalar(gen, d->reg, v.text);
+    }
+}
+
+static const char *lane_type(const struct access *x)
+{
+    return x->element == SC_ELEMENT_u64 ? "uint64_t" : "uint32_t";
+}
+
+static const char *vector_type(const struct access *x)
+{
+    return x->element == SC_ELEMENT_u64 ? "v64" : "v32";
+}
+
+static const char *element_type(const struct access *x)
+{
+    static const char *const types[] = {"uint8_t", "int8_t",   "uint16_t",
+                                        "int16_t", "uint32_t", "uint64_t"};
+    return types[x->element];
+}
+
+static void load_uniform(struct sc_gen *gen, const struct access *x,
+                         const struct sc_operand *to)
+{
+    sc_rt_need(gen, "lane_at", SC_ELEMENT_u32);
+    sc_put(gen, "{ ");
+    put_check(gen, x);
+    sc_put(gen,
+           "const uint64_t at = __builtin_expect(fast, 1) ? p : "
+           "(uint64_t)lane_at(cta, %u, %s, %u, 0, %u);\n",
+           x->at.mode, sc_emit_base(gen, &x->at).text, x->bytes,
+           gen->inst->line);
+    for (uint32_t i = 0; i < x->count; i++)
+        sc_put(gen, "const %s q%u = (%s)*(const %s *)(at + %u);\n",
+               lane_type(x), i, lane_type(x), element_type(x),
+               i * sc_element_bytes(x->element));
+    for (uint32_t i = 0; i < x->count; i++)
+        assign_loaded(gen, x, to, i, false);
+    sc_put(gen, "}\n");
+}
+
+/* The fast way of a linear access of one part and component. */
+static void put_linear_load(struct sc_gen *gen, const struct access *x,
+                            uint32_t i, uint32_t part)
+{
+    const char *t = sc_element_name(x->element);
+    long long stride = x->at.shape.stride;
+    long long off = (long long)part * gen->lanes * stride +
+                    (long long)i * sc_element_bytes(x->element);
+    if (stride == (long long)sc_element_bytes(x->element)) {
+        sc_rt_need(gen, gen->mask ? "ldm" : "ldc", x->element);
+        if (gen->mask)
+            sc_put(gen, "ldm_%s(p + %lld, %s, (%s){})", t, off,
+                   sc_emit_mask(gen, part).text, vector_type(x));
+        else
+            sc_put(gen, "ldc_%s(p + %lld)", t, off);
+        return;
+    }
+    sc_rt_need(gen, "ldo", x->element);
+    sc_put(gen, "ldo_%s(p + %lld, v_iota32() * %uu, %s, (%s){})", t,
+           off + (stride < 0 ? (gen->lanes - 1) * stride : 0), (uint32_t)stride,
+           sc_emit_mask(gen, part).text, vector_type(x));
+}
+
+/* The fast way of lanes anywhere: addresses are in al_part. */
+static void put_varying_load(struct sc_gen *gen, const struct access *x,
+                             uint32_t i, uint32_t part)
+{
+    const char *t = sc_element_name(x->element);
+    uint32_t off = i * sc_element_bytes(x->element);
+    struct sc_value m = sc_emit_mask(gen, part);
+    if (x->at.mode == SHARED) {
+        sc_rt_need(gen, "ldo", x->element);
+        sc_put(gen, "ldo_%s(shared + %u, v_lo32(al_%u), %s, (%s){})", t, off,
+               part, m.text, vector_type(x));
+    } else {
+        sc_rt_need(gen, "ldv", x->element);
+        sc_put(gen, "ldv_%s(v_add64(al_%u, v_bc64(%u)), %s, (%s){})", t, part,
+               off, m.text, vector_type(x));
+    }
+}
+
+/* What a slow way is called with, after its name. */
+static void put_slow(struct sc_gen *gen, const struct access *x, uint32_t i,
+                     uint32_t part, const char *vector)
+{
+    char lanes[32];
+    bool named = !is_linear(x);
+    snprintf(lanes, sizeof lanes, "al_%u", part);
+    sc_put(gen, "(cta, %u, %s, %s, %s, %u, %u, t0 + %u, %u)", x->at.mode,
+           named ? lanes : sc_emit_lanes(gen, &x->at, part).text,
+           sc_emit_mask(gen, part).text, vector, x->bytes,
+           i * sc_element_bytes(x->element), part * gen->lanes,
+           gen->inst->line);
+}
+
+/* `al_part` and whether all of the group's lanes are where they should. */
+static void put_varying_check(struct sc_gen *gen, const struct access *x)
+{
+    for (uint32_t part = 0; part < gen->parts; part++)
+        sc_put(gen, "const v64 al_%u = %s;\n", part,
+               sc_emit_lanes(gen, &x->at, part).text);
+    sc_put(gen, "const int fast = ");
+    for (uint32_t part = 0; part < gen->parts; part++) {
+        struct sc_value m = sc_emit_mask(gen, part);
+        int low = low_shift(x->bytes, 64);
+        sc_put(gen, "%s", part ? " & " : "");
+        if (x->at.mode == GLOBAL || x->at.mode == GENERIC)
+            sc_put(gen, "inside(al_%u, %s, window, window_end - %u, %d)", part,
+                   m.text, x->bytes, low);
+        else if (x->at.mode == SHARED)
+            sc_put(gen,
+                   "(shared_bytes >= %u && inside(al_%u, %s, 0, shared_bytes "
+                   "- %u, %d))",
+                   x->bytes, part, m.text, x->bytes, low);
+        else
+            sc_put(gen, "0");
+    }
+    sc_rt_need(gen, "inside", SC_ELEMENT_u32);
+    sc_put(gen, ";\n");
+}
+
+static void put_checks(struct sc_gen *gen, const struct access *x)
+{
+    if (is_linear(x))
+        put_check(gen, x);
+    else
+        put_varying_check(gen, x);
+}
+
+static void load_lanes(struct sc_gen *gen, const struct access *x,
+                       const struct sc_operand *to)
+{
+    char none[16];
+    snprintf(none, sizeof none, "(%s){}", vector_type(x));
+    sc_rt_need(gen, "slow_ld", x->element);
+    sc_put(gen, "{ ");
+    put_checks(gen, x);
+    for (uint32_t i = 0; i < x->count; i++) {
+        for (uint32_t part = 0; part < gen->parts; part++) {
+            sc_put(gen, "const %s q%u_%u = __builtin_expect(fast, 1) ? ",
+                   vector_type(x), i, part);
+            if (is_linear(x))
+                put_linear_load(gen, x, i, part);
+            else
+                put_varying_load(gen, x, i, part);
+            sc_put(gen, " : slow_ld_%s", sc_element_name(x->element));
+            put_slow(gen, x, i, part, none);
+            sc_put(gen, ";\n");
+        }
+    }
+    for (uint32_t i = 0; i < x->count; i++)
+        assign_loaded(gen, x, to, i, true);
+    sc_put(gen, "}\n");
+}
+
+/* Name of a parameter, which is loaded once per call. */
+static struct sc_value parameter(struct sc_gen *gen, const struct access *x,
+                                 uint64_t offset)
+{
+    struct sc_value v;
+    uint64_t key = offset * SC_ELEMENT_COUNT + x->element;
+    snprintf(v.text, sizeof v.text, "param_%s_%llu",
+             sc_element_name(x->element), (unsigned long long)offset);
+    for (size_t i = 0; i < gen->hoisted_count; i++)
+        if (gen->hoisted[i] == key)
+            return v;
+    gen->hoisted = sc_load_grow(&gen->load, gen->hoisted, gen->hoisted_count,
+                                &gen->hoisted_capacity, sizeof *gen->hoisted);
+    gen->hoisted[gen->hoisted_count++] = key;
+    sc_text_put(gen, &gen->hoist,
+                "const %s %s = (%s)*(const %s *)(params + %llu);\n",
+                lane_type(x), v.text, lane_type(x), element_type(x),
+                (unsigned long long)offset);
+    return v;
+}
+
+static bool load_param(struct sc_gen *gen, const struct access *x,
+                       const struct sc_operand *to)
+{
+    uint32_t size = sc_element_bytes(x->element);
+    if (x->at.mode != PARAM || !x->at.is_fixed || x->at.offset % x->bytes ||
+        x->at.offset + x->bytes > gen->func->param_bytes)
+        return false;
+    sc_put(gen, "{ ");
+    for (uint32_t i = 0; i < x->count; i++)
+        sc_put(gen, "const %s q%u = %s;\n", lane_type(x), i,
+               parameter(gen, x, x->at.offset + i * size).text);
+    for (uint32_t i = 0; i < x->count; i++)
+        assign_loaded(gen, x, to, i, false);
+    sc_put(gen, "}\n");
+    return true;
+}
+
+/* Other workers may look: the compiler must not keep or move the access. */
+static void put_ordering(struct sc_gen *gen)
+{
+    const struct sc_inst *inst = gen->inst;
+    if (sc_inst_has(inst, SC_MOD_release) || sc_inst_has(inst, SC_MOD_acq_rel))
+        sc_put(gen, "__atomic_thread_fence(__ATOMIC_SEQ_CST);\n");
+    else if (sc_inst_has(inst, SC_MOD_volatile) ||
+             sc_inst_has(inst, SC_MOD_relaxed) ||
+             sc_inst_has(inst, SC_MOD_acquire) ||
+             sc_inst_has(inst, SC_MOD_mmio))
+        sc_put(gen, "__asm__ volatile(\"\" ::: \"memory\");\n");
+}
+
+void sc_emit_load(struct sc_gen *gen)
+{
+    const struct sc_operand *to = &gen->inst->operands[0];
+    struct access x = find_access(gen, &gen->inst->operands[1], to);
+    bool own = x.at.mode == LOCAL || (x.at.mode == GENERIC && gen->has_local);
+    if (load_param(gen, &x, to))
+        return;
+    put_ordering(gen);
+    if (sc_shape_is_uniform(x.at.shape) && !own)
+        load_uniform(gen, &x, to);
+    else
+        load_lanes(gen, &x, to);
+    if (sc_inst_has(gen->inst, SC_MOD_acquire))
+        sc_put(gen, "__atomic_thread_fence(__ATOMIC_SEQ_CST);\n");
+}
+
+/* ---- stores ---- */
+
+static struct sc_value stored(struct sc_gen *gen, const struct access *x,
+                              const struct sc_operand *from, bool vector,
+                              uint32_t part)
+{
+    bool is_reg = from->kind == SC_OPERAND_REG;
+    enum sc_lane_class class = is_reg ? sc_gen_class(gen, from->reg)
+                               : x->element == SC_ELEMENT_u64 ? SC_LANE_64
+                                                              : SC_LANE_32;
+    enum sc_type type = gen->inst->types[0];
+    bool narrows = class == SC_LANE_64 && x->element != SC_ELEMENT_u64;
+    struct sc_value v, whole = vector
+                                   ? sc_gen_vector(gen, from, class, type, part)
+                                   : sc_gen_scalar(gen, from, class, type);
+    snprintf(v.text, sizeof v.text, vector && narrows ? "v_lo32(%s)" : "%s",
+             whole.text);
+    return v;
+}
+
+static void put_stored(struct sc_gen *gen, const struct access *x,
+                       const struct sc_operand *from, uint32_t i)
+{
+    for (uint32_t part = 0; part < gen->parts; part++)
+        sc_put(gen, "const %s s%u_%u = %s;\n", vector_type(x), i, part,
+               stored(gen, x, component(from, i), true, part).text);
+}
+
+/* All lanes store at one place: the last one's value stays. */
+static void put_last(struct sc_gen *gen, const struct access *x,
+                     const struct sc_operand *from, uint32_t i)
+{
+    const char *last = x->element == SC_ELEMENT_u64 ? "last64" : "last32";
+    const struct sc_operand *value = component(from, i);
+    bool varies = !sc_shape_is_uniform(sc_gen_shape(gen, value));
+    if (varies) {
+        sc_rt_need(gen, last, SC_ELEMENT_u32);
+        put_stored(gen, x, from, i);
+    }
+    sc_put(gen, "*(%s *)(at + %u) = (%s)(", element_type(x),
+           i * sc_element_bytes(x->element), element_type(x));
+    if (!varies)
+        sc_put(gen, "%s", stored(gen, x, value, false, 0).text);
+    for (uint32_t part = gen->parts; varies && part-- > 0;) {
+        struct sc_value m = sc_emit_mask(gen, part);
+        if (part)
+            sc_put(gen, "m_any(%s) ? ", m.text);
+        sc_put(gen, "%s(s%u_%u, %s)%s", last, i, part, m.text,
+               part ? " : " : "");
+    }
+    sc_put(gen, ");\n");
+}
+
+static void store_uniform(struct sc_gen *gen, const struct access *x,
+                          const struct sc_operand *from)
+{
+    sc_rt_need(gen, "lane_at", SC_ELEMENT_u32);
+    sc_put(gen, "{ ");
+    put_check(gen, x);
+    sc_put(gen,
+           "const uint64_t at = __builtin_expect(fast, 1) ? p : "
+           "(uint64_t)lane_at(cta, %u, %s, %u, 0, %u);\n",
+           x->at.mode, sc_emit_base(gen, &x->at).text, x->bytes,
+           gen->inst->line);
+    for (uint32_t i = 0; i < x->count; i++)
+        put_last(gen, x, from, i);
+    sc_put(gen, "}\n");
+}
+
+static void put_linear_store(struct sc_gen *gen, const struct access *x,
+                             uint32_t i, uint32_t part)
+{
+    const char *t = sc_element_name(x->element);
+    long long stride = x->at.shape.stride;
+    long long off = (long long)part * gen->lanes * stride +
+                    (long long)i * sc_element_bytes(x->element);
+    struct sc_value m = sc_emit_mask(gen, part);
+    if (stride != (long long)sc_element_bytes(x->element)) {
+        sc_rt_need(gen, "stv", x->element);
+        sc_rt_need(gen, "lin64", x->element);
+        sc_put(gen, "stv_%s(lin64(p + %lld, %lldull), %s, s%u_%u);\n", t, off,
+               stride, m.text, i, part);
+    } else if (gen->mask) {
+        sc_rt_need(gen, "stm", x->element);
+        sc_put(gen, "stm_%s(p + %lld, %s, s%u_%u);\n", t, off, m.text, i, part);
+    } else {
+        sc_rt_need(gen, "stc", x->element);
+        sc_put(gen, "stc_%s(p + %lld, s%u_%u);\n", t, off, i, part);
+    }
+}
+
+static void put_varying_store(struct sc_gen *gen, const struct access *x,
+                              uint32_t i, uint32_t part)
+{
+    const char *t = sc_element_name(x->element);
+    uint32_t off = i * sc_element_bytes(x->element);
+    struct sc_value m = sc_emit_mask(gen, part);
+    if (x->at.mode == SHARED) {
+        sc_rt_need(gen, "sto", x->element);
+        sc_put(gen, "sto_%s(shared + %u, v_lo32(al_%u), %s, s%u_%u);\n", t, off,
+               part, m.text, i, part);
+    } else {
+        sc_rt_need(gen, "stv", x->element);
+        sc_put(gen, "stv_%s(v_add64(al_%u, v_bc64(%u)), %s, s%u_%u);\n", t,
+               part, off, m.text, i, part);
+    }
+}
+
+static void store_lanes(struct sc_gen *gen, const struct access *x,
+                        const struct sc_operand *from)
+{
+    char name[32];
+    sc_rt_need(gen, "slow_st", x->element);
+    sc_put(gen, "{ ");
+    put_checks(gen, x);
+    for (uint32_t i = 0; i < x->count; i++)
+        put_stored(gen, x, from, i);
+    sc_put(gen, "if (__builtin_expect(fast, 1)) {\n");
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t part = 0; part < gen->parts; part++)
+            if (is_linear(x))
+                put_linear_store(gen, x, i, part);
+            else
+                put_varying_store(gen, x, i, part);
+    sc_put(gen, "} else {\n");
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t part = 0; part < gen->parts; part++) {
+            snprintf(name, sizeof name, "s%u_%u", i, part);
+            sc_put(gen, "slow_st_%s", sc_element_name(x->element));
+            put_slow(gen, x, i, part, name);
+            sc_put(gen, ";\n");
+        }
+    sc_put(gen, "}}\n");
+}
+
+void sc_emit_store(struct sc_gen *gen)
+{
+    const struct sc_operand *from = &gen->inst->operands[1];
+    struct access x = find_access(gen, &gen->inst->operands[0], from);
+    bool own = x.at.mode == LOCAL || (x.at.mode == GENERIC && gen->has_local);
+    if (x.at.mode == PARAM)
+        sc_gen_refuse(gen, "the generator lacks it");
+    put_ordering(gen);
+    if (sc_shape_is_uniform(x.at.shape) && !own)
+        store_uniform(gen, &x, from);
+    else
+        store_lanes(gen, &x, from);
+    if (sc_inst_has(gen->inst, SC_MOD_acq_rel) ||
+        sc_inst_has(gen->inst, SC_MOD_mmio))
+        sc_put(gen, "__atomic_thread_fence(__ATOMIC_SEQ_CST);\n");
+}
+
+/* ---- cvta, isspacep ---- */
+
+void sc_emit_cvta(struct sc_gen *gen)
+{
+    static const char *const bases[] = {[GLOBAL] = "0",
+                                        [SHARED] = "cta->shared_base",
+                                        [LOCAL] = "cta->local_base",
+                                        [PARAM] =
+                                            "(cta->local_base + LOCAL_USABLE)",
+                                        [GENERIC] = "0"};
+    const struct sc_operand *o = gen->inst->operands;
+    const char *base = bases[mode_of(gen->inst)];
+    bool to = sc_inst_has(gen->inst, SC_MOD_to);
+    char text[256];
+    uint32_t reg = o[0].reg;
+    if (o[0].kind != SC_OPERAND_REG || gen->inst->type_count != 1 ||
+        sc_type_bytes(gen->inst->types[0]) != 8)
+        sc_gen_refuse(gen, "the generator lacks it");
+    if (!sc_gen_varies(gen, reg)) {
+        struct sc_value v = sc_gen_scalar(gen, &o[1], SC_LANE_64, SC_T_u64);
+        sc_put(gen, "r%u = %s %c %s;\n", reg, v.text, to ? '-' : '+', base);
+        return;
+    }
+    for (uint32_t part = 0; part < gen->parts; part++) {
+        struct sc_value v =
+            sc_gen_vector(gen, &o[1], SC_LANE_64, SC_T_u64, part);
+        snprintf(text, sizeof text, "v_%s64(%s, v_bc64(%s))",
+                 to ? "sub" : "add", v.text, base);
+        sc_emit_vector(gen, reg, part, text);
+    }
+}
+
+void sc_emit_isspacep(struct sc_gen *gen)
+{
+    const struct sc_operand *o = gen->inst->operands;
+    uint32_t reg = o[0].reg;
+    char text[256];
+    if (o[0].kind != SC_OPERAND_REG)
+        sc_gen_refuse(gen, "the generator lacks it");
+    sc_rt_need(gen, "space_lane", SC_ELEMENT_u32);
+    if (sc_shape_is_uniform(sc_gen_shape(gen, &o[1]))) {
+        snprintf(text, sizeof text, "space_lane(cta, %u, %s)",
+                 mode_of(gen->inst),
+                 sc_gen_scalar(gen, &o[1], SC_LANE_64, SC_T_u64).text);
+        sc_emit_scalar(gen, reg, text);
+        return;
+    }
+    sc_rt_need(gen, "space", SC_ELEMENT_u32);
+    for (uint32_t part = 0; part < gen->parts; part++) {
+        snprintf(text, sizeof text, "space(cta, %u, %s)", mode_of(gen->inst),
+                 sc_gen_vector(gen, &o[1], SC_LANE_64, SC_T_u64, part).text);
+        sc_emit_vector(gen, reg, part, text);
+    }
+}

@@ -1,0 +1,227 @@
+/*
+ * Inside of the generator: what its parts know of one kernel.
+ *
+ * A group is the lanes that run in lockstep: one vector of `lanes` lanes, or
+ * for kernels that look across lanes a whole warp, `parts` vectors. Blocks are
+ * numbered by their place in the layout (ptx/cfg.h); lanes with the lowest
+ * place run first, as in the interpreter, so diverged lanes meet again at the
+ * first block behind both ways. Everything lives in the arena of `load`, and
+ * every refusal jumps back through it. Lock: none.
+ */
+#ifndef SOFTCUDA_NATIVE_GEN_H
+#define SOFTCUDA_NATIVE_GEN_H
+
+#include "native/alu.h"
+#include "ptx/cfg.h"
+
+#define SC_WARP 32u
+/* no widening, no block, … */
+#define SC_NONE UINT32_MAX
+
+/** What is known of a register over the lanes of a group. */
+enum sc_shape_kind {
+    SC_SHAPE_UNSEEN,
+    SC_SHAPE_LINEAR, /* lane l holds that of lane 0 plus l × stride */
+    SC_SHAPE_VARYING,
+};
+
+/**
+ * `widen` names the instruction that extended a 32-bit linear value, times
+ * `factor` here: should the narrow one have wrapped within the group, the
+ * lanes are not linear, and memory accesses take their slow way.
+ */
+struct sc_shape {
+    enum sc_shape_kind kind;
+    uint32_t widen;
+    int64_t stride, factor;
+};
+
+static inline bool sc_shape_is_uniform(struct sc_shape s)
+{
+    return s.kind == SC_SHAPE_LINEAR && s.stride == 0;
+}
+
+/** A set of registers. */
+typedef uint64_t sc_bits;
+
+static inline bool sc_bits_has(const sc_bits *set, uint32_t i)
+{
+    return set[i / 64] >> i % 64 & 1;
+}
+
+static inline void sc_bits_add(sc_bits *set, uint32_t i)
+{
+    set[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/** A block at its place; place `count` stands for the end of the kernel. */
+struct sc_place {
+    uint32_t first, end; /* instructions */
+    uint32_t *succs;     /* places; the fall-through first */
+    uint32_t succ_count;
+    bool falls;
+    uint32_t pdom;     /* nearest post-dominator */
+    uint32_t loop_end; /* last place of the innermost loop around it, or NONE */
+    uint32_t loop_head;
+    sc_bits *live_in, *live_out;
+    sc_bits *clash; /* registers waiting lanes may need the old value of */
+    bool diverged;  /* may run with some lanes of the group only */
+    /* labels of the branch at its end, by place: 0 = not between the branch
+     * and where its lanes meet; equal = reached by the same way */
+    uint32_t *labels;
+};
+
+struct sc_text {
+    char *data;
+    size_t length, capacity;
+};
+
+struct sc_offset {
+    const struct sc_var *var;
+    uint64_t at;
+};
+
+struct sc_gen {
+    struct sc_load load;
+    const struct sc_ir *ir;
+    const struct sc_func *func;
+    enum sc_native_isa isa;
+    uint32_t ntid[3], threads;
+    uint32_t lanes, parts, group, groups;
+    bool partial;     /* the last group has lanes without a thread */
+    bool whole_warps; /* a group is a warp */
+    bool rows;        /* tid.x is linear, tid.y and tid.z uniform */
+    bool has_local, has_barrier;
+    const char *why; /* being refused */
+
+    struct sc_cfg cfg;
+    uint32_t count; /* places */
+    struct sc_place *places;
+    uint32_t *place_of; /* block to place */
+
+    uint32_t reg_count; /* the condition code is the last one */
+    uint32_t words;     /* of a set of registers */
+    struct sc_shape *shapes;
+    uint32_t *defs;     /* how many instructions write the register */
+    uint32_t *def_inst; /* one of them */
+    bool *widens;       /* by instruction: linear narrow to linear wide */
+
+    struct sc_offset *offsets; /* of .shared and .local variables */
+    uint32_t offset_count;
+    size_t offset_capacity;
+    uint32_t local_bytes, shared_bytes; /* placed */
+
+    struct sc_alu_set alu;
+    struct sc_text library, hoist, body, whole;
+    bool *rt_used;     /* rows of rt_memory.def */
+    uint64_t *hoisted; /* parameters already loaded */
+    size_t hoisted_count, hoisted_capacity;
+    const struct sc_inst *inst;
+    uint32_t place;      /* being emitted */
+    char mask;           /* lanes meant: see native/emit.h */
+    uint32_t barriers;   /* so far in the text */
+    bool tid_used;       /* as a vector of a kernel without rows */
+    sc_bits *saved;      /* registers live across any barrier */
+    bool *saved_widens;  /* by instruction */
+    uint64_t save_bytes; /* of one group */
+    bool reduces;        /* there is a bar.red */
+};
+
+/* ---- generate.c ---- */
+
+/** Leave the kernel to the interpreter. */
+_Noreturn void sc_gen_refuse(struct sc_gen *gen, const char *why);
+
+static inline bool sc_inst_has(const struct sc_inst *inst, enum sc_modifier m)
+{
+    return inst->mods[m / 64] >> m % 64 & 1;
+}
+
+/* ---- text.c ---- */
+
+/** Append; memory that runs out is refused like anything else. */
+void sc_text_put(struct sc_gen *gen, struct sc_text *text, const char *format,
+                 ...) __attribute__((format(printf, 3, 4)));
+/** The same to gen->body. */
+void sc_put(struct sc_gen *gen, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- live.c ---- */
+
+#define SC_MAX_DEFS 10u
+#define SC_MAX_USES 24u
+
+/** Registers an instruction writes; `regs` has room for SC_MAX_DEFS. */
+uint32_t sc_gen_defs(const struct sc_gen *gen, const struct sc_inst *inst,
+                     uint32_t *regs);
+/** Registers it reads, its guard included; room for SC_MAX_USES. */
+uint32_t sc_gen_uses(const struct sc_gen *gen, const struct sc_inst *inst,
+                     uint32_t *regs);
+/** Whether operand 0 is written rather than read. */
+bool sc_gen_writes(const struct sc_inst *inst);
+/** Registers live before instruction `inst` of a place. */
+void sc_gen_live_before(const struct sc_gen *gen, uint32_t place, uint32_t inst,
+                        sc_bits *live);
+/** Fill live_in, live_out, defs and def_inst. */
+void sc_gen_live(struct sc_gen *gen);
+
+/* ---- flow.c ---- */
+
+/** Fill places: edges, post-dominators, loops. */
+void sc_gen_flow(struct sc_gen *gen);
+/** Place an edge to a block leads to: `count` when it only returns. */
+uint32_t sc_gen_place(const struct sc_gen *gen, uint32_t block);
+/** Label the ways from the end of `place` to where its lanes meet, mark what
+ *  lies between as diverged. */
+void sc_gen_split(struct sc_gen *gen, uint32_t place);
+/** Recompute `clash` of every place from the labels. */
+void sc_gen_clash(struct sc_gen *gen);
+/** Whether lanes that wait elsewhere may need the old value of what a place
+ *  writes. */
+bool sc_gen_clashes(const struct sc_gen *gen, uint32_t place, uint32_t reg);
+/** First place behind `place` where lanes may wait, or all meet. */
+uint32_t sc_gen_next(const struct sc_gen *gen, uint32_t place);
+/** Whether lanes may wait between `place` and `target`, both excluded. */
+bool sc_gen_waits(const struct sc_gen *gen, uint32_t place, uint32_t target);
+
+/* ---- accept.c ---- */
+
+/** Refuse what the generator does not do; find what groups must be. */
+void sc_gen_accept(struct sc_gen *gen);
+/** Refuse loops in which lanes may wait for each other; after sc_gen_live. */
+void sc_gen_accept_loops(struct sc_gen *gen);
+
+/* ---- shape.c ---- */
+
+/** Fill shapes and widens, and split places that need it. */
+void sc_gen_shapes(struct sc_gen *gen);
+/** Shape of an operand. */
+struct sc_shape sc_gen_shape(const struct sc_gen *gen,
+                             const struct sc_operand *operand);
+/** Whether the lanes that pass the guard may differ. */
+bool sc_gen_guard_varies(const struct sc_gen *gen, const struct sc_inst *inst);
+
+/* ---- value.c ---- */
+
+/** Text of one value; long enough for any operand. */
+struct sc_value {
+    char text[200];
+};
+
+/** C class of a register: by its size. */
+enum sc_lane_class sc_gen_class(const struct sc_gen *gen, uint32_t reg);
+/** Uniform value of an operand, or its lane 0 when it is linear. */
+struct sc_value sc_gen_scalar(struct sc_gen *gen,
+                              const struct sc_operand *operand,
+                              enum sc_lane_class class, enum sc_type type);
+/** Vector of part `part`. */
+struct sc_value sc_gen_vector(struct sc_gen *gen,
+                              const struct sc_operand *operand,
+                              enum sc_lane_class class, enum sc_type type,
+                              uint32_t part);
+/** A scalar turned into a vector. */
+struct sc_value sc_gen_spread(enum sc_lane_class class, const char *scalar);
+/** Address an operand stands for: see struct sc_address in emit.h. */
+uint64_t sc_gen_offset(struct sc_gen *gen, const struct sc_var *var);
+
+#endif
