@@ -141,7 +141,7 @@ static void note_widening(struct sc_gen *gen)
     uint32_t at = (uint32_t)(gen->inst - gen->func->insts);
     if (!gen->widens[at])
         return;
-    const struct sc_operand *narrow = sc_gen_widened(gen, gen->inst);
+    const struct sc_operand *narrow = sc_gen_widened(gen->inst);
     struct sc_shape s = sc_gen_shape(gen, narrow);
     sc_rt_need(gen, "wraps", SC_ELEMENT_u32);
     sc_put(gen, "wn%u = r%u; wb%u = wraps(wn%u, %lld, %d);\n", at, narrow->reg,

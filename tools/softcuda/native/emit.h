@@ -15,8 +15,7 @@
 
 bool sc_gen_varies(const struct sc_gen *gen, uint32_t reg);
 /** The linear operand of a widening, and how it is extended. */
-const struct sc_operand *sc_gen_widened(const struct sc_gen *gen,
-                                        const struct sc_inst *inst);
+const struct sc_operand *sc_gen_widened(const struct sc_inst *inst);
 bool sc_gen_widens_signed(const struct sc_inst *inst);
 
 /* ---- emit.c ---- */

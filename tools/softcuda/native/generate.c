@@ -21,7 +21,7 @@
 #define MOST_LABELS ((uint64_t)1 << 31)
 
 static const char abi_text[] =
-#include "native/abi.inc"
+#include <native/abi.inc>
     ;
 
 void sc_gen_refuse(struct sc_gen *gen, const char *why)

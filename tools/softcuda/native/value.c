@@ -178,8 +178,7 @@ struct sc_value sc_gen_spread(enum sc_lane_class class, const char *scalar)
 }
 
 /* Stride of the 32-bit value an instruction widens, and which operand it is. */
-const struct sc_operand *sc_gen_widened(const struct sc_gen *gen,
-                                        const struct sc_inst *inst)
+const struct sc_operand *sc_gen_widened(const struct sc_inst *inst)
 {
     const struct sc_operand *o = inst->operands;
     return inst->opcode != SC_OP_cvt && o[1].kind == SC_OPERAND_INT ? &o[2]
@@ -213,7 +212,7 @@ static struct sc_value spread_linear(struct sc_gen *gen, const char *base,
         return value("lin64(%s + 0x%llxull, 0x%llxull)", base, far,
                      (unsigned long long)s.stride);
     const struct sc_inst *at = &gen->func->insts[s.widen];
-    struct sc_shape narrow = sc_gen_shape(gen, sc_gen_widened(gen, at));
+    struct sc_shape narrow = sc_gen_shape(gen, sc_gen_widened(at));
     sc_rt_need(gen, "lin64w", SC_ELEMENT_u64);
     return value("(wb%u ? lin64w(%s, 0x%llxull, wn%u, %uu, 0x%llxull, %d, "
                  "%lld) : lin64(%s + 0x%llxull, 0x%llxull))",
