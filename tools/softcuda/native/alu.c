@@ -61,7 +61,7 @@ const char *sc_alu_prelude(enum sc_native_isa isa)
 }
 
 #define COMMON                                                                 \
-    "-std=gnu11", "-w", "-ffp-contract=off", "-fno-math-errno",                \
+    "-std=gnu11", "-w", "-Wno-psabi", "-ffp-contract=off", "-fno-math-errno",  \
         "-fno-trapping-math", "-fno-strict-aliasing", "-fwrapv"
 
 const char *const *sc_alu_options(enum sc_native_isa isa)

@@ -129,16 +129,16 @@ static void clamp_64(const struct convert *c, char *text, size_t room)
 {
     uint64_t top = most(c->to_bits, c->to_signed);
     if (!c->from_signed)
-        snprintf(text, room, "v = T_minul(v, T_bc64(%#" PRIx64 "u)); ", top);
+        snprintf(text, room, "v = T_minul(v, T_bc64(%#" PRIx64 "ull)); ", top);
     else if (!c->to_signed && c->to_bits == 64)
         snprintf(text, room, "v = T_maxl(v, T_bc64(0)); ");
     else if (!c->to_signed)
         snprintf(text, room,
-                 "v = T_clampl(v, T_bc64(0), T_bc64(%#" PRIx64 "u)); ", top);
+                 "v = T_clampl(v, T_bc64(0), T_bc64(%#" PRIx64 "ull)); ", top);
     else
         snprintf(text, room,
-                 "v = T_clampl(v, T_bc64(~%#" PRIx64 "u), T_bc64(%#" PRIx64
-                 "u)); ",
+                 "v = T_clampl(v, T_bc64(~%#" PRIx64 "ull), T_bc64(%#" PRIx64
+                 "ull)); ",
                  top, top);
 }
 
@@ -309,13 +309,18 @@ static void half_value(const struct convert *c, char name, char *text,
     else
         snprintf(value, sizeof value, "(double)sc_%s_f32(%c)",
                  sc_type_name(c->from), name);
-    snprintf(text, room, c->integral ? "w = sc_whole(%s, %u); " : "w = %s; ",
-             value, c->r.mode);
+    if (c->pins.pinned)
+        snprintf(text, room, "%s%c = s_pin64(%c); w = s_pind(%s); %s",
+                 c->pins.before, name, name, value, c->pins.after);
+    else
+        snprintf(text, room,
+                 c->integral ? "w = sc_whole(%s, %u); " : "w = %s; ", value,
+                 c->r.mode);
 }
 
 static bool any_half(struct sc_alu_find *find, const struct convert *c)
 {
-    char value[160];
+    char value[256];
     half_value(c, 'a', value, sizeof value);
     find->call->form = SC_ALU_LANES;
     sc_alu_result(find, c->to, sc_alu_operand(find, 0),
@@ -328,7 +333,7 @@ static bool any_half(struct sc_alu_find *find, const struct convert *c)
 static bool find_packed(struct sc_alu_find *find, struct convert *c)
 {
     const char *half = c->to == SC_T_f16x2 ? "f16" : "bf16";
-    char high[160], low[160];
+    char high[256], low[256];
     if (c->from != SC_T_f32 || !sc_alu_args(find, SC_T_f32, 2))
         return false;
     half_value(c, 'a', high, sizeof high);
@@ -411,6 +416,17 @@ static bool is_real(enum sc_type type)
     return sc_type_class(type) == SC_CLASS_FLOAT;
 }
 
+/* Whether the processor itself must round that way: what goes to f16 and bf16
+ * is rounded by hand, but for integers a double cannot hold. */
+static bool needs_mode(const struct convert *c)
+{
+    if (!c->to_real || c->integral)
+        return false;
+    if (c->from_real)
+        return !is_half(c->to);
+    return c->from_bits == 64 || c->to == SC_T_f32;
+}
+
 static bool dispatch(struct sc_alu_find *find, struct convert *c)
 {
     if (c->to == SC_T_tf32) {
@@ -436,7 +452,7 @@ static bool dispatch(struct sc_alu_find *find, struct convert *c)
 bool sc_alu_find_convert(struct sc_alu_find *find)
 {
     const struct sc_inst *inst = find->inst;
-    struct convert c = {0};
+    struct convert c = {.pins = {.after = ""}};
     unsigned mode = SC_RN;
     if (inst->opcode != SC_OP_cvt || inst->type_count < 2)
         return false;
@@ -462,12 +478,10 @@ bool sc_alu_find_convert(struct sc_alu_find *find)
     }
     if (c.to == SC_T_f16x2 || c.to == SC_T_bf16x2)
         return find_packed(find, &c);
-    if (c.to_real && !c.integral && !is_half(c.to)) {
+    if (needs_mode(&c)) {
         sc_alu_pins(&c.r, &c.pins);
         if (!rounds)
             return false;
-    } else {
-        c.pins.after = "";
     }
     if (inst->operand_count != 2 || sc_type_bytes(c.to) > 8)
         return false;
