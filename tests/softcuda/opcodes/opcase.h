@@ -149,5 +149,6 @@ void table_approx(struct op_table *table);
 void table_compare(struct op_table *table);
 void table_convert(struct op_table *table);
 void table_move(struct op_table *table);
+void table_video(struct op_table *table);
 
 #endif

@@ -120,7 +120,7 @@ static void put_aliased(struct text *t, const struct op_case *c)
              : kind == 'W' ? "b32"
                            : "b64");
     for (const char *s = c->text; *s; s++) {
-        bool source = s[0] == '%' && s[1] == 'a' && strchr(",;}! ", s[2]);
+        bool source = s[0] == '%' && s[1] == 'a' && strchr(",;}!. ", s[2]);
         text_put(t, "%s%c", source ? "%" : "", source ? 'd' : *s);
         s += source;
     }

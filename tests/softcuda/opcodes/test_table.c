@@ -27,9 +27,11 @@ TABLE_CASE(approximations_keep_their_bounds, table_approx)
 TABLE_CASE(comparisons_and_selections_match, table_compare)
 TABLE_CASE(conversions_match, table_convert)
 TABLE_CASE(moves_and_constants_match, table_move)
+TABLE_CASE(video_instructions_match, table_video)
 
 SUITE_MAIN("softcuda opcodes", 60, integer_arithmetic_matches,
            carry_chains_match, logic_shifts_and_bits_match,
            float_arithmetic_matches, half_arithmetic_matches,
            approximations_keep_their_bounds, comparisons_and_selections_match,
-           conversions_match, moves_and_constants_match)
+           conversions_match, moves_and_constants_match,
+           video_instructions_match)

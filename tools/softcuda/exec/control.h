@@ -111,4 +111,7 @@ enum sc_atomic {
  */
 sc_handler sc_atomic_find(enum sc_atomic kind, enum sc_type type);
 
+/* ---- video.c ---- a, b, c; imm: struct sc_video of exec/video.h */
+SC_DECLARE_OP(sc_op_video);
+
 #endif

@@ -231,9 +231,15 @@ static void lower_minmax(struct sc_lower *lower, bool is_min)
 {
     enum sc_type type = sc_lower_type(lower);
     if (!sc_lower_is_real(type)) {
-        bool relu = type == SC_T_s16x2 && sc_lower_take(lower, SC_MOD_relu);
-        emit_same(lower, is_min ? SC_ALU_min : SC_ALU_max, type, 2)->flags =
-            relu ? SC_FLAG_RELU : 0;
+        bool relu = (type == SC_T_s16x2 || type == SC_T_s32) &&
+                    sc_lower_take(lower, SC_MOD_relu);
+        struct sc_op *op =
+            emit_same(lower, is_min ? SC_ALU_min : SC_ALU_max, type, 2);
+        uint32_t d = op->d;
+        op->flags = relu ? SC_FLAG_RELU : 0;
+        if (relu && type == SC_T_s32)
+            sc_lower_alu(lower, SC_ALU_max, type, d, d,
+                         sc_lower_constant(lower, 4, 0), 0);
         return;
     }
     bool named;

@@ -114,6 +114,14 @@ enum sc_operand_kind {
     SC_OPERAND_FUNC,    /* a function, or its address */
 };
 
+/** Bytes or half-words that a video instruction's register names ("%r1.b210"):
+ *  `bits` of the operand, 0 = none. Digits from the right. */
+#define SC_SELECT(letter, count, digits)                                       \
+    ((uint64_t)(letter) << 24 | (uint64_t)(count) << 16 | (digits))
+#define SC_SELECT_LETTER(bits)   ((char)((bits) >> 24))
+#define SC_SELECT_COUNT(bits)    ((uint32_t)((bits) >> 16 & 0xff))
+#define SC_SELECT_DIGIT(bits, i) ((uint32_t)((bits) >> 4 * (i)&15))
+
 struct sc_operand {
     enum sc_operand_kind kind;
     bool negate;  /* !p */

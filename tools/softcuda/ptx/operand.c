@@ -9,6 +9,25 @@
 
 #define MAX_COMPONENTS 8
 
+/* .b0, .h1, .b7531 … behind a register of a video instruction */
+static bool parse_selector(struct sc_parser *parser, struct sc_operand *operand)
+{
+    const struct sc_token *token = &parser->lex.token;
+    if (!parser->selects || token->kind != SC_TOK_DOT || !token->glued ||
+        token->length < 3 || token->length > 6 || !strchr("bh", token->text[1]))
+        return false;
+    uint32_t digits = 0;
+    for (uint32_t i = 2; i < token->length; i++) {
+        char c = token->text[i];
+        if (c < '0' || c > '7')
+            sc_parse_expected(parser, "bytes or half-words of the register");
+        digits = digits << 4 | (uint32_t)(c - '0');
+    }
+    operand->bits = SC_SELECT(token->text[1], token->length - 2, digits);
+    sc_lex_next(&parser->lex);
+    return true;
+}
+
 bool sc_operand_register(struct sc_parser *parser, struct sc_operand *operand)
 {
     const struct sc_token *token = &parser->lex.token;
@@ -18,6 +37,8 @@ bool sc_operand_register(struct sc_parser *parser, struct sc_operand *operand)
         return false;
     operand->kind = SC_OPERAND_REG;
     sc_lex_next(&parser->lex);
+    if (parse_selector(parser, operand))
+        return true;
     if (token->kind == SC_TOK_DOT && token->glued && token->length == 2) {
         const char *place = strchr("xyzwrgba", token->text[1]);
         uint32_t index = place ? (uint32_t)(place - "xyzwrgba") % 4 : 4;

@@ -53,6 +53,7 @@ struct sc_parser {
     size_t scope_count, scope_capacity;
     struct sc_func *func; /* being parsed, or NULL */
     bool anonymous;       /* parameters of a prototype declare no names */
+    bool selects;         /* registers may name bytes: video instructions */
     size_t reg_capacity, inst_capacity;
     struct sc_var **var_tail;
     struct sc_func **func_tail;

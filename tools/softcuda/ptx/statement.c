@@ -98,6 +98,7 @@ static void finish_inst(struct sc_parser *parser, struct sc_inst *inst,
                      name->text);
     inst->opcode = (enum sc_opcode)opcode;
     parse_modifiers(parser, inst);
+    parser->selects = name->text[0] == 'v' && opcode != SC_OP_vote;
     if (opcode == SC_OP_call)
         sc_call_parse(parser, inst);
     else
