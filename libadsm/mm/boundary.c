@@ -31,12 +31,20 @@ static void rely_on_uploads(struct adsm_object *object)
     object->sent = adsm_dma_uploaded(object->home);
 }
 
+/* What was never allocated from a slab holds nothing worth moving. */
+static int apply_used(struct adsm_object *object, enum adsm_event event)
+{
+    uint32_t used = atomic_load(&object->blocks_used);
+    return used == 0 ? ADSM_OK
+                     : adsm_coherence_apply_all(object, 0, used, event);
+}
+
 static int release_object(struct adsm_object *object, enum adsm_event event)
 {
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && atomic_load(&object->near)) {
-        rc = adsm_coherence_apply_all(object, 0, object->block_count, event);
+        rc = apply_used(object, event);
         rely_on_uploads(object);
     }
     adsm_rwlock_release(&object->lock);
@@ -117,8 +125,7 @@ static int acquire_object(struct adsm_object *object, void *context)
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live))
-        rc = adsm_coherence_apply_all(object, 0, object->block_count,
-                                      ADSM_RETURN);
+        rc = apply_used(object, ADSM_RETURN);
     adsm_rwlock_release(&object->lock);
     return rc;
 }

@@ -53,11 +53,12 @@ static uint32_t log2_ceil(size_t n)
 static uint32_t choose_block_shift(size_t bytes, size_t unit)
 {
     uint32_t page = log2_ceil(adsm_vm_page_bytes());
-    if (adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT) {
-        uint32_t whole = log2_ceil(unit);
-        return whole < page ? page : whole;
-    }
     const struct adsm_options *options = adsm_options_get();
+    bool whole = adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT;
+    if (whole || unit < options->block_size) {
+        uint32_t shift = log2_ceil(unit);
+        return shift < page ? page : shift;
+    }
     size_t budget = (size_t)options->block_budget;
     if (budget == 0)
         budget = adsm_vm_map_limit() / BLOCK_BUDGET_SHARE;
@@ -76,6 +77,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     size_t words = (object->span.bytes / CHUNK_BYTES + 63) / 64;
     object->block_shift = shift;
     object->block_count = count;
+    atomic_store(&object->blocks_used, count);
     object->blocks = malloc(count);
     object->committed = calloc(words, sizeof *object->committed);
     if (!object->blocks || !object->committed)

@@ -52,6 +52,7 @@ struct adsm_object {
     _Atomic bool backed;  /* shadow allocated and mapped at A           */
     uint32_t block_shift; /* log2 of bytes in a block                   */
     uint32_t block_count;
+    _Atomic uint32_t blocks_used; /* those behind were never allocated     */
     _Atomic uint8_t *blocks; /* block_count bytes                          */
     _Atomic uint64_t *committed; /* bit per 2 MiB: pages there and pinned  */
     _Atomic uint32_t near;  /* blocks that are not INVALID                */
@@ -69,8 +70,9 @@ struct adsm_object {
 /**
  * Create an object of `bytes` on `accel`, all blocks in state `first`.
  *
- * @unit   bytes that protocols which move whole objects move at once: all of
- *         them, less in a slab
+ * @unit   bytes of an allocation, which is what protocols that move whole
+ *         objects move at once: all of them, less in a slab. No block is
+ *         larger
  * @safe   separate host and device addresses (adsmSafeAlloc)
  * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; ADSM_E_DEVICE
  * Thread: any. Signal: never

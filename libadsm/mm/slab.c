@@ -2,7 +2,6 @@
 #include "mm/slab.h"
 
 #include "base/pool.h"
-#include "mm/coherence.h"
 #include "os/vm.h"
 
 #include <string.h>
@@ -90,6 +89,7 @@ static int new_slab(struct adsm_accel *accel, uint32_t unit,
     slab->first = first;
     slab->safe = safe;
     slab->object->slab = slab;
+    atomic_store(&slab->object->blocks_used, 0);
     DL_PREPEND(slabs, slab);
     *out = slab;
     return ADSM_OK;
@@ -101,6 +101,11 @@ static void *take(struct adsm_slab *slab, uint32_t slot, uint32_t count,
     mark(slab, slot, count, true);
     slab->bytes[slot] = (uint32_t)bytes;
     slab->used += count;
+    struct adsm_object *object = slab->object;
+    size_t end = (size_t)(slot + count) << ADSM_SLOT_SHIFT;
+    uint32_t used = adsm_block_of(object, end - 1) + 1;
+    if (used > atomic_load(&object->blocks_used))
+        atomic_store(&object->blocks_used, used);
     return slab->object->host + ((size_t)slot << ADSM_SLOT_SHIFT);
 }
 
@@ -121,8 +126,6 @@ static uint32_t slots_for(size_t bytes)
 /* Small allocations share what cannot be protected apart anyway. */
 static uint32_t unit_for(uint32_t count)
 {
-    if (adsm_coherence_protocol()->granularity != ADSM_BY_OBJECT)
-        return 1;
     uint32_t unit = 1;
     while (unit < count)
         unit *= 2;

@@ -1,9 +1,8 @@
 /*
  * Slabs: 2 MiB objects from which small allocations are carved, 256-byte
- * aligned. A slab is one object to the coherence engine. Under a protocol
- * that moves whole objects its blocks are as large as its allocations, which
- * then start at a block each (those below a page share one), so that what
- * moves is the allocation.
+ * aligned. A slab is one object to the coherence engine. Its blocks are as
+ * large as its allocations, which then start at a block each (those below a
+ * page share one), so that what moves is the allocation.
  *
  * Owns the slots. Lock: one for all slabs, rank API, because a new
  * slab is made under it. A slab is destroyed with its last slot, except that
