@@ -23,6 +23,7 @@ static struct plan plan;
 
 static struct {
     char programs[PATH_MAX]; /* folder of the programs */
+    char wave[PATH_MAX];     /* folder of the stencil's */
     char adsm_run[PATH_MAX];
     char softcuda[PATH_MAX]; /* folder of its libcuda.so.1 */
     char scratch[PATH_MAX];  /* folder for counters and made inputs */
@@ -52,6 +53,7 @@ static void places_find(void)
     char *folder = dirname(self);
     snprintf(places.programs, sizeof places.programs, "%s", folder);
     char *build = dirname(dirname(folder));
+    path_join(places.wave, build, "bench/wave");
     path_join(places.adsm_run, build, "tools/adsm-run");
     path_join(places.softcuda, build, "tools/softcuda");
 
@@ -74,10 +76,32 @@ static void scratch_remove(void)
                 why);
 }
 
+static const char *wave_edge(void)
+{
+    return strcmp(plan.size, "medium") == 0 ? "128x128x128" : "256x256x256";
+}
+
+/* The command that makes the input file. */
+static void maker_command(struct child *child, const struct plan_bench *bench,
+                          char *program, const char *path)
+{
+    path_join(program, bench->wave ? places.wave : places.programs,
+              bench->wave ? "wave-volume" : "parboil-data");
+    child_word(child, program);
+    if (bench->wave) {
+        child_word(child, "--size");
+        child_word(child, wave_edge());
+    } else {
+        child_word(child, bench->name);
+        child_word(child, plan.size);
+    }
+    child_word(child, path);
+}
+
 /* The input file of a benchmark; "" when the programs' own is meant. */
 static bool input_find(const struct plan_bench *bench, char *path)
 {
-    char data[PATH_MAX], why[240];
+    char maker[PATH_MAX], why[240];
     struct child child = {.limit_s = 600};
     *path = 0;
     if (plan.input)
@@ -85,11 +109,7 @@ static bool input_find(const struct plan_bench *bench, char *path)
     if (strcmp(plan.size, "small") == 0)
         return true;
     path_join(path, places.scratch, bench->program);
-    path_join(data, places.programs, "parboil-data");
-    child_word(&child, data);
-    child_word(&child, bench->name);
-    child_word(&child, plan.size);
-    child_word(&child, path);
+    maker_command(&child, bench, maker, path);
     if (!plan.quiet)
         fprintf(stderr, "%s: making the %s input\n", bench->name, plan.size);
     if (child_run(&child, why, sizeof why))
@@ -149,7 +169,8 @@ static void cases_make(const struct plan_bench *bench)
 {
     case_count = 0;
     for (int form = 0; form < PLAN_FORMS; form++) {
-        if (!plan_has(&plan.forms, plan_forms[form]))
+        if (!plan_has(&plan.forms, plan_forms[form]) ||
+            (bench->wave && form == PLAN_NAIVE))
             continue;
         if (form == PLAN_EXPLICIT || form == PLAN_NAIVE)
             case_add(bench, form, NULL, NULL, NULL);
@@ -166,13 +187,33 @@ static void pair_add(struct child *child, const char *option, const char *value)
     child_word(child, value);
 }
 
+/* What the program itself is told. */
+static void program_words(struct child *child, const struct show_case *which,
+                          const char *input)
+{
+    static char snapshots[PATH_MAX];
+    if (which->bench->wave) {
+        path_join(snapshots, places.scratch, "snapshots.vol");
+        pair_add(child, "--volume", input);
+        pair_add(child, "--steps", "40");
+        pair_add(child, "--every", "10");
+        pair_add(child, "--out", snapshots);
+    } else {
+        pair_add(child, "--input", input);
+        if (plan.verify)
+            child_word(child, "--verify");
+    }
+    child_word(child, "--json");
+}
+
 static void command_make(struct child *child, const struct show_case *which,
                          char *program, const char *input, const char *counters)
 {
     char name[64];
     snprintf(name, sizeof name, "%s_%s", which->bench->program,
              plan_forms[which->form]);
-    path_join(program, places.programs, name);
+    path_join(program, which->bench->wave ? places.wave : places.programs,
+              name);
     if (which->protocol) {
         child_word(child, places.adsm_run);
         pair_add(child, "--protocol", which->protocol);
@@ -190,10 +231,7 @@ static void command_make(struct child *child, const struct show_case *which,
     if (plan.link)
         child_variable(child, "SOFTCUDA_LINK", plan.link);
     child_word(child, program);
-    pair_add(child, "--input", input);
-    child_word(child, "--json");
-    if (plan.verify)
-        child_word(child, "--verify");
+    program_words(child, which, input);
 }
 
 static void case_run(const struct show_case *which, struct result *result,

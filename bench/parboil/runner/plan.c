@@ -9,14 +9,15 @@
 #include <string.h>
 
 const struct plan_bench plan_benches[] = {
-    {"cp", "cp", "Coulomb potential on the planes of a lattice"},
-    {"mri-fhd", "mri_fhd", "vector F^H d of a magnetic resonance image"},
-    {"mri-q", "mri_q", "matrix Q of a magnetic resonance image"},
-    {"pns", "pns", "simulation of a stochastic Petri net"},
-    {"rpes", "rpes", "two-electron repulsion integrals of a molecule"},
-    {"sad", "sad", "motion estimation of a video encoder"},
-    {"tpacf", "tpacf", "two-point angular correlation of galaxies"},
-    {"vecadd", "vecadd", "sum of two vectors that the CPU makes"},
+    {"cp", "cp", "Coulomb potential on the planes of a lattice", false},
+    {"mri-fhd", "mri_fhd", "vector F^H d of a magnetic resonance image", false},
+    {"mri-q", "mri_q", "matrix Q of a magnetic resonance image", false},
+    {"pns", "pns", "simulation of a stochastic Petri net", false},
+    {"rpes", "rpes", "two-electron repulsion integrals of a molecule", false},
+    {"sad", "sad", "motion estimation of a video encoder", false},
+    {"tpacf", "tpacf", "two-point angular correlation of galaxies", false},
+    {"vecadd", "vecadd", "sum of two vectors that the CPU makes", false},
+    {"stencil", "wave", "waves in a volume, a source added at each step", true},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 

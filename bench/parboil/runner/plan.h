@@ -18,6 +18,8 @@ struct plan_bench {
     const char *name;    /* as the user writes it and the file says */
     const char *program; /* beginning of its programs' names */
     const char *about;
+    bool wave; /* one of bench/wave: other options, no naive form, verified
+                  by tests of its own */
 };
 
 extern const struct plan_bench plan_benches[];

@@ -34,16 +34,20 @@ bool result_read_report(struct result *result, const char *json)
 {
     static const char *const keys[BENCH_PHASES] = {
         "setup_s", "read_s", "cpu_s", "kernel_s", "copy_s", "write_s"};
+    /* The stencil's own words; it counts no launches, one is a step. */
+    static const char *const wave_keys[BENCH_PHASES] = {
+        "setup_s", "read_s", "inject_s", "compute_s", "copy_s", "write_s"};
+    bool wave = value_find(json, "inject_s") != NULL;
     const char *digest = value_find(json, "digest");
     if (!digest || !value_find(json, "seconds") ||
         sscanf(digest, " \"%16[0-9a-f]\"", result->digest) != 1)
         return false;
     result->seconds = seconds_find(json, "seconds");
     for (int i = 0; i < BENCH_PHASES; i++)
-        result->phase_s[i] = seconds_find(json, keys[i]);
-    result->launches = count_find(json, "launches");
-    result->copied_up = count_find(json, "copied_up");
-    result->copied_down = count_find(json, "copied_down");
+        result->phase_s[i] = seconds_find(json, wave ? wave_keys[i] : keys[i]);
+    result->launches = count_find(json, wave ? "steps" : "launches");
+    result->copied_up = count_find(json, wave ? "bytes_up" : "copied_up");
+    result->copied_down = count_find(json, wave ? "bytes_down" : "copied_down");
     result->checks = count_find(json, "checks");
     result->worst = seconds_find(json, "worst");
     return true;

@@ -134,7 +134,7 @@ static void row_print_json(const struct plan *plan,
                summary->median / base);
     parts_print_json(result);
     bytes_print_json(which, summary);
-    if (plan->verify)
+    if (result->checks > 0)
         printf(",\"checks\":%" PRIu64 ",\"worst\":%.4f", result->checks,
                result->worst);
     printf(",\"digest\":\"%s\",\"same\":%s}\n", result->digest,
