@@ -1,23 +1,15 @@
 /*
- * Owns: what a copy's addresses mean and moving its bytes with system calls,
- * so that an unreadable host buffer is an error, never a signal.
- * Does not own: when it runs (sched.c), pacing (link.c).
+ * Owns: what a copy's addresses mean, and its pieces.
+ * Does not own: when it runs (sched.c), how a piece moves (move.c), pacing
+ * (link.c).
  * Lock: none while moving; the memory lock per look-up.
  */
 #include "driver/copy.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
-
-#define BOUNCE_BYTES (256u << 10)
-
-static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
+#include "driver/move.h"
 
 void sc_copy_linear(struct sc_copy *copy, uint64_t dst, uint64_t src,
                     uint64_t bytes)
@@ -84,68 +76,6 @@ bool sc_copy_is_pinned(const struct sc_copy *copy)
     return true;
 }
 
-/* System calls directly: a library preloaded into the program may hook the
- * C library's wrappers, and hardware would not notice that either. */
-static bool transfer(long number, int fd, uint64_t buffer, uint64_t bytes,
-                     uint64_t offset)
-{
-    while (bytes > 0) {
-        long n = syscall(number, fd, buffer, bytes, offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        buffer += (uint64_t)n;
-        bytes -= (uint64_t)n;
-        offset += (uint64_t)n;
-    }
-    return true;
-}
-
-static bool write_at(int fd, uint64_t buffer, uint64_t bytes, uint64_t offset)
-{
-    return transfer(SYS_pwrite64, fd, buffer, bytes, offset);
-}
-
-static bool read_at(int fd, uint64_t buffer, uint64_t bytes, uint64_t offset)
-{
-    return transfer(SYS_pread64, fd, buffer, bytes, offset);
-}
-
-static bool move_host(uint64_t dst, uint64_t src, uint64_t bytes)
-{
-    bool ok = true;
-    int fd = sc_memory_host_file();
-    pthread_mutex_lock(&scratch_lock);
-    while (ok && bytes > 0) {
-        uint64_t n = bytes < SC_SCRATCH_BYTES ? bytes : SC_SCRATCH_BYTES;
-        ok = write_at(fd, src, n, SC_HOST_FILE_BYTES) &&
-             read_at(fd, dst, n, SC_HOST_FILE_BYTES);
-        src += n;
-        dst += n;
-        bytes -= n;
-    }
-    pthread_mutex_unlock(&scratch_lock);
-    return ok;
-}
-
-static bool move_peer(const struct sc_place *dst, const struct sc_place *src,
-                      uint64_t bytes)
-{
-    uint8_t *bounce = malloc(BOUNCE_BYTES);
-    bool ok = bounce != NULL;
-    for (uint64_t done = 0; ok && done < bytes;) {
-        uint64_t n = bytes - done < BOUNCE_BYTES ? bytes - done : BOUNCE_BYTES;
-        ok = read_at(src->file, (uint64_t)(uintptr_t)bounce, n,
-                     src->offset + done) &&
-             write_at(dst->file, (uint64_t)(uintptr_t)bounce, n,
-                      dst->offset + done);
-        done += n;
-    }
-    free(bounce);
-    return ok;
-}
-
 /* Move up to `bytes`, as far as both sides are contiguous in their files. */
 static uint64_t move_piece(const struct sc_copy *copy, uint64_t dst,
                            uint64_t src, uint64_t bytes)
@@ -161,13 +91,13 @@ static uint64_t move_piece(const struct sc_copy *copy, uint64_t dst,
         bytes = from.bytes;
     bool ok;
     if (copy->dst.device && copy->src.device)
-        ok = move_peer(&to, &from, bytes);
+        ok = sc_move_peer(&to, &from, bytes);
     else if (copy->dst.device)
-        ok = write_at(to.file, src, bytes, to.offset);
+        ok = sc_move_up(&to, src, bytes);
     else if (copy->src.device)
-        ok = read_at(from.file, dst, bytes, from.offset);
+        ok = sc_move_down(dst, &from, bytes);
     else
-        ok = move_host(dst, src, bytes);
+        ok = sc_move_host(dst, src, bytes);
     return ok ? bytes : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "driver/channel.h"
 #include "driver/engine.h"
 #include "driver/link.h"
+#include "driver/view.h"
 
 struct sc_slab;
 
@@ -19,6 +20,7 @@ struct sc_device {
     struct sc_channel channel;
     struct sc_engine upload_engine, download_engine, host_engine;
     struct sc_link upload_link, download_link;
+    struct sc_view view;
     _Atomic uint64_t print_taken; /* bytes of its output passed on */
 
     /* memory lock: */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "driver/device.h"
+#include "driver/view.h"
 
 #define WINDOW_BYTES (1ull << 40)
 /* Left to the program when the address space is limited (ulimit -v). */
@@ -212,6 +213,7 @@ bool sc_memory_place(uint64_t address, struct sc_place *place)
     if (!sc_memory_lookup(address, &block))
         return false;
     uint64_t into = address - block.address;
+    place->device = block.device;
     place->file = block.device ? block.device->memory_file : host_file;
     place->offset = block.offset + into;
     place->bytes = block.bytes - into;
@@ -240,6 +242,7 @@ void sc_memory_give(struct sc_device *device, uint64_t offset, uint64_t bytes)
 {
     fallocate(device->memory_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               (off_t)offset, (off_t)bytes);
+    sc_view_forget(device, offset, bytes);
     sc_ranges_give(&device->offsets, offset, bytes);
     device->used_bytes -= bytes;
 }

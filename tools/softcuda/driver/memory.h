@@ -115,6 +115,7 @@ bool sc_memory_covers(uint64_t address, uint64_t bytes);
 
 /** Where a device address lies in its file, and how far that goes on. */
 struct sc_place {
+    struct sc_device *device; /* NULL: host memory */
     int file;
     uint64_t offset, bytes;
 };

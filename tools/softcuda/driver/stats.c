@@ -85,6 +85,7 @@ softcudaStats(int ordinal, struct softcuda_stats *stats)
     for (struct sc_kernel_stats *k = kernels; k; k = k->next) {
         stats->launches += k->launches;
         stats->kernel_ns += k->ns;
+        stats->native += k->native;
     }
     pthread_mutex_unlock(&lock);
     return 0;

@@ -16,6 +16,7 @@ struct softcuda_stats {
     uint64_t download_bytes; /* moved from the device over its link */
     uint64_t launches;       /* kernels completed, on all devices */
     uint64_t kernel_ns;      /* time in them, on all devices */
+    uint64_t native;         /* of the launches, by native code alone */
 };
 
 /**

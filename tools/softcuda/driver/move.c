@@ -1,0 +1,184 @@
+/*
+ * Owns: how bytes move: by system calls, which check a host buffer as they
+ * go, or for more than a little by the CPU through a view of the device's
+ * memory (view.h), the host buffer checked first.
+ * Does not own: what a copy means (copy.c), pacing (link.c).
+ * Lock: `scratch_lock`, a leaf.
+ */
+#include "driver/move.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "driver/device.h"
+#include "driver/view.h"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+#define BOUNCE_BYTES (256u << 10)
+/* From here on the check of the buffer is worth its system call. */
+#define VIEW_BYTES (16u << 10)
+/* From here on the caches would not keep what is written. */
+#define STREAM_BYTES (1u << 20)
+#define STREAM_STEP  (16u << 10)
+
+static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* System calls directly: a library preloaded into the program may hook the
+ * C library's wrappers, and hardware would not notice that either. */
+static bool transfer(long number, int fd, uint64_t buffer, uint64_t bytes,
+                     uint64_t offset)
+{
+    while (bytes > 0) {
+        long n = syscall(number, fd, buffer, bytes, offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        buffer += (uint64_t)n;
+        bytes -= (uint64_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}
+
+static bool write_at(int fd, uint64_t buffer, uint64_t bytes, uint64_t offset)
+{
+    return transfer(SYS_pwrite64, fd, buffer, bytes, offset);
+}
+
+static bool read_at(int fd, uint64_t buffer, uint64_t bytes, uint64_t offset)
+{
+    return transfer(SYS_pread64, fd, buffer, bytes, offset);
+}
+
+/* The next two are not memcpy, which preloaded libraries and sanitizers
+ * replace: hardware reads a buffer whatever they think of it. */
+#define BARE __attribute__((no_sanitize("thread", "address", "undefined")))
+
+BARE static void copy_bytes(uint8_t *dst, const uint8_t *src, uint64_t bytes)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("rep movsb"
+                     : "+D"(dst), "+S"(src), "+c"(bytes)
+                     :
+                     : "memory");
+#else
+    memcpy(dst, src, bytes);
+#endif
+}
+
+#if defined(__x86_64__)
+BARE static inline void stream_line(uint8_t *dst, const uint8_t *src)
+{
+    const __m128i *from = (const void *)src;
+    __m128i *to = (void *)dst;
+    __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
+    __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
+    _mm_stream_si128(to, a);
+    _mm_stream_si128(to + 1, b);
+    _mm_stream_si128(to + 2, c);
+    _mm_stream_si128(to + 3, d);
+}
+
+/* Past the caches: what is written is not read first, and what others have in
+ * the caches stays. Four pages side by side keep more of memory busy. */
+BARE static void stream(uint8_t *dst, const uint8_t *src, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += STREAM_STEP)
+        for (uint64_t i = at; i < at + STREAM_STEP / 4; i += 64)
+            for (uint64_t page = 0; page < STREAM_STEP; page += STREAM_STEP / 4)
+                stream_line(dst + i + page, src + i + page);
+    _mm_sfence();
+}
+#endif
+
+static void copy(uint8_t *dst, const uint8_t *src, uint64_t bytes)
+{
+#if defined(__x86_64__)
+    if (bytes >= STREAM_BYTES) {
+        uint64_t head = -(uintptr_t)dst % 64;
+        uint64_t most = (bytes - head) / STREAM_STEP * STREAM_STEP;
+        copy_bytes(dst, src, head);
+        stream(dst + head, src + head, most);
+        dst += head + most;
+        src += head + most;
+        bytes -= head + most;
+    }
+#endif
+    copy_bytes(dst, src, bytes);
+}
+
+static uint8_t *view_of(const struct sc_place *place, uint64_t bytes)
+{
+    return bytes < VIEW_BYTES ? NULL
+                              : sc_view_at(place->device, place->offset, bytes);
+}
+
+static uint8_t *pointer(uint64_t address)
+{
+    return (uint8_t *)(uintptr_t)address;
+}
+
+bool sc_move_up(const struct sc_place *to, uint64_t src, uint64_t bytes)
+{
+    uint8_t *view = view_of(to, bytes);
+    if (!view || !sc_view_can_read(src, bytes))
+        return write_at(to->file, src, bytes, to->offset);
+    copy(view, pointer(src), bytes);
+    return true;
+}
+
+bool sc_move_down(uint64_t dst, const struct sc_place *from, uint64_t bytes)
+{
+    const uint8_t *view = view_of(from, bytes);
+    if (!view || !sc_view_can_write(dst, bytes))
+        return read_at(from->file, dst, bytes, from->offset);
+    copy(pointer(dst), view, bytes);
+    return true;
+}
+
+bool sc_move_peer(const struct sc_place *to, const struct sc_place *from,
+                  uint64_t bytes)
+{
+    uint8_t *dst = view_of(to, bytes);
+    const uint8_t *src = dst ? view_of(from, bytes) : NULL;
+    if (src) {
+        copy(dst, src, bytes);
+        return true;
+    }
+    uint8_t *bounce = malloc(BOUNCE_BYTES);
+    bool ok = bounce != NULL;
+    for (uint64_t done = 0; ok && done < bytes;) {
+        uint64_t n = bytes - done < BOUNCE_BYTES ? bytes - done : BOUNCE_BYTES;
+        ok = read_at(from->file, (uint64_t)(uintptr_t)bounce, n,
+                     from->offset + done) &&
+             write_at(to->file, (uint64_t)(uintptr_t)bounce, n,
+                      to->offset + done);
+        done += n;
+    }
+    free(bounce);
+    return ok;
+}
+
+bool sc_move_host(uint64_t dst, uint64_t src, uint64_t bytes)
+{
+    bool ok = true;
+    int fd = sc_memory_host_file();
+    pthread_mutex_lock(&scratch_lock);
+    while (ok && bytes > 0) {
+        uint64_t n = bytes < SC_SCRATCH_BYTES ? bytes : SC_SCRATCH_BYTES;
+        ok = write_at(fd, src, n, SC_HOST_FILE_BYTES) &&
+             read_at(fd, dst, n, SC_HOST_FILE_BYTES);
+        src += n;
+        dst += n;
+        bytes -= n;
+    }
+    pthread_mutex_unlock(&scratch_lock);
+    return ok;
+}
