@@ -1,0 +1,139 @@
+"""adsm-bench: its arguments, its two kinds of output, and what it notices."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+RUNNER = os.path.join(os.environ["PARBOIL_PROGRAMS"], "adsm-bench")
+DATA = os.environ["PARBOIL_DATA"]
+NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
+         "stencil"]
+
+
+def bench(*words, **more):
+    done = subprocess.run([RUNNER, *words], capture_output=True, timeout=100,
+                          **more)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+class Arguments(unittest.TestCase):
+    def test_list_names_every_benchmark(self):
+        status, out, err = bench("--list")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual([line.split()[0] for line in out.splitlines()], NAMES)
+
+    def test_help_names_every_option(self):
+        status, out, _ = bench("--help")
+        self.assertEqual(status, 0)
+        for word in ("--list", "--form", "--protocol", "--block-size",
+                     "--rolling-size", "--size", "--input", "--link", "--reps",
+                     "--limit", "--no-verify", "--real", "--quiet", "--table",
+                     "--json"):
+            self.assertIn(word, out)
+
+    def test_bad_arguments_get_one_line_that_names_them(self):
+        for words in (("--colour",), ("--reps",), ("--reps", "0"),
+                      ("--reps", "100"), ("--reps", "2x"), ("--limit", "-1"),
+                      ("--form", "implicit"), ("--protocol", "lazy,eager"),
+                      ("--protocol", "lazy,,rolling"), ("--size", "tiny"),
+                      ("zip",), ("--input", "x.par"),
+                      ("--input", "x.par", "cp", "sad"),
+                      ("--block-size", ",".join(["4K"] * 17))):
+            status, out, err = bench(*words)
+            self.assertEqual((status, out), (2, ""), words)
+            self.assertEqual(len(err.splitlines()), 1, err)
+            self.assertTrue(err.startswith("adsm-bench: "), err)
+
+
+class Runs(unittest.TestCase):
+    def rows(self, *words):
+        status, out, err = bench("--quiet", "--json", *words)
+        self.assertEqual((status, err), (0, ""), out)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def test_json_has_every_case_with_its_bytes_and_parts(self):
+        rows = self.rows("--form", "explicit,ported", "--reps", "3", "vecadd")
+        self.assertEqual([row["case"] for row in rows],
+                         ["explicit/bare", "ported/batch", "ported/lazy",
+                          "ported/rolling"])
+        self.assertEqual(rows[0]["ratio"], 1)
+        for row in rows:
+            self.assertTrue(row["same"] and row["bytes_add_up"], row)
+            self.assertLessEqual(row["min"], row["median"])
+            self.assertLessEqual(row["median"], row["max"])
+            self.assertGreater(row["checks"], 0)
+            parts = sum(row[part + "_s"] for part in
+                        ("gpu", "copy", "io", "signal", "setup", "cpu"))
+            self.assertGreater(parts, 0)
+
+    def test_sizes_of_blocks_and_rolling_make_cases_of_their_own(self):
+        rows = self.rows("--form", "ported", "--protocol", "lazy,rolling",
+                         "--block-size", "4K,1M", "--rolling-size", "1,0",
+                         "--no-verify", "vecadd")
+        self.assertEqual([row["case"] for row in rows],
+                         ["ported/lazy/4K", "ported/lazy/1M",
+                          "ported/rolling/4K/1", "ported/rolling/4K/0",
+                          "ported/rolling/1M/1", "ported/rolling/1M/0"])
+        self.assertGreater(rows[2]["faults"], rows[4]["faults"])
+        self.assertNotIn("checks", rows[0])
+
+    def test_stencil_runs_beside_the_others_without_a_naive_form(self):
+        rows = self.rows("--protocol", "rolling", "stencil")
+        self.assertEqual([row["case"] for row in rows],
+                         ["explicit/bare", "ported/rolling", "adsm/rolling"])
+        self.assertEqual(len({row["digest"] for row in rows}), 1)
+        self.assertTrue(all(row["bytes_add_up"] for row in rows))
+
+    def test_table_has_a_head_and_a_line_for_each_case(self):
+        status, out, err = bench("--quiet", "--form", "explicit,naive", "cp")
+        self.assertEqual((status, err), (0, ""))
+        lines = out.splitlines()
+        self.assertEqual(len(lines), 4)
+        self.assertTrue(lines[0].startswith("cp: "))
+        self.assertIn("MiB up", lines[1])
+        self.assertTrue(all(line.endswith("same") for line in lines[2:]))
+
+    def test_throttled_link_shows_in_the_time(self):
+        open_link = self.rows("--form", "explicit", "--reps", "3", "vecadd")
+        slow_link = self.rows("--form", "explicit", "--link", "20MB/s",
+                              "vecadd")
+        # 2 MiB up, 1 MiB down
+        self.assertGreater(slow_link[0]["copy_s"], 0.1)
+        self.assertGreater(slow_link[0]["min"], open_link[0]["min"])
+
+    def test_failing_run_is_reported_and_counted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "in.par")
+            with open(os.path.join(DATA, "cp.par"), "rb") as file:
+                content = file.read()
+            with open(path, "wb") as file:
+                file.write(content[:-1])
+            status, out, _ = bench("--quiet", "--json", "--form", "explicit",
+                                   "--input", path, "cp")
+            self.assertEqual(status, 1)
+            self.assertIn("is truncated", json.loads(out)["error"])
+
+    def test_run_past_its_limit_is_ended(self):
+        status, out, _ = bench("--quiet", "--json", "--form", "explicit",
+                               "--limit", "1", "--link", "1MB/s", "vecadd")
+        self.assertEqual(status, 1)
+        self.assertIn("not done after 1 s", json.loads(out)["error"])
+
+    def test_nothing_is_left_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = dict(os.environ, TMPDIR=folder)
+            status, _, err = bench("--quiet", "--form", "explicit", "cp",
+                                   env=environment)
+            self.assertEqual(status, 0, err)
+            self.assertEqual(os.listdir(folder), [])
+            environment["TMPDIR"] = os.path.join(folder, "none")
+            status, _, err = bench("--list", env=environment)
+            self.assertEqual(status, 0)
+            status, _, err = bench("cp", env=environment)
+            self.assertEqual(status, 2)
+            self.assertEqual(len(err.splitlines()), 1, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
