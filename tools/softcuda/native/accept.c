@@ -20,6 +20,7 @@ static bool crosses_lanes(const struct sc_inst *inst)
     case SC_OP_vote:
     case SC_OP_match:
     case SC_OP_redux:
+    case SC_OP_elect:
     case SC_OP_activemask:
         return true;
     case SC_OP_bar:

@@ -170,6 +170,7 @@ static bool emit_other(struct sc_gen *gen)
     case SC_OP_vote:
     case SC_OP_match:
     case SC_OP_redux:
+    case SC_OP_elect:
     case SC_OP_activemask:
         return sc_emit_warp(gen), true;
     case SC_OP_membar:
@@ -212,6 +213,7 @@ static bool needs_lanes(const struct sc_inst *inst)
     case SC_OP_vote:
     case SC_OP_match:
     case SC_OP_redux:
+    case SC_OP_elect:
     case SC_OP_activemask:
         return true;
     default:

@@ -201,6 +201,11 @@ struct sc_shape sc_gen_shape(const struct sc_gen *gen,
 /** Whether the lanes that pass the guard may differ. */
 bool sc_gen_guard_varies(const struct sc_gen *gen, const struct sc_inst *inst);
 
+/* ---- emit_warp.c ---- */
+
+/** Whether an instruction is a shuffle that gives all lanes one value. */
+bool sc_gen_broadcasts(const struct sc_gen *gen, const struct sc_inst *inst);
+
 /* ---- value.c ---- */
 
 /** Text of one value; long enough for any operand. */

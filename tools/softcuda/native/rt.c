@@ -1,5 +1,5 @@
 /*
- * Rows of rt_memory.def, filled in; see native/rt.h.
+ * Rows of rt_memory.def, rt_atomic.def and rt_warp.def, filled in; see native/rt.h.
  * Lock: none.
  */
 #include "native/rt.h"
@@ -27,6 +27,8 @@ static const struct row {
 #define SC_RT(name, needs, isas, elements, ...)                                \
     {#name, #needs, isas, elements, #__VA_ARGS__},
 #include "native/rt_memory.def"
+#include "native/rt_atomic.def"
+#include "native/rt_warp.def"
 #undef SC_RT
 };
 enum { ROWS = sizeof rows / sizeof *rows };

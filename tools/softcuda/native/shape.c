@@ -253,6 +253,16 @@ static struct sc_shape load_shape(const struct sc_gen *gen,
     return sc_shape_is_uniform(sources) && !own ? uniform : varying;
 }
 
+/* Lanes with different member masks get different answers. */
+static struct sc_shape member_shape(const struct sc_gen *gen,
+                                    const struct sc_inst *inst)
+{
+    if (!sc_inst_has(inst, SC_MOD_sync))
+        return uniform;
+    return sc_shape_is_uniform(sc_gen_shape(gen, &inst->operands[2])) ? uniform
+                                                                      : varying;
+}
+
 static struct sc_shape combined(struct sc_gen *gen, const struct sc_inst *inst,
                                 struct sc_shape sources)
 {
@@ -261,12 +271,16 @@ static struct sc_shape combined(struct sc_gen *gen, const struct sc_inst *inst,
     case SC_OP_ldu:
         return load_shape(gen, inst, sources);
     case SC_OP_atom:
-    case SC_OP_shfl:
+    case SC_OP_elect:
         return varying;
+    case SC_OP_shfl:
+        return sc_gen_broadcasts(gen, inst) ? uniform : varying;
     case SC_OP_match:
-        return sc_inst_has(inst, SC_MOD_all) ? uniform : varying;
+        return sc_inst_has(inst, SC_MOD_all) ? member_shape(gen, inst)
+                                             : varying;
     case SC_OP_vote:
     case SC_OP_redux:
+        return member_shape(gen, inst);
     case SC_OP_activemask:
     case SC_OP_bar:
     case SC_OP_barrier:
