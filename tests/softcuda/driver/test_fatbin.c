@@ -170,6 +170,32 @@ START_TEST(parts_of_a_relocatable_program_are_joined)
 }
 END_TEST
 
+START_TEST(parts_without_ptx_matter_only_when_needed)
+{
+    static const char caller[] =
+        ".version 7.0\n.target sm_50\n.address_size 64\n"
+        ".extern .func (.param .b32 out) lost ();\n"
+        ".visible .entry ask()\n{\n .reg .b32 %r<2>;\n {\n"
+        " .param .b32 back;\n call.uni (back), lost, ();\n"
+        " ld.param.b32 %r0, [back];\n }\n ret;\n}\n";
+    struct built a = build(part_a), b = build(part_b), c = build(caller);
+    struct built newer = build(part_b);
+    struct sample machine = sample("machine");
+    newer.entry.sm = 121;
+    CUmodule module;
+    begin();
+    const void *spare[] = {&a, machine.bytes, &newer, &b, NULL};
+    struct wrapper wrapper = {MAGIC_WRAPPER, 2, NULL, spare};
+    OK(cuModuleLoadData(&module, &wrapper));
+    const void *needed[] = {&c, machine.bytes, NULL};
+    wrapper.parts = needed;
+    WANT(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, &wrapper));
+    const void *nothing[] = {machine.bytes, &newer, NULL};
+    wrapper.parts = nothing;
+    WANT(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, &wrapper));
+}
+END_TEST
+
 /* A copy that ends where readable memory does. */
 static uint8_t *at_the_edge(const struct sample *s)
 {
@@ -277,5 +303,6 @@ SUITE_MAIN("softcuda driver: fat binaries", 60,
            a_library_takes_a_compressed_image,
            machine_code_only_is_refused_with_the_option_that_helps,
            parts_of_a_relocatable_program_are_joined,
+           parts_without_ptx_matter_only_when_needed,
            mutated_images_are_refused_and_nothing_crashes,
            images_that_end_early_are_refused, bombs_are_refused)

@@ -26,6 +26,7 @@ static void measure(struct sc_load_answer *head, const struct sc_module *module,
 {
     head->log_bytes = (uint32_t)strlen(log) + 1;
     if (module) {
+        head->target = sc_module_target(module);
         head->kernels = (uint32_t)sc_module_kernels(module);
         head->variables = (uint32_t)sc_module_variables(module);
     }

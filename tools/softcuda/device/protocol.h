@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 2u
+#define SC_PROTOCOL_VERSION 3u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
@@ -39,7 +39,8 @@ enum sc_command_type {
     SC_COMMAND_UNLOAD, /* forget a module */
     SC_COMMAND_LAUNCH, /* run a kernel, parameters follow */
     SC_COMMAND_FILL,   /* set rows of 1, 2 or 4-byte elements */
-    SC_COMMAND_COPY    /* copy rows within device memory */
+    SC_COMMAND_COPY,   /* copy rows within device memory */
+    SC_COMMAND_LIMIT   /* set a limit of device code */
 };
 
 /** Head of every command; `bytes` counts it too and is a multiple of 16.
@@ -106,6 +107,13 @@ struct sc_command_copy {
     uint64_t width, height, depth;
 };
 
+struct sc_command_limit {
+    struct sc_command head;
+    uint64_t bytes;
+    uint32_t limit; /* a value of enum sc_exec_limit */
+    uint32_t reserved;
+};
+
 /* Who ran a launch. */
 #define SC_RAN_INTERPRETED 1u
 #define SC_RAN_NATIVE      2u
@@ -126,6 +134,8 @@ struct sc_load_answer {
     uint32_t log_bytes; /* text after the tables, with its NUL */
     uint32_t kernels, params, variables;
     uint32_t name_bytes; /* names after the log, each with its NUL */
+    uint32_t target;     /* capability the PTX was made for */
+    uint32_t reserved;
     uint64_t module;
     uint64_t heap_bytes; /* variable storage this device uses in all */
     uint64_t total_bytes;

@@ -273,6 +273,12 @@ static enum sc_exec_status execute(const struct sc_command *command,
     case SC_COMMAND_COPY:
         sc_copy_run(body);
         return SC_EXEC_OK;
+    case SC_COMMAND_LIMIT: {
+        const struct sc_command_limit *c = body;
+        return sc_exec_set_limit((enum sc_exec_limit)c->limit, c->bytes)
+                   ? SC_EXEC_OK
+                   : SC_EXEC_BAD_LAUNCH;
+    }
     case SC_COMMAND_PAD:
         break;
     }

@@ -7,11 +7,15 @@
 #include "driver/handle.h"
 #include "driver/memory.h"
 #include "driver/output.h"
+#include "driver/sched.h"
+#include "exec/exec.h"
 
 #include "driver/entry.h"
 
 /* Of one thread, as on hardware. */
-#define MOST_STACK ((size_t)512 << 10)
+#define MOST_STACK    ((size_t)512 << 10)
+#define USUAL_STACK   ((size_t)32 << 10)
+#define SMALLEST_HEAP ((size_t)4 << 10)
 
 static CUresult check(CUcontext ctx)
 {
@@ -205,6 +209,41 @@ static bool has_limit(CUlimit limit)
            limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE;
 }
 
+/* Tell the device; what one context sets holds for all on its device. */
+static CUresult set_device_limit(CUcontext ctx, enum sc_exec_limit limit,
+                                 uint64_t bytes)
+{
+    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, ctx->device, NULL);
+    struct sc_command_limit *c =
+        op ? sc_op_command(op, SC_COMMAND_LIMIT, sizeof *c) : NULL;
+    if (!c)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    c->limit = limit;
+    c->bytes = bytes;
+    CUresult result = sc_op_submit_wait(op, NULL);
+    return result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+               ? CUDA_ERROR_INVALID_VALUE
+               : result;
+}
+
+static CUresult set_stack(CUcontext ctx, size_t *value)
+{
+    if (*value > MOST_STACK)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = (*value + 15) & ~(size_t)15;
+    /* what a thread has anyway is never taken from it */
+    return set_device_limit(ctx, SC_LIMIT_STACK,
+                            *value > USUAL_STACK ? *value : USUAL_STACK);
+}
+
+static CUresult set_heap(CUcontext ctx, size_t value)
+{
+    if (value == ctx->limits[CU_LIMIT_MALLOC_HEAP_SIZE])
+        return CUDA_SUCCESS;
+    return set_device_limit(ctx, SC_LIMIT_HEAP,
+                            value > SMALLEST_HEAP ? value : SMALLEST_HEAP);
+}
+
 SC_API cuCtxSetLimit(CUlimit limit, size_t value)
 {
     CUcontext ctx;
@@ -213,11 +252,10 @@ SC_API cuCtxSetLimit(CUlimit limit, size_t value)
         return CUDA_ERROR_INVALID_VALUE;
     if (!has_limit(limit))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if (limit == CU_LIMIT_STACK_SIZE) {
-        if (value > MOST_STACK)
-            return CUDA_ERROR_INVALID_VALUE;
-        value = (value + 15) & ~(size_t)15;
-    }
+    if (limit == CU_LIMIT_STACK_SIZE)
+        SC_TRY(set_stack(ctx, &value));
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
+        SC_TRY(set_heap(ctx, value));
     if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
         return CUDA_ERROR_INVALID_VALUE;
     if (limit == CU_LIMIT_PRINTF_FIFO_SIZE)

@@ -7,6 +7,7 @@
 #include "driver/entry.h"
 #include "driver/handle.h"
 #include "driver/module.h"
+#include "exec/exec.h"
 
 static CUfunction as_function(CUkernel kernel)
 {
@@ -41,6 +42,8 @@ static CUresult get_attribute(int *value, int attribute,
         *value = (int)info->registers;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        *value = (int)f->module->target;
+        return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
         *value = SC_SM;
         return CUDA_SUCCESS;
@@ -73,8 +76,8 @@ SC_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib,
     SC_TRY(resolve(hfunc, &f));
     switch ((int)attrib) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 ||
-            (unsigned)value + f->info->static_shared_bytes > (227u << 10))
+        if (value < 0 || (unsigned)value + f->info->static_shared_bytes >
+                             SC_MAX_SHARED_BYTES)
             return CUDA_ERROR_INVALID_VALUE;
         f->dynamic_shared_limit = value;
         return CUDA_SUCCESS;

@@ -169,12 +169,30 @@ static CUresult take_container(const uint8_t *at, struct sc_text *text,
     return take(&survey, text, why, why_bytes);
 }
 
+/* A part was left out: is it needed? */
+static CUresult check_missing(const struct sc_joint *joint,
+                              struct sc_text *text, char *why, size_t why_bytes)
+{
+    char name[100];
+    if (!sc_joint_missing(joint, name, sizeof name))
+        return CUDA_SUCCESS;
+    snprintf(why, why_bytes,
+             "a part of this program holds no PTX this device can run and "
+             "'%s' is defined nowhere else; compile every part with nvcc "
+             "-gencode arch=compute_75,code=compute_75",
+             name);
+    free(text->text);
+    *text = (struct sc_text){0};
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
 /* Parts of a program compiled with -rdc=true: one text out of each. */
 static CUresult take_parts(const uint8_t *const *parts, struct sc_text *text,
                            char *why, size_t why_bytes)
 {
     struct sc_joint joint = {0};
     CUresult result = CUDA_SUCCESS;
+    bool skipped = false;
     for (size_t i = 0; result == CUDA_SUCCESS && i < MOST_PARTS; i++) {
         const uint8_t *part;
         struct sc_text one = {0};
@@ -187,11 +205,21 @@ static CUresult take_parts(const uint8_t *const *parts, struct sc_text *text,
             result = take_container(part, &one, why, why_bytes);
             if (result == CUDA_SUCCESS && !sc_joint_add(&joint, one.text))
                 result = CUDA_ERROR_OUT_OF_MEMORY;
+            /* parts of nvcc's own libraries may be machine code; nobody may
+             * need them */
+            if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
+                skipped = true;
+                result = CUDA_SUCCESS;
+            }
         }
         free(one.text);
     }
+    if (result == CUDA_SUCCESS && joint.count == 0)
+        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
     if (result == CUDA_SUCCESS && !sc_joint_finish(&joint, text))
         result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == CUDA_SUCCESS && skipped)
+        result = check_missing(&joint, text, why, why_bytes);
     sc_joint_fini(&joint);
     return result;
 }

@@ -417,14 +417,14 @@ static void write_all(struct output *out, struct sc_joint *joint,
 
 bool sc_joint_finish(struct sc_joint *joint, struct sc_text *text)
 {
-    if (joint->count == 1) {
-        *text = (struct sc_text){joint->texts[0], strlen(joint->texts[0])};
-        joint->count = 0;
-        return true;
-    }
     for (size_t i = 0; i < joint->count; i++)
         if (!read_text(joint, i))
             return false;
+    if (joint->count == 1) {
+        *text =
+            (struct sc_text){strdup(joint->texts[0]), strlen(joint->texts[0])};
+        return text->text != NULL;
+    }
     size_t count;
     struct output out = {0};
     struct sc_joint_statement **list = sorted(joint, &count);
@@ -440,6 +440,37 @@ bool sc_joint_finish(struct sc_joint *joint, struct sc_text *text)
         return false;
     }
     return true;
+}
+
+/* What the device itself provides. */
+static bool is_provided(const struct sc_joint_statement *s)
+{
+    static const char *const names[] = {"vprintf", "malloc", "free",
+                                        "__assertfail"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_word(s->name, s->name_bytes, names[i]))
+            return true;
+    return false;
+}
+
+bool sc_joint_missing(const struct sc_joint *joint, char *name,
+                      size_t name_bytes)
+{
+    for (size_t i = 0; i < joint->statement_count; i++) {
+        const struct sc_joint_statement *s = &joint->statements[i];
+        if (s->kind != FUNCTION || s->body || s->linking != EXTERN ||
+            !s->name || is_provided(s))
+            continue;
+        bool found = false;
+        for (size_t k = 0; !found && k < joint->statement_count; k++)
+            found = joint->statements[k].body &&
+                    is_same_name(s, &joint->statements[k]);
+        if (!found) {
+            snprintf(name, name_bytes, "%.*s", (int)s->name_bytes, s->name);
+            return true;
+        }
+    }
+    return false;
 }
 
 void sc_joint_fini(struct sc_joint *joint)

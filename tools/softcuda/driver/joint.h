@@ -32,6 +32,11 @@ bool sc_joint_add(struct sc_joint *joint, const char *text);
  */
 bool sc_joint_finish(struct sc_joint *joint, struct sc_text *text);
 
+/** After sc_joint_finish: a function that a text uses and none defines.
+ *  Return: false: there is none. */
+bool sc_joint_missing(const struct sc_joint *joint, char *name,
+                      size_t name_bytes);
+
 /** Free what it holds. */
 void sc_joint_fini(struct sc_joint *joint);
 

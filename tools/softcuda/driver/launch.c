@@ -1,5 +1,5 @@
 /*
- * Owns: kernel launches, host functions, occupancy.
+ * Owns: kernel launches, host functions.
  * Does not own: functions (module.c), execution (the device process).
  * Lock: none of its own.
  */
@@ -135,25 +135,6 @@ SC_API cuLaunchKernel(CUfunction f, unsigned int gridDimX,
     return launch(f, &s, hStream, kernelParams, extra);
 }
 
-static unsigned resident_blocks(const struct CUfunc_st *f, unsigned threads,
-                                size_t dynamic)
-{
-    unsigned warps = (threads + 31) / 32;
-    unsigned registers = f->info->registers > 16 ? f->info->registers : 16;
-    unsigned blocks = 32;
-    unsigned by_threads = 2048 / (warps * 32);
-    unsigned by_registers = 65536 / (registers * warps * 32);
-    size_t shared = f->info->static_shared_bytes + dynamic;
-    size_t by_shared = shared ? (228u << 10) / (shared + 1024) : blocks;
-    if (by_threads < blocks)
-        blocks = by_threads;
-    if (by_registers < blocks)
-        blocks = by_registers;
-    if (by_shared < blocks)
-        blocks = (unsigned)by_shared;
-    return blocks;
-}
-
 SC_API cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
                                  unsigned int gridDimY, unsigned int gridDimZ,
                                  unsigned int blockDimX, unsigned int blockDimY,
@@ -170,9 +151,10 @@ SC_API cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_function_resolve(f, ctx, &function));
     SC_TRY(check_shape(&s, function));
-    uint64_t fits = (uint64_t)SC_SMS *
-                    resident_blocks(function, blockDimX * blockDimY * blockDimZ,
-                                    sharedMemBytes);
+    uint64_t fits =
+        (uint64_t)SC_SMS *
+        sc_occupancy_blocks(function, blockDimX * blockDimY * blockDimZ,
+                            sharedMemBytes);
     if ((uint64_t)gridDimX * gridDimY * gridDimZ > fits)
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return launch(f, &s, hStream, kernelParams, NULL);
@@ -256,92 +238,4 @@ SC_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback,
     return submit_host(hStream, (struct sc_op_host){.callback = callback,
                                                     .handle = hStream,
                                                     .data = userData});
-}
-
-SC_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks,
-                                                   CUfunction func,
-                                                   int blockSize,
-                                                   size_t dynamicSMemSize)
-{
-    CUcontext ctx;
-    CUfunction f;
-    SC_TRY(sc_enter_context(&ctx));
-    SC_TRY(sc_function_resolve(func, ctx, &f));
-    if (!numBlocks || blockSize <= 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    bool fits = (unsigned)blockSize <= f->info->max_threads;
-    *numBlocks =
-        fits ? (int)resident_blocks(f, (unsigned)blockSize, dynamicSMemSize)
-             : 0;
-    return CUDA_SUCCESS;
-}
-
-SC_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize,
-    unsigned int flags)
-{
-    if (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return CUDA_ERROR_INVALID_VALUE;
-    return cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        numBlocks, func, blockSize, dynamicSMemSize);
-}
-
-SC_API
-cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
-                                 CUfunction func,
-                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                 size_t dynamicSMemSize, int blockSizeLimit)
-{
-    CUcontext ctx;
-    CUfunction f;
-    SC_TRY(sc_enter_context(&ctx));
-    SC_TRY(sc_function_resolve(func, ctx, &f));
-    if (!minGridSize || !blockSize || blockSizeLimit < 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    int limit = (int)f->info->max_threads;
-    if (blockSizeLimit && blockSizeLimit < limit)
-        limit = blockSizeLimit;
-    unsigned best = 0;
-    for (int threads = (limit + 31) / 32 * 32; threads > 0; threads -= 32) {
-        int size = threads < limit ? threads : limit;
-        size_t dynamic = blockSizeToDynamicSMemSize
-                             ? blockSizeToDynamicSMemSize(size)
-                             : dynamicSMemSize;
-        unsigned blocks = resident_blocks(f, (unsigned)size, dynamic);
-        if (blocks * (unsigned)size > best) {
-            best = blocks * (unsigned)size;
-            *blockSize = size;
-            *minGridSize = (int)blocks * SC_SMS;
-        }
-    }
-    return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-SC_API cuOccupancyMaxPotentialBlockSizeWithFlags(
-    int *minGridSize, int *blockSize, CUfunction func,
-    CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
-    int blockSizeLimit, unsigned int flags)
-{
-    if (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return CUDA_ERROR_INVALID_VALUE;
-    return cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func,
-                                            blockSizeToDynamicSMemSize,
-                                            dynamicSMemSize, blockSizeLimit);
-}
-
-SC_API cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
-                                               CUfunction func, int numBlocks,
-                                               int blockSize)
-{
-    CUcontext ctx;
-    CUfunction f;
-    SC_TRY(sc_enter_context(&ctx));
-    SC_TRY(sc_function_resolve(func, ctx, &f));
-    if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    size_t each = (228u << 10) / (size_t)numBlocks;
-    size_t used = f->info->static_shared_bytes + 1024;
-    size_t left = each > used ? each - used : 0;
-    *dynamicSmemSize = left < SC_MAX_SHARED_BYTES ? left : SC_MAX_SHARED_BYTES;
-    return CUDA_SUCCESS;
 }

@@ -150,6 +150,7 @@ static bool adopt_answer(CUmodule module, uint8_t *answer)
     module->names =
         (const char *)(module->variables + head->variables) + head->log_bytes;
     module->number = head->module;
+    module->target = head->target;
     module->answer = answer;
     module->functions = calloc(head->kernels + 1, sizeof *module->functions);
     if (!module->functions)

@@ -26,6 +26,7 @@ struct CUmod_st {
     CUcontext ctx;
     CUlibrary library;   /* that loaded it, or NULL */
     uint64_t number;     /* in commands */
+    uint32_t target;     /* capability its PTX was made for */
     uint64_t heap_bytes; /* variable storage it was charged for */
     uint8_t *answer;     /* of the device: tables and names */
     struct CUfunc_st *functions;
@@ -85,6 +86,11 @@ CUfunction sc_module_function(CUmodule module, const char *name);
 /** Variable by name, NULL if there is none. Thread: any. */
 const struct sc_load_variable *sc_module_variable_of(CUmodule module,
                                                      const char *name);
+
+/** Blocks of so many threads and bytes of dynamic shared memory that one
+ *  multiprocessor holds at a time; 0: it cannot run. Thread: any. */
+unsigned sc_occupancy_blocks(const struct CUfunc_st *f, unsigned threads,
+                             size_t dynamic);
 
 /** The library's module in a context, loaded on first use. */
 CUresult sc_library_module(CUlibrary library, CUcontext ctx, CUmodule *module);

@@ -146,6 +146,9 @@ enum sc_exec_status sc_module_load(struct sc_module **module, const char *ptx,
  */
 void sc_module_unload(struct sc_module *module);
 
+/** Return: capability of its .target, 75 = sm_75. Thread: any. */
+uint32_t sc_module_target(const struct sc_module *module);
+
 /** Return: number of kernels (.entry with a body). Thread: any. */
 size_t sc_module_kernels(const struct sc_module *module);
 

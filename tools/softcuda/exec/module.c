@@ -249,6 +249,11 @@ void sc_module_unload(struct sc_module *module)
     free(module);
 }
 
+uint32_t sc_module_target(const struct sc_module *module)
+{
+    return module->ir->sm;
+}
+
 size_t sc_module_kernels(const struct sc_module *module)
 {
     return module->kernel_count;
