@@ -2,6 +2,7 @@
  * Owns: the entry points of copies and memsets.
  * Does not own: how bytes move (copy.c, the device process).  No lock.
  */
+#include "driver/array.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
@@ -152,27 +153,35 @@ SC_API cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
 }
 
 /* One side of a 2-D or 3-D copy, from the fields of the call's structure. */
-static CUresult shaped_side(struct sc_copy_side *side, CUmemorytype type,
-                            const void *host, CUdeviceptr device, size_t x,
-                            size_t y, size_t z, size_t pitch, size_t height,
+struct side_fields {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    size_t x, y, z, level, pitch, height;
+};
+
+static CUresult shaped_side(struct sc_copy_side *side,
+                            const struct side_fields *f,
                             const struct sc_copy *copy)
 {
-    uint64_t base = type == CU_MEMORYTYPE_HOST ? of_pointer(host) : device;
-    if (type == CU_MEMORYTYPE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED)
+    uint64_t base =
+        f->type == CU_MEMORYTYPE_HOST ? of_pointer(f->host) : f->device;
+    if (f->level != 0)
+        return CUDA_ERROR_INVALID_VALUE; /* of mipmaps, which there are none */
+    if (f->type == CU_MEMORYTYPE_ARRAY)
+        return sc_array_side(f->array, f->x, f->y, f->z, copy, side);
+    if (f->type < CU_MEMORYTYPE_HOST || f->type > CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (type == CU_MEMORYTYPE_DEVICE && !sc_memory_in_window(device))
+    if (f->type == CU_MEMORYTYPE_DEVICE && !sc_memory_in_window(f->device))
         return CUDA_ERROR_INVALID_VALUE;
-    if (pitch == 0)
-        pitch = copy->width;
-    if (height == 0)
-        height = copy->height;
+    size_t pitch = f->pitch ? f->pitch : copy->width;
+    size_t height = f->height ? f->height : copy->height;
     if (pitch < copy->width && (copy->height > 1 || copy->depth > 1))
         return CUDA_ERROR_INVALID_VALUE;
     side->pitch = pitch;
     side->slice = pitch * height;
-    side->base = base + z * side->slice + y * pitch + x;
+    side->base = base + f->z * side->slice + f->y * pitch + f->x;
     return CUDA_SUCCESS;
 }
 
@@ -185,12 +194,14 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
         .width = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
     if (sc_copy_bytes(&copy) == 0)
         return CUDA_SUCCESS;
-    SC_TRY(shaped_side(&copy.src, p->srcMemoryType, p->srcHost, p->srcDevice,
-                       p->srcXInBytes, p->srcY, p->srcZ, p->srcPitch,
-                       p->srcHeight, &copy));
-    SC_TRY(shaped_side(&copy.dst, p->dstMemoryType, p->dstHost, p->dstDevice,
-                       p->dstXInBytes, p->dstY, p->dstZ, p->dstPitch,
-                       p->dstHeight, &copy));
+    struct side_fields src = {
+        p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes,
+        p->srcY,          p->srcZ,    p->srcLOD,    p->srcPitch, p->srcHeight};
+    struct side_fields dst = {
+        p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes,
+        p->dstY,          p->dstZ,    p->dstLOD,    p->dstPitch, p->dstHeight};
+    SC_TRY(shaped_side(&copy.src, &src, &copy));
+    SC_TRY(shaped_side(&copy.dst, &dst, &copy));
     return submit(&copy, stream, async);
 }
 
@@ -203,12 +214,14 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
                        .srcMemoryType = p->srcMemoryType,
                        .srcHost = p->srcHost,
                        .srcDevice = p->srcDevice,
+                       .srcArray = p->srcArray,
                        .srcPitch = p->srcPitch,
                        .dstXInBytes = p->dstXInBytes,
                        .dstY = p->dstY,
                        .dstMemoryType = p->dstMemoryType,
                        .dstHost = p->dstHost,
                        .dstDevice = p->dstDevice,
+                       .dstArray = p->dstArray,
                        .dstPitch = p->dstPitch,
                        .WidthInBytes = p->WidthInBytes,
                        .Height = p->Height,
@@ -249,17 +262,21 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream,
     CUDA_MEMCPY3D q = {.srcXInBytes = p->srcXInBytes,
                        .srcY = p->srcY,
                        .srcZ = p->srcZ,
+                       .srcLOD = p->srcLOD,
                        .srcMemoryType = p->srcMemoryType,
                        .srcHost = p->srcHost,
                        .srcDevice = p->srcDevice,
+                       .srcArray = p->srcArray,
                        .srcPitch = p->srcPitch,
                        .srcHeight = p->srcHeight,
                        .dstXInBytes = p->dstXInBytes,
                        .dstY = p->dstY,
                        .dstZ = p->dstZ,
+                       .dstLOD = p->dstLOD,
                        .dstMemoryType = p->dstMemoryType,
                        .dstHost = p->dstHost,
                        .dstDevice = p->dstDevice,
+                       .dstArray = p->dstArray,
                        .dstPitch = p->dstPitch,
                        .dstHeight = p->dstHeight,
                        .WidthInBytes = p->WidthInBytes,

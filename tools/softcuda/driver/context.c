@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "driver/array.h"
 #include "driver/device.h"
 #include "driver/handle.h"
 #include "driver/memory.h"
@@ -115,6 +116,8 @@ void sc_context_free(CUcontext ctx)
     sc_handle_remove(ctx);
     sc_context_wait(ctx);
     sc_module_free_context(ctx);
+    sc_texture_free_context(ctx);
+    sc_array_free_context(ctx);
     sc_alloc_free_context(ctx);
     sc_stream_forget(ctx);
     for (int peer = 0; peer < sc_device_count(); peer++)
