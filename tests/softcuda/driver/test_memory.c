@@ -193,7 +193,7 @@ START_TEST(shaped_copies_move_boxes)
     ck_assert_mem_eq(dst[1], src[0], sizeof dst[1]);
     ck_assert_mem_eq(dst[2], src[2], sizeof dst[2]);
     rows.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    WANT(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2D(&rows));
+    WANT(CUDA_ERROR_INVALID_HANDLE, cuMemcpy2D(&rows));
     rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
     rows.Height = 1000;
     WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&rows));
