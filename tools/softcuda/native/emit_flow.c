@@ -272,7 +272,7 @@ static void check_barrier(struct sc_gen *gen, const struct sc_inst *inst)
         (id->kind != SC_OPERAND_INT || id->bits != 0))
         sc_gen_refuse(gen, "the generator lacks barriers other than number 0");
     if (is_diverged(gen, gen->place) &&
-        (inst->operand_count > 1 || sc_gen_next(gen, gen->place) < gen->count))
+        (inst->operand_count > 1 || sc_gen_waits(gen, gen->place, gen->count)))
         sc_gen_refuse(gen, "lanes may wait for each other at barriers");
 }
 
