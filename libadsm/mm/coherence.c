@@ -10,6 +10,7 @@
  */
 #include "mm/coherence.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
 #include "os/vm.h"
@@ -163,9 +164,11 @@ static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
             atomic_load_explicit(&object->blocks[i], memory_order_relaxed);
         if (old & ADSM_BLOCK_MAPPED)
             continue;
+        uint64_t began = adsm_now_ns();
         adsm_status_t rc =
             adsm_vm_populate((uintptr_t)object->host + run_offset(object, i),
                              run_page_bytes(object, i, 1), write);
+        adsm_object_memory_add(adsm_now_ns() - began);
         if (rc == ADSM_OK && write)
             atomic_fetch_or_explicit(&object->blocks[i], ADSM_BLOCK_MAPPED,
                                      memory_order_relaxed);

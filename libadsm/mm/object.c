@@ -2,6 +2,7 @@
 #include "mm/object.h"
 #include "mm/index.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/pool.h"
@@ -40,6 +41,9 @@ static struct {
     struct adsm_object **items;
     size_t capacity;
 } walk = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_TABLE)};
+
+/* Initial-exec: the fault handler must not allocate on first use. */
+static __thread uint64_t memory_ns __attribute__((tls_model("initial-exec")));
 
 static uint32_t log2_ceil(size_t n)
 {
@@ -292,10 +296,22 @@ int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes)
         c++;
     if (c == last)
         return ADSM_OK;
+    uint64_t began = adsm_now_ns();
     adsm_lock_acquire(&host_lock);
     int rc = commit_chunks(object, c, last);
     adsm_lock_release(&host_lock);
+    memory_ns += adsm_now_ns() - began;
     return rc;
+}
+
+uint64_t adsm_object_memory_ns(void)
+{
+    return memory_ns;
+}
+
+void adsm_object_memory_add(uint64_t ns)
+{
+    memory_ns += ns;
 }
 
 void adsm_object_update_near(struct adsm_object *object)

@@ -100,6 +100,16 @@ int adsm_object_back(struct adsm_object *object);
  *  Signal: fault path */
 int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes);
 
+/**
+ * Time this thread has spent in getting host pages from the system, which a
+ * program of its own would spend when it first touches its memory.
+ *
+ * `add` adds what was spent outside adsm_object_commit.
+ * Signal: fault path
+ */
+uint64_t adsm_object_memory_ns(void);
+void adsm_object_memory_add(uint64_t ns);
+
 /** Call `visit` for every object of `accel` (NULL: all), near ones only or
  *  all of them; the visitor may take the object's lock. Stops on failure. */
 typedef int adsm_object_visit(struct adsm_object *object, void *context);

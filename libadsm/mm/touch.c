@@ -73,6 +73,7 @@ static int touch_block(struct adsm_object *object, uint32_t i,
 static bool touch(uintptr_t address, enum adsm_access access)
 {
     uint64_t start = adsm_now_ns(), copying = adsm_dma_spent_ns();
+    uint64_t getting = adsm_object_memory_ns();
     adsm_gate_enter();
     struct adsm_object *object = adsm_index_acquire((void *)address);
     if (!object) {
@@ -97,6 +98,7 @@ static bool touch(uintptr_t address, enum adsm_access access)
     uint64_t end = adsm_now_ns();
     ADSM_COUNT(ns_fault, end - start);
     ADSM_COUNT(ns_fault_copy, adsm_dma_spent_ns() - copying);
+    ADSM_COUNT(ns_fault_memory, adsm_object_memory_ns() - getting);
     if (access == ADSM_WRITE)
         ADSM_COUNT(faults_write, 1);
     else

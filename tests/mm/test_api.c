@@ -123,6 +123,36 @@ START_TEST(small_objects_of_a_slab_move_one_by_one)
 }
 END_TEST
 
+START_TEST(time_of_a_fault_is_told_apart)
+{
+    enum { BYTES = 4 << 20 };
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(BYTES);
+    uint64_t fault = adsm_stats_get(ADSM_STAT_ns_fault);
+    uint64_t copy = adsm_stats_get(ADSM_STAT_ns_fault_copy);
+    uint64_t memory = adsm_stats_get(ADSM_STAT_ns_fault_memory);
+    bool watched = adsm_coherence_protocol()->first != ADSM_DIRTY;
+    /* The first store needs pages of the host and no transfer. */
+    *(volatile uint8_t *)p = 1;
+    if (watched) {
+        ck_assert_uint_gt(adsm_stats_get(ADSM_STAT_ns_fault_memory), memory);
+        ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_ns_fault_copy), copy);
+    }
+    device_fill(f.fill, p, 1000, 3);
+    copy = adsm_stats_get(ADSM_STAT_ns_fault_copy);
+    uint64_t down = adsm_stats_get(ADSM_STAT_ns_down);
+    /* The next one fetches into pages that are there. */
+    ck_assert_int_eq(*(volatile uint8_t *)p, filled(0, 3));
+    ck_assert_uint_gt(adsm_stats_get(ADSM_STAT_ns_fault_copy), copy);
+    ck_assert_uint_le(adsm_stats_get(ADSM_STAT_ns_fault_copy) - copy,
+                      adsm_stats_get(ADSM_STAT_ns_down) - down);
+    ck_assert_uint_ge(adsm_stats_get(ADSM_STAT_ns_fault) - fault,
+                      adsm_stats_get(ADSM_STAT_ns_fault_copy) - copy +
+                          adsm_stats_get(ADSM_STAT_ns_fault_memory) - memory);
+    must(adsmFree(p));
+}
+END_TEST
+
 START_TEST(range_kernel_handles_every_element_once)
 {
     static const char ptx[] =
@@ -327,6 +357,7 @@ SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
            range_kernel_handles_every_element_once,
            store_to_fresh_cuda_memory_fetches_nothing,
            small_objects_of_a_slab_move_one_by_one,
+           time_of_a_fault_is_told_apart,
            annotated_input_stays_valid_on_the_cpu,
            object_assigned_to_one_kernel_is_left_alone_by_others,
            object_of_an_unloaded_kernel_belongs_to_all_again,

@@ -24,7 +24,7 @@ struct result {
 
     /* The runtime's counters; zero without it. */
     uint64_t bytes_up, bytes_down, faults;
-    double fault_s, fault_copy_s, up_s, down_s;
+    double fault_s, fault_copy_s, fault_memory_s, up_s, down_s;
 
     /* The software device's; `device` is false on another. */
     bool device;
