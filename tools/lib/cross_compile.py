@@ -9,7 +9,9 @@ copied alone into OUT-DIR, so that the host's own C library headers cannot be
 found by mistake. Tests and benches need more such libraries and are left out,
 and so is what a build generates for its own machine only.
 """
+import concurrent.futures
 import json
+import os
 import pathlib
 import shlex
 import shutil
@@ -21,6 +23,8 @@ ROOMS = ('libadsm/', 'protocols/', 'interpose/', 'tools/')
 # Sources built for one kind of x86 only, and the macro that says they exist.
 HOST_ONLY = '-march=x86-64'
 DROP = ('-DSC_HAVE_X86_SETS', '-I/usr/include')
+# What meson puts before the compiler when it is installed.
+CACHES = ('ccache', 'sccache')
 
 
 def borrow_headers(folder):
@@ -33,7 +37,8 @@ def borrow_headers(folder):
 
 def arguments(entry, compiler, headers, output):
     """The entry's own command line for `compiler`, writing to `output`."""
-    words = shlex.split(entry['command'])[1:]
+    words = shlex.split(entry['command'])
+    words = words[2 if pathlib.Path(words[0]).name in CACHES else 1:]
     kept, skip = [], False
     for word in words:
         if skip:
@@ -48,30 +53,45 @@ def arguments(entry, compiler, headers, output):
             str(headers), '-c', '-o', str(output)]
 
 
-def main():
-    compiler, build, out = sys.argv[1], pathlib.Path(sys.argv[2]), \
-        pathlib.Path(sys.argv[3]).resolve()
-    borrow_headers(out / 'include')
+def chosen(build):
+    """(name, entry) of every source the target has."""
     root = pathlib.Path.cwd()
-    done, failed = 0, 0
     for entry in json.loads((build / 'compile_commands.json').read_text()):
         source = (pathlib.Path(entry['directory']) / entry['file']).resolve()
         if not source.is_relative_to(root):
             continue
         name = str(source.relative_to(root))
-        if not name.startswith(ROOMS) or not name.endswith('.c') or \
-                HOST_ONLY in entry['command']:
-            continue
+        if name.startswith(ROOMS) and name.endswith('.c') and \
+                HOST_ONLY not in entry['command']:
+            yield name, entry
+
+
+def main():
+    compiler, build, out = sys.argv[1], pathlib.Path(sys.argv[2]), \
+        pathlib.Path(sys.argv[3]).resolve()
+    borrow_headers(out / 'include')
+
+    def compile_one(task):
+        number, (_, entry) = task
+        output = out / f'{number}.o'
         run = subprocess.run(
-            arguments(entry, compiler, out / 'include', out / 'out.o'),
+            arguments(entry, compiler, out / 'include', output),
             cwd=entry['directory'], capture_output=True, text=True,
             check=False)
-        done += 1
-        if run.returncode:
-            failed += 1
-            print(name, run.stderr, sep='\n')
-    print(f'{done - failed} of {done} sources compile with {compiler}')
-    return 1 if failed or not done else 0
+        output.unlink(missing_ok=True)
+        return run
+
+    work = list(chosen(build))
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (name, _), run in zip(work, pool.map(compile_one,
+                                                 enumerate(work))):
+            if run.returncode:
+                failed += 1
+                print(name, run.stderr, sep='\n')
+    print(f'{len(work) - failed} of {len(work)} sources compile '
+          f'with {compiler}')
+    return 1 if failed or not work else 0
 
 
 if __name__ == '__main__':
