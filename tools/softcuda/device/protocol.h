@@ -162,7 +162,6 @@ struct sc_load_variable {
 struct sc_shared {
     uint32_t version;
     _Atomic uint32_t ready; /* 1 mapped and serving, 2 address collision */
-    _Atomic int32_t cancel; /* non-zero stops the running kernel */
     uint32_t sm;            /* capability to report, 90 = 9.0 */
     uint64_t window_base, window_bytes;
     uint64_t heap_base, heap_bytes, heap_offset; /* module variables */
@@ -182,6 +181,9 @@ struct sc_shared {
     /* why kernels are not run natively, each text once; [0] is not used */
     char why[SC_WHY_SLOTS][160];
     struct sc_result results[SC_RESULT_SLOTS];
+    /* Non-zero stops the kernel whose result goes to that slot; set by the
+     * driver while the command is in the ring, cleared after its result. */
+    _Atomic int32_t cancel[SC_RESULT_SLOTS];
     _Alignas(64) uint8_t ring[SC_RING_BYTES];
 
     /* What kernels print: bytes ever claimed by a writer, then bytes ever

@@ -211,13 +211,15 @@ static enum sc_exec_status launch(const struct sc_command_launch *command,
     if (command->module >= module_count || !modules[command->module])
         return SC_EXEC_BAD_LAUNCH;
     struct sc_launch_report report = {0};
+    uint32_t slot = atomic_load_explicit(&channel->done, memory_order_relaxed) %
+                    SC_RESULT_SLOTS;
     struct sc_launch launch = {
         .grid = {command->grid[0], command->grid[1], command->grid[2]},
         .block = {command->block[0], command->block[1], command->block[2]},
         .dynamic_shared_bytes = command->shared_bytes,
         .params = command->params,
         .param_bytes = command->param_bytes,
-        .cancel = (const volatile int *)&channel->cancel,
+        .cancel = (const volatile int *)&channel->cancel[slot],
         .print = sc_output_print,
         .print_ctx = channel,
         .cooperative = command->cooperative != 0,

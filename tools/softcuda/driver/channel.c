@@ -108,6 +108,21 @@ static void choose_wake(struct sc_channel *channel)
     atomic_store(&channel->shared->wake_at, wake);
 }
 
+static void set_cancel(struct sc_channel *channel, struct sc_op *op, bool on)
+{
+    atomic_store(&channel->shared->cancel[(op->sequence - 1) % SC_RESULT_SLOTS],
+                 on);
+    op->cancelled = on;
+}
+
+void sc_channel_cancel(struct sc_device *device, CUcontext ctx)
+{
+    /* what is in flight keeps its slot: the lock keeps others off the ring */
+    for (struct sc_op *op = device->channel.flight.first; op; op = op->next)
+        if (op->ctx == ctx)
+            set_cancel(&device->channel, op, true);
+}
+
 void sc_channel_want(struct sc_op *op)
 {
     if (op->kind != SC_OP_COMPUTE || op->sequence == 0 || !op->device)
@@ -189,6 +204,8 @@ static void reap(struct sc_device *device)
         op->compute.answer = channel->shared->results[reaped % SC_RESULT_SLOTS];
         atomic_store_explicit(&channel->reaped, ++reaped, memory_order_relaxed);
         channel->in_flight--;
+        if (op->cancelled)
+            set_cancel(channel, op, false);
         CUresult result = result_of(op->compute.answer.status);
         if (result != CUDA_SUCCESS)
             report_fault(device, op);

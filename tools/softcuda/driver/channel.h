@@ -39,6 +39,10 @@ void sc_channel_unquiet(struct sc_device *device);
  *  Thread: any, sc_sched_lock not held. */
 void sc_channel_help(struct sc_device *device);
 
+/** Stop the kernels of a context that are in the ring; they end with
+ *  CUDA_ERROR_LAUNCH_TIMEOUT.  Thread: holds sc_sched_lock. */
+void sc_channel_cancel(struct sc_device *device, CUcontext ctx);
+
 /** The device process is gone: fail what it still had to do.
  *  Thread: holds sc_sched_lock. */
 void sc_channel_fail(struct sc_device *device);

@@ -18,6 +18,11 @@
 
 #define STACK_DEPTH 64
 
+/* What kernels get to end by themselves when their context is destroyed, and
+ * how often those that entered the ring later are stopped too. */
+#define GRACE_NS  3000000000u
+#define CANCEL_NS 20000000u
+
 pthread_mutex_t sc_start_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CUcontext all; /* sched lock */
@@ -104,6 +109,26 @@ CUresult sc_context_wait(CUcontext ctx)
     return result;
 }
 
+/* The last wait: nobody will see what kernels that go on and on compute. */
+static void finish(CUcontext ctx)
+{
+    struct sc_op *op = barrier(ctx, ctx->device);
+    if (!op)
+        return;
+    if (!sc_op_wait_for(op, GRACE_NS)) {
+        sc_say("device %d: a context is destroyed and its kernels still run "
+               "after %u s: they are stopped",
+               ctx->device->ordinal, (unsigned)(GRACE_NS / 1000000000u));
+        do {
+            pthread_mutex_lock(&sc_sched_lock);
+            sc_channel_cancel(ctx->device, ctx);
+            pthread_mutex_unlock(&sc_sched_lock);
+        } while (!sc_op_wait_for(op, CANCEL_NS));
+    }
+    sc_op_drop(op);
+    sc_output_drain(ctx->device);
+}
+
 void sc_context_mark_lost(struct sc_device *device)
 {
     for (CUcontext ctx = all; ctx; ctx = ctx->next)
@@ -114,7 +139,7 @@ void sc_context_mark_lost(struct sc_device *device)
 void sc_context_free(CUcontext ctx)
 {
     sc_handle_remove(ctx);
-    sc_context_wait(ctx);
+    finish(ctx);
     sc_module_free_context(ctx);
     sc_texture_free_context(ctx);
     sc_array_free_context(ctx);

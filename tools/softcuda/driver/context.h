@@ -37,7 +37,7 @@ extern pthread_mutex_t sc_start_lock;
 CUresult sc_context_new(CUcontext *ctx, struct sc_device *device,
                         unsigned flags, bool primary);
 
-/** Wait for its work, free all it owns.  Thread: holds the start lock. */
+/** Wait for its work, stop what does not end, free all it owns.  Thread: holds the start lock. */
 void sc_context_free(CUcontext ctx);
 
 /** Current context of the thread, NULL if none. */

@@ -18,6 +18,8 @@
 /* Two cores are the smallest machine: spin shorter than a context switch. */
 #define SPIN_NS 12000u
 
+#define FOR_EVER UINT64_MAX
+
 pthread_mutex_t sc_sched_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct sc_op *pool; /* under sc_sched_lock */
@@ -280,15 +282,21 @@ static bool spin_beyond(struct sc_op *op, uint32_t from)
     return done;
 }
 
-/* Spin, then sleep until the state is beyond `from`. */
-static void wait_beyond(struct sc_op *op, uint32_t from)
+/* Spin, then sleep until the state is beyond `from`, or the clock beyond
+ * `until_ns`.  Return: whether the state is. */
+static bool wait_beyond(struct sc_op *op, uint32_t from, uint64_t until_ns)
 {
     if (spin_beyond(op, from))
-        return;
+        return true;
     for (;;) {
         uint32_t state = atomic_load_explicit(&op->state, memory_order_acquire);
         if ((state & ~SC_OP_WAITED) > from)
-            return;
+            return true;
+        uint64_t now = until_ns == FOR_EVER ? 0 : sc_now_ns();
+        if (now >= until_ns)
+            return false;
+        struct timespec left = {(time_t)((until_ns - now) / 1000000000u),
+                                (long)((until_ns - now) % 1000000000u)};
         if (!(state & SC_OP_WAITED) &&
             !atomic_compare_exchange_strong(&op->state, &state,
                                             state | SC_OP_WAITED))
@@ -296,14 +304,20 @@ static void wait_beyond(struct sc_op *op, uint32_t from)
         pthread_mutex_lock(&sc_sched_lock);
         sc_channel_want(op);
         pthread_mutex_unlock(&sc_sched_lock);
-        sc_futex_wait(&op->state, state | SC_OP_WAITED, NULL);
+        sc_futex_wait(&op->state, state | SC_OP_WAITED,
+                      until_ns == FOR_EVER ? NULL : &left);
     }
 }
 
 CUresult sc_op_wait(struct sc_op *op)
 {
-    wait_beyond(op, SC_OP_READY);
+    wait_beyond(op, SC_OP_READY, FOR_EVER);
     return op->result;
+}
+
+bool sc_op_wait_for(struct sc_op *op, uint64_t ns)
+{
+    return wait_beyond(op, SC_OP_READY, sc_now_ns() + ns);
 }
 
 CUresult sc_op_run(struct sc_op *op, CUstream stream)
@@ -311,7 +325,7 @@ CUresult sc_op_run(struct sc_op *op, CUstream stream)
     op->by_caller = true;
     op->refs++;
     sc_op_submit(op, stream);
-    wait_beyond(op, SC_OP_PENDING);
+    wait_beyond(op, SC_OP_PENDING, FOR_EVER);
     if (!is_done(op)) {
         CUresult result = sc_copy_run(&op->copy);
         pthread_mutex_lock(&sc_sched_lock);

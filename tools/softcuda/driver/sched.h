@@ -50,6 +50,7 @@ struct sc_op_compute {
 struct sc_op {
     enum sc_op_kind kind;
     bool by_caller; /* executed by the submitting thread */
+    bool cancelled; /* its slot of sc_shared.cancel is set */
     struct sc_device *device;
     CUcontext ctx;   /* NULL for the driver's own commands */
     CUstream stream; /* until done */
@@ -142,6 +143,9 @@ void sc_op_complete(struct sc_op *op, CUresult result, uint64_t end_ns);
  * Thread: any, no lock held
  */
 CUresult sc_op_wait(struct sc_op *op);
+
+/** As sc_op_wait, but for `ns` at most. Return: whether it is done. */
+bool sc_op_wait_for(struct sc_op *op, uint64_t ns);
 
 /**
  * Submit an operation that the calling thread executes when its turn comes,
