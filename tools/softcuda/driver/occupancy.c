@@ -28,12 +28,15 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
+/* The number is an estimate, and a compiler would rather spill than make a
+ * kernel that no block of the size it allows can run: one always fits. */
 static unsigned by_registers(const struct CUfunc_st *f, unsigned warps)
 {
     unsigned each = round_up(f->info->registers * WARP, REGISTER_UNIT);
     if (each == 0)
         return SM_BLOCKS;
-    return SM_REGISTERS / SM_QUARTERS / each * SM_QUARTERS / warps;
+    unsigned blocks = SM_REGISTERS / SM_QUARTERS / each * SM_QUARTERS / warps;
+    return blocks ? blocks : 1;
 }
 
 static unsigned by_shared(const struct CUfunc_st *f, size_t dynamic)
