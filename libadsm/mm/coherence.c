@@ -481,8 +481,23 @@ static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
     return stale;
 }
 
+/* What this thread's last fault wrote back. Initial-exec: the fault handler
+ * must not allocate on first use. */
+static __thread struct {
+    const struct adsm_object *object;
+    uint32_t first, count;
+} evicted __attribute__((tls_model("initial-exec")));
+
+bool adsm_coherence_is_back(const struct adsm_object *object, uint32_t i)
+{
+    bool back = evicted.object == object && i - evicted.first < evicted.count;
+    evicted.object = NULL;
+    return back;
+}
+
 void adsm_coherence_evict(void)
 {
+    evicted.object = NULL;
     if (protocol->granularity == ADSM_BY_OBJECT)
         return;
     for (;;) {
@@ -495,6 +510,9 @@ void adsm_coherence_evict(void)
         if (n == 0)
             return;
         struct adsm_object *object = oldest.owner;
+        evicted.object = object;
+        evicted.first = oldest.block;
+        evicted.count = n;
         adsm_rwlock_acquire_shared(&object->lock);
         if (atomic_load(&object->live) &&
             atomic_load(&object->generation) == oldest.generation) {

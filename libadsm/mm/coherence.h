@@ -121,4 +121,12 @@ void adsm_coherence_conceal(struct adsm_object *object, uint32_t i);
  */
 void adsm_coherence_evict(void);
 
+/**
+ * Has this thread's last eviction taken the block that now faults again? One
+ * store may lie across two blocks: where the rolling size is 1 it needs both
+ * at once, and the caller leaves the eviction to the next fault. Asking
+ * forgets it. Signal: fault path
+ */
+bool adsm_coherence_is_back(const struct adsm_object *object, uint32_t i);
+
 #endif

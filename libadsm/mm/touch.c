@@ -82,6 +82,7 @@ static bool touch(uintptr_t address, enum adsm_access access)
     }
     uint32_t generation = atomic_load(&object->generation);
     uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
+    bool back = adsm_coherence_is_back(object, i);
     int rc = ADSM_OK;
     if (adsm_pin_expose(object, i))
         rc = ADSM_OK;
@@ -92,7 +93,8 @@ static bool touch(uintptr_t address, enum adsm_access access)
     adsm_rwlock_release_shared(&object->lock);
     if (rc == ADSM_E_LIMIT)
         rc = widen(object, generation, i);
-    adsm_coherence_evict();
+    if (!back)
+        adsm_coherence_evict();
     adsm_gate_leave();
 
     uint64_t end = adsm_now_ns();

@@ -123,6 +123,25 @@ START_TEST(small_objects_of_a_slab_move_one_by_one)
 }
 END_TEST
 
+typedef uint64_t unaligned_u64 __attribute__((aligned(1), may_alias));
+
+START_TEST(store_across_two_blocks_completes)
+{
+    enum { BYTES = 1 << 20, STEP = 4096 };
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(BYTES);
+    memset(p, 0, BYTES);
+    device_fill(f.fill, p, 1, 3);
+    for (int at = STEP; at < BYTES; at += STEP)
+        *(volatile unaligned_u64 *)(p + at - 3) = UINT64_C(0x0807060504030201);
+    device_fill(f.fill, p, 1, 4);
+    for (int at = STEP; at < BYTES; at += STEP)
+        for (int k = 0; k < 8; k++)
+            ck_assert_int_eq(p[at - 3 + k], k + 1);
+    must(adsmFree(p));
+}
+END_TEST
+
 START_TEST(time_of_a_fault_is_told_apart)
 {
     enum { BYTES = 4 << 20 };
@@ -357,7 +376,7 @@ SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
            range_kernel_handles_every_element_once,
            store_to_fresh_cuda_memory_fetches_nothing,
            small_objects_of_a_slab_move_one_by_one,
-           time_of_a_fault_is_told_apart,
+           store_across_two_blocks_completes, time_of_a_fault_is_told_apart,
            annotated_input_stays_valid_on_the_cpu,
            object_assigned_to_one_kernel_is_left_alone_by_others,
            object_of_an_unloaded_kernel_belongs_to_all_again,
