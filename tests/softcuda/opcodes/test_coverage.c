@@ -21,11 +21,12 @@ static const char *const known[] = {
 /* In test_memory, test_address, test_atomic, test_lanes, test_warp, and in
  * ../ptx. */
 static const char *const elsewhere[] = {
-    "activemask", "brkpt",    "call",      "atom",  "bar",    "barrier",
-    "bra",        "brx",      "cvta",      "elect", "exit",   "fence",
-    "isspacep",   "ld",       "ldu",       "match", "membar", "nanosleep",
-    "pmevent",    "prefetch", "prefetchu", "red",   "redux",  "ret",
-    "shfl",       "st",       "trap",      "vote",
+    "activemask", "atom",     "bar",       "barrier", "bra",    "brkpt",
+    "brx",        "call",     "cvta",      "elect",   "exit",   "fence",
+    "isspacep",   "ld",       "ldu",       "match",   "membar", "nanosleep",
+    "pmevent",    "prefetch", "prefetchu", "red",     "redux",  "ret",
+    "shfl",       "st",       "suld",      "suq",     "sured",  "sust",
+    "tex",        "tld4",     "trap",      "txq",     "vote",
 };
 
 /* One statement of every opcode that may be refused. */
@@ -50,14 +51,7 @@ static const char *const beyond[] = {
     "stackrestore.u64 %l0",
     "stacksave.u64 %l0",
     "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%s0],{%s1}",
-    "suld.b.1d.b32.trap {%s0},[%l0,{%s1}]",
-    "suq.width.b32 %s0,[%l0]",
-    "sured.b.add.1d.u32.trap [%l0,{%s0}],%s1",
-    "sust.b.1d.b32.trap [%l0,{%s0}],{%s1}",
     "tcgen05.wait::ld.sync.aligned",
-    "tex.1d.v4.f32.s32 {%s0,%s1,%s2,%s3},[%l0,{%s4}]",
-    "tld4.r.2d.v4.f32.f32 {%s0,%s1,%s2,%s3},[%l0,{%s4,%s5}]",
-    "txq.width.b32 %s0,[%l0]",
     "vmad.s32.s32.s32 %s0,%s1,%s2,%s3",
     "wgmma.fence.sync.aligned",
     "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 "

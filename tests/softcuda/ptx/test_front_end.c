@@ -47,6 +47,8 @@ START_TEST(all_directives_are_taken)
         ".global .u32 grid[2][3] = {{1, 2, 3}, {4, 5, 6}}, more[] = {7, 8};\n"
         ".extern .shared .align 16 .b8 dynamic[];\n"
         ".shared .align 4 .u32 fixed[8];\n"
+        ".global .texref picture;\n.global .surfref plane;\n"
+        ".global .samplerref how;\n.tex .u32 old;\n"
         ".func (.param .b32 out) twice(.param .b32 in)\n{\n.reg .b32 %r<2>;\n"
         "ld.param.b32 %r1, [in];\nadd.s32 %r1, %r1, %r1;\n"
         "st.param.b32 [out], %r1;\nret;\n}\n"
@@ -118,7 +120,11 @@ static const struct {
      "line 3: .address_size 32"},
     {PTX_HEAD ".surprise x;", SC_EXEC_UNSUPPORTED,
      "line 4: unknown directive '.surprise'"},
-    {PTX_HEAD ".global .texref t;", SC_EXEC_INVALID_PTX, "type such as .u32"},
+    {PTX_HEAD ".global t;", SC_EXEC_INVALID_PTX, "type such as .u32"},
+    {PTX_HEAD ".global .attribute(.unified(1, 2)) .u32 m;", SC_EXEC_UNSUPPORTED,
+     "unified"},
+    {PTX_HEAD ".shared .attribute(.managed) .u32 m;", SC_EXEC_INVALID_PTX,
+     "line 4: .managed"},
     {PTX_HEAD ".global .attribute(.managed) .u32 m;", SC_EXEC_UNSUPPORTED,
      "managed"},
     {PTX_HEAD ".extern .global .u32 e;", SC_EXEC_UNSUPPORTED,
@@ -180,7 +186,13 @@ static const struct {
      SC_EXEC_INVALID_PTX, "dimension"},
     {PTX_HEAD ".entry k() { ret; }\n.entry k();\n.entry k() { ret; }",
      SC_EXEC_INVALID_PTX, "defined twice"},
-    {BODY("tex.2d.v4.f32.f32 {%r1}, [%r2];"), SC_EXEC_UNSUPPORTED, "line 7: "},
+    {BODY("tex.2d.v4.f32.f32 {%r1}, [%r2];"), SC_EXEC_INVALID_PTX, "line 7: "},
+    {PTX_HEAD ".entry k(.param .u32 p)\n{\n.reg .b32 %r<4>;\n"
+              "txq.width.b32 %r1, [p];\nret;\n}\n",
+     SC_EXEC_INVALID_PTX, "line 7: variable that holds no handle"},
+    {PTX_HEAD ".global .u64 g;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
+              "txq.width.b32 %r1, [g];\nret;\n}\n",
+     SC_EXEC_INVALID_PTX, "line 8: variable that holds no handle"},
     {BODY("st.const.u32 [%r1], %r2;"), SC_EXEC_UNSUPPORTED, "read-only"},
 };
 

@@ -35,11 +35,11 @@ enum sc_texture_read {
 struct sc_texture {
     uint32_t magic;
     uint8_t kind, format, channels, read;
-    uint8_t address_mode[3], linear; /* linear: filter, not nearest */
-    uint8_t normalized, srgb, levels, reserved;
-    uint64_t base;                         /* of level 0 */
-    uint32_t width, height, depth, layers; /* texels; 1 where meaningless */
-    uint64_t pitch, slice;                 /* bytes */
+    uint8_t address_mode[3], linear;           /* linear: filter, not nearest */
+    uint8_t normalized, srgb, levels, blended; /* blended: filter levels too */
+    uint64_t base;                             /* of level 0 */
+    uint32_t width, height, depth, layers;     /* texels; 1 where meaningless */
+    uint64_t pitch, slice;                     /* bytes */
     float border[4];
     /* level n > 0 of a mipmap lies at base + level_offset[n - 1], each side
      * halved, rows packed to 256 bytes; levels beyond 1 */

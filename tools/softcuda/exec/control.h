@@ -39,6 +39,20 @@ SC_DECLARE_OP(sc_op_enter);         /* target: frame that must fit */
 SC_DECLARE_OP(sc_op_save);          /* target: frame to put on the stack */
 SC_DECLARE_OP(sc_op_restore);       /* target: frame to take off it again */
 
+/* ---- texop.c ---- target: index of a sc_texture_form ---- */
+SC_DECLARE_OP(sc_op_tex);
+SC_DECLARE_OP(sc_op_txq);
+SC_DECLARE_OP(sc_op_suld);
+SC_DECLARE_OP(sc_op_sust);
+SC_DECLARE_OP(sc_op_sured); /* flags: enum sc_sured, imm: type is signed */
+enum sc_sured {
+    SC_SURED_ADD,
+    SC_SURED_MIN,
+    SC_SURED_MAX,
+    SC_SURED_AND,
+    SC_SURED_OR
+};
+
 /* a: address, e: its register's bytes, imm: offset, flags: alignment */
 SC_DECLARE_OP(sc_op_align);
 

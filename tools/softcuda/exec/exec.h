@@ -41,6 +41,9 @@ struct sc_space {
      * readable and writable by the loading thread; 0 = none left */
     uint64_t (*alloc)(void *ctx, size_t bytes, size_t align);
     void (*free)(void *ctx, uint64_t addr);
+    /* as alloc, for managed variables, which host and device share; `free`
+     * gives them back, too; NULL = modules with such variables are refused */
+    uint64_t (*alloc_managed)(void *ctx, size_t bytes, size_t align);
     void *ctx;
     int sm; /* reported capability, 90 = sm_90; a newer .target is refused */
 };
@@ -70,7 +73,10 @@ struct sc_variable_info {
     const char *name;
     uint64_t address;
     uint64_t bytes;
-    bool is_const;
+    bool is_const, is_managed;
+    /* .texref, .surfref: the variable holds a handle (device/texture.h), which
+     * the driver stores; 0 = none bound */
+    bool is_texture, is_surface;
 };
 
 enum sc_exec_status {

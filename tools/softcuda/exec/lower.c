@@ -475,6 +475,8 @@ static bool writes_first_operand(const struct sc_inst *inst)
 {
     switch (inst->opcode) {
     case SC_OP_st:
+    case SC_OP_sust:
+    case SC_OP_sured:
     case SC_OP_red:
     case SC_OP_bra:
     case SC_OP_brx:
@@ -492,6 +494,14 @@ static bool writes_first_operand(const struct sc_inst *inst)
     }
 }
 
+static void count_def(struct sc_lower *lower, const struct sc_operand *d)
+{
+    if (d->kind == SC_OPERAND_REG)
+        lower->reg_defs[d->reg]++;
+    for (uint32_t k = 0; k < sc_operand_parts(d); k++)
+        count_def(lower, &d->sub[k]);
+}
+
 static void count_defs(struct sc_lower *lower)
 {
     const struct sc_func *func = lower->func;
@@ -500,12 +510,7 @@ static void count_defs(struct sc_lower *lower)
         if (!writes_first_operand(inst))
             continue;
         const struct sc_operand *d = &inst->operands[inst->call ? 1 : 0];
-        bool many = d->kind == SC_OPERAND_VECTOR || d->kind == SC_OPERAND_PAIR;
-        uint32_t n = many ? d->reg : 1;
-        const struct sc_operand *one = many ? d->sub : d;
-        for (uint32_t k = 0; k < n; k++)
-            if (one[k].kind == SC_OPERAND_REG)
-                lower->reg_defs[one[k].reg]++;
+        count_def(lower, d);
     }
 }
 
@@ -558,7 +563,7 @@ static void lower_inst(struct sc_lower *lower, const struct sc_inst *inst)
     if (!sc_lower_arithmetic(lower) && !sc_lower_compare(lower) &&
         !sc_lower_convert(lower) && !sc_lower_memory(lower) &&
         !sc_lower_flow(lower) && !sc_lower_call(lower) &&
-        !sc_lower_video(lower))
+        !sc_lower_video(lower) && !sc_lower_texture(lower))
         sc_lower_refuse(lower, "unsupported opcode");
     check_modifiers(lower);
 }

@@ -11,8 +11,7 @@
 #include "exec/control.h"
 #include "ptx/cfg.h"
 
-#define SC_NO_SLOT UINT32_MAX
-#define SC_TEMPS   12u
+#define SC_TEMPS 24u
 
 struct sc_lower {
     struct sc_load *load;
@@ -42,6 +41,7 @@ struct sc_lower {
     uint32_t link_slot, return_slot;
     uint32_t *call_fixups;
     size_t call_fixup_count, call_fixup_capacity;
+    size_t texture_capacity;
     uint32_t frame_count, frame_bytes; /* bytes: variables of this function */
     const struct sc_inst *inst;
     uint64_t left[SC_MOD_WORDS]; /* modifiers not yet accounted for */
@@ -174,6 +174,7 @@ bool sc_lower_memory(struct sc_lower *lower);
 bool sc_lower_flow(struct sc_lower *lower);
 bool sc_lower_call(struct sc_lower *lower);
 bool sc_lower_video(struct sc_lower *lower);
+bool sc_lower_texture(struct sc_lower *lower);
 /** Value the instruction computes once for the launch, if it does. */
 bool sc_lower_absorb(struct sc_lower *lower, const struct sc_inst *inst);
 /** Space named by the instruction's modifiers. */

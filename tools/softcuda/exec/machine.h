@@ -23,6 +23,9 @@
 #define SC_SPIN_PRICE (SC_BUDGET / 64)
 #define SC_MAX_STRIPS (SC_MAX_CTA_THREADS / SC_LANES)
 
+/** No slot of the register file. */
+#define SC_NO_SLOT UINT32_MAX
+
 struct sc_strip;
 struct sc_op;
 
@@ -139,6 +142,17 @@ struct sc_frame {
     uint32_t bytes; /* of the whole frame, variables first */
 };
 
+/** Slots of one texture or surface instruction; SC_NO_SLOT where it has no
+ *  such operand. */
+struct sc_texture_form {
+    uint8_t shape, lod_mode, gather, bound; /* of exec/texture.h; */
+    uint8_t query, bytes; /* bytes of one destination or source */
+    bool integer, packed;
+    uint8_t count; /* of data */
+    uint32_t handle, x[3], layer, lod, dx[3], dy[3], offset[3];
+    uint32_t data[4], present;
+};
+
 /** One decoded kernel. */
 struct sc_code {
     const char *name;
@@ -155,7 +169,9 @@ struct sc_code {
     struct sc_frame *frames;
     uint32_t stack_slot;  /* 8-byte lanes: where the lane's stack ends */
     struct sc_heap *heap; /* of device malloc; NULL = none */
-    uint64_t workspace;   /* of grid barriers, device memory; 0 = not needed */
+    struct sc_texture_form *textures;
+    uint32_t texture_count;
+    uint64_t workspace; /* of grid barriers, device memory; 0 = not needed */
 };
 
 /** Bytes of sc_code.workspace; cooperative groups use the first few. */

@@ -31,18 +31,26 @@ static void place_variable(struct sc_module *module, struct sc_var *var)
 {
     uint64_t bytes = var->bytes ? var->bytes : 1;
     uint32_t align = var->align < 16 ? 16 : var->align;
-    uint64_t at = module->space.alloc(module->space.ctx, bytes, align);
+    uint64_t (*alloc)(void *, size_t, size_t) =
+        var->is_managed ? module->space.alloc_managed : module->space.alloc;
+    if (!alloc)
+        sc_load_fail(&module->load, SC_LOAD_UNSUPPORTED, var->line,
+                     "managed variable '%s' is not supported", var->name);
+    uint64_t at = alloc(module->space.ctx, bytes, align);
     if (!at)
         sc_load_fail(&module->load, SC_LOAD_NOMEM, var->line,
                      "no device memory for '%s' (%llu bytes)", var->name,
                      (unsigned long long)bytes);
     var->address = at;
     var->placed = true;
-    module->variables[module->variable_count++] =
-        (struct sc_variable_info){.name = var->name,
-                                  .address = at,
-                                  .bytes = var->bytes,
-                                  .is_const = var->space == SC_SPACE_CONST};
+    module->variables[module->variable_count++] = (struct sc_variable_info){
+        .name = var->name,
+        .address = at,
+        .bytes = var->bytes,
+        .is_const = var->space == SC_SPACE_CONST,
+        .is_managed = var->is_managed,
+        .is_texture = var->reference == SC_REFERENCE_TEXTURE,
+        .is_surface = var->reference == SC_REFERENCE_SURFACE};
     if (var->space == SC_SPACE_CONST)
         module->const_bytes += (uint32_t)var->bytes;
 }

@@ -112,14 +112,10 @@ static void note_access(struct pass *p, const struct sc_inst *inst,
 /* Any other mention needs an address. */
 static void note_mention(struct pass *p, const struct sc_operand *o)
 {
-    if (o->kind == SC_OPERAND_ADDRESS) {
-        note_mention(p, o->sub);
-    } else if (o->kind == SC_OPERAND_SYMBOL && o->var->argument) {
+    if (o->kind == SC_OPERAND_SYMBOL && o->var->argument)
         argument_of(p, o->var)->in_memory = true;
-    } else if (o->kind == SC_OPERAND_VECTOR || o->kind == SC_OPERAND_PAIR) {
-        for (uint32_t i = 0; i < o->reg; i++)
-            note_mention(p, &o->sub[i]);
-    }
+    for (uint32_t i = 0; i < sc_operand_parts(o); i++)
+        note_mention(p, &o->sub[i]);
 }
 
 static void note_inst(struct pass *p, const struct sc_inst *inst)
@@ -470,14 +466,10 @@ static void copy_formals(struct pass *p, const struct sc_inst *like,
 
 static void replace_mentions(struct pass *p, struct sc_operand *o)
 {
-    if (o->kind == SC_OPERAND_ADDRESS) {
-        replace_mentions(p, o->sub);
-    } else if (o->kind == SC_OPERAND_SYMBOL && o->var->argument) {
+    if (o->kind == SC_OPERAND_SYMBOL && o->var->argument)
         o->var = memory_of(p, o->var);
-    } else if (o->kind == SC_OPERAND_VECTOR || o->kind == SC_OPERAND_PAIR) {
-        for (uint32_t i = 0; i < o->reg; i++)
-            replace_mentions(p, &o->sub[i]);
-    }
+    for (uint32_t i = 0; i < sc_operand_parts(o); i++)
+        replace_mentions(p, &o->sub[i]);
 }
 
 static void rewrite_inst(struct pass *p, const struct sc_inst *inst)
@@ -502,13 +494,10 @@ static void rewrite_inst(struct pass *p, const struct sc_inst *inst)
 
 static bool mentions_argument(const struct sc_operand *o)
 {
-    if (o->kind == SC_OPERAND_ADDRESS)
-        return mentions_argument(o->sub);
-    if (o->kind == SC_OPERAND_VECTOR || o->kind == SC_OPERAND_PAIR)
-        for (uint32_t i = 0; i < o->reg; i++)
-            if (mentions_argument(&o->sub[i]))
-                return true;
-    return o->kind == SC_OPERAND_SYMBOL && o->var->argument;
+    bool mentions = o->kind == SC_OPERAND_SYMBOL && o->var->argument;
+    for (uint32_t i = 0; i < sc_operand_parts(o) && !mentions; i++)
+        mentions = mentions_argument(&o->sub[i]);
+    return mentions;
 }
 
 static bool needs_rewriting(const struct sc_func *func)

@@ -92,7 +92,7 @@ static const struct {
 } spaces[] = {
     {".global", SC_SPACE_GLOBAL}, {".const", SC_SPACE_CONST},
     {".shared", SC_SPACE_SHARED}, {".local", SC_SPACE_LOCAL},
-    {".param", SC_SPACE_PARAM},
+    {".param", SC_SPACE_PARAM},   {".tex", SC_SPACE_GLOBAL},
 };
 
 static int find_space(const struct sc_parser *parser)
@@ -130,10 +130,29 @@ static void parse_ptr(struct sc_parser *parser)
         parse_align(parser);
 }
 
-static void refuse_attribute(struct sc_parser *parser)
+/* .attribute(.managed), .attribute(.unified(a, b)) */
+static void parse_attribute(struct sc_parser *parser, struct sc_var *var)
 {
-    sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, parser->lex.token.line,
-                 ".attribute (managed or unified variable) is not supported");
+    uint32_t line = parser->lex.token.line;
+    sc_lex_next(&parser->lex);
+    sc_parse_punct(parser, '(');
+    if (!sc_lex_is_word(&parser->lex, ".managed"))
+        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, line,
+                     ".attribute of a unified variable is not supported");
+    if (var->space != SC_SPACE_GLOBAL)
+        sc_load_fail(parser->load, SC_LOAD_INVALID, line,
+                     ".managed of a variable that is not .global");
+    var->is_managed = true;
+    sc_lex_next(&parser->lex);
+    sc_parse_punct(parser, ')');
+}
+
+static enum sc_reference find_reference(const struct sc_parser *parser)
+{
+    return sc_lex_is_word(&parser->lex, ".texref")       ? SC_REFERENCE_TEXTURE
+           : sc_lex_is_word(&parser->lex, ".samplerref") ? SC_REFERENCE_SAMPLER
+           : sc_lex_is_word(&parser->lex, ".surfref")    ? SC_REFERENCE_SURFACE
+                                                         : SC_REFERENCE_NONE;
 }
 
 /* .space [.align n] .type [.vN] — what stands before the names */
@@ -141,6 +160,8 @@ static void parse_head(struct sc_parser *parser, struct sc_var *var,
                        uint32_t *components)
 {
     struct sc_lexer *lex = &parser->lex;
+    if (sc_lex_is_word(lex, ".tex"))
+        var->reference = SC_REFERENCE_TEXTURE;
     var->space = (enum sc_space_kind)find_space(parser);
     sc_lex_next(lex);
     bool typed = false;
@@ -155,7 +176,12 @@ static void parse_head(struct sc_parser *parser, struct sc_var *var,
             var->is_pointer = true;
             parse_ptr(parser);
         } else if (sc_lex_is_word(lex, ".attribute")) {
-            refuse_attribute(parser);
+            parse_attribute(parser, var);
+        } else if (find_reference(parser)) {
+            var->reference = find_reference(parser);
+            var->type = SC_T_u64;
+            typed = true;
+            sc_lex_next(lex);
         } else {
             var->type = parse_type(parser);
             typed = true;

@@ -51,13 +51,9 @@ static void settle_operand(struct inliner *in, struct sc_operand *operand,
     if (operand->kind == SC_OPERAND_FUNC) {
         operand->func = meant(in, operand->func);
         operand->func->is_taken |= takes;
-    } else if (operand->kind == SC_OPERAND_ADDRESS) {
-        settle_operand(in, operand->sub, takes);
-    } else if (operand->kind == SC_OPERAND_VECTOR ||
-               operand->kind == SC_OPERAND_PAIR) {
-        for (uint32_t i = 0; i < operand->reg; i++)
-            settle_operand(in, &operand->sub[i], takes);
     }
+    for (uint32_t i = 0; i < sc_operand_parts(operand); i++)
+        settle_operand(in, &operand->sub[i], takes);
 }
 
 static void settle(struct inliner *in)
@@ -136,30 +132,20 @@ static uint32_t copied_place(const struct copy *c, uint32_t target)
 
 static void copy_operand(struct copy *c, struct sc_operand *operand)
 {
-    switch (operand->kind) {
-    case SC_OPERAND_REG:
+    uint32_t n = sc_operand_parts(operand);
+    if (operand->kind == SC_OPERAND_REG)
         operand->reg += c->first_reg;
-        break;
-    case SC_OPERAND_SYMBOL:
+    else if (operand->kind == SC_OPERAND_SYMBOL)
         operand->var = copied_var(c, operand->var);
-        break;
-    case SC_OPERAND_LABEL:
+    else if (operand->kind == SC_OPERAND_LABEL)
         operand->target = copied_place(c, operand->target);
-        break;
-    case SC_OPERAND_ADDRESS:
-    case SC_OPERAND_VECTOR:
-    case SC_OPERAND_PAIR: {
-        uint32_t n = operand->kind == SC_OPERAND_ADDRESS ? 1 : operand->reg;
-        struct sc_operand *sub = sc_load_alloc(c->in->load, n, sizeof *sub);
-        memcpy(sub, operand->sub, n * sizeof *sub);
-        for (uint32_t i = 0; i < n; i++)
-            copy_operand(c, &sub[i]);
-        operand->sub = sub;
-        break;
-    }
-    default:
-        break;
-    }
+    if (!n)
+        return;
+    struct sc_operand *sub = sc_load_alloc(c->in->load, n, sizeof *sub);
+    memcpy(sub, operand->sub, n * sizeof *sub);
+    for (uint32_t i = 0; i < n; i++)
+        copy_operand(c, &sub[i]);
+    operand->sub = sub;
 }
 
 static void copy_targets(struct copy *c, struct sc_operand *operand)

@@ -70,6 +70,14 @@ struct sc_reloc {
 struct sc_func;
 struct sc_argument;
 
+/** A .texref, .samplerref or .surfref: 8 bytes that hold a handle. */
+enum sc_reference {
+    SC_REFERENCE_NONE,
+    SC_REFERENCE_TEXTURE,
+    SC_REFERENCE_SAMPLER,
+    SC_REFERENCE_SURFACE,
+};
+
 /** A variable of any space but .reg, parameters included. */
 struct sc_var {
     const char *name;
@@ -78,7 +86,8 @@ struct sc_var {
     enum sc_type type;
     uint32_t align;
     uint64_t bytes; /* whole; 0 = extern array of unknown size */
-    bool is_extern, is_weak, is_pointer;
+    bool is_extern, is_weak, is_pointer, is_managed;
+    enum sc_reference reference;
     uint8_t *data; /* the first data_bytes; the rest is zero */
     size_t data_bytes;
     struct sc_reloc *relocs;
@@ -112,6 +121,7 @@ enum sc_operand_kind {
     SC_OPERAND_LABEL,   /* name, then target */
     SC_OPERAND_SINK,    /* _ */
     SC_OPERAND_FUNC,    /* a function, or its address */
+    SC_OPERAND_LIST,    /* [sub[0], …] of texture and tensor instructions */
 };
 
 /** Bytes or half-words that a video instruction's register names ("%r1.b210"):
@@ -139,6 +149,21 @@ struct sc_operand {
         struct sc_func *func;
     };
 };
+
+/** Number of operands in sub. */
+static inline uint32_t sc_operand_parts(const struct sc_operand *operand)
+{
+    switch (operand->kind) {
+    case SC_OPERAND_ADDRESS:
+        return 1;
+    case SC_OPERAND_VECTOR:
+    case SC_OPERAND_PAIR:
+    case SC_OPERAND_LIST:
+        return operand->reg;
+    default:
+        return 0;
+    }
+}
 
 /** A .branchtargets list. */
 struct sc_targets {

@@ -216,17 +216,6 @@ void sc_operand_scalar(struct sc_parser *parser, struct sc_operand *operand)
         parse_number(parser, operand);
 }
 
-static void parse_address(struct sc_parser *parser, struct sc_operand *operand)
-{
-    struct sc_operand *base = sc_load_alloc(parser->load, 1, sizeof *base);
-    sc_lex_next(&parser->lex);
-    sc_operand_scalar(parser, base);
-    operand->kind = SC_OPERAND_ADDRESS;
-    operand->sub = base;
-    operand->bits = (uint64_t)parse_addend(parser);
-    sc_parse_punct(parser, ']');
-}
-
 static void parse_vector(struct sc_parser *parser, struct sc_operand *operand)
 {
     struct sc_operand *sub =
@@ -244,17 +233,49 @@ static void parse_vector(struct sc_parser *parser, struct sc_operand *operand)
     operand->sub = sub;
 }
 
+/* "[base, {x, y}]": the rest of it behind the first comma */
+static void parse_list(struct sc_parser *parser, struct sc_operand *operand,
+                       const struct sc_operand *base)
+{
+    struct sc_operand *sub =
+        sc_load_alloc(parser->load, MAX_COMPONENTS, sizeof *sub);
+    uint32_t n = 0;
+    sub[n++] = *base;
+    do {
+        if (n == MAX_COMPONENTS)
+            sc_parse_expected(parser, "at most 8 items");
+        if (sc_lex_is(&parser->lex, '{'))
+            parse_vector(parser, &sub[n++]);
+        else
+            sc_operand_scalar(parser, &sub[n++]);
+    } while (sc_parse_accept(parser, ','));
+    *operand =
+        (struct sc_operand){.kind = SC_OPERAND_LIST, .reg = n, .sub = sub};
+}
+
+static void parse_address(struct sc_parser *parser, struct sc_operand *operand)
+{
+    struct sc_operand *base = sc_load_alloc(parser->load, 1, sizeof *base);
+    sc_lex_next(&parser->lex);
+    sc_operand_scalar(parser, base);
+    operand->kind = SC_OPERAND_ADDRESS;
+    operand->sub = base;
+    operand->bits = (uint64_t)parse_addend(parser);
+    if (sc_parse_accept(parser, ','))
+        parse_list(parser, operand, base);
+    sc_parse_punct(parser, ']');
+}
+
 void sc_operand_parse(struct sc_parser *parser, struct sc_operand *operand)
 {
     if (sc_lex_is(&parser->lex, '[')) {
         parse_address(parser, operand);
         return;
     }
-    if (sc_lex_is(&parser->lex, '{')) {
+    if (sc_lex_is(&parser->lex, '{'))
         parse_vector(parser, operand);
-        return;
-    }
-    sc_operand_scalar(parser, operand);
+    else
+        sc_operand_scalar(parser, operand);
     if (sc_parse_accept(parser, '|')) {
         struct sc_operand *sub = sc_load_alloc(parser->load, 2, sizeof *sub);
         sub[0] = *operand;

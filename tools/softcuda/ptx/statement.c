@@ -229,34 +229,25 @@ static void resolve_prototype(struct sc_parser *parser, struct sc_inst *inst)
     inst->operand_count--;
 }
 
-static void resolve_scalar(struct sc_parser *parser,
-                           const struct sc_operand *operand)
+/* No part of an operand may be a label, but the whole of a branch's. */
+static void resolve_parts(struct sc_parser *parser,
+                          const struct sc_operand *operand)
 {
     if (operand->kind == SC_OPERAND_LABEL)
         nothing_called(parser, operand);
+    for (uint32_t i = 0; i < sc_operand_parts(operand); i++)
+        resolve_parts(parser, &operand->sub[i]);
 }
 
 static void resolve_operand(struct sc_parser *parser,
                             const struct sc_inst *inst,
                             struct sc_operand *operand)
 {
-    switch (operand->kind) {
-    case SC_OPERAND_LABEL:
-        if (inst->opcode != SC_OP_bra && inst->opcode != SC_OP_brx)
-            resolve_scalar(parser, operand);
+    bool branches = inst->opcode == SC_OP_bra || inst->opcode == SC_OP_brx;
+    if (operand->kind == SC_OPERAND_LABEL && branches)
         resolve(parser, operand, inst->opcode == SC_OP_brx);
-        break;
-    case SC_OPERAND_ADDRESS:
-        resolve_scalar(parser, operand->sub);
-        break;
-    case SC_OPERAND_VECTOR:
-    case SC_OPERAND_PAIR:
-        for (uint32_t i = 0; i < operand->reg; i++)
-            resolve_scalar(parser, &operand->sub[i]);
-        break;
-    default:
-        break;
-    }
+    else
+        resolve_parts(parser, operand);
 }
 
 static void resolve_labels(struct sc_parser *parser)
