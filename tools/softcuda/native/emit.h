@@ -36,9 +36,17 @@ const char *sc_emit_type(enum sc_lane_class class, bool vector);
 
 /* ---- emit_memory.c ---- */
 
+enum sc_mode {
+    SC_MODE_GLOBAL, /* and const */
+    SC_MODE_SHARED,
+    SC_MODE_LOCAL,
+    SC_MODE_PARAM,
+    SC_MODE_GENERIC,
+};
+
 /** An address: lane 0 of the group, or vectors. */
 struct sc_address {
-    uint32_t mode; /* 0 global 1 shared 2 local 3 param 4 generic */
+    enum sc_mode mode;
     struct sc_shape shape;
     struct sc_operand base; /* a register, or a number in `offset` only */
     bool is_fixed;
@@ -58,6 +66,31 @@ void sc_emit_load(struct sc_gen *gen);
 void sc_emit_store(struct sc_gen *gen);
 void sc_emit_cvta(struct sc_gen *gen);
 void sc_emit_isspacep(struct sc_gen *gen);
+
+/* ---- emit_check.c ---- */
+
+/** One load or store. */
+struct sc_access {
+    struct sc_address at;
+    enum sc_element element;
+    uint32_t count, bytes; /* components; of the whole */
+    bool is_signed;
+};
+
+/** Where gen->inst accesses memory. */
+enum sc_mode sc_emit_mode(const struct sc_inst *inst);
+/** Take a load or store apart. */
+struct sc_access sc_emit_access(struct sc_gen *gen,
+                                const struct sc_operand *address,
+                                const struct sc_operand *value);
+/** Write `int fast` and `uint64_t p`, where lane 0 of the group lies, for an
+ *  access that is uniform or linear. */
+void sc_emit_check(struct sc_gen *gen, const struct sc_access *x);
+/** Write `v64 al_part` and `int fast` for one that varies. */
+void sc_emit_check_lanes(struct sc_gen *gen, const struct sc_access *x);
+/** Before gen->inst: where several accesses of the place share their base
+ *  register, check the range they span together. */
+void sc_emit_range(struct sc_gen *gen);
 
 /* ---- emit_atomic.c ---- */
 void sc_emit_atomic(struct sc_gen *gen);

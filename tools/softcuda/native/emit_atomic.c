@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GLOBAL, SHARED, LOCAL, PARAM, GENERIC };
-
 struct operation {
     enum sc_modifier mod;
     enum sc_type type;
@@ -98,7 +96,7 @@ static struct atomic find_atomic(struct sc_gen *gen)
     x.c = x.op->mod == SC_MOD_cas ? &o[2] : &o[1];
     x.bytes = sc_type_bytes(x.type);
     x.class = x.bytes == 8 ? SC_LANE_64 : SC_LANE_32;
-    x.own = x.at.mode == SHARED;
+    x.own = x.at.mode == SC_MODE_SHARED;
     return x;
 }
 
@@ -139,7 +137,8 @@ static void put_places(struct sc_gen *gen, const struct atomic *x)
     if (x->own)
         sc_put(gen, "shared_bytes >= %u", x->bytes);
     else
-        sc_put(gen, "%d", x->at.mode == GLOBAL || x->at.mode == GENERIC);
+        sc_put(gen, "%d",
+               x->at.mode == SC_MODE_GLOBAL || x->at.mode == SC_MODE_GENERIC);
     for (uint32_t part = 0; part < gen->parts; part++)
         sc_put(gen, " && inside(al[%u], %s, %s - %u, %d)", part,
                sc_emit_mask(gen, part).text,
@@ -339,8 +338,8 @@ static void need_halves(struct sc_gen *gen, const struct atomic *x)
 void sc_emit_atomic(struct sc_gen *gen)
 {
     struct atomic x = find_atomic(gen);
-    bool own = x.at.mode == LOCAL || x.at.mode == PARAM ||
-               (x.at.mode == GENERIC && gen->has_local);
+    bool own = x.at.mode == SC_MODE_LOCAL || x.at.mode == SC_MODE_PARAM ||
+               (x.at.mode == SC_MODE_GENERIC && gen->has_local);
     bool one_place = sc_shape_is_uniform(x.at.shape) && !own;
     bool same = sc_shape_is_uniform(sc_gen_shape(gen, x.b));
     need_halves(gen, &x);

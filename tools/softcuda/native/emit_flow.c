@@ -279,7 +279,7 @@ static void check_barrier(struct sc_gen *gen, const struct sc_inst *inst)
 static void note_saved(struct sc_gen *gen, const sc_bits *live)
 {
     for (uint32_t r = 0; r < gen->reg_count; r++) {
-        if (!sc_bits_has(live, r))
+        if (!sc_bits_has(live, r) || gen->steady[r])
             continue;
         sc_bits_add(gen->saved, r);
         if (gen->shapes[r].kind == SC_SHAPE_LINEAR &&
@@ -358,7 +358,7 @@ static void put_move(struct sc_gen *gen, const sc_bits *live, bool out)
         out ? "save->v%u_%u = v%u_%u;\n" : "v%u_%u = save->v%u_%u;\n";
     const char *scalar = out ? "save->r%u = r%u;\n" : "r%u = save->r%u;\n";
     for (uint32_t r = 0; r < gen->reg_count; r++) {
-        if (!sc_bits_has(live, r))
+        if (!sc_bits_has(live, r) || gen->steady[r])
             continue;
         struct sc_shape s = gen->shapes[r];
         uint32_t w = s.kind == SC_SHAPE_LINEAR ? s.widen : SC_NONE;
@@ -432,10 +432,12 @@ static void put_place(struct sc_gen *gen)
             gen->inst = NULL;
             return;
         }
-        if (sc_emit_is_barrier(gen->inst))
+        if (sc_emit_is_barrier(gen->inst)) {
             put_barrier(gen, i);
-        else
-            sc_emit_inst(gen);
+            continue;
+        }
+        sc_emit_range(gen);
+        sc_emit_inst(gen);
     }
     gen->inst = NULL;
     put_edge(gen, p->falls ? p->succs[0] : gen->count);

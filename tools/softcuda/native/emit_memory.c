@@ -7,49 +7,23 @@
  */
 #include "native/emit.h"
 
-#include "exec/machine.h"
-
 #include <stdio.h>
 #include <string.h>
 
-enum { GLOBAL, SHARED, LOCAL, PARAM, GENERIC };
-
-struct access {
-    struct sc_address at;
-    enum sc_element element;
-    uint32_t count, bytes; /* components; of the whole */
-    bool is_signed;
-};
-
 /* ---- addresses ---- */
-
-static uint32_t mode_of(const struct sc_inst *inst)
-{
-    if (sc_inst_has(inst, SC_MOD_global) || sc_inst_has(inst, SC_MOD_const))
-        return GLOBAL;
-    if (sc_inst_has(inst, SC_MOD_shared) ||
-        sc_inst_has(inst, SC_MOD_shared__cta))
-        return SHARED;
-    if (sc_inst_has(inst, SC_MOD_local))
-        return LOCAL;
-    if (sc_inst_has(inst, SC_MOD_param) ||
-        sc_inst_has(inst, SC_MOD_param__entry))
-        return PARAM;
-    return GENERIC;
-}
 
 static uint32_t mode_of_var(const struct sc_var *var)
 {
-    return var->space == SC_SPACE_SHARED  ? SHARED
-           : var->space == SC_SPACE_LOCAL ? LOCAL
-           : var->space == SC_SPACE_PARAM ? PARAM
-                                          : GLOBAL;
+    return var->space == SC_SPACE_SHARED  ? SC_MODE_SHARED
+           : var->space == SC_SPACE_LOCAL ? SC_MODE_LOCAL
+           : var->space == SC_SPACE_PARAM ? SC_MODE_PARAM
+                                          : SC_MODE_GLOBAL;
 }
 
 struct sc_address sc_emit_address(struct sc_gen *gen,
                                   const struct sc_operand *operand)
 {
-    struct sc_address at = {.mode = mode_of(gen->inst),
+    struct sc_address at = {.mode = sc_emit_mode(gen->inst),
                             .offset = operand->bits,
                             .class = SC_LANE_64};
     const struct sc_operand *base = operand->sub;
@@ -66,7 +40,7 @@ struct sc_address sc_emit_address(struct sc_gen *gen,
     if (base->kind == SC_OPERAND_SYMBOL) {
         at.offset += sc_gen_offset(gen, base->var);
         /* a generic access of a variable goes straight to its space */
-        if (at.mode == GENERIC)
+        if (at.mode == SC_MODE_GENERIC)
             at.mode = mode_of_var(base->var);
     } else if (base->kind != SC_OPERAND_INT) {
         sc_gen_refuse(gen, "its address is of a kind the generator lacks");
@@ -109,124 +83,21 @@ struct sc_value sc_emit_lanes(struct sc_gen *gen, const struct sc_address *at,
     return v;
 }
 
-/* ---- what is accessed ---- */
-
-static enum sc_element element_of(struct sc_gen *gen, enum sc_type type)
-{
-    bool is_signed = sc_type_class(type) == SC_CLASS_SIGNED;
-    switch (sc_type_bytes(type)) {
-    case 1:
-        return is_signed ? SC_ELEMENT_s8 : SC_ELEMENT_u8;
-    case 2:
-        return is_signed ? SC_ELEMENT_s16 : SC_ELEMENT_u16;
-    case 4:
-        return SC_ELEMENT_u32;
-    case 8:
-        return SC_ELEMENT_u64;
-    default:
-        sc_gen_refuse(gen, "it accesses a type the generator lacks");
-    }
-}
-
-static struct access find_access(struct sc_gen *gen,
-                                 const struct sc_operand *address,
-                                 const struct sc_operand *value)
-{
-    const struct sc_inst *inst = gen->inst;
-    if (inst->type_count != 1)
-        sc_gen_refuse(gen, "it has a form the generator lacks");
-    enum sc_type type = inst->types[0];
-    struct access x = {.at = sc_emit_address(gen, address),
-                       .element = element_of(gen, type),
-                       .count =
-                           value->kind == SC_OPERAND_VECTOR ? value->reg : 1,
-                       .is_signed = sc_type_class(type) == SC_CLASS_SIGNED};
-    x.bytes = sc_element_bytes(x.element) * x.count;
-    return x;
-}
-
 static const struct sc_operand *component(const struct sc_operand *operand,
                                           uint32_t i)
 {
     return operand->kind == SC_OPERAND_VECTOR ? &operand->sub[i] : operand;
 }
 
-static int low_shift(uint32_t bytes, int width)
+static bool is_linear(const struct sc_access *x)
 {
-    return bytes == 1 ? 0 : width - __builtin_ctz(bytes);
-}
-
-/* Bytes from the first to behind the last lane of the group, and how far lane
- * 0 lies behind the first byte. */
-static uint64_t span_of(const struct sc_gen *gen, const struct access *x,
-                        uint64_t *behind)
-{
-    int64_t stride = x->at.shape.stride;
-    uint64_t most = gen->group - 1;
-    *behind = stride < 0 ? most * (uint64_t)-stride : 0;
-    return most * (uint64_t)(stride < 0 ? -stride : stride) + x->bytes;
-}
-
-/* `int fast` and `uint64_t p`, where lane 0 of the group lies. */
-static void put_check(struct sc_gen *gen, const struct access *x)
-{
-    uint64_t behind = 0, span = span_of(gen, x, &behind);
-    const struct sc_address *at = &x->at;
-    char bad[32] = "", low[32] = "";
-    if (span > (1u << 20)) { /* no quick check for such a distance */
-        sc_put(gen, "const uint64_t p = 0; const int fast = 0;\n");
-        return;
-    }
-    if (at->shape.widen != SC_NONE && !at->is_fixed)
-        snprintf(bad, sizeof bad, " | wb%u", at->shape.widen);
-    if (x->bytes > 1)
-        snprintf(low, sizeof low, " | a << %d", low_shift(x->bytes, 64));
-    sc_put(gen, "const uint64_t a = %s - %llu;\n", sc_emit_base(gen, at).text,
-           (unsigned long long)behind);
-    unsigned long long n = span, back = behind;
-    switch (at->mode) {
-    case GLOBAL:
-        sc_put(gen,
-               "const int fast = ((a - window)%s%s) <= window_end - %llu;\n"
-               "const uint64_t p = a + %llu;\n",
-               low, bad, n, back);
-        break;
-    case SHARED:
-        if (n <= gen->shared_bytes)
-            sc_put(gen, "const int fast = (a%s%s) <= shared_bytes - %llu;\n",
-                   low, bad, n);
-        else
-            sc_put(gen,
-                   "const int fast = (a%s%s) + %llu <= shared_bytes && a <= "
-                   "shared_bytes;\n",
-                   low, bad, n);
-        sc_put(gen, "const uint64_t p = shared + a + %llu;\n", back);
-        break;
-    case PARAM:
-        sc_put(gen,
-               "const int fast = (a%s%s) <= PARAM_BYTES && a + %llu <= "
-               "PARAM_BYTES;\nconst uint64_t p = params + a + %llu;\n",
-               low, bad, n, back);
-        break;
-    default:
-        sc_rt_need(gen, "run_at", SC_ELEMENT_u32);
-        sc_put(gen,
-               "const uint64_t run = run_at(cta, a, %llu);\nconst int fast = "
-               "run != 0 && ((uint64_t)0%s%s) == 0;\nconst uint64_t p = run + "
-               "%llu;\n",
-               n, low, bad, back);
-    }
-}
-
-static bool is_linear(const struct access *x)
-{
-    return x->at.shape.kind == SC_SHAPE_LINEAR && x->at.mode != LOCAL;
+    return x->at.shape.kind == SC_SHAPE_LINEAR && x->at.mode != SC_MODE_LOCAL;
 }
 
 /* ---- loads ---- */
 
 /* What a register makes of the element: wider or down to 16 bits. */
-static struct sc_value to_register(const struct access *x, bool vector,
+static struct sc_value to_register(const struct sc_access *x, bool vector,
                                    enum sc_lane_class class, uint32_t bytes,
                                    const char *text)
 {
@@ -242,7 +113,7 @@ static struct sc_value to_register(const struct access *x, bool vector,
     return v;
 }
 
-static void assign_loaded(struct sc_gen *gen, const struct access *x,
+static void assign_loaded(struct sc_gen *gen, const struct sc_access *x,
                           const struct sc_operand *to, uint32_t i, bool vector)
 {
     const struct sc_operand *d = component(to, i);
@@ -261,45 +132,55 @@ static void assign_loaded(struct sc_gen *gen, const struct access *x,
     }
 }
 
-static const char *lane_type(const struct access *x)
+static const char *lane_type(const struct sc_access *x)
 {
     return x->element == SC_ELEMENT_u64 ? "uint64_t" : "uint32_t";
 }
 
-static const char *vector_type(const struct access *x)
+static const char *vector_type(const struct sc_access *x)
 {
     return x->element == SC_ELEMENT_u64 ? "v64" : "v32";
 }
 
-static const char *element_type(const struct access *x)
+static const char *element_type(const struct sc_access *x)
 {
     static const char *const types[] = {"uint8_t", "int8_t",   "uint16_t",
                                         "int16_t", "uint32_t", "uint64_t"};
     return types[x->element];
 }
 
-static void load_uniform(struct sc_gen *gen, const struct access *x,
+static void put_elements(struct sc_gen *gen, const struct sc_access *x,
+                         const char *from)
+{
+    for (uint32_t i = 0; i < x->count; i++)
+        sc_put(gen, "q%u = (%s)*(const %s *)(%s + %u);\n", i, lane_type(x),
+               element_type(x), from, i * sc_element_bytes(x->element));
+}
+
+static void load_uniform(struct sc_gen *gen, const struct sc_access *x,
                          const struct sc_operand *to)
 {
     sc_rt_need(gen, "lane_at", SC_ELEMENT_u32);
     sc_put(gen, "{ ");
-    put_check(gen, x);
+    sc_emit_check(gen, x);
+    for (uint32_t i = 0; i < x->count; i++)
+        sc_put(gen, "%s q%u; ", lane_type(x), i);
+    sc_put(gen, "if (__builtin_expect(fast, 1)) {\n");
+    put_elements(gen, x, "p");
     sc_put(gen,
-           "const uint64_t at = __builtin_expect(fast, 1) ? p : "
-           "(uint64_t)lane_at(cta, %u, %s, %u, 0, %u);\n",
+           "} else { const uint64_t at = (uint64_t)lane_at(cta, %u, %s, %u, 0, "
+           "%u);\n",
            x->at.mode, sc_emit_base(gen, &x->at).text, x->bytes,
            gen->inst->line);
-    for (uint32_t i = 0; i < x->count; i++)
-        sc_put(gen, "const %s q%u = (%s)*(const %s *)(at + %u);\n",
-               lane_type(x), i, lane_type(x), element_type(x),
-               i * sc_element_bytes(x->element));
+    put_elements(gen, x, "at");
+    sc_put(gen, "}\n");
     for (uint32_t i = 0; i < x->count; i++)
         assign_loaded(gen, x, to, i, false);
     sc_put(gen, "}\n");
 }
 
 /* The fast way of a linear access of one part and component. */
-static void put_linear_load(struct sc_gen *gen, const struct access *x,
+static void put_linear_load(struct sc_gen *gen, const struct sc_access *x,
                             uint32_t i, uint32_t part)
 {
     const char *t = sc_element_name(x->element);
@@ -321,26 +202,39 @@ static void put_linear_load(struct sc_gen *gen, const struct access *x,
            sc_emit_mask(gen, part).text, vector_type(x));
 }
 
+/* Words are first asked whether they lie side by side: a gather costs many
+ * times as much. */
+static const char *near_way(struct sc_gen *gen, const struct sc_access *x,
+                            const char *contiguous)
+{
+    if (x->count > 1 || sc_element_bytes(x->element) < 4)
+        return "";
+    sc_rt_need(gen, contiguous, x->element);
+    sc_rt_need(gen, "lin64", SC_ELEMENT_u64);
+    return "_near";
+}
+
 /* The fast way of lanes anywhere: addresses are in al_part. */
-static void put_varying_load(struct sc_gen *gen, const struct access *x,
+static void put_varying_load(struct sc_gen *gen, const struct sc_access *x,
                              uint32_t i, uint32_t part)
 {
     const char *t = sc_element_name(x->element);
     uint32_t off = i * sc_element_bytes(x->element);
     struct sc_value m = sc_emit_mask(gen, part);
-    if (x->at.mode == SHARED) {
-        sc_rt_need(gen, "ldo", x->element);
-        sc_put(gen, "ldo_%s(shared + %u, v_lo32(al_%u), %s, (%s){})", t, off,
-               part, m.text, vector_type(x));
+    const char *near = near_way(gen, x, "ldc");
+    if (x->at.mode == SC_MODE_SHARED) {
+        sc_rt_need(gen, *near ? "ldo_near" : "ldo", x->element);
+        sc_put(gen, "ldo%s_%s(shared + %u, v_lo32(al_%u), %s, (%s){})", near, t,
+               off, part, m.text, vector_type(x));
     } else {
-        sc_rt_need(gen, "ldv", x->element);
-        sc_put(gen, "ldv_%s(v_add64(al_%u, v_bc64(%u)), %s, (%s){})", t, part,
-               off, m.text, vector_type(x));
+        sc_rt_need(gen, *near ? "ldv_near" : "ldv", x->element);
+        sc_put(gen, "ldv%s_%s(v_add64(al_%u, v_bc64(%u)), %s, (%s){})", near, t,
+               part, off, m.text, vector_type(x));
     }
 }
 
 /* What a slow way is called with, after its name. */
-static void put_slow(struct sc_gen *gen, const struct access *x, uint32_t i,
+static void put_slow(struct sc_gen *gen, const struct sc_access *x, uint32_t i,
                      uint32_t part, const char *vector)
 {
     char lanes[32];
@@ -353,41 +247,15 @@ static void put_slow(struct sc_gen *gen, const struct access *x, uint32_t i,
            gen->inst->line);
 }
 
-/* `al_part` and whether all of the group's lanes are where they should. */
-static void put_varying_check(struct sc_gen *gen, const struct access *x)
-{
-    for (uint32_t part = 0; part < gen->parts; part++)
-        sc_put(gen, "const v64 al_%u = %s;\n", part,
-               sc_emit_lanes(gen, &x->at, part).text);
-    sc_put(gen, "const int fast = ");
-    for (uint32_t part = 0; part < gen->parts; part++) {
-        struct sc_value m = sc_emit_mask(gen, part);
-        int low = low_shift(x->bytes, 64);
-        sc_put(gen, "%s", part ? " & " : "");
-        if (x->at.mode == GLOBAL || x->at.mode == GENERIC)
-            sc_put(gen, "inside(al_%u, %s, window, window_end - %u, %d)", part,
-                   m.text, x->bytes, low);
-        else if (x->at.mode == SHARED)
-            sc_put(gen,
-                   "(shared_bytes >= %u && inside(al_%u, %s, 0, shared_bytes "
-                   "- %u, %d))",
-                   x->bytes, part, m.text, x->bytes, low);
-        else
-            sc_put(gen, "0");
-    }
-    sc_rt_need(gen, "inside", SC_ELEMENT_u32);
-    sc_put(gen, ";\n");
-}
-
-static void put_checks(struct sc_gen *gen, const struct access *x)
+static void put_checks(struct sc_gen *gen, const struct sc_access *x)
 {
     if (is_linear(x))
-        put_check(gen, x);
+        sc_emit_check(gen, x);
     else
-        put_varying_check(gen, x);
+        sc_emit_check_lanes(gen, x);
 }
 
-static void load_lanes(struct sc_gen *gen, const struct access *x,
+static void load_lanes(struct sc_gen *gen, const struct sc_access *x,
                        const struct sc_operand *to)
 {
     char none[16];
@@ -414,7 +282,7 @@ static void load_lanes(struct sc_gen *gen, const struct access *x,
 }
 
 /* Name of a parameter, which is loaded once per call. */
-static struct sc_value parameter(struct sc_gen *gen, const struct access *x,
+static struct sc_value parameter(struct sc_gen *gen, const struct sc_access *x,
                                  uint64_t offset)
 {
     struct sc_value v;
@@ -434,11 +302,12 @@ static struct sc_value parameter(struct sc_gen *gen, const struct access *x,
     return v;
 }
 
-static bool load_param(struct sc_gen *gen, const struct access *x,
+static bool load_param(struct sc_gen *gen, const struct sc_access *x,
                        const struct sc_operand *to)
 {
     uint32_t size = sc_element_bytes(x->element);
-    if (x->at.mode != PARAM || !x->at.is_fixed || x->at.offset % x->bytes ||
+    if (x->at.mode != SC_MODE_PARAM || !x->at.is_fixed ||
+        x->at.offset % x->bytes ||
         x->at.offset + x->bytes > gen->func->param_bytes)
         return false;
     sc_put(gen, "{ ");
@@ -467,8 +336,9 @@ static void put_ordering(struct sc_gen *gen)
 void sc_emit_load(struct sc_gen *gen)
 {
     const struct sc_operand *to = &gen->inst->operands[0];
-    struct access x = find_access(gen, &gen->inst->operands[1], to);
-    bool own = x.at.mode == LOCAL || (x.at.mode == GENERIC && gen->has_local);
+    struct sc_access x = sc_emit_access(gen, &gen->inst->operands[1], to);
+    bool own = x.at.mode == SC_MODE_LOCAL ||
+               (x.at.mode == SC_MODE_GENERIC && gen->has_local);
     if (load_param(gen, &x, to))
         return;
     put_ordering(gen);
@@ -482,7 +352,7 @@ void sc_emit_load(struct sc_gen *gen)
 
 /* ---- stores ---- */
 
-static struct sc_value stored(struct sc_gen *gen, const struct access *x,
+static struct sc_value stored(struct sc_gen *gen, const struct sc_access *x,
                               const struct sc_operand *from, bool vector,
                               uint32_t part)
 {
@@ -500,7 +370,7 @@ static struct sc_value stored(struct sc_gen *gen, const struct access *x,
     return v;
 }
 
-static void put_stored(struct sc_gen *gen, const struct access *x,
+static void put_stored(struct sc_gen *gen, const struct sc_access *x,
                        const struct sc_operand *from, uint32_t i)
 {
     for (uint32_t part = 0; part < gen->parts; part++)
@@ -509,7 +379,7 @@ static void put_stored(struct sc_gen *gen, const struct access *x,
 }
 
 /* All lanes store at one place: the last one's value stays. */
-static void put_last(struct sc_gen *gen, const struct access *x,
+static void put_last(struct sc_gen *gen, const struct sc_access *x,
                      const struct sc_operand *from, uint32_t i)
 {
     const char *last = x->element == SC_ELEMENT_u64 ? "last64" : "last32";
@@ -533,12 +403,12 @@ static void put_last(struct sc_gen *gen, const struct access *x,
     sc_put(gen, ");\n");
 }
 
-static void store_uniform(struct sc_gen *gen, const struct access *x,
+static void store_uniform(struct sc_gen *gen, const struct sc_access *x,
                           const struct sc_operand *from)
 {
     sc_rt_need(gen, "lane_at", SC_ELEMENT_u32);
     sc_put(gen, "{ ");
-    put_check(gen, x);
+    sc_emit_check(gen, x);
     sc_put(gen,
            "const uint64_t at = __builtin_expect(fast, 1) ? p : "
            "(uint64_t)lane_at(cta, %u, %s, %u, 0, %u);\n",
@@ -549,7 +419,7 @@ static void store_uniform(struct sc_gen *gen, const struct access *x,
     sc_put(gen, "}\n");
 }
 
-static void put_linear_store(struct sc_gen *gen, const struct access *x,
+static void put_linear_store(struct sc_gen *gen, const struct sc_access *x,
                              uint32_t i, uint32_t part)
 {
     const char *t = sc_element_name(x->element);
@@ -571,24 +441,25 @@ static void put_linear_store(struct sc_gen *gen, const struct access *x,
     }
 }
 
-static void put_varying_store(struct sc_gen *gen, const struct access *x,
+static void put_varying_store(struct sc_gen *gen, const struct sc_access *x,
                               uint32_t i, uint32_t part)
 {
     const char *t = sc_element_name(x->element);
     uint32_t off = i * sc_element_bytes(x->element);
     struct sc_value m = sc_emit_mask(gen, part);
-    if (x->at.mode == SHARED) {
-        sc_rt_need(gen, "sto", x->element);
-        sc_put(gen, "sto_%s(shared + %u, v_lo32(al_%u), %s, s%u_%u);\n", t, off,
-               part, m.text, i, part);
+    const char *near = near_way(gen, x, "stc");
+    if (x->at.mode == SC_MODE_SHARED) {
+        sc_rt_need(gen, *near ? "sto_near" : "sto", x->element);
+        sc_put(gen, "sto%s_%s(shared + %u, v_lo32(al_%u), %s, s%u_%u);\n", near,
+               t, off, part, m.text, i, part);
     } else {
-        sc_rt_need(gen, "stv", x->element);
-        sc_put(gen, "stv_%s(v_add64(al_%u, v_bc64(%u)), %s, s%u_%u);\n", t,
-               part, off, m.text, i, part);
+        sc_rt_need(gen, *near ? "stv_near" : "stv", x->element);
+        sc_put(gen, "stv%s_%s(v_add64(al_%u, v_bc64(%u)), %s, s%u_%u);\n", near,
+               t, part, off, m.text, i, part);
     }
 }
 
-static void store_lanes(struct sc_gen *gen, const struct access *x,
+static void store_lanes(struct sc_gen *gen, const struct sc_access *x,
                         const struct sc_operand *from)
 {
     char name[32];
@@ -618,9 +489,10 @@ static void store_lanes(struct sc_gen *gen, const struct access *x,
 void sc_emit_store(struct sc_gen *gen)
 {
     const struct sc_operand *from = &gen->inst->operands[1];
-    struct access x = find_access(gen, &gen->inst->operands[0], from);
-    bool own = x.at.mode == LOCAL || (x.at.mode == GENERIC && gen->has_local);
-    if (x.at.mode == PARAM)
+    struct sc_access x = sc_emit_access(gen, &gen->inst->operands[0], from);
+    bool own = x.at.mode == SC_MODE_LOCAL ||
+               (x.at.mode == SC_MODE_GENERIC && gen->has_local);
+    if (x.at.mode == SC_MODE_PARAM)
         sc_gen_refuse(gen, "the generator lacks it");
     put_ordering(gen);
     if (sc_shape_is_uniform(x.at.shape) && !own)
@@ -636,14 +508,14 @@ void sc_emit_store(struct sc_gen *gen)
 
 void sc_emit_cvta(struct sc_gen *gen)
 {
-    static const char *const bases[] = {[GLOBAL] = "0",
-                                        [SHARED] = "cta->shared_base",
-                                        [LOCAL] = "cta->local_base",
-                                        [PARAM] =
+    static const char *const bases[] = {[SC_MODE_GLOBAL] = "0",
+                                        [SC_MODE_SHARED] = "cta->shared_base",
+                                        [SC_MODE_LOCAL] = "cta->local_base",
+                                        [SC_MODE_PARAM] =
                                             "(cta->local_base + LOCAL_USABLE)",
-                                        [GENERIC] = "0"};
+                                        [SC_MODE_GENERIC] = "0"};
     const struct sc_operand *o = gen->inst->operands;
-    const char *base = bases[mode_of(gen->inst)];
+    const char *base = bases[sc_emit_mode(gen->inst)];
     bool to = sc_inst_has(gen->inst, SC_MOD_to);
     char text[256];
     uint32_t reg = o[0].reg;
@@ -674,14 +546,15 @@ void sc_emit_isspacep(struct sc_gen *gen)
     sc_rt_need(gen, "space_lane", SC_ELEMENT_u32);
     if (sc_shape_is_uniform(sc_gen_shape(gen, &o[1]))) {
         snprintf(text, sizeof text, "space_lane(cta, %u, %s)",
-                 mode_of(gen->inst),
+                 sc_emit_mode(gen->inst),
                  sc_gen_scalar(gen, &o[1], SC_LANE_64, SC_T_u64).text);
         sc_emit_scalar(gen, reg, text);
         return;
     }
     sc_rt_need(gen, "space", SC_ELEMENT_u32);
     for (uint32_t part = 0; part < gen->parts; part++) {
-        snprintf(text, sizeof text, "space(cta, %u, %s)", mode_of(gen->inst),
+        snprintf(text, sizeof text, "space(cta, %u, %s)",
+                 sc_emit_mode(gen->inst),
                  sc_gen_vector(gen, &o[1], SC_LANE_64, SC_T_u64, part).text);
         sc_emit_vector(gen, reg, part, text);
     }

@@ -81,6 +81,14 @@ struct sc_offset {
     uint64_t at;
 };
 
+/** Bytes [low, high) from a register on that accesses in [first, end) of one
+ *  place share a check for. */
+struct sc_range {
+    uint32_t reg, mode; /* enum sc_mode */
+    uint32_t first, end, number, align;
+    int64_t low, high;
+};
+
 struct sc_gen {
     struct sc_load load;
     const struct sc_ir *ir;
@@ -125,6 +133,10 @@ struct sc_gen {
     bool *saved_widens;  /* by instruction */
     uint64_t save_bytes; /* of one group */
     bool reduces;        /* there is a bar.red */
+    struct sc_range *ranges;
+    uint32_t range_count;
+    size_t range_capacity;
+    bool *steady; /* by register: the same in all groups whenever it is set */
 };
 
 /* ---- generate.c ---- */
@@ -183,6 +195,11 @@ bool sc_gen_clashes(const struct sc_gen *gen, uint32_t place, uint32_t reg);
 uint32_t sc_gen_next(const struct sc_gen *gen, uint32_t place);
 /** Whether lanes may wait between `place` and `target`, both excluded. */
 bool sc_gen_waits(const struct sc_gen *gen, uint32_t place, uint32_t target);
+
+/* ---- steady.c ---- */
+
+/** Fill `steady`; after sc_gen_shapes. */
+void sc_gen_steady(struct sc_gen *gen);
 
 /* ---- accept.c ---- */
 

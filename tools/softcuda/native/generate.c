@@ -102,6 +102,7 @@ static void analyse(struct sc_gen *gen)
     sc_gen_live(gen);
     sc_gen_accept_loops(gen);
     sc_gen_shapes(gen);
+    sc_gen_steady(gen);
     sc_emit_plan_barriers(gen);
 }
 
@@ -150,7 +151,7 @@ static void put_registers(struct sc_gen *gen, struct sc_text *text)
     for (uint32_t r = 0; r < gen->reg_count; r++) {
         bool vector = sc_gen_varies(gen, r);
         const char *type = sc_emit_type(sc_gen_class(gen, r), vector);
-        if (!vector)
+        if (!vector && !gen->steady[r])
             sc_text_put(gen, text, "%s r%u = 0;\n", type, r);
         for (uint32_t part = 0; vector && part < gen->parts; part++)
             sc_text_put(gen, text, "%s v%u_%u = {0};\n", type, r, part);
@@ -219,6 +220,14 @@ static void put_cta(struct sc_gen *gen, struct sc_text *text)
                 waits ? "where[g] = 65535;\nstop:;\n" : "", waits ? "}\n" : "");
 }
 
+static void put_steady(struct sc_gen *gen, struct sc_text *text)
+{
+    for (uint32_t r = 0; r < gen->reg_count; r++)
+        if (gen->steady[r])
+            sc_text_put(gen, text, "%s r%u = 0;\n",
+                        sc_emit_type(sc_gen_class(gen, r), false), r);
+}
+
 static void put_run(struct sc_gen *gen, struct sc_text *text)
 {
     sc_text_put(
@@ -238,6 +247,7 @@ static void put_run(struct sc_gen *gen, struct sc_text *text)
         "first / gx / gy;\n%s"
         "for (; count; count--) {\n",
         gen->hoist.data ? gen->hoist.data : "");
+    put_steady(gen, text);
     put_cta(gen, text);
     sc_text_put(gen, text,
                 "if (++cx == gx) { cx = 0; if (++cy == gy) { cy = 0; cz++; } "
