@@ -21,20 +21,20 @@ static const char *const known[] = {
 /* In test_memory, test_address, test_atomic, test_lanes, test_warp, and in
  * ../ptx. */
 static const char *const elsewhere[] = {
-    "activemask", "atom",     "bar",       "barrier", "bra",    "brkpt",
-    "brx",        "call",     "cvta",      "elect",   "exit",   "fence",
-    "isspacep",   "ld",       "ldu",       "match",   "membar", "nanosleep",
-    "pmevent",    "prefetch", "prefetchu", "red",     "redux",  "ret",
-    "shfl",       "st",       "suld",      "suq",     "sured",  "sust",
-    "tex",        "tld4",     "trap",      "txq",     "vote",
+    "activemask", "alloca",   "atom",      "bar",          "barrier",
+    "bra",        "brkpt",    "brx",       "call",         "cp",
+    "cvta",       "elect",    "exit",      "fence",        "isspacep",
+    "ld",         "ldu",      "match",     "membar",       "nanosleep",
+    "pmevent",    "prefetch", "prefetchu", "red",          "redux",
+    "ret",        "shfl",     "st",        "stackrestore", "stacksave",
+    "suld",       "suq",      "sured",     "sust",         "tex",
+    "tld4",       "trap",     "txq",       "vote",
 };
 
 /* One statement of every opcode that may be refused. */
 static const char *const beyond[] = {
-    "alloca.u64 %l0,%l1,8",
     "applypriority.global.L2::evict_normal [%l0],128",
     "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %q0,%l0",
-    "cp.async.ca.shared.global [%s0],[%l0],16",
     "createpolicy.fractional.L2::evict_last.b64 %l0,1.0",
     "discard.global.L2 [%l0],128",
     "getctarank.u64 %s0,%l0",
@@ -48,8 +48,6 @@ static const char *const beyond[] = {
     "movmatrix.sync.aligned.m8n8.trans.b16 %s0,%s1",
     "multimem.red.relaxed.sys.global.add.u32 [%l0],%s0",
     "setmaxnreg.inc.sync.aligned.u32 40",
-    "stackrestore.u64 %l0",
-    "stacksave.u64 %l0",
     "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%s0],{%s1}",
     "tcgen05.wait::ld.sync.aligned",
     "vmad.s32.s32.s32 %s0,%s1,%s2,%s3",

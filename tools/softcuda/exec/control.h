@@ -125,6 +125,13 @@ enum sc_atomic {
  */
 sc_handler sc_atomic_find(enum sc_atomic kind, enum sc_type type);
 
+/* ---- async.c ---- c of the last two: where the lane's stack ends */
+/* a: shared address of e bytes, b: global one, c: bytes to read, flags: bytes
+ * to write, imm: offsets of a (low half) and b */
+SC_DECLARE_OP(sc_op_copy);
+SC_DECLARE_OP(sc_op_alloca); /* d: .local address, a: bytes, flags: alignment */
+SC_DECLARE_OP(sc_op_stack_restore); /* a: what the stack's end was */
+
 /* ---- video.c ---- a, b, c; imm: struct sc_video of exec/video.h */
 SC_DECLARE_OP(sc_op_video);
 

@@ -563,7 +563,8 @@ static void lower_inst(struct sc_lower *lower, const struct sc_inst *inst)
     if (!sc_lower_arithmetic(lower) && !sc_lower_compare(lower) &&
         !sc_lower_convert(lower) && !sc_lower_memory(lower) &&
         !sc_lower_flow(lower) && !sc_lower_call(lower) &&
-        !sc_lower_video(lower) && !sc_lower_texture(lower))
+        !sc_lower_video(lower) && !sc_lower_texture(lower) &&
+        !sc_lower_async(lower))
         sc_lower_refuse(lower, "unsupported opcode");
     check_modifiers(lower);
 }

@@ -174,6 +174,7 @@ bool sc_lower_memory(struct sc_lower *lower);
 bool sc_lower_flow(struct sc_lower *lower);
 bool sc_lower_call(struct sc_lower *lower);
 bool sc_lower_video(struct sc_lower *lower);
+bool sc_lower_async(struct sc_lower *lower);
 bool sc_lower_texture(struct sc_lower *lower);
 /** Value the instruction computes once for the launch, if it does. */
 bool sc_lower_absorb(struct sc_lower *lower, const struct sc_inst *inst);

@@ -46,14 +46,27 @@ static void visit(struct sc_lower *lower, const struct sc_func *func,
     lower->callees[lower->callee_count++] = func;
 }
 
+/* Whether the kernel calls; its stack is needed for its own variables, too. */
+static bool look_through(struct sc_lower *lower)
+{
+    bool calls = false;
+    for (size_t i = 0; i < lower->kernel->inst_count; i++) {
+        const struct sc_inst *inst = &lower->kernel->insts[i];
+        calls |= inst->call != NULL;
+        lower->code->needs_stack |= inst->opcode == SC_OP_alloca ||
+                                    inst->opcode == SC_OP_stacksave ||
+                                    inst->opcode == SC_OP_stackrestore;
+    }
+    if (calls || lower->code->needs_stack)
+        lower->code->stack_slot = sc_lower_slot(lower, 8);
+    return calls;
+}
+
 void sc_lower_find_callees(struct sc_lower *lower)
 {
     struct sc_code *code = lower->code;
     uint32_t n = lower->ir->func_count;
-    bool any = false;
-    for (size_t i = 0; i < lower->kernel->inst_count; i++)
-        any |= lower->kernel->insts[i].call != NULL;
-    if (!any)
+    if (!look_through(lower))
         return;
     bool *seen = sc_load_alloc(lower->load, n + 1, sizeof *seen);
     lower->callees = sc_load_alloc(lower->load, n, sizeof *lower->callees);
@@ -65,7 +78,6 @@ void sc_lower_find_callees(struct sc_lower *lower)
     code->entry_count = n;
     code->frames = sc_load_alloc(lower->load, n, sizeof *code->frames);
     lower->link_slot = sc_lower_slot(lower, 4);
-    code->stack_slot = sc_lower_slot(lower, 8);
     for (uint32_t i = 0; i < lower->callee_count; i++)
         code->needs_stack |= lower->callees[i]->calls;
     if (lower->callee_count) /* every CTA begins at op 0 */
@@ -77,9 +89,10 @@ void sc_lower_find_callees(struct sc_lower *lower)
 void sc_lower_kernel_start(struct sc_lower *lower)
 {
     struct sc_code *code = lower->code;
-    if (!lower->callee_count)
+    if (lower->callee_count)
+        code->ops[0].target = code->op_count;
+    else if (!code->needs_stack)
         return;
-    code->ops[0].target = code->op_count;
     struct sc_op *op = sc_lower_push(lower, sc_op_stack_begin);
     op->d = code->stack_slot;
     op->imm = (code->local_bytes + 15) & ~15u;
