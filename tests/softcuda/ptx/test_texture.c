@@ -29,9 +29,8 @@ static void scatter(const struct sc_texture *t)
         for (int i = 0; i < 3; i++) {
             int32_t n = (int32_t)size[i];
             points[k].x[i] = (float)draw(-40 * n, 56 * n) / 16;
-            /* exact for any size; between texels a mirror could take either */
-            if (t->normalized)
-                points[k].x[i] = (float)(2 * draw(-160, 224) + 1) / 128;
+            if (t->normalized) /* 1/128 of the axis: exact for any size */
+                points[k].x[i] = (float)draw(-320, 448) / 128;
             points[k].at[i] = draw(-2 * n, 3 * n);
         }
         points[k].layer = draw(-1, (int32_t)t->layers);

@@ -239,11 +239,13 @@ static void sample_texel(struct image *image, const int64_t index[3], int dims,
 
 /* ---- filtering ---- */
 
-/* Position in texels; keeps far away places away from integer overflow. */
+/* Position in texels; keeps far away places away from integer overflow. What
+ * an axis repeats is taken away by whole periods, the rest is done to the index
+ * of a texel. */
 static double position(const struct image *image, int axis, float x)
 {
     const struct sc_texture *t = image->t;
-    double size = image->size[axis], p = x;
+    double p = x;
     if (p != p)
         p = 0;
     if (t->normalized) {
@@ -251,8 +253,8 @@ static double position(const struct image *image, int axis, float x)
         if (mode == WRAP)
             p -= floor(p);
         else if (mode == MIRROR)
-            p = fmod(floor(p), 2) == 0 ? p - floor(p) : 1 - (p - floor(p));
-        p *= size;
+            p -= 2 * floor(p / 2);
+        p *= image->size[axis];
     }
     return p < -1e9 ? -1e9 : p > 1e9 ? 1e9 : p;
 }
@@ -265,11 +267,7 @@ static void sample_nearest(struct image *image,
     for (int i = 0; i < dims; i++) {
         at[i] =
             r->integer ? r->at[i] : (int64_t)floor(position(image, i, r->x[i]));
-        /* 1.0 of a mirrored axis is its last texel */
-        bool edge = !r->integer && image->t->normalized &&
-                    image->t->address_mode[i] == MIRROR &&
-                    at[i] == image->size[i];
-        at[i] += r->offset[i] - edge;
+        at[i] += r->offset[i];
     }
     sample_texel(image, at, dims, layer, result);
 }
