@@ -94,7 +94,7 @@ static const char tiles[] = TWICE_HEAD(
                                         "mov.u32 %r9, 0; mov.u32 %r6, 0;\n"
                                         "AGAIN: mad.lo.u32 %r3, %r6, 37, "
                                         "%r2;\n" LOAD "st.shared.u32 [%r12], "
-                                                      "%r4; bar.sync 0;\n"
+                                        "%r4; bar.sync 0;\n"
                                         "mov.u32 %r7, 0; mov.u32 %r13, %r10;\n"
                                         "SUM: ld.shared.u32 %r14, [%r13]; "
                                         "mad.lo.u32 %r9, %r9, 5, %r14;\n"
@@ -268,6 +268,42 @@ START_TEST(wrapping_indices_are_the_same)
 }
 END_TEST
 
+static const char reversed[] = TWICE_HEAD(
+    ".shared .align 8 .b8 tile[8192];") "mov.u32 %r3, %r2;\n" LOAD
+                                        "mov.u32 %r10, tile; shl.b32 %r11, "
+                                        "%r1, 2; add.u32 %r12, %r10, %r11;\n"
+                                        "st.shared.u32 [%r12], %r4; bar.sync "
+                                        "0;\n"
+                                        "sub.u32 %r13, %r56, %r1; sub.u32 "
+                                        "%r14, %r13, 1; shl.b32 %r15, %r14, "
+                                        "2;\n"
+                                        "add.u32 %r16, %r10, %r15; "
+                                        "ld.shared.u32 %r17, [%r16]; bar.sync "
+                                        "0;\n"
+                                        "mul.wide.s32 %d10, %r14, 8; mov.u64 "
+                                        "%d11, tile; add.u64 %d12, %d11, "
+                                        "%d10;\n"
+                                        "mul.wide.u32 %d13, %r17, 3; "
+                                        "st.shared.u64 [%d12], %d13; bar.sync "
+                                        "0;\n"
+                                        "ld.shared.v2.u32 {%r18, %r19}, "
+                                        "[%d12]; ld.shared.u16 %r20, "
+                                        "[%d12+2];\n"
+                                        "mul.wide.s32 %d14, %r1, -8; add.u64 "
+                                        "%d15, %d11, %d14;\n"
+                                        "mad.wide.u32 %d16, %r56, 8, %d15; "
+                                        "ld.shared.u64 %d17, [%d16+-8];\n"
+                                        "cvt.u32.u64 %r21, %d17; add.u32 %r9, "
+                                        "%r18, %r19; xor.b32 %r9, %r9, %r20;\n"
+                                        "mad.lo.u32 %r9, %r9, 7, %r21; add.u32 "
+                                        "%r9, %r9, %r17;\n" END;
+
+START_TEST(reversed_lanes_are_the_same)
+{
+    all(reversed, 9, 7);
+}
+END_TEST
+
 static const char reals[] =
     TWICE_HEAD("") "mov.u32 %r3, %r2;\n" LOAD
                    "mov.b32 %f1, %r4; cvt.rn.f32.u32 %f2, %r4; fma.rn.f32 %f3, "
@@ -375,13 +411,14 @@ int main(void)
         jump_tables_are_the_same,
         widths_and_vectors_are_the_same,
         wrapping_indices_are_the_same,
+        reversed_lanes_are_the_same,
         reals_are_the_same,
         faults_have_their_line,
         endless_loop_is_cancelled,
     };
     Suite *suite = suite_create("softcuda native: generated code");
     TCase *tcase = tcase_create("generate");
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, 170);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         tcase_add_test(tcase, cases[i]);
     suite_add_tcase(suite, tcase);

@@ -30,8 +30,8 @@ struct twice {
     "ld.param.u32 %r0, [n];\n"                                                 \
     "mov.u32 %r50, %tid.x; mov.u32 %r51, %tid.y; mov.u32 %r52, %tid.z;\n"      \
     "mov.u32 %r53, %ntid.x; mov.u32 %r54, %ntid.y; mov.u32 %r55, %ntid.z;\n"   \
-    "mad.lo.u32 %r1, %r52, %r54, %r51; mad.lo.u32 %r1, %r1, %r53, %r50;\n"     \
-    "mul.lo.u32 %r56, %r53, %r54; mul.lo.u32 %r56, %r56, %r55;\n"              \
+    "mad.lo.u32 %r61, %r52, %r54, %r51; mad.lo.u32 %r1, %r61, %r53, %r50;\n"   \
+    "mul.lo.u32 %r62, %r53, %r54; mul.lo.u32 %r56, %r62, %r55;\n"              \
     "mov.u32 %r57, %ctaid.x; mad.lo.u32 %r2, %r57, %r56, %r1;\n"               \
     "mul.wide.u32 %d2, %r2, 4; add.u64 %d3, %d0, %d2;\n"
 

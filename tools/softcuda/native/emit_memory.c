@@ -197,9 +197,13 @@ static void put_linear_load(struct sc_gen *gen, const struct sc_access *x,
         return;
     }
     sc_rt_need(gen, "ldo", x->element);
-    sc_put(gen, "ldo_%s(p + %lld, v_iota32() * %uu, %s, (%s){})", t,
-           off + (stride < 0 ? (gen->lanes - 1) * stride : 0), (uint32_t)stride,
-           sc_emit_mask(gen, part).text, vector_type(x));
+    if (stride < 0) /* offsets must not be negative */
+        sc_put(gen, "ldo_%s(p + %lld, (%u - v_iota32()) * %uu, %s, (%s){})", t,
+               off + (gen->lanes - 1) * stride, gen->lanes - 1,
+               (uint32_t)-stride, sc_emit_mask(gen, part).text, vector_type(x));
+    else
+        sc_put(gen, "ldo_%s(p + %lld, v_iota32() * %uu, %s, (%s){})", t, off,
+               (uint32_t)stride, sc_emit_mask(gen, part).text, vector_type(x));
 }
 
 /* Words are first asked whether they lie side by side: a gather costs many
