@@ -112,6 +112,7 @@ static struct call call_of(CUstream stream, bool per_thread)
 static CUresult called(const struct call *call, CUresult result)
 {
     int status = ADSM_OK;
+    cuda_seen(result);
     if (!call->accel)
         return result;
     hook_enter();

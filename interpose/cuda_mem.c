@@ -18,6 +18,9 @@ static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
     /* Too many to be rounded up; to the driver it is merely too many. */
     if (bytes > PTRDIFF_MAX)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = cuda_context_health();
+    if (result)
+        return result;
     hook_enter();
     int status = adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &host);
     hook_leave();
@@ -60,6 +63,9 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
 
 static CUresult release(CUdeviceptr device)
 {
+    CUresult result = cuda_context_health();
+    if (result)
+        return result;
     hook_enter();
     int status = adsm_heap_free((void *)device);
     hook_leave();

@@ -16,6 +16,7 @@
 #include "mm/heap.h"
 
 static _Atomic bool capture_seen;
+static _Atomic bool fault_seen;
 
 bool cuda_is_serving(void)
 {
@@ -106,6 +107,31 @@ CUresult cuda_result(const char *what, int status)
     if (status && status != ADSM_E_DEVICE_NOMEM && status != ADSM_E_NOT_SHARED)
         adsm_log_once(ADSM_LOG_ERROR, "%s: %s", what, adsm_status_text(status));
     return result;
+}
+
+CUresult cuda_seen(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+        atomic_store_explicit(&fault_seen, true, memory_order_relaxed);
+    }
+    return result;
+}
+
+CUresult cuda_context_health(void)
+{
+    return hook_likely(!atomic_load_explicit(&fault_seen, memory_order_relaxed))
+               ? CUDA_SUCCESS
+               : cuda_driver_synchronize();
 }
 
 /* Remember whose object it is. Return: false when it is none, or when nothing
@@ -250,6 +276,7 @@ static void count(const struct cuda_work *work)
 
 CUresult cuda_done(struct cuda_work *work, CUresult result)
 {
+    cuda_seen(result);
     if (!work->accel)
         return result;
     hook_enter();

@@ -55,6 +55,14 @@ CUdeviceptr cuda_device_address(CUdeviceptr address);
 /** A status of the runtime as a result of CUDA; `what` is said once. */
 CUresult cuda_result(const char *what, int status);
 
+/** The driver answered `result`: one that ends its context is remembered.
+ *  Return: `result` */
+CUresult cuda_seen(CUresult result);
+
+/** What became of the current context where a context has ended: calls that
+ *  need no driver otherwise fail as the driver's would. Costs nothing before. */
+CUresult cuda_context_health(void);
+
 /**
  * Work of the program that reads and writes ranges on the device.
  *

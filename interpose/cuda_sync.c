@@ -10,7 +10,7 @@
 /* A wait of the program ended with `result`: acquire. */
 static CUresult waited(CUresult result)
 {
-    if (result || !cuda_is_serving())
+    if (cuda_seen(result) || !cuda_is_serving())
         return result;
     struct adsm_accel *accel = cuda_accel_current();
     if (!accel)
