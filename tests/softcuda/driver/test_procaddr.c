@@ -66,14 +66,14 @@ END_TEST
 
 START_TEST(unsupported_calls_say_so)
 {
-    void *lib = library(), *got;
+    void *lib = library();
     const void *table = &table;
-    CUresult (*graph)(void **, unsigned) = NULL;
-    *(void **)&graph = dlsym(lib, "cuGraphCreate");
-    ck_assert_ptr_nonnull((void *)graph);
+    CUresult (*trim)(int) = NULL;
+    *(void **)&trim = dlsym(lib, "cuDeviceGraphMemTrim");
+    ck_assert_ptr_nonnull((void *)trim);
     OK(cuInit(0));
-    WANT(CUDA_ERROR_NOT_SUPPORTED, graph(&got, 0));
-    WANT(CUDA_ERROR_NOT_SUPPORTED, graph(&got, 0));
+    WANT(CUDA_ERROR_NOT_SUPPORTED, trim(0));
+    WANT(CUDA_ERROR_NOT_SUPPORTED, trim(0));
     WANT(CUDA_ERROR_NOT_FOUND, cuGetExportTable(&table, NULL));
     ck_assert_ptr_null(table);
 }

@@ -3,6 +3,7 @@
  * Does not own: how bytes move (copy.c, the device process).  No lock.
  */
 #include "driver/array.h"
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
@@ -14,14 +15,14 @@ static uint64_t of_pointer(const void *pointer)
     return (uint64_t)(uintptr_t)pointer;
 }
 
-static CUresult submit_inside(const struct sc_copy *copy, CUcontext ctx,
-                              CUstream stream)
+/* A copy within one device: its process moves the bytes. */
+static struct sc_op *make_inside(const struct sc_copy *copy, CUcontext ctx)
 {
     struct sc_op *op = sc_op_new(SC_OP_COMPUTE, copy->dst.device, ctx);
-    struct sc_command_copy *c =
-        op ? sc_op_command(op, SC_COMMAND_COPY, sizeof *c) : NULL;
-    if (!c)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!op)
+        return NULL;
+    /* fits into the operation itself */
+    struct sc_command_copy *c = sc_op_command(op, SC_COMMAND_COPY, sizeof *c);
     c->dst = copy->dst.base;
     c->src = copy->src.base;
     c->dst_pitch = copy->dst.pitch;
@@ -31,8 +32,43 @@ static CUresult submit_inside(const struct sc_copy *copy, CUcontext ctx,
     c->width = copy->width;
     c->height = copy->height;
     c->depth = copy->depth;
-    sc_op_submit(op, stream);
-    return CUDA_SUCCESS;
+    return op;
+}
+
+CUresult sc_copy_make(struct sc_copy *copy, CUcontext ctx, struct sc_op **op)
+{
+    SC_TRY(sc_copy_classify(copy, ctx));
+    struct sc_device *to = copy->dst.device, *from = copy->src.device;
+    if (to && to == from) {
+        *op = make_inside(copy, ctx);
+    } else {
+        struct sc_device *device = from ? from : to ? to : ctx->device;
+        *op = sc_op_new(from ? SC_OP_DOWNLOAD : SC_OP_UPLOAD, device, ctx);
+        if (*op)
+            (*op)->copy = *copy;
+    }
+    return *op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* Sides are told apart by their addresses again when the graph is launched. */
+static CUresult capture(CUstream stream, const struct sc_copy *copy)
+{
+    struct sc_work work = {.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                           .ctx = stream->ctx};
+    const struct sc_copy_side *src = &copy->src, *dst = &copy->dst;
+    work.copy =
+        (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                        .srcDevice = src->base,
+                        .srcPitch = src->pitch,
+                        .srcHeight = src->pitch ? src->slice / src->pitch : 0,
+                        .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                        .dstDevice = dst->base,
+                        .dstPitch = dst->pitch,
+                        .dstHeight = dst->pitch ? dst->slice / dst->pitch : 0,
+                        .WidthInBytes = copy->width,
+                        .Height = copy->height,
+                        .Depth = copy->depth};
+    return sc_capture_add(stream, &work);
 }
 
 /* One copy in one stream.  A host buffer that is not page-locked must not be
@@ -41,29 +77,21 @@ static CUresult submit(struct sc_copy *copy, CUstream handle, bool async)
 {
     CUcontext ctx;
     CUstream stream;
+    struct sc_op *op;
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
     if (sc_copy_bytes(copy) == 0)
         return CUDA_SUCCESS;
-    SC_TRY(sc_copy_classify(copy, ctx));
-    struct sc_device *to = copy->dst.device, *from = copy->src.device;
-    if (to && to == from)
-        return submit_inside(copy, ctx, stream);
-    struct sc_op *op = sc_op_new(from ? SC_OP_DOWNLOAD : SC_OP_UPLOAD,
-                                 from ? from
-                                 : to ? to
-                                      : ctx->device,
-                                 ctx);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    op->copy = *copy;
-    if (!async || !sc_copy_is_pinned(copy)) {
-        CUresult result = sc_op_run(op, stream);
-        sc_output_drain(ctx->device);
-        return result;
+    if (sc_captures(stream))
+        return async ? capture(stream, copy) : sc_capture_refuse(stream);
+    SC_TRY(sc_copy_make(copy, ctx, &op));
+    if (op->kind == SC_OP_COMPUTE || (async && sc_copy_is_pinned(copy))) {
+        sc_op_submit(op, stream);
+        return CUDA_SUCCESS;
     }
-    sc_op_submit(op, stream);
-    return CUDA_SUCCESS;
+    CUresult result = sc_op_run(op, stream);
+    sc_output_drain(ctx->device);
+    return result;
 }
 
 enum side { ANY, DEVICE };
@@ -185,14 +213,11 @@ static CUresult shaped_side(struct sc_copy_side *side,
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
+CUresult sc_copy_shape(const CUDA_MEMCPY3D *p, struct sc_copy *copy)
 {
-    SC_TRY(sc_enter());
-    if (!p)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct sc_copy copy = {
+    *copy = (struct sc_copy){
         .width = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
-    if (sc_copy_bytes(&copy) == 0)
+    if (sc_copy_bytes(copy) == 0)
         return CUDA_SUCCESS;
     struct side_fields src = {
         p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes,
@@ -200,8 +225,17 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
     struct side_fields dst = {
         p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes,
         p->dstY,          p->dstZ,    p->dstLOD,    p->dstPitch, p->dstHeight};
-    SC_TRY(shaped_side(&copy.src, &src, &copy));
-    SC_TRY(shaped_side(&copy.dst, &dst, &copy));
+    SC_TRY(shaped_side(&copy->src, &src, copy));
+    return shaped_side(&copy->dst, &dst, copy);
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
+{
+    struct sc_copy copy;
+    SC_TRY(sc_enter());
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    SC_TRY(sc_copy_shape(p, &copy));
     return submit(&copy, stream, async);
 }
 

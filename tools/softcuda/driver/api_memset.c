@@ -2,10 +2,45 @@
  * Owns: the entry points of memsets.
  * Does not own: the filling (the device process).  No lock.
  */
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
 #include "driver/stream.h"
+
+CUresult sc_fill_make(const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext ctx,
+                      struct sc_op **op, bool *on_host)
+{
+    struct sc_block block;
+    uint64_t row, rows, bytes;
+    unsigned size = fill->elementSize;
+    if (size != 1 && size != 2 && size != 4)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (fill->width == 0 || fill->height == 0 ||
+        __builtin_mul_overflow(fill->width, (uint64_t)size, &row) ||
+        __builtin_mul_overflow(fill->pitch, (uint64_t)(fill->height - 1),
+                               &rows) ||
+        __builtin_add_overflow(row, rows, &bytes) || fill->dst % size ||
+        (fill->height > 1 && (fill->pitch < row || fill->pitch % size)) ||
+        !sc_memory_covers(fill->dst, bytes) ||
+        !sc_memory_lookup(fill->dst, &block))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct sc_device *device = block.device ? block.device : ctx->device;
+    *op = sc_op_new(SC_OP_COMPUTE, device, ctx);
+    if (!*op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    /* fits into the operation itself */
+    struct sc_command_fill *c = sc_op_command(*op, SC_COMMAND_FILL, sizeof *c);
+    c->address = fill->dst;
+    c->pitch = fill->pitch;
+    c->width = fill->width;
+    c->height = fill->height;
+    c->element_bytes = size;
+    c->value = fill->value;
+    if (on_host)
+        *on_host = !block.device;
+    return CUDA_SUCCESS;
+}
 
 /* Asynchronous for the caller in every form, as on hardware. */
 static CUresult fill(CUdeviceptr dst, size_t pitch, unsigned value,
@@ -14,32 +49,21 @@ static CUresult fill(CUdeviceptr dst, size_t pitch, unsigned value,
 {
     CUcontext ctx;
     CUstream stream;
-    struct sc_block block;
-    uint64_t row, rows, bytes;
+    struct sc_op *op;
+    bool on_host;
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
     if (width == 0 || height == 0)
         return CUDA_SUCCESS;
-    if (__builtin_mul_overflow(width, (uint64_t)element_bytes, &row) ||
-        __builtin_mul_overflow(pitch, (uint64_t)(height - 1), &rows) ||
-        __builtin_add_overflow(row, rows, &bytes) || dst % element_bytes ||
-        (height > 1 && (pitch < row || pitch % element_bytes)) ||
-        !sc_memory_covers(dst, bytes) || !sc_memory_lookup(dst, &block))
-        return CUDA_ERROR_INVALID_VALUE;
-    struct sc_device *device = block.device ? block.device : ctx->device;
-    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, device, ctx);
-    struct sc_command_fill *c =
-        op ? sc_op_command(op, SC_COMMAND_FILL, sizeof *c) : NULL;
-    if (!c)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    c->address = dst;
-    c->pitch = pitch;
-    c->width = width;
-    c->height = height;
-    c->element_bytes = element_bytes;
-    c->value = value;
+    struct sc_work work = {
+        .type = CU_GRAPH_NODE_TYPE_MEMSET,
+        .ctx = ctx,
+        .fill = {dst, pitch, value, element_bytes, width, height}};
+    if (sc_captures(stream))
+        return sc_capture_add(stream, &work);
+    SC_TRY(sc_fill_make(&work.fill, ctx, &op, &on_host));
     /* a page-locked target may be read by the program at once */
-    if (!block.device)
+    if (on_host)
         return sc_op_submit_wait(op, stream);
     sc_op_submit(op, stream);
     return CUDA_SUCCESS;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/stream.h"
@@ -57,6 +58,8 @@ SC_API cuStreamSynchronize(CUstream hStream)
     CUcontext ctx;
     CUstream stream;
     SC_TRY(find(hStream, &ctx, &stream));
+    if (sc_captures(stream))
+        return sc_capture_refuse(stream);
     return sc_stream_wait(stream);
 }
 
@@ -65,6 +68,8 @@ SC_API cuStreamQuery(CUstream hStream)
     CUcontext ctx;
     CUstream stream;
     SC_TRY(find(hStream, &ctx, &stream));
+    if (sc_captures(stream))
+        return sc_capture_refuse(stream);
     sc_channel_help(ctx->device);
     pthread_mutex_lock(&sc_sched_lock);
     CUresult result = ctx->sticky;
@@ -127,44 +132,4 @@ SC_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
         return CUDA_ERROR_INVALID_VALUE;
     *device = ctx->device->ordinal;
     return CUDA_SUCCESS;
-}
-
-/* Nothing can be captured here, so the answer is always "not capturing". */
-SC_API cuStreamIsCapturing(CUstream hStream,
-                           CUstreamCaptureStatus *captureStatus)
-{
-    CUcontext ctx;
-    CUstream stream;
-    SC_TRY(find(hStream, &ctx, &stream));
-    if (!captureStatus)
-        return CUDA_ERROR_INVALID_VALUE;
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream,
-                                   CUstreamCaptureStatus *status,
-                                   cuuint64_t *id, CUgraph *graph,
-                                   const CUgraphNode **dependencies,
-                                   size_t *count);
-SC_API cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
-                                 cuuint64_t *id, CUgraph *graph,
-                                 const CUgraphNode **dependencies,
-                                 size_t *count)
-{
-    (void)id;
-    (void)graph;
-    (void)dependencies;
-    (void)count; /* not written unless the stream is capturing */
-    return cuStreamIsCapturing(stream, status);
-}
-
-SC_API cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
-                              cuuint64_t *id, CUgraph *graph,
-                              const CUgraphNode **dependencies,
-                              const CUgraphEdgeData **edges, size_t *count)
-{
-    (void)edges;
-    return cuStreamGetCaptureInfo_v2(stream, status, id, graph, dependencies,
-                                     count);
 }

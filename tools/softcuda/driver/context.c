@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "driver/array.h"
+#include "driver/capture.h"
 #include "driver/device.h"
 #include "driver/handle.h"
 #include "driver/memory.h"
@@ -140,6 +141,8 @@ void sc_context_free(CUcontext ctx)
 {
     sc_handle_remove(ctx);
     finish(ctx);
+    for (CUstream s = ctx->streams; s; s = s->next)
+        sc_capture_leave(s);
     sc_module_free_context(ctx);
     sc_texture_free_context(ctx);
     sc_array_free_context(ctx);

@@ -20,6 +20,7 @@ struct CUctx_st {
     struct CUctx_st *next;   /* all contexts, sched lock */
     CUstream legacy;         /* the NULL stream */
     CUstream streams;        /* all of its streams, sched lock */
+    _Atomic int capturing;   /* streams that capture and wait for `legacy` */
     uint32_t peers;          /* devices it may access, start lock */
     CUfunc_cache cache;
     size_t limits[CU_LIMIT_MAX];

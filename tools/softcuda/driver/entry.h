@@ -23,4 +23,18 @@ CUresult cuMemPrefetchAsync_v1(CUdeviceptr devPtr, size_t count,
                                CUdevice dstDevice,
                                CUstream hStream) __asm__("cuMemPrefetchAsync");
 
+CUresult
+cuStreamBeginCapture_v1(CUstream stream) __asm__("cuStreamBeginCapture");
+CUresult
+cuStreamGetCaptureInfo_v1(CUstream stream, CUstreamCaptureStatus *status,
+                          cuuint64_t *id) __asm__("cuStreamGetCaptureInfo");
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream,
+                                   CUstreamCaptureStatus *status,
+                                   cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **dependencies,
+                                   size_t *count);
+CUresult cuStreamUpdateCaptureDependencies_v1(
+    CUstream stream, CUgraphNode *nodes, size_t count,
+    unsigned int flags) __asm__("cuStreamUpdateCaptureDependencies");
+
 #endif

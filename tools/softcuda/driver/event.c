@@ -2,20 +2,17 @@
  * Owns: events and their entry points.
  * Does not own: operations (sched.c).  Lock: sched lock for the fields.
  */
+#include "driver/event.h"
+
 #include <stdlib.h>
 
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/entry.h"
 #include "driver/handle.h"
 #include "driver/output.h"
 #include "driver/stream.h"
-
-struct CUevent_st {
-    CUcontext ctx;
-    unsigned flags;
-    struct sc_op *op; /* latest record, holds a reference; NULL never */
-};
 
 static CUresult check(CUevent event)
 {
@@ -47,14 +44,26 @@ SC_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
 SC_API cuEventDestroy(CUevent hEvent)
 {
     SC_TRY(check(hEvent));
+    pthread_mutex_lock(&sc_graph_lock); /* a graph may be recording it */
     sc_handle_remove(hEvent);
     if (hEvent->op)
         sc_op_drop(hEvent->op);
+    free(hEvent->captured.list);
     free(hEvent);
+    pthread_mutex_unlock(&sc_graph_lock);
     return CUDA_SUCCESS;
 }
 
-static CUresult record(CUevent event, CUstream handle)
+void sc_event_set(CUevent event, struct sc_op *op)
+{
+    op->refs++;
+    if (event->op)
+        sc_op_drop_locked(event->op);
+    event->op = op;
+    atomic_store(&event->capture, 0);
+}
+
+static CUresult record(CUevent event, CUstream handle, bool external)
 {
     CUcontext ctx;
     CUstream stream;
@@ -63,14 +72,13 @@ static CUresult record(CUevent event, CUstream handle)
     SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
     if (event->ctx != ctx)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (sc_captures(stream))
+        return sc_capture_record(stream, event, external);
     struct sc_op *op = sc_op_new(SC_OP_MARK, ctx->device, ctx);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&sc_sched_lock);
-    op->refs++;
-    if (event->op)
-        sc_op_drop_locked(event->op);
-    event->op = op;
+    sc_event_set(event, op);
     sc_op_submit_locked(op, stream);
     pthread_mutex_unlock(&sc_sched_lock);
     return CUDA_SUCCESS;
@@ -78,7 +86,7 @@ static CUresult record(CUevent event, CUstream handle)
 
 SC_API cuEventRecord(CUevent hEvent, CUstream hStream)
 {
-    return record(hEvent, hStream);
+    return record(hEvent, hStream, false);
 }
 
 SC_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
@@ -86,7 +94,7 @@ SC_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
 {
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
-    return record(hEvent, hStream);
+    return record(hEvent, hStream, flags & CU_EVENT_RECORD_EXTERNAL);
 }
 
 SC_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
@@ -98,6 +106,8 @@ SC_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
     SC_TRY(sc_stream_resolve(hStream, &ctx, &stream));
+    if (sc_captures(stream) || atomic_load(&hEvent->capture))
+        return sc_capture_wait(stream, hEvent, Flags & CU_EVENT_WAIT_EXTERNAL);
     struct sc_op *op = sc_op_new(SC_OP_MARK, ctx->device, ctx);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -127,6 +137,8 @@ static bool is_done(const struct sc_op *op)
 SC_API cuEventQuery(CUevent hEvent)
 {
     SC_TRY(check(hEvent));
+    if (atomic_load(&hEvent->capture))
+        return CUDA_ERROR_CAPTURED_EVENT;
     struct sc_op *op = latest(hEvent);
     if (!op)
         return CUDA_SUCCESS;
@@ -140,6 +152,8 @@ SC_API cuEventQuery(CUevent hEvent)
 SC_API cuEventSynchronize(CUevent hEvent)
 {
     SC_TRY(check(hEvent));
+    if (atomic_load(&hEvent->capture))
+        return CUDA_ERROR_CAPTURED_EVENT;
     struct sc_op *op = latest(hEvent);
     if (!op)
         return CUDA_SUCCESS;

@@ -3,8 +3,11 @@
  * Does not own: functions (module.c), execution (the device process).
  * Lock: none of its own.
  */
+#include "driver/launch.h"
+
 #include <string.h>
 
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/module.h"
@@ -12,13 +15,7 @@
 #include "driver/stream.h"
 #include "exec/exec.h"
 
-struct shape {
-    unsigned grid[3], block[3];
-    unsigned shared_bytes;
-    bool cooperative;
-};
-
-static CUresult check_shape(const struct shape *s, const struct CUfunc_st *f)
+static CUresult check_shape(const struct sc_shape *s, const struct CUfunc_st *f)
 {
     const struct sc_load_kernel *info = f->info;
     for (int i = 0; i < 3; i++)
@@ -62,59 +59,91 @@ static CUresult copy_extra(uint8_t *params, const struct sc_load_kernel *info,
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_params(uint8_t *params, const struct CUfunc_st *f,
-                            void **kernel_params, void **extra)
+CUresult sc_launch_check(const struct sc_shape *shape,
+                         const struct CUfunc_st *f)
+{
+    SC_TRY(check_shape(shape, f));
+    if (!shape->cooperative)
+        return CUDA_SUCCESS;
+    const unsigned *g = shape->grid, *b = shape->block;
+    uint64_t fits =
+        (uint64_t)SC_SMS *
+        sc_occupancy_blocks(f, b[0] * b[1] * b[2], shape->shared_bytes);
+    return (uint64_t)g[0] * g[1] * g[2] > fits
+               ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+               : CUDA_SUCCESS;
+}
+
+CUresult sc_launch_pack(uint8_t *params, const struct CUfunc_st *f, void **list,
+                        void **extra)
 {
     if (f->info->param_count == 0)
         return CUDA_SUCCESS;
-    if (!kernel_params == !extra)
+    if (!list == !extra)
         return CUDA_ERROR_INVALID_VALUE;
     if (extra)
         return copy_extra(params, f->info, extra);
     for (uint32_t i = 0; i < f->info->param_count; i++) {
-        if (!kernel_params[i])
+        if (!list[i])
             return CUDA_ERROR_INVALID_VALUE;
-        memcpy(params + f->params[i].offset, kernel_params[i],
-               f->params[i].bytes);
+        memcpy(params + f->params[i].offset, list[i], f->params[i].bytes);
     }
     return CUDA_SUCCESS;
 }
 
-static CUresult build(struct sc_op *op, const struct CUfunc_st *f,
-                      const struct shape *s, void **params, void **extra)
+struct sc_op *sc_launch_make(CUcontext ctx, const struct CUfunc_st *f,
+                             const struct sc_shape *shape, uint8_t **params)
 {
+    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, ctx->device, ctx);
+    if (!op)
+        return NULL;
     struct sc_command_launch *c =
         sc_op_command(op, SC_COMMAND_LAUNCH, sizeof *c + f->info->param_bytes);
-    if (!c)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!c) {
+        sc_op_drop(op);
+        return NULL;
+    }
     c->module = f->module->number;
     c->kernel = f->index;
-    memcpy(c->grid, s->grid, sizeof c->grid);
-    memcpy(c->block, s->block, sizeof c->block);
-    c->shared_bytes = s->shared_bytes;
-    c->cooperative = s->cooperative;
+    memcpy(c->grid, shape->grid, sizeof c->grid);
+    memcpy(c->block, shape->block, sizeof c->block);
+    c->shared_bytes = shape->shared_bytes;
+    c->cooperative = shape->cooperative;
     c->param_bytes = f->info->param_bytes;
     op->compute.stats = f->stats;
-    return copy_params(c->params, f, params, extra);
+    *params = c->params;
+    return op;
 }
 
-static CUresult launch(CUfunction handle, const struct shape *s,
-                       CUstream stream_handle, void **params, void **extra)
+static CUresult capture(CUcontext ctx, CUfunction handle,
+                        const struct sc_shape *s, CUstream stream,
+                        void **params, void **extra)
+{
+    struct sc_work work;
+    SC_TRY(sc_work_kernel(&work, ctx, handle, s, params, extra));
+    return sc_capture_add(stream, &work);
+}
+
+static CUresult launch(CUfunction handle, const struct sc_shape *s,
+                       CUstream stream_handle, void **list, void **extra)
 {
     CUcontext ctx;
     CUstream stream;
     CUfunction f;
+    uint8_t *params;
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(stream_handle, &ctx, &stream));
     SC_TRY(sc_function_resolve(handle, ctx, &f));
     if (f->module->ctx != ctx)
         return CUDA_ERROR_INVALID_HANDLE;
-    SC_TRY(check_shape(s, f));
+    SC_TRY(sc_launch_check(s, f));
+    if (sc_captures(stream))
+        return capture(ctx, handle, s, stream, list, extra);
     sc_output_drain(ctx->device);
-    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, ctx->device, ctx);
+    struct sc_op *op = sc_launch_make(ctx, f, s, &params);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = build(op, f, s, params, extra);
+    CUresult result = sc_launch_pack(params, f, list, extra);
     if (result == CUDA_SUCCESS)
         sc_op_submit(op, stream);
     else
@@ -128,10 +157,10 @@ SC_API cuLaunchKernel(CUfunction f, unsigned int gridDimX,
                       unsigned int blockDimZ, unsigned int sharedMemBytes,
                       CUstream hStream, void **kernelParams, void **extra)
 {
-    struct shape s = {{gridDimX, gridDimY, gridDimZ},
-                      {blockDimX, blockDimY, blockDimZ},
-                      sharedMemBytes,
-                      false};
+    struct sc_shape s = {{gridDimX, gridDimY, gridDimZ},
+                         {blockDimX, blockDimY, blockDimZ},
+                         sharedMemBytes,
+                         false};
     return launch(f, &s, hStream, kernelParams, extra);
 }
 
@@ -142,21 +171,10 @@ SC_API cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
                                  unsigned int sharedMemBytes, CUstream hStream,
                                  void **kernelParams)
 {
-    CUcontext ctx;
-    CUfunction function;
-    struct shape s = {{gridDimX, gridDimY, gridDimZ},
-                      {blockDimX, blockDimY, blockDimZ},
-                      sharedMemBytes,
-                      true};
-    SC_TRY(sc_enter_context(&ctx));
-    SC_TRY(sc_function_resolve(f, ctx, &function));
-    SC_TRY(check_shape(&s, function));
-    uint64_t fits =
-        (uint64_t)SC_SMS *
-        sc_occupancy_blocks(function, blockDimX * blockDimY * blockDimZ,
-                            sharedMemBytes);
-    if ((uint64_t)gridDimX * gridDimY * gridDimZ > fits)
-        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    struct sc_shape s = {{gridDimX, gridDimY, gridDimZ},
+                         {blockDimX, blockDimY, blockDimZ},
+                         sharedMemBytes,
+                         true};
     return launch(f, &s, hStream, kernelParams, NULL);
 }
 
@@ -208,12 +226,23 @@ SC_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f,
         config->sharedMemBytes, config->hStream, kernelParams, extra);
 }
 
+static CUresult capture_host(CUstream stream, const struct sc_op_host *host)
+{
+    struct sc_work work = {.type = CU_GRAPH_NODE_TYPE_HOST,
+                           .ctx = stream->ctx,
+                           .host = {host->function, host->data}};
+    return sc_capture_add(stream, &work);
+}
+
 static CUresult submit_host(CUstream handle, struct sc_op_host host)
 {
     CUcontext ctx;
     CUstream stream;
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
+    if (sc_captures(stream))
+        return host.function ? capture_host(stream, &host)
+                             : sc_capture_refuse(stream);
     struct sc_op *op = sc_op_new(SC_OP_HOST, ctx->device, ctx);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;

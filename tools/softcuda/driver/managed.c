@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/entry.h"
@@ -126,6 +127,10 @@ static CUresult mark(CUstream handle)
     CUstream stream;
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
+    if (sc_captures(stream)) {
+        struct sc_work work = {.type = CU_GRAPH_NODE_TYPE_EMPTY, .ctx = ctx};
+        return sc_capture_add(stream, &work);
+    }
     struct sc_op *op = sc_op_new(SC_OP_MARK, ctx->device, ctx);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;

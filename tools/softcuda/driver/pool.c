@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/handle.h"
 #include "driver/memory.h"
@@ -130,6 +131,8 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool pool,
     if (!dptr || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
     SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
+    if (sc_captures(stream))
+        return sc_capture_refuse(stream);
     if (!pool)
         pool = current_pool(ctx->device);
     if (!pool)
@@ -164,6 +167,8 @@ SC_API cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     CUstream stream;
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(hStream, &ctx, &stream));
+    if (sc_captures(stream))
+        return sc_capture_refuse(stream);
     return dptr ? sc_pool_free(ctx, stream, dptr) : CUDA_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/handle.h"
 #include "driver/output.h"
@@ -62,6 +63,7 @@ static void drop(CUstream stream)
 void sc_stream_release(CUstream stream)
 {
     sc_handle_remove(stream);
+    sc_capture_leave(stream);
     pthread_mutex_lock(&sc_sched_lock);
     drop(stream);
     pthread_mutex_unlock(&sc_sched_lock);
@@ -138,6 +140,9 @@ CUresult sc_stream_resolve(CUstream handle, CUcontext *ctx, CUstream *stream)
     if (!*stream)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *ctx = (*stream)->ctx;
+    /* the NULL stream would wait for streams that only take notes */
+    if ((*stream)->legacy && atomic_load(&(*ctx)->capturing) > 0)
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     return (*ctx)->sticky;
 }
 

@@ -4,7 +4,10 @@
 #ifndef SOFTCUDA_DRIVER_STREAM_H
 #define SOFTCUDA_DRIVER_STREAM_H
 
+#include "driver/graph.h"
 #include "driver/sched.h"
+
+struct sc_capture;
 
 /** Under sc_sched_lock. */
 struct CUstream_st {
@@ -17,6 +20,11 @@ struct CUstream_st {
     unsigned refs;  /* the handle and each operation not done */
     CUresult error; /* of an asynchronous copy, told at the next wait */
     bool legacy;
+
+    /* graph lock; `capture` is read without it */
+    _Atomic(struct sc_capture *) capture;
+    struct sc_node_list after; /* nodes the next one captured goes behind */
+    CUstream next_captured;    /* in the same capture */
 };
 
 /** Make a stream. Return: NULL when memory ran out. Thread: any. */
