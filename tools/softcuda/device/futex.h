@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -48,6 +49,37 @@ static inline void sc_relax(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+/** Whether spinning before a sleep has paid lately: it does not where both
+ *  sides share a core, or where what one waits for takes long.  Zeroed: not
+ *  yet.  Threads may share one, its counters need not be exact. */
+struct sc_spin {
+    _Atomic uint32_t luck, waits;
+};
+
+#define SC_SPIN_MOST  8u
+#define SC_SPIN_TRIAL 16u /* of so many waits one tries in any case */
+
+/** Spin now?  If so, tell sc_spin_told what came of it. */
+static inline bool sc_spin_now(struct sc_spin *spin)
+{
+    return atomic_load_explicit(&spin->luck, memory_order_relaxed) > 0 ||
+           atomic_fetch_add_explicit(&spin->waits, 1, memory_order_relaxed) %
+                   SC_SPIN_TRIAL ==
+               0;
+}
+
+/** What was waited for came while spinning, or it did not. */
+static inline void sc_spin_told(struct sc_spin *spin, bool came)
+{
+    uint32_t luck = atomic_load_explicit(&spin->luck, memory_order_relaxed);
+    if (came)
+        luck += luck < SC_SPIN_MOST;
+    else
+        luck =
+            luck > 2 ? luck - 2 : 0; /* a vain one costs more than it saves */
+    atomic_store_explicit(&spin->luck, luck, memory_order_relaxed);
 }
 
 #endif

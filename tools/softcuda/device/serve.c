@@ -53,19 +53,29 @@ int sc_serve_receive_file(int socket)
     return fd;
 }
 
+static uint32_t spin_for_commands(uint32_t tail)
+{
+    uint64_t until = sc_now_ns() + SPIN_NS;
+    for (unsigned spin = 1;; spin++) {
+        uint32_t head =
+            atomic_load_explicit(&channel->head, memory_order_acquire);
+        if (head != tail || (spin % 64 == 0 && sc_now_ns() > until))
+            return head;
+        sc_relax();
+    }
+}
+
 static uint32_t wait_for_commands(uint32_t tail)
 {
+    static struct sc_spin spins;
     uint32_t head = atomic_load_explicit(&channel->head, memory_order_acquire);
     if (head != tail)
         return head;
-    uint64_t until = sc_now_ns() + SPIN_NS;
-    for (unsigned spin = 1;; spin++) {
-        head = atomic_load_explicit(&channel->head, memory_order_acquire);
+    if (sc_spin_now(&spins)) {
+        head = spin_for_commands(tail);
+        sc_spin_told(&spins, head != tail);
         if (head != tail)
             return head;
-        sc_relax();
-        if (spin % 64 == 0 && sc_now_ns() > until)
-            break;
     }
     for (;;) {
         atomic_store(&channel->device_sleeps, 1);

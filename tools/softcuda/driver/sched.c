@@ -265,8 +265,11 @@ static bool is_beyond(const struct sc_op *op, uint32_t from)
  * completion thread.  Return: whether the state got beyond `from`. */
 static bool spin_beyond(struct sc_op *op, uint32_t from)
 {
+    static struct sc_spin spins;
     if (is_beyond(op, from))
         return true;
+    if (!sc_spin_now(&spins))
+        return false;
     bool quiet = sc_channel_quiet(op->device);
     uint64_t until = sc_now_ns() + SPIN_NS;
     bool done = false;
@@ -279,6 +282,7 @@ static bool spin_beyond(struct sc_op *op, uint32_t from)
     }
     if (quiet)
         sc_channel_unquiet(op->device);
+    sc_spin_told(&spins, done);
     return done;
 }
 

@@ -1,15 +1,17 @@
 /*
  * Launches: what may start, how CTAs are dealt out, interpreter or native.
  *
- * CTAs start in the order of their numbers, from one counter. A worker takes
- * several at a time where that is safe; in each take it looks whether native
- * code has become ready.
+ * CTAs are dealt out to the workers (share.h), several as one piece. Where a
+ * CTA may wait for another, and in cooperative launches, they start in the
+ * order of their numbers instead, from one counter. In each take a worker looks
+ * whether native code has become ready.
  * Lock: `launches`, one launch at a time; `failed` of a job by its own.
  */
 #include "exec/launch.h"
 
 #include "device/futex.h"
 #include "exec/pool.h"
+#include "exec/share.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,6 +26,8 @@
 #define ALONE_NS 10000u
 /* CTAs taken at once while nobody knows how long one takes. */
 #define TAKE_UNKNOWN 8u
+/* Pieces of a worker's share, so that the last ones end together. */
+#define PIECES 32u
 
 struct job {
     const struct sc_module *module;
@@ -31,8 +35,9 @@ struct job {
     const struct sc_launch *launch;
     struct sc_build_variant *variant; /* NULL = interpreter only */
     uint64_t ctas;
-    uint64_t most; /* CTAs of one take */
-    uint32_t workers;
+    uint64_t most;           /* CTAs of one take */
+    struct sc_share *shares; /* NULL: CTAs start in order, from `next` */
+    uint32_t share_count;
     _Alignas(64) _Atomic uint64_t next;
     _Alignas(64) atomic_bool stopped;
     pthread_mutex_t lock;
@@ -104,20 +109,25 @@ static void place_of(const struct job *job, uint64_t cta, uint32_t id[3])
     id[2] = (uint32_t)(cta / grid[0] / grid[1]);
 }
 
-/* Take the next CTAs: a share of what is left, so that the last takes are
- * small. Return: how many from `first`, 0 = none left. */
-static uint64_t take(struct job *job, uint64_t *first)
+/* The next CTA in order. Return: 1, or 0 = none left. */
+static uint64_t take_next(struct job *job, uint64_t *first)
 {
-    uint64_t next = atomic_load_explicit(&job->next, memory_order_relaxed);
-    if (next >= job->ctas)
+    if (atomic_load_explicit(&job->next, memory_order_relaxed) >= job->ctas)
         return 0;
-    uint64_t n = (job->ctas - next) / (4u * job->workers);
-    n = n > job->most ? job->most : n ? n : 1;
-    next = atomic_fetch_add_explicit(&job->next, n, memory_order_relaxed);
-    if (next >= job->ctas)
+    *first = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
+    return *first < job->ctas;
+}
+
+/* Take CTAs for a worker. Return: how many from `first`, 0 = none left. */
+static uint64_t take(struct job *job, uint32_t worker, uint64_t *first)
+{
+    if (!job->shares)
+        return take_next(job, first);
+    uint64_t piece;
+    if (!sc_share_take(job->shares, job->share_count, worker, &piece))
         return 0;
-    *first = next;
-    return job->ctas - next < n ? job->ctas - next : n;
+    *first = piece * job->most;
+    return job->ctas - *first < job->most ? job->ctas - *first : job->most;
 }
 
 static sc_native_run *native_of(const struct job *job)
@@ -190,7 +200,8 @@ static void run_ctas(struct sc_worker *worker, void *argument)
         fail_for_memory(job);
         return;
     }
-    while (!is_stopped(job) && (count = take(job, &first)))
+    while (!is_stopped(job) &&
+           (count = take(job, worker->cta.worker_number, &first)))
         run_take(worker, job, first, count, &sums);
     atomic_fetch_add_explicit(&job->interpreted, sums.interpreted,
                               memory_order_relaxed);
@@ -211,7 +222,7 @@ static bool add_member(struct members *members, struct job *job)
 {
     uint64_t first;
     uint32_t id[3];
-    if (!take(job, &first))
+    if (!take_next(job, &first))
         return false;
     if (members->count == members->room) {
         uint32_t room = members->room ? members->room * 2 : 8;
@@ -323,14 +334,25 @@ static uint32_t helpers_for(const struct job *job)
     return others < UINT32_MAX ? (uint32_t)others : UINT32_MAX;
 }
 
-/* CTAs that wait for earlier ones would wait for whole takes of them. */
-static uint64_t largest_take(const struct sc_kernel *kernel)
+/* CTAs that are taken at once. */
+static uint64_t piece_size(const struct job *job)
 {
-    if (kernel->may_wait)
-        return 1;
-    if (!kernel->cta_ns)
-        return TAKE_UNKNOWN;
-    return kernel->cta_ns < TAKE_NS ? TAKE_NS / kernel->cta_ns : 1;
+    uint64_t ns = job->kernel->cta_ns;
+    uint64_t most = !ns ? TAKE_UNKNOWN : ns < TAKE_NS ? TAKE_NS / ns : 1;
+    uint64_t even = job->ctas / ((uint64_t)PIECES * job->share_count);
+    uint64_t size = even < most ? even : most;
+    uint64_t least = job->ctas >> 31; /* piece numbers have 32 bits */
+    return size > least ? size : least + 1;
+}
+
+/* Deal the grid out to all workers, those who will not come among them. */
+static void deal(struct job *job, struct sc_share *shares)
+{
+    job->shares = shares;
+    job->share_count = sc_pool_workers();
+    job->most = piece_size(job);
+    sc_share_deal(shares, job->share_count,
+                  (job->ctas + job->most - 1) / job->most);
 }
 
 static void learn(struct job *job)
@@ -355,6 +377,7 @@ static void report(const struct job *job, const char *why)
 
 static void run_job(struct job *job)
 {
+    static struct sc_share shares[SC_POOL_MOST]; /* under `launches` */
     const char *why = "grids that synchronise run in the interpreter";
     const struct sc_launch *launch = job->launch;
     bool together = launch->cooperative && job->ctas > 1;
@@ -367,8 +390,8 @@ static void run_job(struct job *job)
         why = NULL;
         sc_build_begin(job->variant, launch->cancel);
     }
-    job->workers = sc_pool_workers();
-    job->most = together ? 1 : largest_take(job->kernel);
+    if (!together && !job->kernel->may_wait)
+        deal(job, shares);
     sc_pool_run(helpers_for(job), together ? run_together : run_ctas, job);
     if (!together)
         learn(job);

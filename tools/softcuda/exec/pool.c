@@ -16,8 +16,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define MAX_WORKERS 256
-
 #define OPEN   (UINT64_C(1) << 31)
 #define INSIDE (OPEN - 1)          /* helpers */
 #define SERIAL (UINT64_C(1) << 32) /* of the job, above */
@@ -183,9 +181,9 @@ bool sc_pool_init(int workers)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     long want = workers > 0 ? workers : online;
-    uint32_t n = want < 1             ? 1
-                 : want > MAX_WORKERS ? MAX_WORKERS
-                                      : (uint32_t)want;
+    uint32_t n = want < 1              ? 1
+                 : want > SC_POOL_MOST ? SC_POOL_MOST
+                                       : (uint32_t)want;
     pool.workers = calloc(n, sizeof *pool.workers);
     pool.threads = calloc(n, sizeof *pool.threads);
     bool good = pool.workers && pool.threads;

@@ -13,6 +13,9 @@
 
 #include "exec/worker.h"
 
+/** More workers there never are. */
+#define SC_POOL_MOST 256u
+
 typedef void sc_pool_job(struct sc_worker *worker, void *argument);
 
 /** Return: false when no worker could be made. Thread: one at a time. */
