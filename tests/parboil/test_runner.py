@@ -72,10 +72,10 @@ class Runs(unittest.TestCase):
                          "--block-size", "4K,1M", "--rolling-size", "1,0",
                          "--no-verify", "vecadd")
         self.assertEqual([row["case"] for row in rows],
-                         ["ported/lazy/4K", "ported/lazy/1M",
+                         ["ported/lazy",
                           "ported/rolling/4K/1", "ported/rolling/4K/0",
                           "ported/rolling/1M/1", "ported/rolling/1M/0"])
-        self.assertGreater(rows[2]["faults"], rows[4]["faults"])
+        self.assertGreater(rows[1]["faults"], rows[3]["faults"])
         self.assertNotIn("checks", rows[0])
 
     def test_stencil_runs_beside_the_others_without_a_naive_form(self):

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static const uint32_t small[] = {128, 96, 4, 400, 250};
-static const uint32_t medium[] = {384, 384, 16, 2000, 100};
+static const uint32_t medium[] = {384, 384, 8, 2000, 100};
 static const uint32_t large[] = {512, 512, 32, 40000, 100};
 
 static void atom_place(const struct data_request *request, uint32_t i,

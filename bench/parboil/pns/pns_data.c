@@ -13,7 +13,7 @@ enum { IDLE, BUSY, BROKEN, STORE, STAGE_PLACES };
 #define STAGE_ARCS        12
 
 static const uint32_t small[] = {34, 33, 98, 512, 150, 1};
-static const uint32_t medium[] = {34, 33, 98, 2048, 2000, 1};
+static const uint32_t medium[] = {34, 33, 98, 2048, 500, 1};
 static const uint32_t large[] = {66, 65, 194, 16384, 5000, 1};
 
 static void arc_write(FILE *file, uint32_t transition, uint32_t place,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,24 @@ static bool pipes_drain(struct child *child, int out, int err)
     return true;
 }
 
+static double used(const struct rusage *usage)
+{
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+}
+
+/* Wait for the program, then for what it left behind: its device is a process
+ * of its own, which ends with it. */
+static void child_reap(struct child *child, pid_t pid)
+{
+    struct rusage usage;
+    while (wait4(pid, &child->status, 0, &usage) < 0 && errno == EINTR)
+        continue;
+    child->used_s = used(&usage);
+    while (wait4(-1, NULL, __WALL, &usage) > 0)
+        child->used_s += used(&usage);
+}
+
 static void failure_describe(const struct child *child, char *why,
                              size_t why_bytes)
 {
@@ -111,6 +130,7 @@ bool child_run(struct child *child, char *why, size_t why_bytes)
         return false;
     }
     fflush(NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t pid = fork();
     if (pid == 0)
         child_exec(child, out[1], err[1]);
@@ -125,8 +145,7 @@ bool child_run(struct child *child, char *why, size_t why_bytes)
         return false;
     if (!child->in_time)
         kill(pid, SIGKILL);
-    while (waitpid(pid, &child->status, 0) < 0 && errno == EINTR)
-        continue;
+    child_reap(child, pid);
     if (child->in_time && WIFEXITED(child->status) &&
         WEXITSTATUS(child->status) == 0)
         return true;

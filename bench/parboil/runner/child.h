@@ -21,7 +21,8 @@ struct child {
     int word_count, pair_count;
     double limit_s; /* killed after this time */
 
-    int status; /* of waitpid */
+    int status;    /* of wait4 */
+    double used_s; /* processor time of all its processes */
     bool in_time;
     char out[CHILD_TEXT_MAX], err[CHILD_TEXT_MAX]; /* the beginning of each */
 };

@@ -16,6 +16,8 @@ struct result {
     bool good;
     char message[240]; /* why not good, one line */
 
+    double used_s; /* processor time, the software device's included */
+
     /* The program's report. */
     double seconds, phase_s[BENCH_PHASES];
     uint64_t launches, copied_up, copied_down, checks;

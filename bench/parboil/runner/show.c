@@ -11,6 +11,7 @@
 /* What is shown of a case. */
 struct summary {
     double median, min, max;     /* s */
+    double used_min;             /* s of processor time */
     const struct result *result; /* of the median, or the first that failed */
     bool same;                   /* every repetition gave the first's result */
     bool bytes_add_up;
@@ -60,6 +61,8 @@ static struct summary summarise(const struct plan *plan,
         const struct result *result = sorted[i] = &which->results[i];
         if (!result->good && !summary.result)
             summary.result = result;
+        if (i == 0 || result->used_s < summary.used_min)
+            summary.used_min = result->used_s;
         summary.same = summary.same && strcmp(result->digest, digest) == 0;
         summary.bytes_add_up = summary.bytes_add_up && bytes_add_up(result);
     }
@@ -90,6 +93,9 @@ static void parts_print_json(const struct result *result)
     result_break_down(result, parts);
     for (int i = 0; i < RESULT_PARTS; i++)
         printf(",\"%s_s\":%.6f", result_parts[i], parts[i]);
+    /* Until the first kernel and between kernels, faults included. */
+    printf(",\"host_s\":%.6f",
+           result->phase_s[BENCH_READ] + result->phase_s[BENCH_CPU]);
 }
 
 static void bytes_print_json(const struct show_case *which,
@@ -99,6 +105,8 @@ static void bytes_print_json(const struct show_case *which,
     printf(",\"launches\":%" PRIu64 ",\"copied_up\":%" PRIu64
            ",\"copied_down\":%" PRIu64,
            result->launches, result->copied_up, result->copied_down);
+    if (which->protocol)
+        printf(",\"up_s\":%.6f,\"down_s\":%.6f", result->up_s, result->down_s);
     if (which->protocol)
         printf(",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
                ",\"faults\":%" PRIu64,
@@ -132,6 +140,7 @@ static void row_print_json(const struct plan *plan,
     if (base > 0)
         printf(",\"against\":\"first case\",\"ratio\":%.4f",
                summary->median / base);
+    printf(",\"used_min\":%.6f", summary->used_min);
     parts_print_json(result);
     bytes_print_json(which, summary);
     if (result->checks > 0)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 static const uint32_t small[] = {512, 8, 20, 5, 60};
-static const uint32_t medium[] = {2048, 40, 20, 5, 60};
+static const uint32_t medium[] = {1024, 40, 20, 5, 60};
 static const uint32_t large[] = {10391, 100, 20, 5, 60};
 
 static const struct data_kind set_kind = {
