@@ -113,7 +113,8 @@ class Packages(unittest.TestCase):
                 (ROOT / 'tools/packages').read_text(encoding='utf-8')
                 .splitlines() if line and not line.startswith('#')]
         self.assertTrue(all(len(row) == 3 for row in rows))
-        self.assertEqual({row[0] for row in rows}, {'build', 'check', 'cross'})
+        self.assertEqual({row[0] for row in rows},
+                         {'build', 'check', 'cross', 'figures'})
         names = [row[1] for row in rows]
         self.assertEqual(len(names), len(set(names)))
 
