@@ -287,6 +287,8 @@ static const struct op_case cases[] = {
        "W WiWpWp", r_fns, EXTRA(20)),
     OP("prmt.b32 %d,%a,%b,%c", "W WiWiWi", r_prmt, B32),
     OP("prmt.b32 %d,%a,%b,0x731", "W WiWi", r_prmt, EXTRA(0x731)),
+    OP("prmt.b32 %d,%a,%b,0x8e4", "W WiWi", r_prmt, EXTRA(0x8e4)),
+    OP("prmt.b32 %d,%a,%b,0xfb9", "W WiWi", r_prmt, EXTRA(0xfb9)),
     OP("prmt.b32.f4e %d,%a,%b,%c", "W WiWiWi", r_prmt_mode, EXTRA(0)),
     OP("prmt.b32.b4e %d,%a,%b,%c", "W WiWiWi", r_prmt_mode, EXTRA(1)),
     OP("prmt.b32.rc8 %d,%a,%b,%c", "W WiWiWi", r_prmt_mode, EXTRA(2)),

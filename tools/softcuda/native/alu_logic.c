@@ -192,7 +192,7 @@ static bool fixed_prmt(struct sc_alu_find *find, unsigned selector)
     for (int i = 0; i < 4; i++) {
         unsigned nibble = selector >> 4 * i & 15;
         snprintf(text + strlen(text), sizeof text - strlen(text),
-                 nibble & 8 ? "%s(T_parti8(%c, %u) >> 31 & 255u) << %d"
+                 nibble & 8 ? "%s(0u - (T_parti8(%c, %u) >> 31) & 255u) << %d"
                             : "%s(%c >> %u & 255u) << %d",
                  i ? " | " : "", nibble & 4 ? 'b' : 'a', (nibble & 3) * 8,
                  i * 8);
