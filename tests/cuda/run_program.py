@@ -19,7 +19,8 @@ WAYS = {'bare, native code': {'SOFTCUDA_NATIVE': 'wait'}}
 for protocol in ('batch', 'lazy', 'rolling'):
     WAYS[f'preloaded, {protocol}'] = {'LD_PRELOAD': os.environ['PRELOAD'],
                                       'ADSM_PROTOCOL': protocol}
-TIMEOUT_S = 60
+# Templates of CUB keep a C compiler busy for seconds each.
+TIMEOUT_S = 180
 
 
 def run(program, settings):
