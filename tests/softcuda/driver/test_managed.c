@@ -239,10 +239,72 @@ START_TEST(kernels_reach_registered_memory_at_its_device_pointer)
 }
 END_TEST
 
+static const char managed_ptx[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .global .attribute(.managed) .align 4 .u32 shared_word = 5;\n"
+    ".visible .global .attribute(.managed) .align 4 .b8 big[10000];\n"
+    ".visible .global .align 4 .u32 plain = 1;\n"
+    ".visible .entry bump()\n{\n .reg .b32 %r<3>;\n"
+    " ld.global.u32 %r0, [shared_word]; add.u32 %r0, %r0, 10;\n"
+    " st.global.u32 [shared_word], %r0; st.global.u32 [big+9996], %r0;\n"
+    " ret;\n}\n";
+
+START_TEST(managed_variables_are_the_same_on_both_sides)
+{
+    CUmodule module;
+    CUfunction bump;
+    CUdeviceptr word, big;
+    size_t bytes;
+    unsigned char managed = 0;
+    unsigned got;
+    begin();
+    OK(cuModuleLoadData(&module, managed_ptx));
+    OK(cuModuleGetGlobal(&word, &bytes, module, "shared_word"));
+    OK(cuModuleGetGlobal(&big, &bytes, module, "big"));
+    ck_assert_uint_eq(bytes, 10000);
+    volatile unsigned *host = (unsigned *)(uintptr_t)word;
+    volatile unsigned *end = (unsigned *)(uintptr_t)(big + 9996);
+    ck_assert_uint_eq(*host, 5);
+    OK(cuModuleGetFunction(&bump, module, "bump"));
+    OK(cuLaunchKernel(bump, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    ck_assert(*host == 15 && *end == 15);
+    *host = 100;
+    OK(cuLaunchKernel(bump, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    ck_assert(*host == 110 && *end == 110);
+    OK(cuMemcpyDtoH(&got, word, 4));
+    ck_assert_uint_eq(got, 110);
+    OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, word));
+    ck_assert_uint_eq(managed, 1);
+    OK(cuMemPrefetchAsync(
+        big, 10000, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}, 0, NULL));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemFree(word));
+    OK(cuModuleGetGlobal(&word, &bytes, module, "plain"));
+    OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, word));
+    ck_assert_uint_eq(managed, 0);
+    for (int i = 0; i < 20; i++) {
+        OK(cuModuleUnload(module));
+        OK(cuModuleLoadData(&module, managed_ptx));
+        OK(cuModuleGetGlobal(&word, &bytes, module, "shared_word"));
+        ck_assert_uint_eq(*(volatile unsigned *)(uintptr_t)word, 5);
+    }
+    CUlibrary library;
+    OK(cuLibraryLoadData(&library, managed_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetManaged(&word, &bytes, library, "shared_word"));
+    ck_assert_uint_eq(*(volatile unsigned *)(uintptr_t)word, 5);
+    WANT(CUDA_ERROR_NOT_FOUND,
+         cuLibraryGetManaged(&word, &bytes, library, "plain"));
+    WANT(CUDA_ERROR_NOT_FOUND,
+         cuLibraryGetManaged(&word, &bytes, library, "none"));
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: managed memory", 30,
            host_and_kernels_share_managed_memory,
            managed_memory_is_copied_like_any_other,
            every_device_sees_managed_memory,
            attributes_say_what_managed_memory_is,
            wrong_managed_calls_are_refused, advice_is_remembered,
-           kernels_reach_registered_memory_at_its_device_pointer)
+           kernels_reach_registered_memory_at_its_device_pointer,
+           managed_variables_are_the_same_on_both_sides)

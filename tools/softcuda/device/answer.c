@@ -92,7 +92,7 @@ static void fill(struct writer *w, const struct sc_load_answer *head,
     for (uint32_t i = 0; i < head->variables; i++) {
         const struct sc_variable_info *v = sc_module_variable(module, i);
         struct sc_load_variable out = {v->address, v->bytes,
-                                       put_name(w, v->name), 0};
+                                       put_name(w, v->name), v->is_managed};
         memcpy(&w->variables[i], &out, sizeof out);
     }
 }

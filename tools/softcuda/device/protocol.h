@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 3u
+#define SC_PROTOCOL_VERSION 4u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
@@ -155,7 +155,7 @@ struct sc_load_param {
 struct sc_load_variable {
     uint64_t address, bytes;
     uint32_t name;
-    uint32_t reserved;
+    uint32_t managed; /* 1: the host process maps it, too */
 };
 
 /** The shared memory itself. */

@@ -167,6 +167,8 @@ static enum sc_exec_status load(const struct sc_command_load *command)
         .local_base = LOCAL_BASE,
         .alloc = sc_space_heap_alloc,
         .free = sc_space_heap_free,
+        /* whole pages of the heap's file: the host maps the same ones */
+        .alloc_managed = sc_space_heap_alloc,
         .sm = (int)channel->sm,
     };
     char log[4096] = "";

@@ -298,9 +298,11 @@ SC_API cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 SC_API cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
                            const char *name)
 {
-    (void)dptr;
-    (void)bytes;
-    (void)name;
-    SC_TRY(check(library, SC_HANDLE_LIBRARY));
-    return CUDA_ERROR_NOT_FOUND; /* managed variables are refused at load */
+    CUmodule module;
+    SC_TRY(module_here(library, &module));
+    const struct sc_load_variable *v =
+        name ? sc_module_variable_of(module, name) : NULL;
+    if (name && (!v || !v->managed))
+        return CUDA_ERROR_NOT_FOUND;
+    return get_global(dptr, bytes, module, name);
 }

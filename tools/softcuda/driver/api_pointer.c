@@ -42,12 +42,12 @@ static CUresult attribute(void *data, int which, uint64_t ptr,
         *(CUdeviceptr *)data = device;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (!sc_memory_is_host(b->kind))
+        if (!sc_memory_is_host(b->kind) && !b->managed)
             return CUDA_ERROR_INVALID_VALUE;
         *(void **)data = (void *)(uintptr_t)ptr;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        *(unsigned char *)data = b->kind == SC_BLOCK_MANAGED;
+        *(unsigned char *)data = b->kind == SC_BLOCK_MANAGED || b->managed;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:

@@ -56,10 +56,11 @@ static CUmemLocation of_device(CUdevice device)
 static struct sc_block *find(CUdeviceptr address, size_t count)
 {
     struct sc_block *block = sc_memory_find(address);
-    if (!block || block->kind != SC_BLOCK_MANAGED || count == 0 ||
-        count > block->span - (address - block->address))
+    if (!block || (block->kind != SC_BLOCK_MANAGED && !block->managed))
         return NULL;
-    return block;
+    uint64_t bytes = block->managed ? block->bytes : block->span;
+    return count > 0 && count <= bytes - (address - block->address) ? block
+                                                                    : NULL;
 }
 
 static void advise(struct sc_advice *advice, CUmem_advise what,
@@ -169,7 +170,7 @@ SC_API cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&sc_memory_lock);
     struct sc_block *block = sc_memory_find(dptr);
-    bool ok = block && block->kind == SC_BLOCK_MANAGED &&
+    bool ok = block && (block->kind == SC_BLOCK_MANAGED || block->managed) &&
               block->address == dptr && (length == 0 || length == block->bytes);
     pthread_mutex_unlock(&sc_memory_lock);
     return ok ? mark(hStream) : CUDA_ERROR_INVALID_VALUE;

@@ -47,6 +47,7 @@ struct sc_block {
     uint32_t readable, writable; /* by device, for mapped blocks */
     CUmemoryPool pool;           /* of cuMemAllocAsync, NULL none */
     bool leaving;                /* its cuMemFreeAsync is under way */
+    bool managed;                /* a variable the host has mapped as well */
     struct sc_advice advice;     /* managed memory */
 };
 

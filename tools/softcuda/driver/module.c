@@ -7,9 +7,11 @@
 #include "driver/module.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "driver/context.h"
@@ -172,6 +174,43 @@ static bool adopt_answer(CUmodule module, uint8_t *answer)
     return true;
 }
 
+/* Pages of a managed variable: the device keeps it in pages of its own. */
+static uint64_t page_bytes(const struct sc_load_variable *v)
+{
+    return (v->bytes + 4095) & ~4095ull;
+}
+
+/* Let the host reach a managed variable where the device has it.  Directly: a
+ * library preloaded into the program may hook the wrapper. */
+static bool map_managed(const struct sc_device *device,
+                        const struct sc_load_variable *v)
+{
+    uint64_t offset = device->heap_offset + (v->address - device->heap_base);
+    long got =
+        syscall(SYS_mmap, v->address, page_bytes(v), PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_FIXED, device->memory_file, offset);
+    return got == (long)v->address;
+}
+
+static void unmap_managed(const struct sc_load_variable *v)
+{
+    syscall(SYS_mmap, v->address, page_bytes(v), PROT_NONE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0L);
+}
+
+/* Each device has its own: that is what differs from hardware. */
+static void note_managed(const struct sc_device *device)
+{
+    static _Atomic int first = -1;
+    static _Atomic bool said;
+    int none = -1;
+    if (!atomic_compare_exchange_strong(&first, &none, device->ordinal) &&
+        none != device->ordinal && !atomic_exchange(&said, true))
+        sc_say("managed variables are not shared between devices: device %d "
+               "has its own",
+               device->ordinal);
+}
+
 /* Enter the variables into the address table and count their memory. */
 static bool place_variables(CUmodule module)
 {
@@ -194,8 +233,14 @@ static bool place_variables(CUmodule module)
                                  .offset = device->heap_offset + into,
                                  .kind = SC_BLOCK_VARIABLE,
                                  .device = device,
-                                 .ctx = module->ctx};
+                                 .ctx = module->ctx,
+                                 .managed = v->managed != 0};
+        block.advice.preferred.type = CU_MEM_LOCATION_TYPE_INVALID;
         ok = v->bytes == 0 || sc_memory_add(&block);
+        if (ok && v->managed) {
+            note_managed(device);
+            ok = map_managed(device, v);
+        }
     }
     pthread_mutex_unlock(&sc_memory_lock);
     return ok;
@@ -213,6 +258,8 @@ static void dismantle(CUmodule module)
         struct sc_block *b = sc_memory_find(module->variables[i].address);
         if (b && b->kind == SC_BLOCK_VARIABLE)
             sc_memory_remove(b);
+        if (module->variables[i].managed)
+            unmap_managed(&module->variables[i]);
     }
     device->heap_used -= module->heap_bytes;
     device->used_bytes -= module->heap_bytes;
