@@ -365,6 +365,20 @@ START_TEST(faults_have_their_line)
 }
 END_TEST
 
+/* The last page of the window is a hole: 64 MiB less 4 KiB behind its begin,
+ * 256 bytes before `out`. */
+START_TEST(holes_have_their_line)
+{
+    expect_fault(TWICE_HEAD("") "add.u64 %d10, %d3, 67104512;\n\n"
+                                "ld.global.u32 %r9, [%d10];\n" END,
+                 SC_EXEC_ILLEGAL_ADDRESS);
+    expect_fault(TWICE_HEAD("") "setp.gt.u32 %p1, %r1, 37;\n"
+                                "add.u64 %d10, %d3, 67104512;\n\n"
+                                "@%p1 st.global.u32 [%d10], %r1;\n" END,
+                 SC_EXEC_ILLEGAL_ADDRESS);
+}
+END_TEST
+
 static volatile int cancelled;
 
 static void *cancel_later(void *unused)
@@ -414,6 +428,7 @@ int main(void)
         reversed_lanes_are_the_same,
         reals_are_the_same,
         faults_have_their_line,
+        holes_have_their_line,
         endless_loop_is_cancelled,
     };
     Suite *suite = suite_create("softcuda native: generated code");

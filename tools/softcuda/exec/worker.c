@@ -14,6 +14,8 @@
 
 /* What generated code may read past the parameters. */
 #define PARAMS_READABLE 64
+/* Turns of the interpreter that finding a line is worth. */
+#define MOST_TURNS 16
 
 bool sc_worker_init(struct sc_worker *worker, uint32_t number, uint32_t count)
 {
@@ -348,11 +350,37 @@ static void fill_native(struct sc_worker *worker)
     memcpy(native->block, launch->block, sizeof native->block);
 }
 
+/* Native code does not know its lines: where a hole was hit, the interpreter
+ * runs the CTAs again until it hits it as well. Memory is lost anyway. */
+static void find_line(struct sc_worker *worker, uint64_t first, uint64_t count)
+{
+    struct sc_cta *cta = &worker->cta;
+    const uint32_t *grid = cta->launch->grid;
+    uint64_t address = cta->fault.address;
+    int turns = MOST_TURNS;
+    for (uint64_t n = first; n < first + count && turns > 0; n++) {
+        uint32_t id[3] = {(uint32_t)(n % grid[0]),
+                          (uint32_t)(n / grid[0] % grid[1]),
+                          (uint32_t)(n / grid[0] / grid[1])};
+        if (!sc_worker_begin(worker, id))
+            break;
+        while (sc_worker_turn(worker) && --turns > 0)
+            continue;
+        if (cta->status == SC_EXEC_ILLEGAL_ADDRESS &&
+            cta->fault.address == address)
+            return;
+        if (cta->status != SC_EXEC_OK)
+            break;
+    }
+    note_fault(cta, SC_EXEC_ILLEGAL_ADDRESS, 0, address);
+}
+
 void sc_worker_run_native(struct sc_worker *worker,
                           const struct sc_build_variant *variant,
                           sc_native_run *run, uint64_t first, uint64_t count)
 {
     struct sc_cta *cta = &worker->cta;
+    volatile bool hole = false;
     cta->status = SC_EXEC_OK;
     if (!reserve(&worker->save, &worker->save_bytes, variant->save)) {
         note_fault(cta, SC_EXEC_NO_MEMORY, 0, 0);
@@ -365,10 +393,11 @@ void sc_worker_run_native(struct sc_worker *worker,
         run(&worker->native, first, count);
         worker->in_native = false;
     } else {
-        if (worker->in_native) /* the fault handler left it, not fail() */
-            note_fault(cta, SC_EXEC_ILLEGAL_ADDRESS, 0, cta->fault.address);
+        hole = worker->in_native; /* the fault handler left it, not fail() */
         worker->in_native = false;
         fesetenv(FE_DFL_ENV); /* it may have been left in the middle */
     }
     sc_fault_set(NULL);
+    if (hole)
+        find_line(worker, first, count);
 }

@@ -237,6 +237,43 @@ static void put_varying_load(struct sc_gen *gen, const struct sc_access *x,
     }
 }
 
+static void check_length(struct sc_gen *gen, int length)
+{
+    if (length >= (int)sizeof(struct sc_value))
+        sc_gen_refuse(gen, "its address is too long");
+}
+
+/* Addresses of a linear access, for its slow way: as little code as can be. */
+static struct sc_value far_lanes(struct sc_gen *gen, const struct sc_access *x,
+                                 uint32_t part)
+{
+    struct sc_value v, base = sc_emit_base(gen, &x->at);
+    struct sc_shape s = x->at.shape;
+    unsigned long long stride = (unsigned long long)s.stride;
+    unsigned long long first = part * gen->lanes;
+    int n;
+    if (x->at.class != SC_LANE_64 || x->at.is_fixed)
+        return sc_emit_lanes(gen, &x->at, part);
+    if (s.widen == SC_NONE) {
+        sc_rt_need(gen, "lin64", SC_ELEMENT_u64);
+        sc_rt_need(gen, "far64", SC_ELEMENT_u64);
+        n = snprintf(v.text, sizeof v.text, "far64(%s + 0x%llxull, 0x%llxull)",
+                     base.text, first * stride, stride);
+        check_length(gen, n);
+        return v;
+    }
+    const struct sc_inst *at = &gen->func->insts[s.widen];
+    struct sc_shape narrow = sc_gen_shape(gen, sc_gen_widened(at));
+    sc_rt_need(gen, "lin64", SC_ELEMENT_u64);
+    sc_rt_need(gen, "far64w", SC_ELEMENT_u64);
+    n = snprintf(v.text, sizeof v.text,
+                 "far64w(wb%u, %s, 0x%llxull, wn%u, %uu, 0x%llxull, %d, %llu)",
+                 s.widen, base.text, stride, s.widen, (uint32_t)narrow.stride,
+                 (unsigned long long)s.factor, sc_gen_widens_signed(at), first);
+    check_length(gen, n);
+    return v;
+}
+
 /* What a slow way is called with, after its name. */
 static void put_slow(struct sc_gen *gen, const struct sc_access *x, uint32_t i,
                      uint32_t part, const char *vector)
@@ -245,7 +282,7 @@ static void put_slow(struct sc_gen *gen, const struct sc_access *x, uint32_t i,
     bool named = !is_linear(x);
     snprintf(lanes, sizeof lanes, "al_%u", part);
     sc_put(gen, "(cta, %u, %s, %s, %s, %u, %u, t0 + %u, %u)", x->at.mode,
-           named ? lanes : sc_emit_lanes(gen, &x->at, part).text,
+           named ? lanes : far_lanes(gen, x, part).text,
            sc_emit_mask(gen, part).text, vector, x->bytes,
            i * sc_element_bytes(x->element), part * gen->lanes,
            gen->inst->line);
