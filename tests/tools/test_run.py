@@ -89,6 +89,18 @@ class Environment(unittest.TestCase):
         self.assertEqual(env['LD_PRELOAD'], f'{PRELOAD}:{libc}')
         self.assertEqual(env['LD_LIBRARY_PATH'], f'{SOFTCUDA}:/x')
 
+    def test_soft_finds_driver_and_runtime(self):
+        if not (SOFTCUDA / 'libcudart.so.13').exists():
+            self.skipTest('the runtime is not built')
+        run = adsm_run('--soft', sys.executable, '-c',
+                       'import ctypes\n'
+                       'for name in "libcuda.so.1", "libcudart.so.13":\n'
+                       '    print(ctypes.CDLL(name)._name)\n'
+                       'print(open("/proc/self/maps").read())\n')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for name in 'libcuda.so.1', 'libcudart.so.13':
+            self.assertIn(f'{SOFTCUDA}/{name}', run.stdout)
+
     def test_soft_without_count_leaves_the_count_alone(self):
         env = environment_of('--soft', SOFTCUDA_DEVICES='2')
         self.assertEqual(env['SOFTCUDA_DEVICES'], '2')
