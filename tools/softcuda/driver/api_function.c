@@ -209,3 +209,31 @@ SC_API cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
     return cuFuncGetParamInfo(as_function(kernel), paramIndex, paramOffset,
                               paramSize);
 }
+
+/* Modules are loaded as a whole. */
+SC_API cuFuncLoad(CUfunction function)
+{
+    CUfunction f;
+    return resolve(function, &f);
+}
+
+SC_API cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
+{
+    CUfunction f;
+    SC_TRY(resolve(function, &f));
+    if (!state)
+        return CUDA_ERROR_INVALID_VALUE;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
+/* No profiler watches, so there is none to start or stop. */
+SC_API cuProfilerStart(void)
+{
+    return sc_enter();
+}
+
+SC_API cuProfilerStop(void)
+{
+    return sc_enter();
+}

@@ -133,3 +133,64 @@ SC_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
     *device = ctx->device->ordinal;
     return CUDA_SUCCESS;
 }
+
+/* Place of an attribute among those a stream keeps; they tune performance and
+ * are only handed back.  -1: not one of a stream. */
+static int slot_of(CUstreamAttrID attr)
+{
+    static const CUstreamAttrID kept[SC_STREAM_ATTRIBUTES] = {
+        CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+        CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+        CU_STREAM_ATTRIBUTE_PRIORITY, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+        CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN};
+    for (int i = 0; i < SC_STREAM_ATTRIBUTES; i++)
+        if (kept[i] == attr)
+            return i;
+    return -1;
+}
+
+SC_API cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+                            CUstreamAttrValue *value_out)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    int slot = slot_of(attr);
+    if (!value_out || slot < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&sc_sched_lock);
+    *value_out = stream->attributes[slot];
+    pthread_mutex_unlock(&sc_sched_lock);
+    return CUDA_SUCCESS;
+}
+
+SC_API cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                            const CUstreamAttrValue *value)
+{
+    CUcontext ctx;
+    CUstream stream;
+    SC_TRY(find(hStream, &ctx, &stream));
+    int slot = slot_of(attr);
+    if (!value || slot < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    /* the only priority there is */
+    if (attr == CU_STREAM_ATTRIBUTE_PRIORITY)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&sc_sched_lock);
+    stream->attributes[slot] = *value;
+    pthread_mutex_unlock(&sc_sched_lock);
+    return CUDA_SUCCESS;
+}
+
+SC_API cuStreamCopyAttributes(CUstream dst, CUstream src)
+{
+    CUcontext ctx;
+    CUstream to, from;
+    SC_TRY(find(src, &ctx, &from));
+    SC_TRY(find(dst, &ctx, &to));
+    pthread_mutex_lock(&sc_sched_lock);
+    if (to != from)
+        memcpy(to->attributes, from->attributes, sizeof to->attributes);
+    pthread_mutex_unlock(&sc_sched_lock);
+    return CUDA_SUCCESS;
+}

@@ -19,6 +19,9 @@
 #undef cuStreamDestroy
 #undef cuMemHostRegister
 #undef cuDeviceGetUuid
+#undef cuLinkCreate
+#undef cuLinkAddData
+#undef cuLinkAddFile
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream a, CUstreamCaptureStatus *b,
                                    cuuint64_t *c, CUgraph *d,

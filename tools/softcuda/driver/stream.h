@@ -9,6 +9,9 @@
 
 struct sc_capture;
 
+/* Attributes that are kept for the program. */
+#define SC_STREAM_ATTRIBUTES 5
+
 /** Under sc_sched_lock. */
 struct CUstream_st {
     CUcontext ctx;
@@ -20,6 +23,7 @@ struct CUstream_st {
     unsigned refs;  /* the handle and each operation not done */
     CUresult error; /* of an asynchronous copy, told at the next wait */
     bool legacy;
+    CUstreamAttrValue attributes[SC_STREAM_ATTRIBUTES];
 
     /* graph lock; `capture` is read without it */
     _Atomic(struct sc_capture *) capture;
