@@ -67,6 +67,5 @@ int main()
         CHECK(cudaFree(data[d]));
         CHECK(cudaFree(copy[d]));
     }
-    return pass("peer", "direct %d digest %016llx", there && back,
-                (unsigned long long)digest(got));
+    return pass("peer", "digest %016llx", (unsigned long long)digest(got));
 }
