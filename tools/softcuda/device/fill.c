@@ -7,7 +7,7 @@
 #include <string.h>
 
 static void fill_row(uint64_t address, uint64_t width, uint32_t element_bytes,
-                     uint32_t value)
+                     uint64_t value)
 {
     void *row = (void *)(uintptr_t)address;
     switch (element_bytes) {
@@ -18,9 +18,13 @@ static void fill_row(uint64_t address, uint64_t width, uint32_t element_bytes,
         for (uint64_t i = 0; i < width; i++)
             ((uint16_t *)row)[i] = (uint16_t)value;
         break;
+    case 8:
+        for (uint64_t i = 0; i < width; i++)
+            ((uint64_t *)row)[i] = value;
+        break;
     default:
         for (uint64_t i = 0; i < width; i++)
-            ((uint32_t *)row)[i] = value;
+            ((uint32_t *)row)[i] = (uint32_t)value;
         break;
     }
 }
@@ -29,7 +33,8 @@ void sc_fill_run(const struct sc_command_fill *command)
 {
     for (uint64_t y = 0; y < command->height; y++)
         fill_row(command->address + y * command->pitch, command->width,
-                 command->element_bytes, command->value);
+                 command->element_bytes,
+                 (uint64_t)command->high << 32 | command->value);
 }
 
 void sc_copy_run(const struct sc_command_copy *command)

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 4u
+#define SC_PROTOCOL_VERSION 5u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
@@ -38,7 +38,7 @@ enum sc_command_type {
     SC_COMMAND_LOAD,   /* take an image from the socket, answer into it */
     SC_COMMAND_UNLOAD, /* forget a module */
     SC_COMMAND_LAUNCH, /* run a kernel, parameters follow */
-    SC_COMMAND_FILL,   /* set rows of 1, 2 or 4-byte elements */
+    SC_COMMAND_FILL,   /* set rows of elements */
     SC_COMMAND_COPY,   /* copy rows within device memory */
     SC_COMMAND_LIMIT   /* set a limit of device code */
 };
@@ -96,8 +96,9 @@ struct sc_command_fill {
     uint64_t address, pitch;
     uint64_t width; /* elements in a row */
     uint64_t height;
-    uint32_t element_bytes;
-    uint32_t value;
+    uint32_t element_bytes; /* 1, 2, 4 or 8 */
+    uint32_t value, high;   /* high: of 8 bytes */
+    uint32_t reserved;
 };
 
 struct sc_command_copy {
