@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 typedef CUresult context_fn(CUcontext *);
+typedef CUresult push_fn(CUcontext);
 typedef CUresult parameter_fn(CUfunction, size_t, size_t *, size_t *);
 typedef CUresult capture_fn(CUstream, int *);
 
@@ -29,6 +30,22 @@ CUcontext cuda_driver_context(void)
     CUcontext context = NULL;
     context_fn *call = driver_function(&slot, "cuCtxGetCurrent");
     return call && call(&context) == CUDA_SUCCESS ? context : NULL;
+}
+
+bool cuda_driver_push(CUcontext context)
+{
+    static void *_Atomic slot;
+    push_fn *call = driver_function(&slot, "cuCtxPushCurrent_v2");
+    return call && call(context) == CUDA_SUCCESS;
+}
+
+void cuda_driver_pop(void)
+{
+    static void *_Atomic slot;
+    CUcontext context;
+    context_fn *call = driver_function(&slot, "cuCtxPopCurrent_v2");
+    if (call)
+        call(&context);
 }
 
 CUresult cuda_driver_synchronize(void)

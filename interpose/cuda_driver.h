@@ -12,6 +12,11 @@
 /** The calling thread's context; NULL when there is none, or no driver. */
 CUcontext cuda_driver_context(void);
 
+/** Make a context current in place of the thread's own until the pop.
+ *  Return: whether it is. */
+bool cuda_driver_push(CUcontext context);
+void cuda_driver_pop(void);
+
 /** Wait for the current context; its first error. */
 CUresult cuda_driver_synchronize(void);
 

@@ -1,56 +1,45 @@
 /*
- * Access of one device to the memory of another.
- *
- * Shared objects are mapped for their own device only, and a release before a
- * launch reaches the objects of that device only. So, where allocations are
- * shared, devices are no peers: programs then copy, which is kept coherent.
+ * Peer access that the program asks for: the driver opens its own allocations,
+ * the runtime the ones that became shared objects.
  */
-#include "base/log.h"
+#include "accel/peer.h"
+#include "base/status.h"
 #include "interpose/cuda_driver.h"
 #include "interpose/cuda_state.h"
 
-/* CU_DEVICE_P2P_ATTRIBUTE_*: the rank stays the driver's. */
-enum { P2P_RANK = 1 };
-
-/* Before there is a context nobody knows yet: assume it. */
-static bool shares_allocations(void)
+/* The accel of another context; its later allocations are opened too, so it
+ * is made if there is none yet. */
+static struct adsm_accel *accel_of(CUcontext context)
 {
-    return !hook_depth && (!cuda_driver_context() || cuda_accel_serving());
+    if (!cuda_driver_push(context))
+        return NULL;
+    struct adsm_accel *accel = cuda_accel_serving();
+    cuda_driver_pop();
+    return accel;
 }
 
-static void say_no_peers(void)
+static CUresult open_peer(CUcontext peer, bool enable)
 {
-    adsm_log_once(ADSM_LOG_INFO, "kernels cannot reach the memory of another "
-                                 "device: it is shared with the CPU");
-}
-
-CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
-{
-    CUresult result = CUDA_CALL(cuDeviceCanAccessPeer, (can, device, peer));
-    if (result == CUDA_SUCCESS && *can && shares_allocations()) {
-        say_no_peers();
-        *can = 0;
-    }
-    return result;
-}
-
-CUresult cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice from,
-                                 CUdevice to)
-{
-    CUresult result =
-        CUDA_CALL(cuDeviceGetP2PAttribute, (value, attribute, from, to));
-    if (result == CUDA_SUCCESS && attribute != P2P_RANK && *value &&
-        shares_allocations()) {
-        say_no_peers();
-        *value = 0;
-    }
-    return result;
+    if (hook_depth)
+        return CUDA_SUCCESS;
+    struct adsm_accel *guest = cuda_accel_serving();
+    struct adsm_accel *host = guest ? accel_of(peer) : NULL;
+    if (!host)
+        return CUDA_SUCCESS;
+    hook_enter();
+    int status = adsm_peer_open(host, guest, enable);
+    hook_leave();
+    return cuda_result("peer access", status);
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
-    if (hook_depth || !peer || flags || !cuda_accel_serving())
-        return CUDA_CALL(cuCtxEnablePeerAccess, (peer, flags));
-    say_no_peers();
-    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    CUresult result = CUDA_CALL(cuCtxEnablePeerAccess, (peer, flags));
+    return result ? result : open_peer(peer, true);
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer)
+{
+    CUresult result = CUDA_CALL(cuCtxDisablePeerAccess, (peer));
+    return result ? result : open_peer(peer, false);
 }

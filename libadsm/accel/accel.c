@@ -131,6 +131,11 @@ struct adsm_accel *adsm_accel_of_context(void *context)
     return context ? accel : NULL;
 }
 
+struct adsm_accel *adsm_accel_first(void)
+{
+    return atomic_load_explicit(&accels, memory_order_acquire);
+}
+
 static int index_of(int ordinal)
 {
     int count = adsm_accel_devices();

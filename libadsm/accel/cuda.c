@@ -222,6 +222,7 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .range_free = adsm_cuda_range_free,
     .range_map = adsm_cuda_range_map,
     .range_unmap = adsm_cuda_range_unmap,
+    .range_open = adsm_cuda_range_open,
     .module_load = adsm_cuda_module_load,
     .module_unload = adsm_cuda_module_unload,
     .kernel_get = adsm_cuda_kernel_get,

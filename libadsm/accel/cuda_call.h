@@ -71,6 +71,8 @@ int adsm_cuda_range_free(struct adsm_accel *accel, struct adsm_daddr at,
                          size_t bytes);
 int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
                         size_t bytes, uint64_t *handle);
+int adsm_cuda_range_open(struct adsm_accel *accel, struct adsm_daddr at,
+                         size_t bytes, int ordinal, bool enable);
 int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
                           size_t bytes, uint64_t handle);
 int adsm_cuda_module_load(struct adsm_accel *accel, const void *image,

@@ -112,21 +112,39 @@ int adsm_cuda_range_free(struct adsm_accel *accel, struct adsm_daddr at,
     return ADSM_CUDA(accel, MemAddressFree, at.at, bytes);
 }
 
+int adsm_cuda_range_open(struct adsm_accel *accel, struct adsm_daddr at,
+                         size_t bytes, int ordinal, bool enable)
+{
+    struct adsm_cu_access access = {
+        .location = {.type = ADSM_CU_MEM_LOCATION_DEVICE, .id = ordinal},
+        .flags = enable ? ADSM_CU_MEM_ACCESS_READ_WRITE : 0,
+    };
+    return ADSM_CUDA(accel, MemSetAccess, at.at, bytes, &access, 1);
+}
+
+/* The device itself, and those that were let in before. */
+static int open_new(struct adsm_accel *accel, struct adsm_daddr at,
+                    size_t bytes)
+{
+    uint32_t guests = atomic_load(&accel->guests);
+    int status = adsm_cuda_range_open(accel, at, bytes, accel->ordinal, true);
+    for (int i = 0; guests >> i && status == ADSM_OK && i < 32; i++)
+        if (guests >> i & 1)
+            status = adsm_cuda_range_open(accel, at, bytes, i, true);
+    return status;
+}
+
 int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
                         size_t bytes, uint64_t *handle)
 {
     struct adsm_cu_allocation_prop prop = on_device(accel);
-    struct adsm_cu_access access = {
-        .location = prop.location,
-        .flags = ADSM_CU_MEM_ACCESS_READ_WRITE,
-    };
     adsm_cu_allocation memory = 0;
     int status = ADSM_CUDA(accel, MemCreate, &memory, bytes, &prop, 0);
     if (status != ADSM_OK)
         return status;
     status = ADSM_CUDA(accel, MemMap, at.at, bytes, 0, memory, 0);
     if (status == ADSM_OK) {
-        status = ADSM_CUDA(accel, MemSetAccess, at.at, bytes, &access, 1);
+        status = open_new(accel, at, bytes);
         if (status == ADSM_OK) {
             *handle = memory;
             return ADSM_OK;

@@ -25,6 +25,8 @@ struct adsm_accel {
     /* First of ADSM_E_DEVICE, ADSM_E_DEVICE_LOST; never goes back. */
     _Atomic int health;
     struct adsm_accel *next; /* list of all; written before publication */
+    /* Devices by ordinal whose kernels may use the memory (accel/peer.h). */
+    _Atomic uint32_t guests;
     struct adsm_lanes lanes;
     struct adsm_pinned pinned;
     struct adsm_dma dma;
@@ -40,6 +42,9 @@ static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
                                             memory_order_relaxed,
                                             memory_order_relaxed);
 }
+
+/** The first of the list of all accels, forgotten ones included. */
+struct adsm_accel *adsm_accel_first(void);
 
 /** A child of fork has no accelerator: its driver's state is the parent's. */
 bool adsm_accel_is_forked(void);

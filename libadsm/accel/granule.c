@@ -83,6 +83,17 @@ size_t adsm_granules_take(struct adsm_granules *granules, size_t count)
     return found;
 }
 
+size_t adsm_granules_used(struct adsm_granules *granules, size_t from,
+                          size_t *count)
+{
+    adsm_lock_acquire(&granules->lock);
+    size_t first = next_that_is(granules, from, true);
+    *count = next_that_is(granules, first, false) - first;
+    bool none = first == granules->count;
+    adsm_lock_release(&granules->lock);
+    return none ? SIZE_MAX : first;
+}
+
 bool adsm_granules_give(struct adsm_granules *granules, size_t first,
                         size_t count)
 {

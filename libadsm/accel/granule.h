@@ -44,6 +44,17 @@ void adsm_granules_fini(struct adsm_granules *granules);
 size_t adsm_granules_take(struct adsm_granules *granules, size_t count);
 
 /**
+ * The next run in use, as long as it goes.
+ *
+ * @from  granule to begin at; @count receives its length
+ * Return: index of its first; SIZE_MAX when there is none
+ * Thread: any
+ * Signal: fault path
+ */
+size_t adsm_granules_used(struct adsm_granules *granules, size_t from,
+                          size_t *count);
+
+/**
  * Give a run back.
  *
  * Return: false, with nothing changed, when a part of it is not in use

@@ -90,6 +90,9 @@ struct adsm_accel_ops {
                      size_t bytes, uint64_t *handle);
     int (*range_unmap)(struct adsm_accel *accel, struct adsm_daddr at,
                        size_t bytes, uint64_t handle);
+    /* Let another device use mapped memory, or no more; by its ordinal. */
+    int (*range_open)(struct adsm_accel *accel, struct adsm_daddr at,
+                      size_t bytes, int ordinal, bool enable);
 
     int (*module_load)(struct adsm_accel *accel, const void *image,
                        size_t bytes, void **module);

@@ -1,6 +1,7 @@
 /* Calls, returns and device-side copies: where objects change hands. */
 #include "mm/boundary.h"
 
+#include "accel/peer.h"
 #include "base/stats.h"
 #include "mm/assign.h"
 #include "mm/coherence.h"
@@ -69,6 +70,36 @@ static int release_unnamed(struct adsm_object *object, void *context)
     return release_object(object, ADSM_CALL);
 }
 
+/* Objects of other devices that the kernel may reach. Its stream is none of
+ * theirs, so their uploads are waited for here. */
+static int release_peers(struct adsm_accel *accel, struct call *call)
+{
+    int rc = ADSM_OK;
+    struct adsm_accel *host = NULL;
+    while (rc == ADSM_OK && (host = adsm_peer_next_host(accel, host))) {
+        rc = adsm_object_each(host, true, release_unnamed, call);
+        if (rc == ADSM_OK)
+            rc = adsm_dma_drain(host);
+    }
+    return rc;
+}
+
+/* CPU accesses to their objects wait for what is noted on lanes of theirs:
+ * let one of these wait for the kernel. */
+static int note_peers(struct adsm_accel *accel, adsm_stream stream)
+{
+    struct adsm_fence fence;
+    struct adsm_accel *host = adsm_peer_next_host(accel, NULL);
+    int rc = host ? adsm_fence_record(accel, stream, &fence) : ADSM_OK;
+    for (; host && rc == ADSM_OK; host = adsm_peer_next_host(accel, host)) {
+        adsm_stream theirs = adsm_accel_launch_stream(host);
+        rc = adsm_fence_order(accel, theirs, fence);
+        if (rc == ADSM_OK)
+            adsm_lane_note(host, theirs, false);
+    }
+    return rc;
+}
+
 int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
                        const void *kernel, const struct adsm_use *uses,
                        size_t count, bool only_uses)
@@ -81,6 +112,8 @@ int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
             rc = release_object(uses[i].object, uses[i].event);
     if (rc == ADSM_OK && !only_uses)
         rc = adsm_object_each(accel, true, release_unnamed, &call);
+    if (rc == ADSM_OK && !only_uses)
+        rc = release_peers(accel, &call);
     if (rc == ADSM_OK)
         rc = adsm_dma_order_uploads(accel, stream);
     if (rc != ADSM_OK)
@@ -110,9 +143,11 @@ int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
     struct adsm_fence fence = {0, 0};
     int rc = ADSM_OK;
     ADSM_COUNT(launches, 1);
-    if (!only_uses)
+    if (!only_uses) {
         adsm_lane_note(accel, stream, per_thread);
-    if (count > 0)
+        rc = note_peers(accel, stream);
+    }
+    if (count > 0 && rc == ADSM_OK)
         rc = adsm_fence_record(accel, stream, &fence);
     for (size_t i = 0; i < count && rc == ADSM_OK; i++)
         rc = remember(&uses[i], fence);
@@ -139,6 +174,9 @@ int adsm_boundary_return(struct adsm_accel *accel)
      * kernel is enqueued. */
     adsm_gate_enter();
     int rc = adsm_object_each(accel, false, acquire_object, NULL);
+    struct adsm_accel *host = NULL;
+    while (rc == ADSM_OK && (host = adsm_peer_next_host(accel, host)))
+        rc = adsm_object_each(host, false, acquire_object, NULL);
     adsm_gate_leave();
     return rc;
 }

@@ -67,5 +67,6 @@ int main()
         CHECK(cudaFree(data[d]));
         CHECK(cudaFree(copy[d]));
     }
-    return pass("peer", "digest %016llx", (unsigned long long)digest(got));
+    return pass("peer", "direct %d digest %016llx", there && back,
+                (unsigned long long)digest(got));
 }

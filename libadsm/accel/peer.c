@@ -1,0 +1,67 @@
+/*
+ * Which devices' kernels may use the memory of an accel; see peer.h.
+ *
+ * An allocation of the driver follows the program's own call; memory that was
+ * mapped to reserved addresses does not, so it is opened span by span, and
+ * what is mapped later is opened as it is mapped.
+ */
+#include "accel/peer.h"
+
+#include "accel/device.h"
+
+/* Somebody is a guest of somebody: else a look costs this load. */
+static _Atomic bool any;
+
+static uint32_t bit_of(const struct adsm_accel *guest)
+{
+    return guest->ordinal < 32 ? UINT32_C(1) << guest->ordinal : 0;
+}
+
+/* Runs of spans in use, as long as possible: a span is never cut. */
+static int open_window(struct adsm_accel *host, struct adsm_window *window,
+                       int ordinal, bool enable)
+{
+    int status = ADSM_OK;
+    size_t count, first = 0;
+    while ((first = adsm_granules_used(&window->granules, first, &count)) !=
+           SIZE_MAX) {
+        int one = host->ops->range_open(
+            host, adsm_daddr_add(window->at, first * ADSM_SPAN_BYTES),
+            count * ADSM_SPAN_BYTES, ordinal, enable);
+        status = status == ADSM_OK ? one : status;
+        first += count;
+    }
+    return status;
+}
+
+int adsm_peer_open(struct adsm_accel *host, struct adsm_accel *guest,
+                   bool enable)
+{
+    struct adsm_address *address = &host->address;
+    uint32_t bit = bit_of(guest);
+    if (enable)
+        atomic_fetch_or(&host->guests, bit);
+    else
+        atomic_fetch_and(&host->guests, ~bit);
+    atomic_store(&any, true);
+    int status = ADSM_OK;
+    uint32_t n = atomic_load_explicit(&address->windows, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++) {
+        int one =
+            open_window(host, &address->window[i], guest->ordinal, enable);
+        status = status == ADSM_OK ? one : status;
+    }
+    return status;
+}
+
+struct adsm_accel *adsm_peer_next_host(const struct adsm_accel *guest,
+                                       struct adsm_accel *last)
+{
+    if (!atomic_load_explicit(&any, memory_order_relaxed))
+        return NULL;
+    struct adsm_accel *host = last ? last->next : adsm_accel_first();
+    while (host && (host == guest || !host->context ||
+                    !(atomic_load(&host->guests) & bit_of(guest))))
+        host = host->next;
+    return host;
+}
