@@ -102,12 +102,13 @@ static double both_once(int kind)
     return gb_per_s(2 * bytes, begin);
 }
 
-static void report(const char *what, int kind, struct bench_samples *ours,
-                   const char *against, struct bench_samples *peer)
+static void report(const char *what, int kind, const char *unit,
+                   struct bench_samples *ours, const char *against,
+                   struct bench_samples *peer)
 {
     char name[64];
     snprintf(name, sizeof name, "%s/%s/%zuMiB", what, kinds[kind], bytes >> 20);
-    bench_report(name, "GB/s", ours, against, peer);
+    bench_report(name, unit, ours, against, peer);
 }
 
 static void measure_direction(int direction, int kind)
@@ -117,7 +118,8 @@ static void measure_direction(int direction, int kind)
         bench_add(&peer, plain_once(0));
         bench_add(&ours, copy_once(direction, kind));
     }
-    report(direction == UP ? "up" : "down", kind, &ours, "memcpy", &peer);
+    report(direction == UP ? "up" : "down", kind, "GB/s", &ours, "memcpy",
+           &peer);
 }
 
 static void measure_both(int kind)
@@ -133,8 +135,8 @@ static void measure_both(int kind)
         copy_once(DOWN, kind);
         bench_add(&turns, (double)(bench_now() - begin) / 1e6);
     }
-    report("both", kind, &ours, "two threads of memcpy", &peer);
-    report("overlap", kind, &together, "one after the other", &turns);
+    report("both", kind, "GB/s", &ours, "two threads of memcpy", &peer);
+    report("overlap", kind, "ms", &together, "one after the other", &turns);
 }
 
 static char *touched(char *memory)
