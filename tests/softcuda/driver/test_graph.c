@@ -1,6 +1,7 @@
 /*
  * Graphs made node by node, executable graphs and their updates.
  */
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "tests/softcuda/driver/driver_test.h"
@@ -452,10 +453,90 @@ START_TEST(an_empty_graph_can_be_launched)
 }
 END_TEST
 
+static CUcontext shared;
+static CUgraphExec common;
+
+/* Captures, launches and destroys graphs of its own, and launches one that
+ * the others launch as well. */
+static void *churn(void *failed)
+{
+    CUstream s;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr p;
+    bool ok = !cuCtxSetCurrent(shared) && !cuMemAlloc(&p, 256) &&
+              !cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);
+    for (unsigned i = 0; ok && i < 60; i++) {
+        unsigned got = 0;
+        ok = !cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) &&
+             !cuMemsetD32Async(p, i, 64, s) &&
+             !cuMemcpyDtoDAsync(p + 128, p, 128, s) &&
+             !cuStreamEndCapture(s, &graph) &&
+             !cuGraphInstantiate(&exec, graph, 0) && !cuGraphDestroy(graph) &&
+             !cuGraphLaunch(exec, s) && !cuGraphLaunch(common, s) &&
+             !cuGraphExecDestroy(exec) &&
+             !cuMemcpyAsync((CUdeviceptr)&got, p + 252, 4, s) &&
+             !cuStreamSynchronize(s) && got == i;
+    }
+    if (!ok)
+        *(bool *)failed = true;
+    return NULL;
+}
+
+START_TEST(threads_do_not_disturb_each_other)
+{
+    enum { THREADS = 4 };
+    struct chain c;
+    pthread_t threads[THREADS];
+    bool failed[THREADS] = {false};
+    shared = begin();
+    make_chain(&c);
+    OK(cuGraphInstantiate(&common, c.graph, 0));
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, churn, &failed[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        ck_assert(!failed[i]);
+    ck_assert_int_eq(c.calls, THREADS * 60);
+    expect_all(&c, 12);
+}
+END_TEST
+
+START_TEST(a_fault_inside_shows_and_stays)
+{
+    CUgraph graph;
+    CUgraphNode first, second;
+    CUgraphExec exec;
+    CUcontext ctx = begin();
+    int calls = 0;
+    CUDA_KERNEL_NODE_PARAMS stop = {.func = function("stop"),
+                                    .gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 1,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1};
+    CUDA_HOST_NODE_PARAMS host = {count, &calls};
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddKernelNode(&first, graph, NULL, 0, &stop));
+    OK(cuGraphAddHostNode(&second, graph, &first, 1, &host));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, NULL));
+    WANT(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(NULL));
+    WANT(CUDA_ERROR_LAUNCH_FAILED, cuGraphLaunch(exec, NULL));
+    ck_assert_int_eq(calls, 0);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuCtxDestroy(ctx));
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: graphs", 30,
            a_chain_runs_in_order_as_often_as_launched,
            a_launch_takes_its_place_in_the_stream,
            branches_run_at_the_same_time_and_join, structure_is_told,
            parameters_are_read_and_changed, child_graphs_and_clones_are_copies,
            events_are_recorded_and_waited_for, what_cannot_run_is_refused,
-           a_long_graph_keeps_its_order, an_empty_graph_can_be_launched)
+           a_long_graph_keeps_its_order, an_empty_graph_can_be_launched,
+           threads_do_not_disturb_each_other, a_fault_inside_shows_and_stays)
