@@ -50,6 +50,7 @@ def figure_7(rows):
     plot = ", \\\n".join(
         f"$data using {i + 2}{':xtic(1)' if i == 0 else ''} "
         f"title '{names[i]}' lc rgb '{paint[i]}'" for i in range(4))
+    top = 1.3 * max(max(line[1:]) for line in data)
     return block("data", data) + f"""
 set title "Fig. 7: slow-down against explicit copies (link {link})"
 set style data histograms
@@ -57,8 +58,8 @@ set style histogram clustered gap 1
 set style fill solid 0.95 border lc rgb '#ffffff'
 set ylabel "processor time / explicit program's"
 set logscale y
-set yrange [0.5:*]
-set ytics (0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
+set yrange [0.5:{top}]
+set ytics (0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50)
 set arrow from graph 0, first 1 to graph 1, first 1 nohead dt 2
 plot {plot}
 """
@@ -113,11 +114,15 @@ def figure_9(rows):
         f"'{names.get(case, 'rolling ' + case.split('/')[-1])}'"
         for i, case in enumerate(cases))
     tics = ", ".join(f"'{edge}³' {edge}" for edge in edges)
+    bottom = min(min(line[1:]) for line in data) / 1.3
+    top = max(max(line[1:]) for line in data) * 1.3
     return block("data", data) + f"""
 set title "Fig. 9: 3D stencil, 40 steps, volume to disk every 10"
 set xlabel "cells of the volume"
 set ylabel "processor time of program and device (s)"
 set logscale y
+set yrange [{bottom}:{top}]
+set ytics (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 30, 50)
 set xtics ({tics})
 set xrange [{edges[0] - 8}:{edges[-1] + 8}]
 plot {plot}
