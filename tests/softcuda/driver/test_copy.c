@@ -128,6 +128,9 @@ END_TEST
 
 START_TEST(limited_address_space_still_copies)
 {
+#if defined(__SANITIZE_ADDRESS__)
+    return; /* has taken more addresses than that already */
+#endif
     struct rlimit limit = {4ull << 30, 4ull << 30};
     CUdeviceptr a;
     uint8_t *host = malloc(LARGE), *back = malloc(LARGE);
