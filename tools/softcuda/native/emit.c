@@ -151,6 +151,18 @@ static void note_widening(struct sc_gen *gen)
 
 /* ---- the rest ---- */
 
+/* A barrier of the whole warp in code that some lanes may have left for other
+ * code: those could be due to write first. */
+static void check_meeting(struct sc_gen *gen)
+{
+    const struct sc_operand *who = &gen->inst->operands[0];
+    bool all = gen->inst->operand_count == 1 && who->kind == SC_OPERAND_INT &&
+               (uint32_t)who->bits == ~0u;
+    if (all && gen->places[gen->place].diverged &&
+        sc_gen_waits(gen, gen->place, gen->count))
+        sc_gen_refuse(gen, "lanes may wait for each other");
+}
+
 static bool emit_other(struct sc_gen *gen)
 {
     switch (gen->inst->opcode) {
@@ -179,6 +191,8 @@ static bool emit_other(struct sc_gen *gen)
         return true;
     case SC_OP_bar: /* of a warp, whose lanes run in lockstep anyway */
     case SC_OP_barrier:
+        check_meeting(gen);
+        return true;
     case SC_OP_nanosleep:
     case SC_OP_prefetch:
     case SC_OP_prefetchu:

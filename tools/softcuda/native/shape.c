@@ -161,6 +161,23 @@ static struct sc_shape wide_product(struct sc_gen *gen,
     return varying;
 }
 
+/* Where lane 0 has a multiple of the group's size and the others count on
+ * from it, shifting that size away leaves the same in all, and cutting off at
+ * a power of two no less keeps them linear. */
+static struct sc_shape cut(const struct sc_gen *gen, const struct sc_inst *inst)
+{
+    const struct sc_operand *o = inst->operands;
+    if (sc_type_bytes(inst->types[0]) != 4 || !is_small(gen, &o[1]) ||
+        o[2].kind != SC_OPERAND_INT || sc_gen_shape(gen, &o[1]).stride != 1)
+        return varying;
+    uint32_t by = (uint32_t)o[2].bits;
+    if (inst->opcode == SC_OP_shr)
+        return by < 32 && gen->group <= 1u << by ? uniform : varying;
+    if ((by & (gen->group - 1)) == 0)
+        return uniform;
+    return (by & (by + 1)) == 0 && by >= gen->group - 1 ? linear(1) : varying;
+}
+
 /* ---- opcodes that keep lanes linear ---- */
 
 static bool is_integer(enum sc_type type)
@@ -232,6 +249,9 @@ static struct sc_shape from_linear(struct sc_gen *gen,
                    : varying;
     case SC_OP_cvt:
         return convert(gen, inst);
+    case SC_OP_shr:
+    case SC_OP_and:
+        return cut(gen, inst);
     default:
         return varying;
     }
