@@ -151,16 +151,29 @@ static void note_widening(struct sc_gen *gen)
 
 /* ---- the rest ---- */
 
-/* A barrier of the whole warp in code that some lanes may have left for other
- * code: those could be due to write first. */
+static bool meets_warp(const struct sc_gen *gen, uint32_t place)
+{
+    const struct sc_place *p = &gen->places[place];
+    for (uint32_t i = p->first; i < p->end; i++) {
+        const struct sc_inst *inst = &gen->func->insts[i];
+        if ((inst->opcode == SC_OP_bar || inst->opcode == SC_OP_barrier) &&
+            sc_inst_has(inst, SC_MOD_warp))
+            return true;
+    }
+    return false;
+}
+
+/* A barrier of a warp where other lanes may be on another way, at another one:
+ * they would be due to write first. */
 static void check_meeting(struct sc_gen *gen)
 {
-    const struct sc_operand *who = &gen->inst->operands[0];
-    bool all = gen->inst->operand_count == 1 && who->kind == SC_OPERAND_INT &&
-               (uint32_t)who->bits == ~0u;
-    if (all && gen->places[gen->place].diverged &&
-        sc_gen_waits(gen, gen->place, gen->count))
-        sc_gen_refuse(gen, "lanes may wait for each other");
+    for (uint32_t b = 0; b < gen->count; b++) {
+        const uint32_t *labels = gen->places[b].labels;
+        for (uint32_t j = 0; labels && j < gen->count; j++)
+            if (labels[gen->place] && labels[j] && j != gen->places[b].pdom &&
+                labels[j] != labels[gen->place] && meets_warp(gen, j))
+                sc_gen_refuse(gen, "lanes may wait for each other");
+    }
 }
 
 static bool emit_other(struct sc_gen *gen)
