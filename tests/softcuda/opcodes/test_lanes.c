@@ -362,6 +362,11 @@ START_TEST(divergent_lanes_come_together)
         {"nanosleep.u32 20; mov.u32 %s7,1;", r_one},
         {"prefetch.global.L2 [%l0]; prefetchu.L1 [%l0]; mov.u32 %s7,1;", r_one},
         {"pmevent 3; mov.u32 %s7,1;", r_one},
+        {"griddepcontrol.wait; griddepcontrol.launch_dependents; mov.u32 "
+         "%s7,1;",
+         r_one},
+        {"applypriority.global.L2::evict_normal [%l0],128; mov.u32 %s7,1;",
+         r_one},
         {"membar.gl; membar.sys; fence.sc.gpu; fence.acq_rel.sys;"
          "mov.u32 %s7,1;",
          r_one},

@@ -357,6 +357,8 @@ bool sc_lower_flow(struct sc_lower *lower)
     case SC_OP_prefetch:
     case SC_OP_prefetchu:
     case SC_OP_pmevent:
+    case SC_OP_applypriority:
+    case SC_OP_griddepcontrol: /* a grid starts when the one before has ended */
         return lower_nothing(lower), true;
     default:
         return false;

@@ -95,9 +95,4 @@ bool sc_surface_find(const struct sc_texture_window *window, uint64_t handle,
                      int32_t layer, uint32_t bytes, enum sc_surface_bound bound,
                      char **memory, uint64_t *bad);
 
-/** Bytes of one texel of a surface; 0 and *bad when the handle is wrong.
- *  @format receives its CUarray_format. */
-uint32_t sc_surface_texel(const struct sc_texture_window *window,
-                          uint64_t handle, uint32_t *format, uint64_t *bad);
-
 #endif
