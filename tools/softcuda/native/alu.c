@@ -17,9 +17,14 @@
 #define ALL(text)        text
 #define NONE(text)       ""
 
+#define SC_CLANG(name, arguments, ...)                                         \
+    "#define __builtin_ia32_" #name #arguments " " #__VA_ARGS__ "\n"
+
 /* Vectors must not travel through calls. */
 #define ALWAYS                                                                 \
-    "#define SC_IN static inline __attribute__((always_inline, unused))\n"
+    "#define SC_IN static inline __attribute__((always_inline, unused))\n"     \
+    "#ifdef __clang__\n"
+#define BASICS "#endif\n"
 
 #define GEN    ALL
 #define NARROW ALL
@@ -28,6 +33,8 @@
 enum { ALU_NAME = 64 }; /* longer than any name */
 
 static const char prelude_generic[] = ALWAYS
+#include "native/alu_clang.def"
+    BASICS
 #include "native/alu_basic.def"
     ;
 #undef GEN
@@ -35,6 +42,8 @@ static const char prelude_generic[] = ALWAYS
 #define GEN NONE
 #define X2  ALL
 static const char prelude_avx2[] = ALWAYS
+#include "native/alu_clang.def"
+    BASICS
 #include "native/alu_basic.def"
     ;
 #undef NARROW
@@ -44,6 +53,8 @@ static const char prelude_avx2[] = ALWAYS
 #define X2     NONE
 #define X512   ALL
 static const char prelude_avx512[] = ALWAYS
+#include "native/alu_clang.def"
+    BASICS
 #include "native/alu_basic.def"
     ;
 #undef ALL
