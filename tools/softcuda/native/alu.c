@@ -114,6 +114,7 @@ static const struct piece pieces[] = {
 #include "native/alu_half.def"
 #include "native/alu_math.def"
 #include "native/alu_rt.def"
+#include "native/alu_video.def"
 #undef SC_FN
 #undef SC_LANE
 #undef SC_OWN

@@ -128,7 +128,8 @@ bool sc_alu_find(const struct sc_func *func, const struct sc_inst *inst,
         return false;
     bool found = sc_alu_find_int(&find) || sc_alu_find_logic(&find) ||
                  sc_alu_find_real(&find) || sc_alu_find_half(&find) ||
-                 sc_alu_find_compare(&find) || sc_alu_find_convert(&find);
+                 sc_alu_find_compare(&find) || sc_alu_find_convert(&find) ||
+                 sc_alu_find_video(&find);
     for (unsigned i = 0; i < SC_MOD_WORDS; i++)
         found &= !find.left[i];
     return found && !find.too_long && name_results(call);

@@ -2,7 +2,7 @@
  * What the parts of the instruction look-up share; see alu.h.
  *
  * alu_find.c walks operands and names functions; alu_int.c, alu_logic.c,
- * alu_real.c, alu_cmp.c and alu_cvt.c know the opcodes. Lock: none.
+ * alu_real.c, alu_cmp.c, alu_cvt.c and alu_video.c know the opcodes. Lock: none.
  */
 #ifndef SOFTCUDA_NATIVE_ALU_FIND_H
 #define SOFTCUDA_NATIVE_ALU_FIND_H
@@ -72,5 +72,6 @@ bool sc_alu_find_real(struct sc_alu_find *find);
 bool sc_alu_find_half(struct sc_alu_find *find);
 bool sc_alu_find_compare(struct sc_alu_find *find);
 bool sc_alu_find_convert(struct sc_alu_find *find);
+bool sc_alu_find_video(struct sc_alu_find *find);
 
 #endif
