@@ -304,5 +304,5 @@ int main(void)
 {
     const TTest *const cases[] = {every_case_gives_what_the_interpreter_gives};
     isa_under_test();
-    return suite_run("softcuda native arithmetic", cases, 1, 120);
+    return suite_run("softcuda native arithmetic", cases, 1, 600);
 }

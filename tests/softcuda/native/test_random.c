@@ -17,7 +17,7 @@
 #include "native_batch.h"
 #include "random_kernel.h"
 
-enum { KERNELS = 24, BATCH = 24 };
+enum { KERNELS = 16, BATCH = 16 };
 
 /* Device memory: what a launch may change lies in one piece. */
 struct memory {

@@ -87,12 +87,19 @@ static bool find_plain(struct sc_alu_find *find)
     return false;
 }
 
-static bool find_minmax(struct sc_alu_find *find, bool is_min)
+static bool find_minmax(struct sc_alu_find *find, bool is_min, bool relu)
 {
+    static const struct forms least0 = {NULL, "T_maxi(T_mini(a, b), T_bc32(0))",
+                                        NULL, NULL};
+    static const struct forms most0 = {NULL, "T_maxi(T_maxi(a, b), T_bc32(0))",
+                                       NULL, NULL};
     static const struct forms least = {"T_minu(a, b)", "T_mini(a, b)",
                                        "T_minul(a, b)", "T_minl(a, b)"};
     static const struct forms most = {"T_maxu(a, b)", "T_maxi(a, b)",
                                       "T_maxul(a, b)", "T_maxl(a, b)"};
+    if (relu)
+        return find->type == SC_T_s32 &&
+               emit(find, 2, is_min ? &least0 : &most0);
     return emit(find, 2, is_min ? &least : &most);
 }
 
@@ -184,14 +191,13 @@ static bool find_extremes(struct sc_alu_find *find, bool is_min)
 {
     bool relu = sc_alu_take(find, SC_MOD_relu);
     bool minus = is_signed(find->type) || find->type == SC_T_s16x2;
-    if (relu && find->type != SC_T_s16x2)
-        return false;
     if (is_pair(find->type))
-        return emit_pair(find,
+        return (!relu || minus) &&
+               emit_pair(find,
                          is_min ? (minus ? "T_mini" : "T_minu")
                                 : (minus ? "T_maxi" : "T_maxu"),
                          relu);
-    return find_minmax(find, is_min);
+    return find_minmax(find, is_min, relu);
 }
 
 /* ---- products ---- */
