@@ -304,6 +304,31 @@ START_TEST(reversed_lanes_are_the_same)
 }
 END_TEST
 
+static const char constants[] = PTX_HEAD
+    ".visible .const .align 4 .b32 some[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
+    ".visible .global .align 4 .b32 more[4] = {7, 70, 700, 7000};\n"
+    ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
+    ".reg .b32 %r<16>; .reg .b64 %d<12>; .reg .pred %p<4>;\n"
+    "ld.param.u64 %d0, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;\n"
+    "mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;\n"
+    "mov.u64 %d1, some; and.b32 %r5, %r4, 7; mul.wide.u32 %d2, %r5, 4;\n"
+    "add.u64 %d3, %d1, %d2; ld.const.u32 %r6, [%d3]; mov.u32 %r7, 0;\n"
+    "mov.u32 %r8, 0; add.u64 %d4, %d1, 8;\n"
+    "L: ld.const.u32 %r9, [%d4+-8]; mad.lo.u32 %r7, %r7, 10, %r9;\n"
+    "ld.const.u32 %r9, [%d4]; add.u32 %r7, %r7, %r9; add.u64 %d4, %d4, 4;\n"
+    "add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 6; @%p1 bra L;\n"
+    "ld.const.u32 %r10, [some+12]; ld.global.u32 %r11, [more+8];\n"
+    "cvta.const.u64 %d5, %d3; ld.u32 %r12, [%d5]; add.u32 %r6, %r6, %r12;\n"
+    "xor.b32 %r6, %r6, %r7; mad.lo.u32 %r6, %r10, %r11, %r6;\n"
+    "mul.wide.u32 %d6, %r4, 4; add.u64 %d7, %d0, %d6;\n"
+    "st.global.u32 [%d7], %r6; ret;\n}\n";
+
+START_TEST(constants_are_the_same)
+{
+    all(constants, 0, 2);
+}
+END_TEST
+
 static const char reals[] =
     TWICE_HEAD("") "mov.u32 %r3, %r2;\n" LOAD
                    "mov.b32 %f1, %r4; cvt.rn.f32.u32 %f2, %r4; fma.rn.f32 %f3, "
@@ -426,6 +451,7 @@ int main(void)
         widths_and_vectors_are_the_same,
         wrapping_indices_are_the_same,
         reversed_lanes_are_the_same,
+        constants_are_the_same,
         reals_are_the_same,
         faults_have_their_line,
         holes_have_their_line,
