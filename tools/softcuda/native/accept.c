@@ -3,9 +3,9 @@
  * its groups to be; see native/gen.h.
  *
  * Lanes of a warp that wait for each other hang when they run in lockstep. A
- * loop is taken for such a wait when leaving it depends on a volatile, relaxed
- * or acquiring load, or on an atomic operation, that asks the same thing in
- * every round. Lock: none.
+ * loop is taken for such a wait when a branch in it depends on a volatile,
+ * relaxed or acquiring load, or on an atomic operation, that asks the same
+ * thing in every round. Lock: none.
  */
 #include "native/emit.h"
 
@@ -152,7 +152,7 @@ static bool is_written_in(const struct sc_gen *gen, uint32_t first,
     return false;
 }
 
-static bool may_ask(const struct sc_inst *inst)
+static bool may_ask(const struct sc_gen *gen, const struct sc_inst *inst)
 {
     if (inst->opcode == SC_OP_ld)
         return sc_inst_has(inst, SC_MOD_volatile) ||
@@ -161,21 +161,44 @@ static bool may_ask(const struct sc_inst *inst)
                sc_inst_has(inst, SC_MOD_mmio);
     if (inst->opcode != SC_OP_atom)
         return false;
-    const struct sc_operand *b =
-        inst->operand_count > 2 ? &inst->operands[2] : NULL;
+    uint32_t b = 1; /* what adds nothing only reads */
     return sc_inst_has(inst, SC_MOD_cas) || sc_inst_has(inst, SC_MOD_exch) ||
-           (b && b->kind == SC_OPERAND_INT && b->bits == 0);
+           (inst->operand_count > 2 &&
+            sc_gen_is_constant(gen, &inst->operands[2], &b) && b == 0);
+}
+
+/* Deep enough for what compilers leave in a loop. */
+#define MOST_STEPS 4
+
+/* Whether a register holds the same in every round: nobody writes it there, or
+ * it is made anew of what stays the same, as constants are. */
+static bool stays(const struct sc_gen *gen, uint32_t reg, uint32_t first,
+                  uint32_t last, int steps)
+{
+    uint32_t regs[SC_MAX_USES];
+    if (!is_written_in(gen, first, last, reg))
+        return true;
+    const struct sc_inst *def = &gen->func->insts[gen->def_inst[reg]];
+    if (gen->defs[reg] != 1 || !steps || def->guarded ||
+        def->opcode == SC_OP_ld || def->opcode == SC_OP_atom ||
+        crosses_lanes(def))
+        return false;
+    uint32_t n = sc_gen_uses(gen, def, regs);
+    for (uint32_t i = 0; i < n; i++)
+        if (!stays(gen, regs[i], first, last, steps - 1))
+            return false;
+    return true;
 }
 
 static bool asks_again(const struct sc_gen *gen, const struct sc_inst *inst,
                        uint32_t first, uint32_t last)
 {
     uint32_t regs[SC_MAX_USES];
-    if (!may_ask(inst))
+    if (!may_ask(gen, inst))
         return false;
     uint32_t n = sc_gen_uses(gen, inst, regs);
     for (uint32_t i = 0; i < n; i++)
-        if (is_written_in(gen, first, last, regs[i]))
+        if (!stays(gen, regs[i], first, last, MOST_STEPS))
             return false;
     return true;
 }
@@ -214,11 +237,9 @@ static void check_loop(struct sc_gen *gen, uint32_t first, uint32_t last,
         if (p->end == p->first)
             continue;
         const struct sc_inst *inst = &gen->func->insts[p->end - 1];
-        bool leaves = false;
-        for (uint32_t k = 0; k < p->succ_count; k++)
-            leaves |= p->succs[k] < first || p->succs[k] > last;
         gen->inst = inst;
-        if (leaves && inst->guarded && sc_bits_has(answers, inst->guard))
+        if (sc_cfg_ends_block(inst) && inst->guarded &&
+            sc_bits_has(answers, inst->guard))
             sc_gen_refuse(gen, "lanes may wait for each other");
     }
 }

@@ -14,6 +14,10 @@
 /* ---- value.c ---- */
 
 bool sc_gen_varies(const struct sc_gen *gen, uint32_t reg);
+/** Whether an operand is a number, or a register that is only ever set to
+ *  one; its lower 32 bits. */
+bool sc_gen_is_constant(const struct sc_gen *gen,
+                        const struct sc_operand *operand, uint32_t *value);
 /** The linear operand of a widening, and how it is extended. */
 const struct sc_operand *sc_gen_widened(const struct sc_inst *inst);
 bool sc_gen_widens_signed(const struct sc_inst *inst);

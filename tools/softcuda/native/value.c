@@ -85,6 +85,19 @@ static struct sc_value number(enum sc_lane_class class, uint64_t bits,
     return value("0x%xu", (uint32_t)bits & mask);
 }
 
+bool sc_gen_is_constant(const struct sc_gen *gen,
+                        const struct sc_operand *operand, uint32_t *value)
+{
+    const struct sc_operand *o = operand;
+    if (o->kind == SC_OPERAND_REG && gen->defs[o->reg] == 1) {
+        const struct sc_inst *def = &gen->func->insts[gen->def_inst[o->reg]];
+        if (def->opcode == SC_OP_mov && !def->guarded)
+            o = &def->operands[1];
+    }
+    *value = (uint32_t)o->bits;
+    return o->kind == SC_OPERAND_INT;
+}
+
 /* ---- special registers ---- */
 
 static struct sc_value special_scalar(struct sc_gen *gen, uint32_t special,
