@@ -81,7 +81,9 @@ static cudaError_t launch(const void *func, const CUlaunchConfig *c,
     SC_RT_TRY(sc_rt_enter());
     SC_RT_TRY(sc_rt_function(func, &function));
     CUresult result = start(function, c, args);
-    if (result == CUDA_ERROR_INVALID_HANDLE) {
+    CUmodule module;
+    if (result == CUDA_ERROR_INVALID_HANDLE &&
+        cuFuncGetModule(&module, function) != CUDA_SUCCESS) {
         /* the context was destroyed and another has its address */
         sc_rt_function_forget(func);
         SC_RT_TRY(sc_rt_function(func, &function));
