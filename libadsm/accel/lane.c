@@ -46,6 +46,15 @@ static void mark_put(struct adsm_accel *accel, struct adsm_mark *mark)
     adsm_lock_release(&lanes->unused_lock);
 }
 
+int adsm_marks_create(struct adsm_accel *accel)
+{
+    struct adsm_mark *mark = NULL;
+    int status = mark_get(accel, &mark);
+    if (status == ADSM_OK)
+        mark_put(accel, mark);
+    return status;
+}
+
 void adsm_marks_destroy(struct adsm_accel *accel)
 {
     struct adsm_mark *mark;

@@ -40,6 +40,10 @@ int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,
 /** Wait for the whole context instead of an event. No lock is held. */
 int adsm_lane_settle_all(struct adsm_accel *accel, struct adsm_lane *lane);
 
+/** Make the first event, and map the pool they come from: where no mapping is
+ *  left to be had later, there is one. Return: ADSM_OK or an ADSM_E_ status */
+int adsm_marks_create(struct adsm_accel *accel);
+
 /** Destroy the unused events. No lane has one any more. */
 void adsm_marks_destroy(struct adsm_accel *accel);
 

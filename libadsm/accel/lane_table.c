@@ -194,12 +194,16 @@ int adsm_lanes_create(struct adsm_accel *accel)
     adsm_lock_init(&lanes->unused_lock, ADSM_RANK_POOL);
     for (uint32_t i = 0; i < ADSM_LANES; i++)
         adsm_lock_init(&lanes->lane[i].lock, ADSM_RANK_STREAM);
+    int status = adsm_marks_create(accel);
+    if (status != ADSM_OK)
+        return status;
     for (uint32_t i = 0; i < ADSM_LANE_PROGRAM; i++) {
         adsm_stream stream = NULL;
-        int status = accel->ops->stream_create(accel, &stream);
+        status = accel->ops->stream_create(accel, &stream);
         if (status != ADSM_OK) {
             while (i-- > 0)
                 (void)accel->ops->stream_destroy(accel, lanes->lane[i].stream);
+            adsm_marks_destroy(accel);
             return status;
         }
         attach(lanes, &lanes->lane[i], (struct key){stream, 0});

@@ -59,6 +59,7 @@ static const char forks[] = TWICE_HEAD(
         "B: mov.u32 %r8, %r5; shl.b32 %r9, %r4, 2; bra.uni C;\n"
         "A: mul.lo.u32 %r9, %r4, %r8; mov.u32 %r8, %r2;\n"
         "C: add.u32 %r9, %r9, %r8;\n"
+        "setp.gt.s32 %p4, %r4, 9;\n"
         "setp.lt.u32 %p3, %r57, 2; @%p3 bra D;\n"
         "setp.gt.s32 %p4, %r4, 0; @!%p4 bra D; xor.b32 %r9, %r9, %r4;\n"
         "D: @%p4 add.u32 %r9, %r9, 11;\n" END;
