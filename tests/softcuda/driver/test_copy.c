@@ -104,6 +104,7 @@ START_TEST(read_only_and_untouched_buffers_are_read)
     OK(cuMemcpyHtoD(a, host, LARGE));
     OK(cuMemcpyDtoH(back, a, LARGE));
     ck_assert_mem_eq(back, host, LARGE);
+    free(back);
 }
 END_TEST
 
@@ -123,6 +124,8 @@ START_TEST(memory_that_was_freed_and_taken_again_is_copied_right)
         ck_assert_mem_eq(back, host, LARGE);
         OK(cuMemFree(b));
     }
+    free(host);
+    free(back);
 }
 END_TEST
 
@@ -141,6 +144,8 @@ START_TEST(limited_address_space_still_copies)
     OK(cuMemcpyHtoD(a, host, LARGE));
     OK(cuMemcpyDtoH(back, a, LARGE));
     ck_assert_mem_eq(back, host, LARGE);
+    free(host);
+    free(back);
 }
 END_TEST
 

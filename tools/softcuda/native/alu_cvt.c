@@ -224,6 +224,13 @@ static bool real_integer(struct sc_alu_find *find, const struct convert *c)
     bool wide = c->to_reg == 64 || c->from_bits == 64;
     const char *name = whole_name(c->r.mode), *x = real_value(c);
     char end[160], w[128];
+    if (c->to_bits == 64) {
+        sc_alu_result(find, reg_type(c->to_reg), sc_alu_operand(find, 0),
+                      "return T_%s_d(T_%sd(%s(%s)));",
+                      c->to_signed ? "l" : "ul", name,
+                      c->from_bits == 64 ? "" : "T_d_f", x);
+        return true;
+    }
     if (!wide && c->to_bits == 32)
         snprintf(w, sizeof w, "T_%c_f(x)", c->to_signed ? 'i' : 'u');
     else if (!wide)
@@ -234,16 +241,10 @@ static bool real_integer(struct sc_alu_find *find, const struct convert *c)
                  bound(c, false), bound(c, true),
                  c->from_bits == 64 ? (uint64_t)1 << (c->to_bits - 1) : 0);
     into_register(c, "v", end, sizeof end);
-    if (c->to_bits == 64)
-        sc_alu_result(find, reg_type(c->to_reg), sc_alu_operand(find, 0),
-                      "return T_%s_d(T_%sd(%s(%s)));",
-                      c->to_signed ? "l" : "ul", name,
-                      c->from_bits == 64 ? "" : "T_d_f", x);
-    else
-        sc_alu_result(find, reg_type(c->to_reg), sc_alu_operand(find, 0),
-                      "%s x = T_%s%c(%s(%s)); T_32 v = %s; %s",
-                      wide ? "T_d" : "T_f", name, wide ? 'd' : 'f',
-                      wide && c->from_bits < 64 ? "T_d_f" : "", x, w, end);
+    sc_alu_result(find, reg_type(c->to_reg), sc_alu_operand(find, 0),
+                  "%s x = T_%s%c(%s(%s)); T_32 v = %s; %s",
+                  wide ? "T_d" : "T_f", name, wide ? 'd' : 'f',
+                  wide && c->from_bits < 64 ? "T_d_f" : "", x, w, end);
     return true;
 }
 
