@@ -381,6 +381,49 @@ START_TEST(contended_sums_are_exact)
 }
 END_TEST
 
+/* ---- loops in steps of the grid, whose groups are several vectors ---- */
+
+static const char strides[] = MACHINE_HEAD
+    ".visible .entry k(.param .u64 p0,.param .u64 p1,.param .u64 p2,"
+    ".param .u64 p3)\n{\n.shared .align 4 .b8 sh[1024];\n"
+    ".reg .b64 %l<8>; .reg .b32 %s<16>; .reg .pred %q<4>;\n"
+    "ld.param.u64 %l0,[p0]; ld.param.u64 %l1,[p1]; ld.param.u32 %s9,[p2];\n"
+    "mov.u32 %s0,%tid.x; mov.u32 %s1,%ntid.x; mov.u32 %s2,%ctaid.x;\n"
+    "mov.u32 %s3,%nctaid.x; mad.lo.u32 %s4,%s2,%s1,%s0;\n"
+    "mul.lo.u32 %s5,%s3,%s1; mul.wide.u32 %l2,%s0,4; mov.u64 %l3,sh;\n"
+    "add.s64 %l3,%l3,%l2; mov.u32 %s6,0; st.shared.u32 [%l3],%s6;\n"
+    "mov.u32 %s7,%laneid; bar.sync 0;\n"
+    "setp.ge.s32 %q0,%s4,%s9; @%q0 bra END;\n"
+    "LOOP: mul.wide.s32 %l4,%s4,4; add.s64 %l5,%l0,%l4;\n"
+    "ld.global.u32 %s8,[%l5]; and.b32 %s10,%s8,63; mul.wide.u32 %l6,%s10,4;\n"
+    "mov.u64 %l7,sh; add.s64 %l6,%l7,%l6; atom.shared.add.u32 %s11,[%l6],%s8;\n"
+    "and.b32 %s12,%s8,256; setp.eq.s32 %q1,%s12,0; @%q1 bra NEXT;\n"
+    "add.u32 %s6,%s6,%s8; xor.b32 %s6,%s6,%s7;\n"
+    "NEXT: add.s64 %l5,%l1,%l4; st.global.u32 [%l5],%s6;\n"
+    "add.s32 %s4,%s4,%s5; setp.lt.s32 %q0,%s4,%s9; @%q0 bra LOOP;\n"
+    "END: bar.sync 0; ld.shared.u32 %s13,[%l3];\n"
+    "atom.global.add.u32 %s14,[%l1+-256],%s13; ret;\n}\n";
+
+START_TEST(loops_in_steps_of_the_grid_agree)
+{
+    static const uint32_t sizes[] = {64, 96, 128, 256};
+    enum { WORDS = 5000, GAP = 64 };
+    uint32_t *in = both_open((2 * WORDS + GAP) * 4);
+    for (uint32_t i = 0; i < WORDS; i++)
+        in[i] = hash(i);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct both t = {.ptx = strides,
+                         .ctas = 3,
+                         .threads = sizes[i],
+                         .arguments = {machine_address(in),
+                                       machine_address(in + WORDS + GAP),
+                                       WORDS}};
+        both_run(&t);
+    }
+    both_close();
+}
+END_TEST
+
 /* Every place an atomic operation must not be at: status, line, address. */
 START_TEST(wild_atomics_fault_alike)
 {
@@ -428,6 +471,10 @@ int main(void)
     tcase_add_test(tcase, contended_sums_are_exact);
     tcase_add_test(tcase, wild_atomics_fault_alike);
     tcase_add_test(tcase, atomics_agree);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("loops");
+    tcase_set_timeout(tcase, 240);
+    tcase_add_test(tcase, loops_in_steps_of_the_grid_agree);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

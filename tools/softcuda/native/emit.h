@@ -96,6 +96,13 @@ void sc_emit_check_lanes(struct sc_gen *gen, const struct sc_access *x);
  *  register, check the range they span together. */
 void sc_emit_range(struct sc_gen *gen);
 
+/* ---- emit_ahead.c ---- */
+
+/** Before a linear load of `bytes` a lane in a loop: ask for what it will load
+ *  some rounds later, where the processor would not know. */
+void sc_emit_ahead(struct sc_gen *gen, const struct sc_address *at,
+                   uint32_t bytes);
+
 /* ---- emit_atomic.c ---- */
 void sc_emit_atomic(struct sc_gen *gen);
 

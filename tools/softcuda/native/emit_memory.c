@@ -303,6 +303,8 @@ static void load_lanes(struct sc_gen *gen, const struct sc_access *x,
     snprintf(none, sizeof none, "(%s){}", vector_type(x));
     sc_rt_need(gen, "slow_ld", x->element);
     sc_put(gen, "{ ");
+    if (is_linear(x) && x->at.mode == SC_MODE_GLOBAL)
+        sc_emit_ahead(gen, &x->at, x->bytes);
     put_checks(gen, x);
     for (uint32_t i = 0; i < x->count; i++) {
         for (uint32_t part = 0; part < gen->parts; part++) {

@@ -3,8 +3,7 @@
  * native/rt_warp.def.
  *
  * The group is a warp whose lanes run in lockstep, so nobody is waited for:
- * each lane works with those of its members that execute with it. Constants
- * are looked up behind moves, which is how compilers hand them over.
+ * each lane works with those of its members that execute with it.
  * Lock: none.
  */
 #include "native/emit.h"
@@ -13,19 +12,6 @@
 #include <string.h>
 
 /* ---- operands ---- */
-
-static bool is_constant(const struct sc_gen *gen,
-                        const struct sc_operand *operand, uint32_t *value)
-{
-    const struct sc_operand *o = operand;
-    if (o->kind == SC_OPERAND_REG && gen->defs[o->reg] == 1) {
-        const struct sc_inst *def = &gen->func->insts[gen->def_inst[o->reg]];
-        if (def->opcode == SC_OP_mov && !def->guarded)
-            o = &def->operands[1];
-    }
-    *value = (uint32_t)o->bits;
-    return o->kind == SC_OPERAND_INT;
-}
 
 static bool is_uniform(const struct sc_gen *gen,
                        const struct sc_operand *operand)
@@ -214,7 +200,8 @@ static void emit_shfl(struct sc_gen *gen)
         sc_put(gen, "}\n");
         return;
     }
-    if (is_constant(gen, &o[2], &b) && is_constant(gen, &o[3], &c))
+    if (sc_gen_is_constant(gen, &o[2], &b) &&
+        sc_gen_is_constant(gen, &o[3], &c))
         shuffle_fixed(gen, mode, b, c);
     else
         shuffle_any(gen, mode);
@@ -228,7 +215,8 @@ bool sc_gen_broadcasts(const struct sc_gen *gen, const struct sc_inst *inst)
     uint32_t c = 0;
     return inst->opcode == SC_OP_shfl && sc_inst_has(inst, SC_MOD_idx) &&
            is_uniform(gen, &inst->operands[2]) &&
-           is_constant(gen, &inst->operands[3], &c) && (c & 0x1f1f) == 0x1f;
+           sc_gen_is_constant(gen, &inst->operands[3], &c) &&
+           (c & 0x1f1f) == 0x1f;
 }
 
 /* ---- vote ---- */

@@ -232,6 +232,10 @@ struct sc_value {
 
 /** C class of a register: by its size. */
 enum sc_lane_class sc_gen_class(const struct sc_gen *gen, uint32_t reg);
+/** Whether an operand is an integer constant, or a register that only ever
+ *  receives one, which is how compilers hand them over. */
+bool sc_gen_is_constant(const struct sc_gen *gen,
+                        const struct sc_operand *operand, uint32_t *value);
 /** Uniform value of an operand, or its lane 0 when it is linear. */
 struct sc_value sc_gen_scalar(struct sc_gen *gen,
                               const struct sc_operand *operand,

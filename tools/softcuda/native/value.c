@@ -146,6 +146,8 @@ static struct sc_value special_vector(struct sc_gen *gen, uint32_t special,
         gen->tid_used = true;
         return value("t%c_%u", axes[special - SC_SREG_tid_x], part);
     }
+    if (special == SC_SREG_laneid)
+        return value("(v_iota32() + (t0 + %u & 31))", part * gen->lanes);
     int kind = special == SC_SREG_lanemask_eq   ? 0
                : special == SC_SREG_lanemask_lt ? 1
                : special == SC_SREG_lanemask_le ? 2
