@@ -98,6 +98,7 @@ struct sc_gen {
     uint32_t lanes, parts, group, groups;
     bool partial;     /* the last group has lanes without a thread */
     bool whole_warps; /* a group is a warp */
+    bool wide;        /* a group is several vectors of whole warps */
     bool rows;        /* tid.x is linear, tid.y and tid.z uniform */
     bool has_local, has_barrier;
     const char *why; /* being refused */

@@ -17,7 +17,10 @@
 /* What analysis and text of one kernel may take. */
 #define MOST_MEMORY ((size_t)256 << 20)
 /* More than a compiler does in sensible time. */
-#define MOST_INSTS  20000u
+#define MOST_INSTS 20000u
+/* Of groups of several vectors, and of kernels that have them. */
+#define WIDE_LANES  64u
+#define WIDE_INSTS  200u
 #define MOST_LABELS ((uint64_t)1 << 31)
 
 static const char abi_text[] =
@@ -38,12 +41,51 @@ void sc_gen_refuse(struct sc_gen *gen, const char *why)
 static void set_groups(struct sc_gen *gen)
 {
     gen->lanes = gen->isa == SC_NATIVE_AVX512 ? 16 : 8;
-    gen->parts = gen->whole_warps ? SC_WARP / gen->lanes : 1;
+    gen->parts = gen->whole_warps ? SC_WARP / gen->lanes
+                 : gen->wide      ? WIDE_LANES / gen->lanes
+                                  : 1;
     gen->group = gen->lanes * gen->parts;
     gen->groups = (gen->threads + gen->group - 1) / gen->group;
     gen->partial = gen->threads % gen->group != 0;
     gen->rows =
         gen->ntid[1] * gen->ntid[2] == 1 || gen->ntid[0] % gen->group == 0;
+}
+
+static bool reads_special(const struct sc_inst *inst, uint32_t special)
+{
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        if (inst->operands[i].kind == SC_OPERAND_SPECIAL &&
+            inst->operands[i].reg == special)
+            return true;
+    return false;
+}
+
+/* A short kernel with a loop in steps of the grid: the more neighbours go
+ * together, the fewer pages each round touches for its bytes. */
+static bool strides_by_grid(const struct sc_gen *gen)
+{
+    bool strides = false, loops = false;
+    for (size_t i = 0; i < gen->func->inst_count; i++) {
+        const struct sc_inst *inst = &gen->func->insts[i];
+        strides |= reads_special(inst, SC_SREG_nctaid_x);
+        loops |= inst->opcode == SC_OP_bra && inst->operands[0].target <= i;
+        if (reads_special(inst, SC_SREG_warpid))
+            return false;
+    }
+    return strides && loops && gen->func->inst_count <= WIDE_INSTS &&
+           !gen->whole_warps;
+}
+
+/* More lanes than one vector where that pays and all threads make up whole
+ * groups. */
+static void widen_groups(struct sc_gen *gen)
+{
+    gen->wide = strides_by_grid(gen);
+    set_groups(gen);
+    if (gen->wide && (!gen->rows || gen->partial)) {
+        gen->wide = false;
+        set_groups(gen);
+    }
 }
 
 /* Half as many lanes where rows of threads are too short for all. */
@@ -96,6 +138,7 @@ static void analyse(struct sc_gen *gen)
 {
     sc_gen_accept(gen);
     choose_groups(gen);
+    widen_groups(gen);
     set_registers(gen);
     sc_gen_flow(gen);
     check_size(gen);
