@@ -12,6 +12,7 @@
 #include "device/futex.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,18 +24,22 @@
 /* A helper spins so long for the next job, and the starter for the last
  * helper: about the price of sleeping and waking. */
 #define SPIN_NS 8000u
+/* The helper, where it takes a core from the program. */
+#define SHORT_SPIN_NS 3000u
 
 static struct {
     struct sc_worker *workers; /* [0] is the starter of a job */
     pthread_t *threads;
     uint32_t count;   /* workers */
     uint32_t started; /* threads, numbers 1 … started */
-    bool spare_cores; /* a spinning helper takes none from the program */
+    uint32_t spin_ns; /* of a helper */
+    cpu_set_t allowed;
 
     /* the job; fixed while somebody is inside */
     sc_pool_job *job;
     void *argument;
     uint32_t limit; /* helpers that may join */
+    int cpu;        /* where its starter is */
 
     _Alignas(64) _Atomic uint64_t gate;
     _Alignas(64) _Atomic uint32_t turn; /* futex: a job was opened, or quit */
@@ -63,8 +68,8 @@ static void leave(void)
 static uint32_t wait_for_turn(uint32_t seen)
 {
     uint32_t turn;
-    uint64_t until = pool.spare_cores ? sc_now_ns() + SPIN_NS : 0;
-    while (until) {
+    uint64_t until = sc_now_ns() + pool.spin_ns;
+    for (;;) {
         for (int i = 0; i < 64; i++) {
             turn = atomic_load_explicit(&pool.turn, memory_order_acquire);
             if (turn != seen)
@@ -83,6 +88,20 @@ static uint32_t wait_for_turn(uint32_t seen)
     return turn;
 }
 
+/* A scheduler that wakes threads where they slept last may have a helper and
+ * its starter take turns on one processor, job after job, beside an idle one.
+ */
+static void step_aside(void)
+{
+    int cpu = sched_getcpu();
+    cpu_set_t others = pool.allowed;
+    if (cpu < 0 || cpu != pool.cpu)
+        return;
+    CPU_CLR((size_t)cpu, &others);
+    if (CPU_COUNT(&others))
+        sched_setaffinity(0, sizeof others, &others);
+}
+
 static void *helper(void *argument)
 {
     struct sc_worker *worker = argument;
@@ -93,6 +112,7 @@ static void *helper(void *argument)
             return NULL;
         if (!join())
             continue;
+        step_aside();
         pool.job(worker, pool.argument);
         leave();
     }
@@ -123,6 +143,7 @@ static void open_job(uint32_t helpers, sc_pool_job *job, void *argument)
     pool.job = job;
     pool.argument = argument;
     pool.limit = helpers;
+    pool.cpu = sched_getcpu();
     uint64_t gate = atomic_load_explicit(&pool.gate, memory_order_relaxed);
     atomic_store_explicit(&pool.gate, ((gate / SERIAL + 1) * SERIAL) | OPEN,
                           memory_order_release);
@@ -195,7 +216,8 @@ bool sc_pool_init(int workers)
         free_pool();
         return false;
     }
-    pool.spare_cores = online > 2;
+    pool.spin_ns = online > 2 ? SPIN_NS : SHORT_SPIN_NS;
+    sched_getaffinity(0, sizeof pool.allowed, &pool.allowed);
     atomic_store(&pool.quit, false);
     atomic_store(&pool.turn, 0);
     start_threads();
