@@ -172,6 +172,7 @@ struct sc_shared {
     _Alignas(64) _Atomic uint32_t head;
     _Alignas(64) _Atomic uint32_t tail;
     _Atomic uint32_t device_sleeps;
+    _Atomic int32_t waker_cpu; /* processor of who woke the device last */
     /* Results ever written. */
     _Alignas(64) _Atomic uint32_t done;
     _Alignas(64) _Atomic uint32_t driver_sleeps;

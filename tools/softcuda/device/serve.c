@@ -16,6 +16,7 @@
 #include "device/futex.h"
 #include "device/output.h"
 #include "device/space.h"
+#include "exec/aside.h"
 #include "exec/exec.h"
 
 /* Generic addresses of .shared and .local; far below any mapping. */
@@ -85,6 +86,7 @@ static uint32_t wait_for_commands(uint32_t tail)
         sc_futex_wait(&channel->head, tail, NULL);
     }
     atomic_store_explicit(&channel->device_sleeps, 0, memory_order_relaxed);
+    sc_aside(atomic_load_explicit(&channel->waker_cpu, memory_order_relaxed));
     return head;
 }
 

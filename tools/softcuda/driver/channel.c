@@ -5,6 +5,7 @@
  */
 #include "driver/channel.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -161,8 +162,11 @@ static void pump(struct sc_device *device)
         return;
     atomic_store(&channel->shared->head, channel->head);
     if (atomic_load(&channel->shared->device_sleeps) &&
-        atomic_exchange(&channel->shared->device_sleeps, 0))
+        atomic_exchange(&channel->shared->device_sleeps, 0)) {
+        atomic_store_explicit(&channel->shared->waker_cpu, sched_getcpu(),
+                              memory_order_relaxed);
         sc_futex_wake(&channel->shared->head);
+    }
 }
 
 void sc_channel_push(struct sc_device *device, struct sc_op *op)

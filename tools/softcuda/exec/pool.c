@@ -10,6 +10,7 @@
 #include "exec/pool.h"
 
 #include "device/futex.h"
+#include "exec/aside.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -33,7 +34,6 @@ static struct {
     uint32_t count;   /* workers */
     uint32_t started; /* threads, numbers 1 … started */
     uint32_t spin_ns; /* of a helper */
-    cpu_set_t allowed;
 
     /* the job; fixed while somebody is inside */
     sc_pool_job *job;
@@ -88,20 +88,6 @@ static uint32_t wait_for_turn(uint32_t seen)
     return turn;
 }
 
-/* A scheduler that wakes threads where they slept last may have a helper and
- * its starter take turns on one processor, job after job, beside an idle one.
- */
-static void step_aside(void)
-{
-    int cpu = sched_getcpu();
-    cpu_set_t others = pool.allowed;
-    if (cpu < 0 || cpu != pool.cpu)
-        return;
-    CPU_CLR((size_t)cpu, &others);
-    if (CPU_COUNT(&others))
-        sched_setaffinity(0, sizeof others, &others);
-}
-
 static void *helper(void *argument)
 {
     struct sc_worker *worker = argument;
@@ -112,7 +98,7 @@ static void *helper(void *argument)
             return NULL;
         if (!join())
             continue;
-        step_aside();
+        sc_aside(pool.cpu);
         pool.job(worker, pool.argument);
         leave();
     }
@@ -217,7 +203,7 @@ bool sc_pool_init(int workers)
         return false;
     }
     pool.spin_ns = online > 2 ? SPIN_NS : SHORT_SPIN_NS;
-    sched_getaffinity(0, sizeof pool.allowed, &pool.allowed);
+    sc_aside_init();
     atomic_store(&pool.quit, false);
     atomic_store(&pool.turn, 0);
     start_threads();

@@ -6,6 +6,7 @@
  */
 #include "native/build.h"
 
+#include "exec/aside.h"
 #include "native/build_cc.h"
 #include "native/build_keep.h"
 
@@ -122,6 +123,7 @@ static void work_on(struct job *job)
 static void *thread_main(void *argument)
 {
     struct job **current = argument;
+    sc_aside_end();
     pthread_mutex_lock(&lock);
     while (!build.quit) {
         struct job *job = build.first;
