@@ -181,11 +181,22 @@ static struct function (*pairs_list(const struct rpes *rpes, int *ends))[2]
     return list;
 }
 
+/* Of a function; shells may share theirs. */
+static double mean_primitives(const struct rpes *rpes)
+{
+    double functions = 0, all = 0;
+    for (int i = 0; i < rpes->shells; i++) {
+        functions += rpes->shell[i].axes;
+        all += (double)rpes->shell[i].axes * rpes->shell[i].count;
+    }
+    return all / functions;
+}
+
 void rpes_verify(const struct rpes *rpes, const float *integrals)
 {
     int *ends = bench_alloc((size_t)rpes->pairs * sizeof *ends);
     struct function(*list)[2] = pairs_list(rpes, ends);
-    double each = pow((double)rpes->primitives / rpes->shells, 4);
+    double each = pow(mean_primitives(rpes), 4);
     size_t stride = 1 + (size_t)((double)rpes->integrals * each / RPES_WORK);
     size_t index = 0;
     for (int pair = 0; pair < rpes->pairs; pair++)
