@@ -86,7 +86,10 @@ static CUresult submit(struct sc_copy *copy, CUstream handle, bool async)
         return async ? capture(stream, copy) : sc_capture_refuse(stream);
     SC_TRY(sc_copy_make(copy, ctx, &op));
     if (op->kind == SC_OP_COMPUTE || (async && sc_copy_is_pinned(copy))) {
-        sc_op_submit(op, stream);
+        if (op->kind != SC_OP_COMPUTE && sc_copy_is_short(copy))
+            sc_op_run_if_ready(op, stream);
+        else
+            sc_op_submit(op, stream);
         return CUDA_SUCCESS;
     }
     CUresult result = sc_op_run(op, stream);

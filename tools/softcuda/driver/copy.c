@@ -11,6 +11,10 @@
 #include "driver/memory.h"
 #include "driver/move.h"
 
+/* An engine that sleeps takes some 10 us to begin. */
+#define SHORT_BYTES (64u << 10)
+#define SHORT_NS    20000u
+
 void sc_copy_linear(struct sc_copy *copy, uint64_t dst, uint64_t src,
                     uint64_t bytes)
 {
@@ -156,6 +160,14 @@ static CUresult move_rows(struct sc_copy copy)
                 copy.src.base + z * copy.src.slice + y * copy.src.pitch,
                 copy.width));
     return CUDA_SUCCESS;
+}
+
+bool sc_copy_is_short(const struct sc_copy *copy)
+{
+    uint64_t bytes = sc_copy_bytes(copy);
+    return bytes <= SHORT_BYTES &&
+           sc_link_wire_ns(upload_link(copy), bytes) <= SHORT_NS &&
+           sc_link_wire_ns(download_link(copy), bytes) <= SHORT_NS;
 }
 
 CUresult sc_copy_run(const struct sc_copy *copy)

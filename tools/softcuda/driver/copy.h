@@ -41,6 +41,9 @@ uint64_t sc_copy_bytes(const struct sc_copy *copy);
 /** Is every host side page-locked, so the copy may outlive the call? */
 bool sc_copy_is_pinned(const struct sc_copy *copy);
 
+/** Does the copy take no longer than waking another thread for it? */
+bool sc_copy_is_short(const struct sc_copy *copy);
+
 /**
  * Move the bytes from the host process: upload, download, between devices,
  * or between host buffers.  Not for copies within one device.

@@ -36,6 +36,9 @@ void sc_link_close(struct sc_link *link);
  */
 void sc_link_pass(struct sc_link *link, uint64_t bytes);
 
+/** How long bytes are on the wire; 0 for NULL and unthrottled. Thread: any. */
+uint64_t sc_link_wire_ns(const struct sc_link *link, uint64_t bytes);
+
 /** Bytes to move between two calls of sc_link_pass. Thread: any. */
 uint64_t sc_link_chunk(const struct sc_link *link);
 

@@ -324,21 +324,41 @@ bool sc_op_wait_for(struct sc_op *op, uint64_t ns)
     return wait_beyond(op, SC_OP_READY, sc_now_ns() + ns);
 }
 
+/* On the thread that submitted it, whose turn has come. */
+static void execute(struct sc_op *op)
+{
+    CUresult result = sc_copy_run(&op->copy);
+    pthread_mutex_lock(&sc_sched_lock);
+    sc_op_complete(op, result, sc_now_ns());
+    pthread_mutex_unlock(&sc_sched_lock);
+}
+
 CUresult sc_op_run(struct sc_op *op, CUstream stream)
 {
     op->by_caller = true;
     op->refs++;
     sc_op_submit(op, stream);
     wait_beyond(op, SC_OP_PENDING, FOR_EVER);
-    if (!is_done(op)) {
-        CUresult result = sc_copy_run(&op->copy);
-        pthread_mutex_lock(&sc_sched_lock);
-        sc_op_complete(op, result, sc_now_ns());
-        pthread_mutex_unlock(&sc_sched_lock);
-    }
+    if (!is_done(op))
+        execute(op);
     CUresult result = op->result;
     sc_op_drop(op);
     return result;
+}
+
+void sc_op_run_if_ready(struct sc_op *op, CUstream stream)
+{
+    op->refs++;
+    pthread_mutex_lock(&sc_sched_lock);
+    sc_stream_order(stream, op);
+    op->by_caller = op->unmet == 0;
+    sc_op_submit_locked(op, NULL);
+    bool ready = op->by_caller && !is_done(op);
+    op->by_caller = false; /* what fails is told at the stream's next wait */
+    pthread_mutex_unlock(&sc_sched_lock);
+    if (ready)
+        execute(op);
+    sc_op_drop(op);
 }
 
 CUresult sc_op_submit_wait(struct sc_op *op, CUstream stream)

@@ -157,6 +157,10 @@ bool sc_op_wait_for(struct sc_op *op, uint64_t ns);
  */
 CUresult sc_op_run(struct sc_op *op, CUstream stream);
 
+/** Execute an upload or download on the calling thread when nothing is ahead of
+ *  it, else leave it to its engine. Drops it. Thread: any, no lock held */
+void sc_op_run_if_ready(struct sc_op *op, CUstream stream);
+
 /** Submit and wait; drops the operation. Return: its result. */
 CUresult sc_op_submit_wait(struct sc_op *op, CUstream stream);
 
