@@ -12,7 +12,9 @@ steps_skipped=0
 steps_begin()
 {
     steps_dir=$1
-    mkdir -p "$steps_dir/logs"
+    mkdir -p "$steps_dir/logs" "$steps_dir/native-cache"
+    # What the generator of native code writes is the same in every build.
+    export NATIVE_TEST_CACHE="$PWD/$steps_dir/native-cache"
     # ASan and TSan must leave SIGSEGV to the library under test.
     export ASAN_OPTIONS="allow_user_segv_handler=1:handle_segv=0:\
 handle_sigbus=0:detect_stack_use_after_return=0:strict_string_checks=1"

@@ -38,6 +38,7 @@ void *both_open(size_t bytes)
     char kept[16];
     snprintf(kept, sizeof kept, "%s", isa ? isa : "");
     enter_room();
+    use_shared_cache();
     if (isa)
         setenv("SOFTCUDA_ISA", kept, 1);
     machine_open();

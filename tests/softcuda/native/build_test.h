@@ -51,6 +51,15 @@ static inline void enter_room(void)
     unsetenv("SOFTCUDA_NATIVE");
 }
 
+/** For cases that look at what generated code does, not at how it is compiled:
+ *  NATIVE_TEST_CACHE names a cache that builds may share. */
+static inline void use_shared_cache(void)
+{
+    const char *shared = getenv("NATIVE_TEST_CACHE");
+    if (shared && *shared)
+        setenv("SOFTCUDA_CACHE", shared, 1);
+}
+
 /** Path of a file in the room; the text is overwritten by the next call but
  *  one. */
 static inline const char *in_room(const char *name)

@@ -76,8 +76,10 @@ static inline void twice_run(const struct twice *t, const char *mode,
     struct sc_launch_report report = {0};
     struct sc_exec_fault fault = {0};
     uint64_t state = 42;
-    if (!room[0])
+    if (!room[0]) {
         enter_room();
+        use_shared_cache();
+    }
     setenv("SOFTCUDA_NATIVE", mode, 1);
     setenv("SOFTCUDA_ISA", isa, 1);
     device_open();
