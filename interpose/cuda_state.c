@@ -12,7 +12,6 @@
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
 #include "libadsm/init.h"
-#include "mm/coherence.h"
 #include "mm/heap.h"
 
 static _Atomic bool capture_seen;
@@ -172,21 +171,6 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
     return cuda_result("a device copy from shared memory", status);
 }
 
-/* Flush and close whatever of [from, to) the host has; the object is held. */
-static int give_all(struct adsm_object *object, size_t from, size_t to,
-                    adsm_stream stream)
-{
-    uint32_t first = adsm_block_of(object, from);
-    uint32_t last = adsm_block_of(object, to - 1);
-    if (to > object->bytes)
-        return ADSM_E_INVALID;
-    if (atomic_load(&object->near) == 0)
-        return ADSM_OK;
-    int status =
-        adsm_coherence_apply_all(object, first, last - first + 1, ADSM_CALL);
-    return status ? status : adsm_dma_order_uploads(object->home, stream);
-}
-
 /* Hold [address, +extent), of which the work overwrites the first `bytes`;
  * where that is not all, the rest keeps its value on whichever side it is. */
 static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
@@ -196,13 +180,12 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
         return CUDA_SUCCESS;
     work->written_bytes = bytes;
     hook_enter();
-    int status = adsm_boundary_device_write((const void *)address, bytes,
-                                            work->order.stream, &work->write);
-    struct adsm_object *object = work->write.object;
-    if (!status && object && extent > bytes) {
-        size_t from = address - (CUdeviceptr)object->host;
-        status = give_all(object, from, from + extent, work->order.stream);
-    }
+    const void *host = (const void *)address;
+    adsm_stream stream = work->order.stream;
+    int status = adsm_boundary_device_write(host, bytes, stream, &work->write);
+    if (!status && extent > bytes)
+        status = adsm_boundary_device_write_parts(host, extent, stream,
+                                                  &work->write);
     if (!status)
         status = settle(work);
     if (status)

@@ -273,6 +273,25 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
     return rc;
 }
 
+int adsm_boundary_device_write_parts(const void *address, size_t bytes,
+                                     adsm_stream stream,
+                                     const struct adsm_device_write *write)
+{
+    struct adsm_object *object = write->object;
+    if (!object || bytes == 0)
+        return ADSM_OK;
+    size_t from = (size_t)((const uint8_t *)address - object->host);
+    if (from > object->bytes || bytes > object->bytes - from)
+        return ADSM_E_INVALID;
+    if (!atomic_load(&object->near))
+        return ADSM_OK;
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t last = adsm_block_of(object, from + bytes - 1) + 1;
+    int rc = adsm_coherence_apply_all(object, first, last - first, ADSM_CALL);
+    rely_on_uploads(object);
+    return rc == ADSM_OK ? adsm_dma_order_uploads(object->home, stream) : rc;
+}
+
 void adsm_boundary_device_written(struct adsm_device_write *write)
 {
     if (write->object)

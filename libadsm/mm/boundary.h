@@ -79,6 +79,19 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
                                adsm_stream stream,
                                struct adsm_device_write *write);
 
+/**
+ * The overwrite that `write` is about also overwrites parts of the range, which
+ * ones is not known: what is dirty there is flushed, all blocks become INVALID,
+ * so that each byte keeps its value where the operation leaves it alone.
+ *
+ * @address @bytes  a range within the object; @stream  the operation's
+ * Return: ADSM_OK, also when nothing is held; ADSM_E_INVALID (range leaves the
+ *         object); a device error: the object is still held in either case
+ */
+int adsm_boundary_device_write_parts(const void *address, size_t bytes,
+                                     adsm_stream stream,
+                                     const struct adsm_device_write *write);
+
 /** The operation is enqueued (or failed): let the CPU in again. The caller has
  *  noted the stream's lane before. */
 void adsm_boundary_device_written(struct adsm_device_write *write);

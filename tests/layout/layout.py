@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 # Layer (longest matching folder wins) -> layers it may include besides itself
 # and adsm.h, which stands alone and is everybody's.
 CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
-        'libadsm/mm', 'libadsm/range', 'libadsm/sched']
+        'libadsm/mm', 'libadsm/sched']
 TABLE = {
     'libadsm/base': [],
     'libadsm/os': ['libadsm/base'],
@@ -27,7 +27,6 @@ TABLE = {
     'libadsm/accel': ['libadsm/base', 'libadsm/os'],
     'protocols': ['libadsm/base'],
     'libadsm/mm': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols'],
-    'libadsm/range': ['libadsm/base', 'libadsm/accel', 'libadsm/mm'],
     'libadsm/sched': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).

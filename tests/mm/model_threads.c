@@ -23,6 +23,7 @@
  */
 #include "adsm.h"
 #include "base/sanitized.h"
+#include "common/no_handler.h"
 #include "init.h"
 #include "kernels.h"
 #include "mm/bulk.h"
@@ -45,25 +46,6 @@ enum {
     KERNEL_BYTES = 1500,
     LIMIT_S = 60,
 };
-
-#if SANITIZED
-/* The runtime handles SIGSEGV; a sanitizer's handler would come before. */
-#define NO_HANDLER "handle_segv=0:handle_sigbus=0:use_sigaltstack=0"
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
-__attribute__((visibility("default"), no_sanitize("address", "thread")))
-const char *
-__asan_default_options(void)
-{
-    return NO_HANDLER;
-}
-__attribute__((visibility("default"), no_sanitize("address", "thread")))
-const char *
-__tsan_default_options(void)
-{
-    return NO_HANDLER;
-}
-#endif
 
 struct object {
     uint8_t *p;   /* the shared object    */

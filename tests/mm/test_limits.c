@@ -170,6 +170,37 @@ START_TEST(device_write_at_the_mapping_limit_reaches_the_cpu)
 }
 END_TEST
 
+/* Rows of a copy with a pitch: two of them, of which the call knows one. */
+START_TEST(device_write_of_parts_keeps_what_lies_between_them)
+{
+    enum { BYTES = 100000, AT = 5000, N = 6000, NEXT = 41000, EXTENT = 42000 };
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    (void)fixture_up();
+    uint8_t *p = adsmAlloc(BYTES);
+    memset(p, 1, BYTES);
+    struct adsm_object *object = adsm_index_find(p);
+    struct adsm_device_write write;
+    struct adsm_fence done;
+    adsm_stream stream = adsm_accel_launch_stream(object->home);
+    must(adsm_boundary_device_write(p + AT, N, stream, &write));
+    ck_assert_int_eq(adsm_boundary_device_write_parts(p + AT, BYTES - AT + 1,
+                                                      stream, &write),
+                     ADSM_E_INVALID);
+    must(adsm_boundary_device_write_parts(p + AT, EXTENT, stream, &write));
+    struct adsm_daddr device = adsm_daddr_add(object->device, AT);
+    must(adsm_dma_set(object->home, device, 9, N, object->work, &done));
+    must(adsm_dma_set(object->home, adsm_daddr_add(device, NEXT), 9,
+                      EXTENT - NEXT, object->work, &done));
+    adsm_boundary_device_written(&write);
+    for (size_t i = 0; i < BYTES; i++) {
+        size_t row = i - AT;
+        bool written = row < N || (row >= NEXT && row < EXTENT);
+        ck_assert_int_eq(p[i], written ? 9 : 1);
+    }
+    must(adsmFree(p));
+}
+END_TEST
+
 START_TEST(device_read_at_the_mapping_limit_sees_what_the_cpu_wrote)
 {
     enum { BYTES = 2 << 20, AT = 500000, N = 700000 };
@@ -281,6 +312,7 @@ int main(void)
         device_memory_never_touched_costs_a_mib_of_host_per_gib,
         locked_memory_limit_of_64_kib_only_costs_speed,
         exhausted_device_memory_is_a_status_and_frees_recover,
+        device_write_of_parts_keeps_what_lies_between_them,
         block_at_the_mapping_limit_is_widened_and_nothing_is_lost,
         device_write_at_the_mapping_limit_reaches_the_cpu,
         device_read_at_the_mapping_limit_sees_what_the_cpu_wrote,

@@ -12,29 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/sanitized.h"
+#include "common/no_handler.h"
 #include "common/suite.h"
 #include "os/fault.h"
 #include "os/vm.h"
-
-#if SANITIZED
-/* A sanitizer's own SIGSEGV handler would be "the application's". */
-#define NO_HANDLER "handle_segv=0:handle_sigbus=0:use_sigaltstack=0"
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
-__attribute__((visibility("default"), no_sanitize("address", "thread")))
-const char *
-__asan_default_options(void)
-{
-    return NO_HANDLER;
-}
-__attribute__((visibility("default"), no_sanitize("address", "thread")))
-const char *
-__tsan_default_options(void)
-{
-    return NO_HANDLER;
-}
-#endif
 
 /* For functions with atomics on protected pages: ThreadSanitizer would do them
  * inside its runtime, under a lock that its hooks in the handler need too. */
