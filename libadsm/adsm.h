@@ -1,15 +1,19 @@
 /*
  * libadsm: one pointer to data that lives in an accelerator's memory.
  *
- * Asymmetric distributed shared memory (Gelado et al., ASPLOS 2010): the CPU
- * uses a shared object like any other memory, kernels use it at the same
- * address, and the runtime keeps both copies coherent from the CPU side alone.
- * Objects are released to the device by a call and acquired by its return.
+ * Asymmetric distributed shared memory (Gelado et al., ASPLOS 2010, below "the
+ * paper"): the CPU uses a shared object like any other memory, kernels use it
+ * at the same address, and the runtime keeps both copies coherent from the CPU
+ * side alone. Objects are released to the device by a call and acquired by its
+ * return.
  *
  * Unless said otherwise every function may be called from any thread, must not
  * be called from a signal handler, and returns ADSM_OK or another status of
  * ADSM_STATUS_LIST; what the last failure of the calling thread was about says
- * adsmErrorDetail(). Nothing here ever ends the program.
+ * adsmErrorDetail(). Nothing here ever ends the program. Any function that
+ * brings the runtime up or reaches a device may return ADSM_E_NO_DEVICE,
+ * ADSM_E_DEVICE, ADSM_E_DEVICE_LOST, ADSM_E_SYSTEM and, in a forked child,
+ * ADSM_E_FORKED; `Return` names what else there is.
  *
  * This header stands alone: it includes nothing else of the project.
  */
@@ -69,28 +73,36 @@ ADSM_API adsmStatus adsmLastStatus(void);
 
 /* ---- devices ----------------------------------------------------------- */
 
-/** Number of visible devices (ADSM_DEVICES); 0 when there is no driver. */
+/** Number of visible devices (ADSM_DEVICES); 0 when there is no driver, which
+ *  adsmErrorDetail then says. */
 ADSM_API int adsmDeviceCount(void);
 
-/** Device that allocations and launches of this thread use; 0 at first. */
+/**
+ * Device that allocations, modules and adsmSync of this thread use from now on;
+ * 0 at first.
+ *
+ * Return: ADSM_OK; ADSM_E_INVALID (not from 0 to adsmDeviceCount() - 1)
+ */
 ADSM_API adsmStatus adsmDeviceUse(int device);
 
-/** Total and free memory of a device in bytes; either pointer may be NULL. */
+/** Total and free memory of a device in bytes; either pointer may be NULL.
+ *  ADSM_E_INVALID when there is no such device. */
 ADSM_API adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail);
 
 /* ---- shared objects ---------------------------------------------------- */
 
 /**
- * Allocate `bytes` of shared memory on the thread's device (001, Table 1).
+ * Allocate `bytes` of shared memory on the thread's device (paper, Table 1).
  *
  * The address is valid on the CPU and in kernels. Contents are undefined.
- * Return: 256-byte aligned address, or NULL (see adsmLastStatus)
+ * Return: 256-byte aligned address; NULL with adsmLastStatus ADSM_E_INVALID
+ *         (0 bytes), ADSM_E_DEVICE_NOMEM, ADSM_E_NOMEM or ADSM_E_LIMIT
  */
 ADSM_API void *adsmAlloc(size_t bytes);
 
 /**
- * As adsmAlloc, for devices where one address for both sides cannot be had
- * (001, section 4.2): the address is for the CPU, adsmSafe gives the device's.
+ * As adsmAlloc, for devices where one address for both sides cannot be had (the
+ * paper, section 4.2): the address is for the CPU, adsmSafe gives the device's.
  */
 ADSM_API void *adsmSafeAlloc(size_t bytes);
 
@@ -124,7 +136,8 @@ typedef struct adsmKernel adsmKernel;
 ADSM_API adsmStatus adsmModuleLoad(adsmModule **module, const void *image,
                                    size_t bytes);
 
-/** Unload a module and every kernel handle taken from it. */
+/** Unload a module and every kernel handle taken from it. ADSM_E_INVALID when
+ *  it is none that is loaded. */
 ADSM_API adsmStatus adsmModuleUnload(adsmModule *module);
 
 /** What a kernel may touch besides what its calls say. */
@@ -133,15 +146,21 @@ typedef enum {
     ADSM_ONLY_ARGUMENTS = 1 /**< follows no pointers stored in memory   */
 } adsmReach;
 
-/** Look up a kernel; ADSM_E_NOT_FOUND names the ones the module has. */
+/**
+ * Look up a kernel by its name in the code, which for C++ is the mangled one
+ * (declare it extern "C").
+ *
+ * Return: ADSM_OK; ADSM_E_NOT_FOUND (the module has none of that name);
+ *         ADSM_E_INVALID
+ */
 ADSM_API adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
                                   const char *name, adsmReach reach);
 
 /**
- * Assign an object to a kernel (001, section 3.3). An object assigned to at
- * least one kernel is released and acquired by calls of those kernels only;
- * an object assigned to none belongs to every ADSM_ANY_OBJECT kernel.
- * At most 8 kernels per object (ADSM_E_LIMIT).
+ * Assign an object to a kernel (the paper, section 3.3). An object assigned to
+ * at least one kernel is released and acquired by calls of those kernels only;
+ * an object assigned to none belongs to every ADSM_ANY_OBJECT kernel. At most 8
+ * kernels per object (ADSM_E_LIMIT).
  */
 ADSM_API adsmStatus adsmAttach(void *address, adsmKernel *kernel);
 ADSM_API adsmStatus adsmDetach(void *address, adsmKernel *kernel);
@@ -206,7 +225,7 @@ ADSM_API adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
     adsmLaunchV(kernel, grid, block, shared_bytes, ADSM_ARGS(__VA_ARGS__))
 
 /**
- * Call a range kernel (001, Table 1: adsmCall) over elements [0, n).
+ * Call a range kernel (the paper, Table 1: adsmCall) over elements [0, n).
  *
  * A range kernel's first two parameters are `long i0, long i1`; thread t of
  * the one-dimensional grid handles element i0 + t when that is below i1.
@@ -220,7 +239,7 @@ ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
 
 /**
  * Wait for every call of the process on the thread's device and acquire
- * (001, Table 1). A CPU access waits for its own object without it.
+ * (the paper, Table 1). A CPU access waits for its own object without it.
  *
  * Return: ADSM_OK; ADSM_E_DEVICE (a kernel failed: adsmErrorDetail says how)
  */

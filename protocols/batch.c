@@ -1,6 +1,6 @@
 /*
- * Batch-update (001, Fig. 6a): everything goes to the device at a call and
- * comes back at its return; the CPU's accesses are not watched. Annotations
+ * Batch-update (the paper, Fig. 6a): everything goes to the device at a call
+ * and comes back at its return; the CPU's accesses are not watched. Annotations
  * are ignored, as the programmers it mimics would. Granularity: object.
  *
  * Differs from the paper: a CPU access between call and return does not read

@@ -3,8 +3,8 @@
  *
  * A first-in first-out ring of blocks in the order in which they became dirty
  * and a limit, the rolling size, which is fixed or grows with each allocation
- * (001, section 4.3). An entry may be stale, its block no longer dirty: the
- * user checks. Storage comes from the user; no locks, no system calls.
+ * (the paper, section 4.3). An entry may be stale, its block no longer dirty:
+ * the user checks. Storage comes from the user; no locks, no system calls.
  */
 #ifndef PROTOCOLS_DIRTY_QUEUE_H
 #define PROTOCOLS_DIRTY_QUEUE_H

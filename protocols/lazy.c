@@ -1,6 +1,6 @@
 /*
- * Lazy-update (001, Fig. 6b without the dotted line): objects move when they
- * are touched. Granularity: object.
+ * Lazy-update (the paper, Fig. 6b without the dotted line): objects move when
+ * they are touched. Granularity: object.
  */
 #include "protocols/protocol.h"
 

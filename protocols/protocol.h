@@ -1,5 +1,5 @@
 /*
- * Coherence protocols as tables (001, section 4.3 and Fig. 6).
+ * Coherence protocols as tables (the paper, section 4.3 and Fig. 6).
  *
  * A protocol is data: for each block state and event, the actions to run and
  * the state that follows. Nothing here takes a lock, calls the system or knows

@@ -1,7 +1,7 @@
 /*
- * Rolling-update (001, Fig. 6b with the dotted line): blocks move when they are
- * touched, and a block that becomes dirty enters the queue whose oldest entry
- * is written back once more than the rolling size are dirty.
+ * Rolling-update (the paper, Fig. 6b with the dotted line): blocks move when
+ * they are touched, and a block that becomes dirty enters the queue whose
+ * oldest entry is written back once more than the rolling size are dirty.
  */
 #include "protocols/protocol.h"
 

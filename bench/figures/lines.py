@@ -1,4 +1,4 @@
-"""Lines of code of the benchmarks before and after the port (CHECKLIST G17).
+"""Lines of code of the benchmarks before and after the port.
 
 A port may only delete: whole lines, and characters within a line of which at
 least half stays. Comments and blank lines do not count, in neither program.

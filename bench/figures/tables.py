@@ -168,7 +168,7 @@ def figure_12(rows):
 
 
 def code_lines(_rows):
-    """CHECKLIST G17, counted."""
+    """Lines of each benchmark by form, counted."""
     return table(["benchmark", "explicit", "ported", "on adsm.h",
                   "lines deleted", "shortened", "added"],
                  [[name, old, new, adsm, deleted, shortened, 0]

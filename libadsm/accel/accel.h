@@ -2,11 +2,11 @@
  * Accelerator layer: what the layers above may ask of a device.
  *
  * One back end, the CUDA Driver API found by dlopen (accel/cuda.c); another
- * accelerator is another `struct adsm_accel_ops` (CHECKLIST G8). An `accel` is
- * one context of one device: the primary context for the library's own API,
- * the program's context when CUDA calls of an unmodified program are served.
- * Each has lanes: streams on which the runtime itself works (launch, upload,
- * download) and the streams of the program that it was told about.
+ * accelerator is another `struct adsm_accel_ops`. An `accel` is one context of
+ * one device: the primary context for the library's own API, the program's
+ * context when CUDA calls of an unmodified program are served. Each has lanes:
+ * streams on which the runtime itself works (launch, upload, download) and the
+ * streams of the program that it was told about.
  *
  * Nothing here knows objects, blocks or protocols. Preconditions of every
  * function, not checked again below: pointers are not NULL, the accel is live.

@@ -85,8 +85,10 @@ int adsm_cuda_kernel_get(struct adsm_accel *accel, void *module,
     int status = ADSM_CUDA(accel, ModuleGetFunction, (adsm_cu_function *)kernel,
                            (adsm_cu_module)module, name);
     if (status == ADSM_E_NOT_FOUND)
-        return adsm_accel_fail(status, "the module has no kernel \"", name,
-                               "\"", NULL);
+        return adsm_accel_fail(status,
+                               "the module has none of that name (names of "
+                               "C++ are mangled unless extern \"C\")",
+                               NULL);
     return status;
 }
 

@@ -2,11 +2,11 @@
  * Transfers between host shadows and device memory, and inside the device.
  *
  * Host sides are always shadow addresses (or plain memory of the program),
- * never the shared address, which the driver would take for device memory
- * (FACTS 3). Uploads and device-side work go to the accel's upload lane and
- * return at once; downloads run on the download lane and block. An upload is
- * ordered after the work its `after` fence names and after all noted lanes, so
- * it can never overwrite what a running kernel still reads.
+ * never the shared address, which the driver would take for device memory.
+ * Uploads and device-side work go to the accel's upload lane and return at
+ * once; downloads run on the download lane and block. An upload is ordered
+ * after the work its `after` fence names and after all noted lanes, so it can
+ * never overwrite what a running kernel still reads.
  *
  * Counters bytes_up, bytes_down, bytes_device, ns_up (time to enqueue) and
  * ns_down (until the bytes are there) are kept here.

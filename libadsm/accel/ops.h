@@ -2,9 +2,9 @@
  * What a kind of accelerator must be able to do: one table per back end.
  *
  * Everything else in this layer (lanes, transfers, address strategies) is
- * written against this table, so another accelerator is another table (001,
- * section 4.1). Contract of every entry that takes an accel: works on any
- * thread whether or not it ever used the accelerator, leaves the caller's
+ * written against this table, so another accelerator is another table (the
+ * paper, section 4.1). Contract of every entry that takes an accel: works on
+ * any thread whether or not it ever used the accelerator, leaves the caller's
  * current context as it was, keeps errno, returns a status and keeps its text
  * (accel/error.h), and turns the accel's health sticky when the device says
  * that nothing will work any more. Entries marked F run on the fault path.

@@ -201,14 +201,6 @@ bool adsm_lock_is_held(const struct adsm_lock *lock)
     return atomic_load_explicit(&lock->word, memory_order_relaxed) != FREE;
 }
 
-void adsm_lock_reset_after_fork(struct adsm_lock *lock)
-{
-    atomic_store_explicit(&lock->word, FREE, memory_order_relaxed);
-#if ADSM_LOCK_CHECKED
-    lock_held = (__typeof__(lock_held)){0};
-#endif
-}
-
 void adsm_rwlock_init(struct adsm_rwlock *lock, enum adsm_rank rank)
 {
     atomic_init(&lock->state, 0);
@@ -311,16 +303,4 @@ void adsm_rwlock_release(struct adsm_rwlock *lock)
     atomic_store(&lock->state, 0);
     rwlock_wake(lock);
     adsm_quiet_leave();
-}
-
-void adsm_rwlock_reset_after_fork(struct adsm_rwlock *lock)
-{
-    atomic_store_explicit(&lock->state, 0, memory_order_relaxed);
-    atomic_store_explicit(&lock->writers, 0, memory_order_relaxed);
-    atomic_store_explicit(&lock->readers, 0, memory_order_relaxed);
-    atomic_store_explicit(&lock->readers_turn, false, memory_order_relaxed);
-    atomic_store_explicit(&lock->waiters, 0, memory_order_relaxed);
-#if ADSM_LOCK_CHECKED
-    lock_held = (__typeof__(lock_held)){0};
-#endif
 }

@@ -157,13 +157,4 @@ void adsm_rwlock_release_shared(struct adsm_rwlock *lock);
 void adsm_rwlock_acquire(struct adsm_rwlock *lock);
 void adsm_rwlock_release(struct adsm_rwlock *lock);
 
-/**
- * Forget the locks of the calling thread and the state of this lock: for the
- * child of a fork, where the threads that held it do not exist.
- *
- * Signal: never
- */
-void adsm_lock_reset_after_fork(struct adsm_lock *lock);
-void adsm_rwlock_reset_after_fork(struct adsm_rwlock *lock);
-
 #endif

@@ -1,5 +1,5 @@
 /*
- * Assignment of objects to kernels (001, section 3.3; CHECKLIST G4).
+ * Assignment of objects to kernels (the paper, section 3.3).
  *
  * An object assigned to at least one kernel is released and acquired by calls
  * of those kernels only; one assigned to none belongs to every kernel. Lists

@@ -63,11 +63,6 @@ void adsm_coherence_grow(void)
     adsm_lock_release(&rolling.lock);
 }
 
-uint32_t adsm_coherence_rolling_size(void)
-{
-    return atomic_load(&rolling.limit);
-}
-
 void adsm_coherence_adopt(struct adsm_object *object)
 {
     if (adsm_block_state(object, 0) != ADSM_DIRTY)

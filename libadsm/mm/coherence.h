@@ -18,11 +18,8 @@ void adsm_coherence_init(const struct adsm_protocol *protocol,
 /** The protocol in use. */
 const struct adsm_protocol *adsm_coherence_protocol(void);
 
-/** An allocation was made: the adaptive rolling size grows (001, 4.3). */
+/** An allocation was made: the adaptive rolling size grows (the paper, 4.3). */
 void adsm_coherence_grow(void);
-
-/** Dirty blocks allowed at once; 0 = no limit (batch, lazy). */
-uint32_t adsm_coherence_rolling_size(void);
 
 /** A new object's blocks enter the counts; its lock is held. */
 void adsm_coherence_adopt(struct adsm_object *object);
@@ -77,7 +74,7 @@ uint32_t adsm_block_run(const struct adsm_object *object, uint32_t first,
  *         and RETURN that limit is no failure: the host has the bytes, the
  *         state stays INVALID
  * Signal: fault path
- * Paper:  001 section 4.3, Fig. 6; differs: runs, partial last block
+ * Paper:  section 4.3, Fig. 6; differs: runs, partial last block
  */
 int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_event event);
@@ -92,7 +89,7 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
 /**
  * Open block `i` for writing without a new mapping: together with the blocks
  * down to the next open one, or the whole object. For the limit on mappings
- * (FACTS 1). The object's lock is held exclusively.
+ * (vm.max_map_count). The object's lock is held exclusively.
  *
  * @awaited  set when nothing was opened because a pin holds one of the blocks:
  *           to be tried again when it has ended

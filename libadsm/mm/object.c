@@ -17,8 +17,8 @@
 
 #define CHUNK_BYTES ((size_t)1 << ADSM_CHUNK_SHIFT)
 
-/* Largest number of blocks in one object (FACTS 1: the mapping limit is about
- * 65,000 ranges, and each open block next to a closed one costs two). */
+/* Largest number of blocks in one object (the mapping limit is usually 65,530
+ * ranges, and each open block next to a closed one costs two). */
 enum { BLOCK_BUDGET_SHARE = 3 };
 
 static struct adsm_pool pool =
@@ -53,7 +53,7 @@ static uint32_t log2_ceil(size_t n)
     return shift;
 }
 
-/* Block size by protocol, option and object size (DESIGN 4). */
+/* Block size by protocol, option and object size. */
 static uint32_t choose_block_shift(size_t bytes, size_t unit)
 {
     uint32_t page = log2_ceil(adsm_vm_page_bytes());

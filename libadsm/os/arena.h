@@ -1,6 +1,6 @@
 /*
  * Host memory of shared objects: a few large memfd segments, each mapped once,
- * read-write, as the shadow S (DESIGN 3). Never one file per object.
+ * read-write, as the shadow S. Never one file per object.
  *
  * Owns the segments and which 2 MiB granules of them are in use. Does not own
  * the mapping at A. Lazy: a range costs address space only, until it is

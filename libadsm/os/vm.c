@@ -146,8 +146,8 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
     vm_count_closing();
     void *map = mmap((void *)addr, bytes, vm_prot[prot],
                      MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)offset);
-    /* A child would write into the parent's object (FACTS: a shared mapping
-     * is not copied by fork); without the mapping it faults instead. */
+    /* A child would write into the parent's object (fork does not
+     * copy a shared mapping); without the mapping it faults instead. */
     if (map == MAP_FAILED || madvise(map, bytes, MADV_DONTFORK) != 0)
         status = vm_status(errno);
     errno = saved_errno;

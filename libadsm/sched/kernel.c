@@ -170,7 +170,7 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     int rc =
         adsm_accel_kernel_get(module->accel, module->handle, name, &handle);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "no kernel '%s' in the module: %s", name,
+        return adsm_detail(rc, "kernel '%s': %s", name,
                            adsm_accel_error_text());
     adsmKernel *kernel = calloc(1, sizeof *kernel + strlen(name) + 1);
     if (!kernel)

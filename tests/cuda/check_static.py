@@ -14,7 +14,7 @@ HELP = 'nvcc -cudart shared'
 
 
 def main():
-    env = dict(os.environ, LD_LIBRARY_PATH=os.environ['SOFTCUDA_DIR'])
+    env = dict(os.environ, LD_LIBRARY_PATH=os.environ['DEVICE_DIR'])
     done = subprocess.run([os.path.abspath(sys.argv[1])], env=env, timeout=60,
                           stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, check=False)

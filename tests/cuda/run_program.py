@@ -5,7 +5,7 @@
 
 Its output and exit status have to be the same by the interpreter, by native
 code, and preloaded under each protocol; values go to the environment of every
-run. SOFTCUDA_DIR and PRELOAD say where the libraries are. A program that exits
+run. DEVICE_DIR and PRELOAD say where the libraries are. A program that exits
 77 is skipped.
 """
 import os
@@ -25,7 +25,7 @@ TIMEOUT_S = 180
 
 def run(program, settings):
     """(status, output, messages) of one run."""
-    env = dict(os.environ, LD_LIBRARY_PATH=os.environ['SOFTCUDA_DIR'])
+    env = dict(os.environ, LD_LIBRARY_PATH=os.environ['DEVICE_DIR'])
     env.update(settings)
     try:
         done = subprocess.run([program], env=env, timeout=TIMEOUT_S,

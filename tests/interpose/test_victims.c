@@ -5,7 +5,7 @@
  *   test_victims <program> <argument of the bare run> <preloaded one>...
  *
  * An argument is a word, or words joined by ','. Where things are comes from
- * the environment: VICTIM_DIR, PRELOAD, SOFTCUDA_DIR.
+ * the environment: VICTIM_DIR, PRELOAD, DEVICE_DIR.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     int failed = 0;
     if (argc < 4)
         return 99;
-    setenv("LD_LIBRARY_PATH", place("SOFTCUDA_DIR"), 1);
+    setenv("LD_LIBRARY_PATH", place("DEVICE_DIR"), 1);
     struct output bare = run(argv[1], argv[2]);
     for (int a = 3; a < argc; a++) {
         for (size_t p = 0; p < 3; p++) {

@@ -1,9 +1,8 @@
 /*
  * Threads: many may fault, call, allocate and free at once.
  *
- * The hammer is FACTS' experiment: two threads write counters without pause
- * while the object is invalidated again and again; with the double mapping no
- * write is lost.
+ * The hammer: two threads write counters without pause while the object is
+ * invalidated again and again; with the double mapping no write is lost.
  */
 #include "fixture.h"
 #include "mm/bulk.h"

@@ -14,7 +14,7 @@ import unittest
 
 PROGRAMS = os.environ["PARBOIL_PROGRAMS"]
 DATA = os.environ["PARBOIL_DATA"]
-SOFTCUDA = os.environ["SOFTCUDA_DIR"]
+SOFTCUDA = os.environ["DEVICE_DIR"]
 PRELOADED = os.environ["PRELOADED"]  # adsm-run
 
 HEADER = 64

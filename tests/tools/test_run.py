@@ -139,6 +139,16 @@ class Program(unittest.TestCase):
         self.assertEqual(run.returncode, 126)
         self.assertIn('/etc/passwd: Permission denied', run.stderr)
 
+    def test_missing_interpreter_is_not_a_missing_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'script'
+            path.write_text('#!/no/such/shell\n')
+            path.chmod(0o755)
+            run = adsm_run('--soft', path)
+        self.assertEqual(run.returncode, 126)
+        self.assertEqual(run.stderr, f'adsm-run: {path}: the interpreter or '
+                                     'loader it names does not exist\n')
+
     @unittest.skipUnless(os.uname().machine == 'x86_64', 'x86-64 code')
     def test_static_program_is_warned_about_and_runs(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -206,8 +216,15 @@ class Wrong(unittest.TestCase):
             self.refused(['--soft=' + value, 'true'], '1 to 16')
 
     def test_soft_memory_has_bounds(self):
-        for value in ('1M', '65G', 'lots', '', '4', '-8G', '1MM', 'nan'):
-            self.refused(['--soft-memory=' + value, 'true'], '4M to 64G')
+        for value in ('1M', '1025G', '2T', 'lots', '', '4', '-8G', '1MM',
+                      'nan', '64MBs'):
+            self.refused(['--soft-memory=' + value, 'true'], '4M to 1T')
+
+    def test_soft_memory_takes_what_the_device_takes(self):
+        for value in ('4M', '64MB', '1.5GiB', '128g', '1T', '8388608'):
+            run = adsm_run('--soft', '--soft-memory', value,
+                           BUILD / 'tools/adsm-info', '--devices')
+            self.assertEqual((run.returncode, run.stderr), (0, ''), value)
 
     def test_missing_value_is_said(self):
         self.refused(['--protocol'], '--protocol needs a value')

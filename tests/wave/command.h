@@ -2,7 +2,7 @@
  * Running the wave programs from a test and looking at what they say.
  *
  * Where things are comes from the environment that meson sets: WAVE_PROGRAMS
- * (folder of the programs), WAVE_SOURCE (their sources), SOFTCUDA_DIR (folder
+ * (folder of the programs), WAVE_SOURCE (their sources), DEVICE_DIR (folder
  * of libcuda.so.1), ADSM_RUN (the runner).
  */
 #ifndef TESTS_WAVE_COMMAND_H

@@ -13,7 +13,7 @@ static char folder[64];
 static struct command_result wave(const char *program, const char *arguments)
 {
     return command("cd '%s' && LD_LIBRARY_PATH='%s' '%s/%s' %s", folder,
-                   place("SOFTCUDA_DIR"), place("WAVE_PROGRAMS"), program,
+                   place("DEVICE_DIR"), place("WAVE_PROGRAMS"), program,
                    arguments);
 }
 
@@ -115,7 +115,7 @@ START_TEST(device_that_does_not_start_gives_status_3)
         struct command_result result = command(
             "cd '%s' && SOFTCUDA_DEVICE_PROGRAM=/nowhere "
             "LD_LIBRARY_PATH='%s' '%s/%s' --volume ok.vol --steps 1",
-            folder, place("SOFTCUDA_DIR"), place("WAVE_PROGRAMS"), programs[i]);
+            folder, place("DEVICE_DIR"), place("WAVE_PROGRAMS"), programs[i]);
         ck_assert_msg(result.status == 3, "status %d, said %s", result.status,
                       result.output);
         ck_assert_msg(strstr(result.output, "gave CUDA_ERROR_"), "said %s",

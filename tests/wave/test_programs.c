@@ -96,7 +96,7 @@ static void program_check(const char *prefix, const char *program)
 static void bare_prefix(char *prefix, size_t bytes)
 {
     snprintf(prefix, bytes, "env LD_LIBRARY_PATH='%s' SOFTCUDA_DEVICES=1",
-             place("SOFTCUDA_DIR"));
+             place("DEVICE_DIR"));
 }
 
 static bool is_there(const char *folder_name, const char *name)

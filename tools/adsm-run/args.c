@@ -10,9 +10,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -113,19 +115,26 @@ static bool is_count(const char *text, long least, long most)
     return end != text && !*end && !errno && n >= least && n <= most;
 }
 
-/* The same range as the software device's own reader takes. */
+/* The same forms and range as the software device's own reader takes, which
+ * this program does not know. */
 static bool is_memory(const char *text)
 {
-    static const char units[] = "kmgt";
+    static const char units[] = "KMGT";
     char *end;
     double bytes = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end | ' ') : NULL;
-    if (end == text || !isdigit((unsigned char)text[0]) ||
-        (*end && (!unit || end[1])))
+    const char *unit =
+        *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (!isdigit((unsigned char)text[0]))
         return false;
-    for (; unit && unit >= units; unit--)
-        bytes *= 1024;
-    return bytes >= 4.0 * (1 << 20) && bytes <= 64.0 * (1 << 30);
+    if (unit) {
+        bytes *= (double)(UINT64_C(1024) << (10 * (unit - units)));
+        end++;
+        if (strncasecmp(end, "iB", 2) == 0)
+            end += 2;
+        else if (toupper((unsigned char)*end) == 'B')
+            end++;
+    }
+    return !*end && bytes >= 4.0 * (1 << 20) && bytes <= 0x1p40;
 }
 
 /* Ask the option table by parsing an environment of this one variable. */
@@ -163,7 +172,7 @@ static int set_value(struct args *args, const struct flag *flag,
         break;
     case KIND_MEMORY:
         if (!is_memory(value))
-            return wrong_value(flag, value, "want a size from 4M to 64G");
+            return wrong_value(flag, value, "want a size from 4M to 1T");
         break;
     case KIND_FILE:
         if (!*value)

@@ -123,8 +123,11 @@ static int run(const struct args *args)
             return EXIT_SETUP;
     execvp(args->program[0], args->program);
     int error = errno;
-    fprintf(stderr, "adsm-run: %s: %s\n", args->program[0], strerror(error));
-    return error == ENOENT ? EXIT_ABSENT : EXIT_CANNOT;
+    bool loader = found && error == ENOENT;
+    fprintf(stderr, "adsm-run: %s: %s\n", args->program[0],
+            loader ? "the interpreter or loader it names does not exist"
+                   : strerror(error));
+    return error == ENOENT && !loader ? EXIT_ABSENT : EXIT_CANNOT;
 }
 
 int main(int argc, char **argv)

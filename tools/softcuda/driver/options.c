@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define DEFAULT_MEMORY (512ull << 20)
 #define MIN_MEMORY     (4ull << 20)
@@ -130,8 +131,32 @@ static uint64_t read_link(void)
     return rate;
 }
 
+/* A misspelt variable would go unnoticed. */
+static void warn_unknown(void)
+{
+    static const char *const names[] = {
+        "DEVICES", "MEMORY", "LINK",  "PEER",      "STATS", "NATIVE",
+        "CC",      "ISA",    "CACHE", "CACHE_MAX", "KEEP",  "DEVICE_PROGRAM"};
+    for (char **at = environ; at && *at; at++) {
+        if (strncmp(*at, "SOFTCUDA_", 9) != 0)
+            continue;
+        const char *name = *at + 9;
+        size_t length = strcspn(name, "=");
+        bool known = false;
+        for (size_t i = 0; i < sizeof names / sizeof *names && !known; i++)
+            known = strlen(names[i]) == length &&
+                    memcmp(names[i], name, length) == 0;
+        if (!known)
+            fprintf(stderr,
+                    "softcuda: there is no variable SOFTCUDA_%.*s; "
+                    "docs/softcuda.md lists those there are\n",
+                    (int)length, name);
+    }
+}
+
 void sc_options_read(struct sc_options *options)
 {
+    warn_unknown();
     options->devices = read_devices();
     options->memory_bytes = read_memory();
     options->link_bytes_per_second = read_link();

@@ -18,7 +18,8 @@ struct sc_options {
 
 /**
  * Read the environment.  A bad value costs one warning on stderr that says
- * what would be right, and keeps the default.
+ * what would be right, and keeps the default; so does a variable of that prefix
+ * that is none.
  *
  * @options receives every field
  * Thread: one, before any other use of the driver

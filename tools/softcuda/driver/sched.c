@@ -90,13 +90,6 @@ void *sc_op_command(struct sc_op *op, enum sc_command_type type, size_t bytes)
     return command;
 }
 
-void sc_op_hold(struct sc_op *op)
-{
-    pthread_mutex_lock(&sc_sched_lock);
-    op->refs++;
-    pthread_mutex_unlock(&sc_sched_lock);
-}
-
 void sc_op_drop_locked(struct sc_op *op)
 {
     if (--op->refs > 0)

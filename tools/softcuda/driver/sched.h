@@ -99,9 +99,6 @@ struct sc_op *sc_op_new(enum sc_op_kind kind, struct sc_device *device,
  *  Return: the command, NULL when memory ran out. */
 void *sc_op_command(struct sc_op *op, enum sc_command_type type, size_t bytes);
 
-/** One more reference; sc_op_drop takes it back. Thread: any. */
-void sc_op_hold(struct sc_op *op);
-
 /** Drop a reference. Thread: any, sc_sched_lock not held. */
 void sc_op_drop(struct sc_op *op);
 
