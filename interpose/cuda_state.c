@@ -287,14 +287,41 @@ void cuda_capture_seen(void)
     atomic_store_explicit(&capture_seen, true, memory_order_relaxed);
 }
 
-void cuda_context_gone(CUcontext context)
+struct cuda_parting cuda_context_part(CUcontext context)
 {
-    struct adsm_accel *accel =
-        context && !hook_depth ? adsm_accel_of_context(context) : NULL;
-    if (!accel)
-        return;
+    struct cuda_parting parting = {NULL, context};
+    if (context && !hook_depth)
+        parting.accel = adsm_accel_of_context(context);
+    if (!parting.accel)
+        return parting;
     hook_enter();
-    adsm_heap_forget(accel);
-    adsm_accel_forget(accel);
+    adsm_heap_withdraw(parting.accel);
+    (void)adsm_accel_detach(parting.accel);
     hook_leave();
+    return parting;
+}
+
+/* Does the context live on? Other failures are those of its work. */
+static bool is_refusal(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_VALUE ||
+           result == CUDA_ERROR_INVALID_CONTEXT ||
+           result == CUDA_ERROR_INVALID_DEVICE ||
+           result == CUDA_ERROR_NOT_PERMITTED;
+}
+
+CUresult cuda_context_parted(struct cuda_parting parting, CUresult result)
+{
+    if (!parting.accel)
+        return result;
+    if (is_refusal(result)) {
+        adsm_accel_attach(parting.accel, parting.context);
+        return result;
+    }
+    hook_enter();
+    adsm_accel_end(parting.accel);
+    adsm_heap_forget(parting.accel);
+    adsm_accel_forget(parting.accel);
+    hook_leave();
+    return result;
 }

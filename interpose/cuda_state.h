@@ -118,7 +118,19 @@ bool cuda_is_capturing(CUstream stream);
 /** A capture was begun: from now on cuda_is_capturing asks the driver. */
 void cuda_capture_seen(void);
 
-/** The context goes away: free its objects, drop its accel. */
-void cuda_context_gone(CUcontext context);
+/**
+ * A call of the program that destroys a context: first cuda_context_part, then
+ * the real call, then cuda_context_parted. The objects go last: the driver
+ * stops the kernels and transfers that use them, and nobody else can.
+ */
+struct cuda_parting {
+    struct adsm_accel *accel; /* NULL: nothing of ours in the context */
+    CUcontext context;
+};
+
+struct cuda_parting cuda_context_part(CUcontext context);
+
+/** The real call answered `result`. Return: `result` */
+CUresult cuda_context_parted(struct cuda_parting parting, CUresult result);
 
 #endif

@@ -113,14 +113,14 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
 
 CUresult cuCtxDestroy(CUcontext context)
 {
-    cuda_context_gone(context);
-    return CUDA_CALL(cuCtxDestroy, (context));
+    struct cuda_parting parting = cuda_context_part(context);
+    return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy, (context)));
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
-    cuda_context_gone(context);
-    return CUDA_CALL(cuCtxDestroy_v2, (context));
+    struct cuda_parting parting = cuda_context_part(context);
+    return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy_v2, (context)));
 }
 
 /* A primary context goes with its last release, so its holders are counted:
@@ -147,40 +147,45 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return result;
 }
 
-/* The program lets go once; the last time its memory goes first. */
-static void let_go(CUdevice device)
+/* The program lets go once; the last time its memory goes, too. */
+static struct cuda_parting let_go(CUdevice device)
 {
     if (is_known(device) && atomic_load(&primary[device].holders) > 0 &&
         atomic_fetch_sub(&primary[device].holders, 1) == 1)
-        cuda_context_gone(atomic_load(&primary[device].context));
+        return cuda_context_part(atomic_load(&primary[device].context));
+    return (struct cuda_parting){NULL, NULL};
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
-    let_go(device);
-    return CUDA_CALL(cuDevicePrimaryCtxRelease, (device));
+    struct cuda_parting parting = let_go(device);
+    return cuda_context_parted(parting,
+                               CUDA_CALL(cuDevicePrimaryCtxRelease, (device)));
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-    let_go(device);
-    return CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (device));
+    struct cuda_parting parting = let_go(device);
+    return cuda_context_parted(
+        parting, CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (device)));
 }
 
-static void reset(CUdevice device)
+static struct cuda_parting reset(CUdevice device)
 {
-    if (is_known(device))
-        cuda_context_gone(atomic_load(&primary[device].context));
+    return cuda_context_part(
+        is_known(device) ? atomic_load(&primary[device].context) : NULL);
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
-    reset(device);
-    return CUDA_CALL(cuDevicePrimaryCtxReset, (device));
+    struct cuda_parting parting = reset(device);
+    return cuda_context_parted(parting,
+                               CUDA_CALL(cuDevicePrimaryCtxReset, (device)));
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
-    reset(device);
-    return CUDA_CALL(cuDevicePrimaryCtxReset_v2, (device));
+    struct cuda_parting parting = reset(device);
+    return cuda_context_parted(parting,
+                               CUDA_CALL(cuDevicePrimaryCtxReset_v2, (device)));
 }

@@ -240,6 +240,29 @@ int adsm_accel_of_current(struct adsm_accel **accel)
     return status;
 }
 
+void *adsm_accel_detach(struct adsm_accel *accel)
+{
+    adsm_lock_acquire(&accel_lock);
+    void *context = accel->context;
+    bool held = accel->primary;
+    accel->context = NULL;
+    accel->primary = false;
+    adsm_lock_release(&accel_lock);
+    if (held)
+        ops->context_release(accel->ordinal);
+    return context;
+}
+
+void adsm_accel_attach(struct adsm_accel *accel, void *context)
+{
+    accel->context = context;
+}
+
+void adsm_accel_end(struct adsm_accel *accel)
+{
+    adsm_accel_condemn(accel, ADSM_E_DEVICE_LOST);
+}
+
 void adsm_accel_forget(struct adsm_accel *accel)
 {
     adsm_lanes_destroy(accel);

@@ -79,7 +79,22 @@ int adsm_accel_of_current(struct adsm_accel **accel);
 /** The accel of a driver context handle, or NULL when none was made for it. */
 struct adsm_accel *adsm_accel_of_context(void *context);
 
-/** The context is being destroyed: wait for its lanes, drop all it holds. */
+/**
+ * The accel's context is about to be destroyed: no look-up finds the accel any
+ * more, since another context may get the same handle, and a hold of ours on a
+ * primary context is given up. `attach` when it was not destroyed after all.
+ *
+ * Return: the context's handle
+ * Thread: any. Signal: never
+ */
+void *adsm_accel_detach(struct adsm_accel *accel);
+void adsm_accel_attach(struct adsm_accel *accel, void *context);
+
+/** The context has been destroyed, and its work with it: waits end at once,
+ *  nothing is asked of it any more. Thread: any. Signal: any handler */
+void adsm_accel_end(struct adsm_accel *accel);
+
+/** Drop all an accel holds; waits for its lanes where the context lives. */
 void adsm_accel_forget(struct adsm_accel *accel);
 
 /** Index of the accel's device among the visible ones. */

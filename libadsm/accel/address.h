@@ -45,6 +45,15 @@ const char *adsm_strategy_name(enum adsm_strategy strategy);
 int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
                        struct adsm_span *span);
 
+/**
+ * The context of an overlay span is about to be destroyed, and the driver may
+ * hand out its addresses from then on: let go of the host's. The range must be
+ * PROT_NONE placeholder again; the span is still to be freed.
+ *
+ * Thread: any. Signal: never
+ */
+void adsm_address_withdraw(struct adsm_span *span);
+
 /** Give a span back. Its host range must be PROT_NONE placeholder again and no
  *  work may use it. */
 int adsm_address_free(struct adsm_accel *accel, struct adsm_span *span);

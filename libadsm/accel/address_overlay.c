@@ -69,13 +69,18 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
     return ADSM_OK;
 }
 
+void adsm_address_withdraw(struct adsm_span *span)
+{
+    if (span->handle & 1)
+        adsm_vm_release((uintptr_t)span->host, span->bytes);
+    span->handle &= ~UINT64_C(1);
+}
+
 static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 {
     /* Before the memory goes: afterwards the addresses may be another's. */
-    if (span->handle & 1)
-        adsm_vm_release((uintptr_t)span->host, span->bytes);
-    return accel->ops->memory_free(
-        accel, (struct adsm_daddr){span->handle & ~UINT64_C(1)});
+    adsm_address_withdraw(span);
+    return accel->ops->memory_free(accel, (struct adsm_daddr){span->handle});
 }
 
 static int probe(struct adsm_accel *accel)

@@ -75,11 +75,9 @@ static int context_wait(struct adsm_accel *accel)
     int status = adsm_cuda_enter(&visit, accel);
     if (status != ADSM_OK)
         return status;
-    /* The one call that may take as long as a kernel: signals get through, and
-     * it reads no memory of the program. */
-    adsm_fault_leave_driver();
+    uint64_t opened = adsm_cuda_wait_begin();
     adsm_cu_result result = adsm_cuda_api()->CtxSynchronize();
-    adsm_fault_enter_driver();
+    adsm_cuda_wait_end(opened);
     return adsm_cuda_leave(&visit, "CtxSynchronize", result);
 }
 
@@ -147,8 +145,11 @@ static int event_wait(struct adsm_accel *accel, adsm_event event,
     uint64_t end = spin_ns ? adsm_now_ns() + spin_ns : 0;
     while (spin_ns && result == ADSM_CU_NOT_READY && adsm_now_ns() < end)
         result = cu->EventQuery((adsm_cu_event)event);
-    if (result == ADSM_CU_NOT_READY)
+    if (result == ADSM_CU_NOT_READY) {
+        uint64_t opened = adsm_cuda_wait_begin();
         result = cu->EventSynchronize((adsm_cu_event)event);
+        adsm_cuda_wait_end(opened);
+    }
     return adsm_cuda_leave(&visit, "EventSynchronize", result);
 }
 

@@ -4,6 +4,7 @@
 #include "accel/cuda_call.h"
 
 #include "accel/error.h"
+#include "base/lock.h"
 #include "os/fault.h"
 
 #include <errno.h>
@@ -102,6 +103,18 @@ int adsm_cuda_enter(struct adsm_cuda_visit *visit, struct adsm_accel *accel)
         adsm_accel_condemn(accel, ADSM_E_DEVICE_LOST);
     return result == ADSM_CU_SUCCESS ? ADSM_OK
                                      : adsm_cuda_leave(visit, call, result);
+}
+
+uint64_t adsm_cuda_wait_begin(void)
+{
+    adsm_fault_leave_driver();
+    return adsm_quiet_wait_begin();
+}
+
+void adsm_cuda_wait_end(uint64_t opened)
+{
+    adsm_quiet_wait_end(opened);
+    adsm_fault_enter_driver();
 }
 
 int adsm_cuda_leave(struct adsm_cuda_visit *visit, const char *call,

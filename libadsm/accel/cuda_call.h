@@ -38,6 +38,18 @@ int adsm_cuda_enter(struct adsm_cuda_visit *visit, struct adsm_accel *accel);
 int adsm_cuda_leave(struct adsm_cuda_visit *visit, const char *call,
                     adsm_cu_result result);
 
+/**
+ * Around a call that may take as long as a kernel and that reads no memory of
+ * the program: signals get through where the caller holds no lock, and where
+ * it does at least those that end the process.
+ *
+ * Return: what to give to adsm_cuda_wait_end
+ * Thread: one that has entered
+ * Signal: fault path
+ */
+uint64_t adsm_cuda_wait_begin(void);
+void adsm_cuda_wait_end(uint64_t opened);
+
 /** Status of a result; condemns `accel` (or NULL) when it is sticky. */
 int adsm_cuda_judge(struct adsm_accel *accel, const char *call,
                     adsm_cu_result result);

@@ -106,10 +106,12 @@ int adsm_cuda_range_reserve(struct adsm_accel *accel, size_t bytes,
     return status;
 }
 
+/* Ranges belong to no context: they are given back when it is gone, too. */
 int adsm_cuda_range_free(struct adsm_accel *accel, struct adsm_daddr at,
                          size_t bytes)
 {
-    return ADSM_CUDA(accel, MemAddressFree, at.at, bytes);
+    (void)accel;
+    return ADSM_CUDA(NULL, MemAddressFree, at.at, bytes);
 }
 
 int adsm_cuda_range_open(struct adsm_accel *accel, struct adsm_daddr at,
@@ -158,8 +160,18 @@ int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
 int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
                           size_t bytes, uint64_t handle)
 {
-    int status = ADSM_CUDA(accel, MemUnmap, at.at, bytes);
+    struct adsm_cuda_visit visit;
+    int status = adsm_cuda_enter(&visit, NULL);
+    if (status != ADSM_OK)
+        return status;
+    /* Drivers wait for kernels, also of other contexts. */
+    uint64_t opened = adsm_cuda_wait_begin();
+    adsm_cu_result result = adsm_cuda_api()->MemUnmap(at.at, bytes);
+    adsm_cuda_wait_end(opened);
+    status = adsm_cuda_leave(&visit, "MemUnmap", result);
     /* The handle goes even so: nobody else would ever release it. */
-    int released = ADSM_CUDA(accel, MemRelease, handle);
-    return status != ADSM_OK ? status : released;
+    int released = ADSM_CUDA(NULL, MemRelease, handle);
+    if (status == ADSM_OK)
+        status = released;
+    return status == ADSM_OK ? adsm_accel_health(accel) : status;
 }

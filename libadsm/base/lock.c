@@ -83,6 +83,36 @@ void adsm_quiet_leave_handler(void)
     quiet.depth--;
 }
 
+void adsm_quiet_interrupted(uint64_t blocked)
+{
+    if (quiet.depth == 0)
+        quiet.saved = blocked;
+}
+
+uint64_t adsm_quiet_wait_begin(void)
+{
+    static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM};
+    uint64_t opened = 0;
+    int saved_errno = errno;
+    for (size_t i = 0; quiet.depth && i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction action;
+        if (!(quiet.saved & BIT(ending[i])) &&
+            sigaction(ending[i], NULL, &action) == 0 &&
+            !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL)
+            opened |= BIT(ending[i]);
+    }
+    if (opened)
+        syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &opened, NULL, sizeof opened);
+    errno = saved_errno;
+    return opened;
+}
+
+void adsm_quiet_wait_end(uint64_t opened)
+{
+    if (opened)
+        syscall(SYS_rt_sigprocmask, SIG_BLOCK, &opened, NULL, sizeof opened);
+}
+
 /* ---- order ---------------------------------------------------------------- */
 
 #if ADSM_LOCK_CHECKED

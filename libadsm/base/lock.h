@@ -104,6 +104,21 @@ void adsm_quiet_leave(void);
 void adsm_quiet_enter_handler(void);
 void adsm_quiet_leave_handler(void);
 
+/** In such a handler, before anything else: the signals that the interrupted
+ *  code had blocked, bit n - 1 for signal n. Signal: fault path */
+void adsm_quiet_interrupted(uint64_t blocked);
+
+/**
+ * Begin and end a wait that may last for ever, within quiet stretches or not.
+ * Those of the usual signals to end a program that have no handler get through:
+ * nothing of the program runs then.
+ *
+ * Return: what to give to adsm_quiet_wait_end
+ * Thread: any. Signal: fault path
+ */
+uint64_t adsm_quiet_wait_begin(void);
+void adsm_quiet_wait_end(uint64_t opened);
+
 /** Make a lock in dynamic memory; free locks need no destruction. */
 void adsm_lock_init(struct adsm_lock *lock, enum adsm_rank rank);
 void adsm_rwlock_init(struct adsm_rwlock *lock, enum adsm_rank rank);

@@ -104,6 +104,18 @@ static int find_first(struct adsm_object *object, void *found)
     return ADSM_E_LIMIT; /* stop the walk */
 }
 
+static int withdraw(struct adsm_object *object, void *unused)
+{
+    (void)unused;
+    adsm_object_withdraw(object);
+    return ADSM_OK;
+}
+
+void adsm_heap_withdraw(struct adsm_accel *accel)
+{
+    (void)adsm_object_each(accel, false, withdraw, NULL);
+}
+
 void adsm_heap_forget(struct adsm_accel *accel)
 {
     adsm_slab_forget(accel);
@@ -112,8 +124,9 @@ void adsm_heap_forget(struct adsm_accel *accel)
         (void)adsm_object_each(accel, false, find_first, &object);
         if (!object)
             return;
-        (void)adsm_object_destroy(object, atomic_load(&object->generation));
-        atomic_fetch_sub(&live, 1);
+        if (adsm_object_destroy(object, atomic_load(&object->generation)) !=
+            ADSM_E_NOT_SHARED)
+            atomic_fetch_sub(&live, 1);
     }
 }
 

@@ -30,7 +30,11 @@ int adsm_heap_range(const void *address, void **base, size_t *bytes);
 /** Device address of `address`; ADSM_E_NOT_SHARED. Any handler. */
 int adsm_heap_device(const void *address, struct adsm_daddr *device);
 
-/** Free everything of an accel whose context goes away. */
+/** The accel's context is about to be destroyed: give up the host addresses
+ *  that the driver takes back with it. */
+void adsm_heap_withdraw(struct adsm_accel *accel);
+
+/** Free everything of an accel whose context has gone. */
 void adsm_heap_forget(struct adsm_accel *accel);
 
 /** Number of live allocations. */

@@ -149,6 +149,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     object->on_near_list = false;
     object->shadow = (struct adsm_arena_range){.fd = -1};
     atomic_store(&object->backed, false);
+    object->withdrawn = false;
     rc = create_blocks(object, unit, first);
     if (rc == ADSM_OK)
         rc = adsm_index_insert(object);
@@ -187,6 +188,18 @@ static bool is_committed(const struct adsm_object *object, size_t chunk)
            1;
 }
 
+/* Nothing of the object stays at A. */
+static void unmap_host(struct adsm_object *object)
+{
+    if (object->withdrawn || !atomic_load(&object->backed))
+        return;
+    adsm_status_t rc =
+        adsm_vm_placeholder((uintptr_t)object->host, object->span.bytes);
+    if (rc != ADSM_OK)
+        adsm_log(ADSM_LOG_ERROR, "cannot give back host addresses of %zu bytes",
+                 object->span.bytes);
+}
+
 static void release_host(struct adsm_object *object)
 {
     if (!atomic_load(&object->backed))
@@ -197,13 +210,23 @@ static void release_host(struct adsm_object *object)
             adsm_dma_unpin(object->home,
                            object->shadow.shadow + c * CHUNK_BYTES,
                            CHUNK_BYTES);
-    adsm_status_t rc =
-        adsm_vm_placeholder((uintptr_t)object->host, object->span.bytes);
-    if (rc != ADSM_OK)
-        adsm_log(ADSM_LOG_ERROR, "cannot give back host addresses of %zu bytes",
-                 object->span.bytes);
+    unmap_host(object);
     adsm_arena_free(&object->shadow);
     atomic_store(&object->backed, false);
+}
+
+void adsm_object_withdraw(struct adsm_object *object)
+{
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) && !object->withdrawn &&
+        object->span.strategy == ADSM_OVERLAY) {
+        adsm_index_remove(object);
+        adsm_coherence_abandon(object);
+        unmap_host(object);
+        adsm_address_withdraw(&object->span);
+        object->withdrawn = true;
+    }
+    adsm_rwlock_release(&object->lock);
 }
 
 int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
@@ -216,7 +239,8 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     }
     atomic_store(&object->live, false);
     atomic_fetch_add(&object->generation, 1);
-    adsm_index_remove(object);
+    if (!object->withdrawn)
+        adsm_index_remove(object);
     adsm_coherence_abandon(object);
     adsm_rwlock_release(&object->lock);
 

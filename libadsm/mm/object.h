@@ -50,6 +50,7 @@ struct adsm_object {
     struct adsm_span span;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
     _Atomic bool backed;  /* shadow allocated and mapped at A           */
+    bool withdrawn;       /* A is no longer ours; lock: exclusive       */
     uint32_t block_shift; /* log2 of bytes in a block                   */
     uint32_t block_count;
     _Atomic uint32_t blocks_used; /* those behind were never allocated     */
@@ -88,6 +89,15 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
  *              one object, one gets ADSM_E_NOT_SHARED
  */
 int adsm_object_destroy(struct adsm_object *object, uint32_t generation);
+
+/**
+ * The object's context is about to be destroyed: give up its host addresses if
+ * the driver takes them back with it. It is still to be destroyed, afterwards.
+ *
+ * Thread: any; waits for those that use the object, but for no kernel
+ * Signal: never
+ */
+void adsm_object_withdraw(struct adsm_object *object);
 
 /**
  * Give the object host pages: shadow range and mapping at A, nothing

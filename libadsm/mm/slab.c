@@ -173,6 +173,7 @@ int adsm_slab_free(struct adsm_object *object, void *host)
     size_t offset = (size_t)((uint8_t *)host - object->host);
     uint32_t slot = (uint32_t)(offset >> ADSM_SLOT_SHIFT);
     int rc = ADSM_E_NOT_SHARED;
+    bool is_empty = false;
     adsm_lock_acquire(&lock);
     /* Under the lock: the slab may be gone since the caller looked. */
     struct adsm_slab *slab = object->slab;
@@ -185,13 +186,17 @@ int adsm_slab_free(struct adsm_object *object, void *host)
         if (slot < slab->hint)
             slab->hint = slot;
         rc = ADSM_OK;
-        if (slab->used == 0 && !is_last_of_kind(slab)) {
+        is_empty = slab->used == 0 && !is_last_of_kind(slab);
+        if (is_empty)
             DL_DELETE(slabs, slab);
-            rc = adsm_object_destroy(object, atomic_load(&object->generation));
-            adsm_pool_put(&pool, slab);
-        }
     }
     adsm_lock_release(&lock);
+    /* Without the lock: it may have to wait for a kernel. Nobody allocates from
+     * the slab any more, and no slot of it can be freed again. */
+    if (is_empty) {
+        rc = adsm_object_destroy(object, atomic_load(&object->generation));
+        adsm_pool_put(&pool, slab);
+    }
     return rc;
 }
 

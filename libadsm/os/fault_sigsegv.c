@@ -14,7 +14,9 @@
 #include <errno.h>
 #include <sigsegv.h>
 #include <stddef.h>
+#include <string.h>
 
+#include "base/lock.h"
 #include "os/real.h"
 
 /* The fault being handled on this thread, from the wrapper to the handler that
@@ -84,6 +86,9 @@ static void sigsegv_entry(int signal, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
     struct sigsegv_fault fault = {.resolved = false};
+    uint64_t blocked;
+    memcpy(&blocked, &((ucontext_t *)context)->uc_sigmask, sizeof blocked);
+    adsm_quiet_interrupted(blocked);
     /* Not a page fault: sent by a process, or by the kernel without an
      * address (a non-canonical one). */
     if (info->si_code > 0 && info->si_code != SI_KERNEL) {

@@ -1,0 +1,353 @@
+/*
+ * Beside a kernel that never ends: a context can be destroyed, and what waits
+ * for the kernel can be ended by a signal, as without the runtime.
+ *
+ * The situations run side by side, each in a process of its own: the device
+ * gives kernels of a destroyed context three seconds.
+ */
+#include "preloaded.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LARGE = 5 << 20,
+    SMALL = 100,
+    PATIENCE_S = 40 /* many times what it takes */
+};
+
+/* Never ends; `p` is 0 at first and stays so. */
+static const char endless_ptx[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".visible .entry endless(.param .u64 p)\n{\n"
+    ".reg .pred %p<2>;\n.reg .b32 %r<2>;\n.reg .b64 %d<2>;\n"
+    "ld.param.u64 %d1, [p];\n"
+    "LOOP:\nld.volatile.global.u32 %r1, [%d1];\n"
+    "setp.ne.u32 %p1, %r1, 77;\n@%p1 bra LOOP;\nret;\n}\n";
+
+#define expect(truth)                                                          \
+    do {                                                                       \
+        if (!(truth)) {                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,         \
+                    #truth);                                                   \
+            _exit(1);                                                          \
+        }                                                                      \
+    } while (0)
+#define expect_done(call) expect((call) == CUDA_SUCCESS)
+
+struct memory {
+    CUdeviceptr large, small;
+};
+
+static struct memory make(uint8_t value)
+{
+    struct memory made;
+    expect_done(cuMemAlloc(&made.large, LARGE));
+    expect_done(cuMemAlloc(&made.small, SMALL));
+    expect_done(cuMemsetD8(made.large, value, LARGE));
+    expect_done(cuMemsetD8(made.small, value, SMALL));
+    return made;
+}
+
+static void launch_endless(struct memory memory)
+{
+    CUmodule module;
+    CUfunction kernel;
+    void *arguments[] = {&memory.large};
+    expect_done(cuModuleLoadData(&module, endless_ptx));
+    expect_done(cuModuleGetFunction(&kernel, module, "endless"));
+    expect_done(
+        cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+}
+
+/* ---- contexts that are destroyed ----------------------------------------- */
+
+static sigjmp_buf astray;
+
+static void on_fault(int number)
+{
+    siglongjmp(astray, number);
+}
+
+static bool faults(CUdeviceptr at)
+{
+    bool astray_now = sigsetjmp(astray, 1) != 0;
+    if (!astray_now)
+        (void)*(volatile uint8_t *)at;
+    return astray_now;
+}
+
+static void expect_freed(CUdeviceptr at)
+{
+    static uint8_t host[SMALL];
+    CUdeviceptr base;
+    size_t bytes;
+    expect(cuMemcpyDtoH(host, at, SMALL) != CUDA_SUCCESS);
+    expect(cuMemGetAddressRange(&base, &bytes, at) != CUDA_SUCCESS);
+    expect(cuMemFree(at) == CUDA_ERROR_INVALID_VALUE);
+    expect(faults(at));
+}
+
+static void expect_bytes(CUdeviceptr at, size_t bytes, uint8_t want)
+{
+    static uint8_t host[LARGE];
+    for (size_t i = 0; i < bytes; i++)
+        expect(((volatile uint8_t *)at)[i] == want);
+    expect_done(cuMemcpyDtoH(host, at, bytes));
+    for (size_t i = 0; i < bytes; i++)
+        expect(host[i] == want);
+}
+
+/* A block of the large one and the small one are written by the CPU last. */
+static void write_some(struct memory memory, uint8_t value)
+{
+    for (size_t i = LARGE - 100000; i < LARGE; i++)
+        ((volatile uint8_t *)memory.large)[i] = value;
+    for (size_t i = 0; i < SMALL; i++)
+        ((volatile uint8_t *)memory.small)[i] = value;
+}
+
+typedef CUcontext begin_fn(void);
+typedef void end_fn(CUcontext);
+
+static CUcontext begin_own(void)
+{
+    CUcontext context;
+    expect_done(cuCtxCreate(&context, NULL, 0, 0));
+    return context;
+}
+
+static void end_own(CUcontext context)
+{
+    expect_done(cuCtxDestroy(context));
+}
+
+static CUcontext begin_primary(void)
+{
+    CUcontext context;
+    expect_done(cuDevicePrimaryCtxRetain(&context, 0));
+    expect_done(cuCtxPushCurrent(context));
+    return context;
+}
+
+static void end_reset(CUcontext context)
+{
+    (void)context;
+    expect_done(cuDevicePrimaryCtxReset(0));
+}
+
+static void end_release(CUcontext context)
+{
+    (void)context;
+    expect_done(cuDevicePrimaryCtxRelease(0));
+}
+
+static void outlive(begin_fn *begin, end_fn *end)
+{
+    CUcontext other, doomed;
+    size_t before, after, total;
+    struct sigaction action = {.sa_handler = on_fault};
+    expect_done(cuInit(0));
+    expect_done(cuCtxCreate(&other, NULL, 0, 0));
+    struct memory kept = make(5);
+    write_some(kept, 5);
+    sigaction(SIGSEGV, &action, NULL);
+    expect_done(cuMemGetInfo(&before, &total));
+    for (int round = 0; round < 2; round++) {
+        doomed = begin();
+        struct memory lost = make(0);
+        write_some(lost, 9);
+        if (round == 0)
+            launch_endless(lost);
+        end(doomed);
+        expect_done(cuCtxSetCurrent(other));
+        expect_freed(lost.large);
+        expect_freed(lost.small);
+        expect_done(cuMemGetInfo(&after, &total));
+        expect(before == after);
+    }
+    expect_bytes(kept.large, LARGE, 5);
+    expect_bytes(kept.small, SMALL, 5);
+    expect_done(cuMemFree(kept.large));
+    expect_done(cuCtxDestroy(other));
+}
+
+static void destroy(int say)
+{
+    (void)say;
+    outlive(begin_own, end_own);
+}
+
+static void reset(int say)
+{
+    (void)say;
+    outlive(begin_primary, end_reset);
+}
+
+static void release(int say)
+{
+    (void)say;
+    outlive(begin_primary, end_release);
+}
+
+static void overlay(int say)
+{
+    setenv("ADSM_ADDRESS", "overlay", 1);
+    destroy(say);
+}
+
+static void refuse(int say)
+{
+    CUcontext context;
+    (void)say;
+    expect_done(cuInit(0));
+    context = begin_primary();
+    struct memory kept = make(5);
+    expect(cuCtxDestroy(context) != CUDA_SUCCESS);
+    expect_bytes(kept.large, LARGE, 5);
+    expect_bytes(kept.small, SMALL, 5);
+}
+
+static void leave(int say)
+{
+    expect_done(cuInit(0));
+    (void)begin_own();
+    launch_endless(make(0));
+    (void)say;
+    exit(0);
+}
+
+/* ---- waits that are ended ------------------------------------------------- */
+
+static struct memory wait_begin(int say)
+{
+    expect_done(cuInit(0));
+    (void)begin_own();
+    struct memory memory = make(0);
+    launch_endless(memory);
+    expect(write(say, "w", 1) == 1);
+    return memory;
+}
+
+static void wait_in_free(int say)
+{
+    (void)cuMemFree(wait_begin(say).large);
+}
+
+static void wait_in_free_of_small(int say)
+{
+    (void)cuMemFree(wait_begin(say).small);
+}
+
+static void wait_in_access(int say)
+{
+    (void)*(volatile uint8_t *)wait_begin(say).large;
+}
+
+static void wait_in_copy(int say)
+{
+    static uint8_t host[LARGE];
+    memcpy(host, (void *)wait_begin(say).large, LARGE);
+}
+
+static void wait_in_write(int say)
+{
+    int full = open("/dev/null", O_WRONLY);
+    (void)!write(full, (void *)wait_begin(say).large, LARGE);
+}
+
+/* ---- the processes --------------------------------------------------------- */
+
+typedef void situation_fn(int say);
+
+struct child {
+    pid_t id;
+    int said;
+};
+
+static struct child start(situation_fn *situation)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    struct child child = {fork(), ends[0]};
+    if (child.id == 0) {
+        signal(SIGTERM, SIG_DFL); /* Check has handlers */
+        signal(SIGINT, SIG_DFL);
+        alarm(PATIENCE_S);
+        situation(ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    return child;
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+/* Its status as waitpid gives it, -1 where it does not end. */
+static int end_of(struct child child)
+{
+    int status = -1;
+    for (int i = 0; i < PATIENCE_S * 100; i++) {
+        if (waitpid(child.id, &status, WNOHANG) == child.id)
+            break;
+        status = -1;
+        pause_ms(10);
+    }
+    if (status == -1) {
+        kill(child.id, SIGKILL);
+        waitpid(child.id, NULL, 0);
+    }
+    close(child.said);
+    return status;
+}
+
+START_TEST(endless_kernel_does_not_outlive_its_context)
+{
+    static situation_fn *const situations[] = {destroy, reset,  release,
+                                               overlay, refuse, leave};
+    enum { COUNT = sizeof situations / sizeof *situations };
+    struct child child[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        child[i] = start(situations[i]);
+    for (int i = 0; i < COUNT; i++)
+        ck_assert_msg(end_of(child[i]) == 0, "situation %d", i);
+}
+END_TEST
+
+START_TEST(wait_for_endless_kernel_ends_with_signal)
+{
+    static situation_fn *const situations[] = {
+        wait_in_free, wait_in_free_of_small, wait_in_access, wait_in_copy,
+        wait_in_write};
+    enum { COUNT = sizeof situations / sizeof *situations };
+    struct child child[COUNT];
+    char said;
+    for (int i = 0; i < COUNT; i++)
+        child[i] = start(situations[i]);
+    for (int i = 0; i < COUNT; i++)
+        ck_assert_int_eq(read(child[i].said, &said, 1), 1);
+    pause_ms(500);
+    for (int i = 0; i < COUNT; i++)
+        ck_assert_int_eq(waitpid(child[i].id, NULL, WNOHANG), 0);
+    for (int i = 0; i < COUNT; i++)
+        kill(child[i].id, i % 2 ? SIGINT : SIGTERM);
+    for (int i = 0; i < COUNT; i++) {
+        int status = end_of(child[i]);
+        ck_assert_msg(status != -1 && WIFSIGNALED(status) &&
+                          WTERMSIG(status) == (i % 2 ? SIGINT : SIGTERM),
+                      "situation %d: %x", i, (unsigned)status);
+    }
+}
+END_TEST
+
+SUITE_MAIN("regress-interpose-endless", 200,
+           endless_kernel_does_not_outlive_its_context,
+           wait_for_endless_kernel_ends_with_signal)
