@@ -138,6 +138,9 @@ static void put_head(struct writer *w)
                   "ld.param.u64 %%own0,[p2];\nld.param.u64 %%all,[p3];\n"
                   "ld.param.u32 %%u0,[p4];\nmov.u32 %%u1,%%ctaid.x;\n"
                   "mov.u32 %%u2,%%ctaid.y;\n");
+    /* with a loop this may make groups of several vectors */
+    if (w->kernel->seed & 1)
+        random_put(w, "mov.u32 %%junk,%%nctaid.x;\n");
     if (w->kernel->block[1] * w->kernel->block[2] == 1)
         random_put(w, "mov.u32 %%t,%%tid.x;\n");
     else
