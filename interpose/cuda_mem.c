@@ -6,6 +6,7 @@
  * stays the driver's: its lifetime is known to the stream only.
  */
 #include "base/log.h"
+#include "base/option.h"
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
 #include "interpose/cuda_state.h"
@@ -98,6 +99,11 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
 
 static void say_unshared(void)
 {
+    /* It may be the first that the library hears of: what is to be printed is
+     * an option. */
+    hook_enter();
+    adsm_options_load();
+    hook_leave();
     adsm_log_once(ADSM_LOG_INFO, "memory of cuMemAllocAsync is not shared with "
                                  "the CPU; cuMemAlloc's is");
 }

@@ -11,7 +11,8 @@ cd "$root"
 . tools/lib/packages.sh
 
 case ${1:-} in
--*) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
+--help | -h) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-*) echo "quickstart.sh: unknown option '$1'; see --help" >&2; exit 2 ;;
 esac
 build=${1:-build}
 log=$build/quickstart.log
@@ -32,7 +33,7 @@ quietly()
     fi
 }
 
-step 1 "Packages: a C compiler, meson, and four libraries, from Debian."
+step 1 "Packages: a C compiler, meson, and some libraries, from Debian."
 packages_install build
 
 step 2 "Build: the library, the software CUDA device, the tools and the \

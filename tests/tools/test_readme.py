@@ -67,6 +67,22 @@ class Example(unittest.TestCase):
                              (0, block('text'), ''), protocol)
 
 
+class Counters(unittest.TestCase):
+    def test_counters_are_those_readme_shows(self):
+        program = BUILD / 'bench/wave/wave_ported'
+        if not program.exists():
+            self.skipTest('the wave programs need libpng')
+        with tempfile.TemporaryDirectory() as folder:
+            got = run(TOOLS / 'adsm-run', '--soft', '--stats', program,
+                      cwd=folder)
+        counter = re.compile(r'^ *libadsm: +(\w+) +([\d.]+(?: \w+)?)  ', re.M)
+        shown = dict(counter.findall(README))
+        printed = dict(counter.findall(got.stderr))
+        self.assertGreater(len(shown), 8)
+        self.assertEqual(shown, {name: value for name, value in printed.items()
+                                 if not name.startswith('ns_')})
+
+
 class Documents(unittest.TestCase):
     def test_option_tables_are_current(self):
         got = run(ROOT / 'tools/lib/option_docs.py', '--check',

@@ -101,6 +101,23 @@ class Environment(unittest.TestCase):
         for name in 'libcuda.so.1', 'libcudart.so.13':
             self.assertIn(f'{SOFTCUDA}/{name}', run.stdout)
 
+    def test_memory_that_is_not_shared_is_said_on_request(self):
+        code = ('import ctypes as c\n'
+                'cuda = c.CDLL("libcuda.so.1")\n'
+                'context, at = c.c_void_p(), c.c_void_p()\n'
+                'for status in (cuda.cuInit(0),\n'
+                '        cuda.cuDevicePrimaryCtxRetain(c.byref(context), 0),\n'
+                '        cuda.cuCtxSetCurrent(context),\n'
+                '        cuda.cuMemAllocAsync(c.byref(at), c.c_size_t(64),\n'
+                '                             None)):\n'
+                '    assert status == 0, status\n')
+        for level in 'info', 'warn':
+            run = adsm_run('--soft', sys.executable, '-c', code,
+                           ADSM_LOG=level)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual('memory of cuMemAllocAsync is not shared'
+                             in run.stderr, level == 'info', run.stderr)
+
     def test_soft_without_count_leaves_the_count_alone(self):
         env = environment_of('--soft', SOFTCUDA_DEVICES='2')
         self.assertEqual(env['SOFTCUDA_DEVICES'], '2')
