@@ -105,16 +105,25 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
         return result;                                                         \
     return cuda_done(&work, CUDA_SUBMIT(real, args))
 
+/* A copy that returns when it is done. */
+#define COPY_NOW(to, from, bytes, per_thread, real, args)                      \
+    if (cuda_is_serving()) {                                                   \
+        CUresult ahead = cuda_wait_ahead(cuda_order(NULL, per_thread));        \
+        if (ahead)                                                             \
+            return ahead;                                                      \
+    }                                                                          \
+    COPY(to, from, bytes, NULL, per_thread, real, args)
+
 /* Each copy in its form for the legacy and for the per-thread stream. */
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    COPY(to, from, bytes, NULL, false, cuMemcpy, (to, from, bytes));
+    COPY_NOW(to, from, bytes, false, cuMemcpy, (to, from, bytes));
 }
 
 CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    COPY(to, from, bytes, NULL, true, cuMemcpy_ptds, (to, from, bytes));
+    COPY_NOW(to, from, bytes, true, cuMemcpy_ptds, (to, from, bytes));
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
@@ -197,7 +206,7 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, false), true, to,
                             (CUdeviceptr)from, bytes);
-    COPY(to, 0, bytes, NULL, false, cuMemcpyHtoD_v2, (to, from, bytes));
+    COPY_NOW(to, 0, bytes, false, cuMemcpyHtoD_v2, (to, from, bytes));
 }
 
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
@@ -205,7 +214,7 @@ CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, true), true, to, (CUdeviceptr)from,
                             bytes);
-    COPY(to, 0, bytes, NULL, true, cuMemcpyHtoD_v2_ptds, (to, from, bytes));
+    COPY_NOW(to, 0, bytes, true, cuMemcpyHtoD_v2_ptds, (to, from, bytes));
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
@@ -233,7 +242,7 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(NULL, false), true, (CUdeviceptr)to,
                               from, bytes);
-    COPY(0, from, bytes, NULL, false, cuMemcpyDtoH_v2, (to, from, bytes));
+    COPY_NOW(0, from, bytes, false, cuMemcpyDtoH_v2, (to, from, bytes));
 }
 
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
@@ -241,7 +250,7 @@ CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(NULL, true), true, (CUdeviceptr)to,
                               from, bytes);
-    COPY(0, from, bytes, NULL, true, cuMemcpyDtoH_v2_ptds, (to, from, bytes));
+    COPY_NOW(0, from, bytes, true, cuMemcpyDtoH_v2_ptds, (to, from, bytes));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,

@@ -106,26 +106,28 @@ static CUresult enter_peer(struct cuda_work *work, struct cuda_copy3d *copy)
 }
 
 /* `real` and `args` use the changed description `copy`. */
-#define RECT(type, enter_it, asked, stream, per_thread, real, args,            \
+#define RECT(type, enter_it, asked, waits, stream, per_thread, real, args,     \
              untouched_args)                                                   \
     if (!asked || !cuda_is_serving())                                          \
         return CUDA_CALL(real, untouched_args);                                \
     type copy = *asked;                                                        \
     struct cuda_work work = cuda_work(stream, per_thread);                     \
-    CUresult result = enter_it(&work, &copy);                                  \
+    CUresult result = (waits) ? cuda_wait_ahead(work.order) : CUDA_SUCCESS;    \
+    if (!result)                                                               \
+        result = enter_it(&work, &copy);                                       \
     return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
 
-#define RECT_2D(stream, per_thread, real, args, untouched_args)                \
-    RECT(struct cuda_copy2d, enter_2d, asked, stream, per_thread, real, args,  \
-         untouched_args)
-
-#define RECT_PEER(stream, per_thread, real, args, untouched_args)              \
-    RECT(struct cuda_copy3d, enter_peer, asked, stream, per_thread, real,      \
+#define RECT_2D(waits, stream, per_thread, real, args, untouched_args)         \
+    RECT(struct cuda_copy2d, enter_2d, asked, waits, stream, per_thread, real, \
          args, untouched_args)
 
-#define RECT_3D(stream, per_thread, real, args, untouched_args)                \
-    RECT(struct cuda_copy3d, enter_3d, asked, stream, per_thread, real, args,  \
-         untouched_args)
+#define RECT_PEER(waits, stream, per_thread, real, args, untouched_args)       \
+    RECT(struct cuda_copy3d, enter_peer, asked, waits, stream, per_thread,     \
+         real, args, untouched_args)
+
+#define RECT_3D(waits, stream, per_thread, real, args, untouched_args)         \
+    RECT(struct cuda_copy3d, enter_3d, asked, waits, stream, per_thread, real, \
+         args, untouched_args)
 
 /* The aligned form refuses device-side pitches that were good enough for host
  * memory: a copy that was changed goes to the unaligned one. */
@@ -142,7 +144,9 @@ CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
         return CUDA_CALL(cuMemcpy2D_v2, (asked));
     struct cuda_copy2d copy = *asked;
     struct cuda_work work = cuda_work(NULL, false);
-    CUresult result = enter_2d(&work, &copy);
+    CUresult result = cuda_wait_ahead(work.order);
+    if (!result)
+        result = enter_2d(&work, &copy);
     if (result)
         return result;
     return cuda_done(&work, is_changed(&copy, asked)
@@ -156,7 +160,9 @@ CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
         return CUDA_CALL(cuMemcpy2D_v2_ptds, (asked));
     struct cuda_copy2d copy = *asked;
     struct cuda_work work = cuda_work(NULL, true);
-    CUresult result = enter_2d(&work, &copy);
+    CUresult result = cuda_wait_ahead(work.order);
+    if (!result)
+        result = enter_2d(&work, &copy);
     if (result)
         return result;
     return cuda_done(&work,
@@ -167,69 +173,69 @@ CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
 
 CUresult cuMemcpy2DUnaligned_v2(const struct cuda_copy2d *asked)
 {
-    RECT_2D(NULL, false, cuMemcpy2DUnaligned_v2, (&copy), (asked));
+    RECT_2D(true, NULL, false, cuMemcpy2DUnaligned_v2, (&copy), (asked));
 }
 
 CUresult cuMemcpy2DUnaligned_v2_ptds(const struct cuda_copy2d *asked)
 {
-    RECT_2D(NULL, true, cuMemcpy2DUnaligned_v2_ptds, (&copy), (asked));
+    RECT_2D(true, NULL, true, cuMemcpy2DUnaligned_v2_ptds, (&copy), (asked));
 }
 
 CUresult cuMemcpy2DAsync_v2(const struct cuda_copy2d *asked, CUstream stream)
 {
-    RECT_2D(stream, false, cuMemcpy2DAsync_v2, (&copy, stream),
+    RECT_2D(false, stream, false, cuMemcpy2DAsync_v2, (&copy, stream),
             (asked, stream));
 }
 
 CUresult cuMemcpy2DAsync_v2_ptsz(const struct cuda_copy2d *asked,
                                  CUstream stream)
 {
-    RECT_2D(stream, true, cuMemcpy2DAsync_v2_ptsz, (&copy, stream),
+    RECT_2D(false, stream, true, cuMemcpy2DAsync_v2_ptsz, (&copy, stream),
             (asked, stream));
 }
 
 CUresult cuMemcpy3D_v2(const struct cuda_copy3d *asked)
 {
-    RECT_3D(NULL, false, cuMemcpy3D_v2, (&copy), (asked));
+    RECT_3D(true, NULL, false, cuMemcpy3D_v2, (&copy), (asked));
 }
 
 CUresult cuMemcpy3D_v2_ptds(const struct cuda_copy3d *asked)
 {
-    RECT_3D(NULL, true, cuMemcpy3D_v2_ptds, (&copy), (asked));
+    RECT_3D(true, NULL, true, cuMemcpy3D_v2_ptds, (&copy), (asked));
 }
 
 CUresult cuMemcpy3DAsync_v2(const struct cuda_copy3d *asked, CUstream stream)
 {
-    RECT_3D(stream, false, cuMemcpy3DAsync_v2, (&copy, stream),
+    RECT_3D(false, stream, false, cuMemcpy3DAsync_v2, (&copy, stream),
             (asked, stream));
 }
 
 CUresult cuMemcpy3DAsync_v2_ptsz(const struct cuda_copy3d *asked,
                                  CUstream stream)
 {
-    RECT_3D(stream, true, cuMemcpy3DAsync_v2_ptsz, (&copy, stream),
+    RECT_3D(false, stream, true, cuMemcpy3DAsync_v2_ptsz, (&copy, stream),
             (asked, stream));
 }
 
 CUresult cuMemcpy3DPeer(const struct cuda_copy3d *asked)
 {
-    RECT_PEER(NULL, false, cuMemcpy3DPeer, (&copy), (asked));
+    RECT_PEER(true, NULL, false, cuMemcpy3DPeer, (&copy), (asked));
 }
 
 CUresult cuMemcpy3DPeer_ptds(const struct cuda_copy3d *asked)
 {
-    RECT_PEER(NULL, true, cuMemcpy3DPeer_ptds, (&copy), (asked));
+    RECT_PEER(true, NULL, true, cuMemcpy3DPeer_ptds, (&copy), (asked));
 }
 
 CUresult cuMemcpy3DPeerAsync(const struct cuda_copy3d *asked, CUstream stream)
 {
-    RECT_PEER(stream, false, cuMemcpy3DPeerAsync, (&copy, stream),
+    RECT_PEER(false, stream, false, cuMemcpy3DPeerAsync, (&copy, stream),
               (asked, stream));
 }
 
 CUresult cuMemcpy3DPeerAsync_ptsz(const struct cuda_copy3d *asked,
                                   CUstream stream)
 {
-    RECT_PEER(stream, true, cuMemcpy3DPeerAsync_ptsz, (&copy, stream),
+    RECT_PEER(false, stream, true, cuMemcpy3DPeerAsync_ptsz, (&copy, stream),
               (asked, stream));
 }

@@ -257,6 +257,14 @@ static void count(const struct cuda_work *work)
         ADSM_COUNT(bytes_down, work->read_bytes);
 }
 
+CUresult cuda_wait_ahead(struct cuda_order order)
+{
+    if (hook_unlikely(
+            atomic_load_explicit(&capture_seen, memory_order_relaxed)))
+        return CUDA_SUCCESS;
+    return cuda_seen(cuda_driver_wait(order.stream));
+}
+
 CUresult cuda_done(struct cuda_work *work, CUresult result)
 {
     cuda_seen(result);

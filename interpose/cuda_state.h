@@ -109,6 +109,15 @@ CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows);
         cuda_submit_result;                                                    \
     })
 
+/**
+ * Wait for what a synchronous copy would wait for. During the copy itself no
+ * signal gets through and an object may be held, and what is ahead may never
+ * end. Not where streams are captured: the driver says what it thinks of that.
+ *
+ * Return: the driver's result; an error is the copy's
+ */
+CUresult cuda_wait_ahead(struct cuda_order order);
+
 /** The work was handed to the driver with this result, which is returned. */
 CUresult cuda_done(struct cuda_work *work, CUresult result);
 

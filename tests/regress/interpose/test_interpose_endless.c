@@ -255,6 +255,26 @@ static void wait_in_copy(int say)
     memcpy(host, (void *)wait_begin(say).large, LARGE);
 }
 
+static void wait_in_device_copy(int say)
+{
+    static uint8_t host[LARGE];
+    (void)cuMemcpyDtoH(host, wait_begin(say).large, LARGE);
+}
+
+static void wait_in_rows(int say)
+{
+    static uint8_t host[LARGE];
+    CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = host,
+                          .srcPitch = 100,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstPitch = 200,
+                          .WidthInBytes = 77,
+                          .Height = 50};
+    rows.dstDevice = wait_begin(say).large;
+    (void)cuMemcpy2D(&rows);
+}
+
 static void wait_in_write(int say)
 {
     int full = open("/dev/null", O_WRONLY);
@@ -325,7 +345,8 @@ END_TEST
 START_TEST(wait_for_endless_kernel_ends_with_signal)
 {
     static situation_fn *const situations[] = {
-        wait_in_free, wait_in_free_of_small, wait_in_access, wait_in_copy,
+        wait_in_free, wait_in_free_of_small, wait_in_access,
+        wait_in_copy, wait_in_device_copy,   wait_in_rows,
         wait_in_write};
     enum { COUNT = sizeof situations / sizeof *situations };
     struct child child[COUNT];
