@@ -113,7 +113,10 @@ static int withdraw(struct adsm_object *object, void *unused)
 
 void adsm_heap_withdraw(struct adsm_accel *accel)
 {
-    (void)adsm_object_each(accel, false, withdraw, NULL);
+    /* Elsewhere no object is looked at: its lock may be held by a thread that
+     * waits for a kernel, which the end of the context will wake. */
+    if (adsm_address_strategy(accel, NULL) == ADSM_OVERLAY)
+        (void)adsm_object_each(accel, false, withdraw, NULL);
 }
 
 void adsm_heap_forget(struct adsm_accel *accel)

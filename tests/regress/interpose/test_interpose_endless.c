@@ -8,6 +8,7 @@
 #include "preloaded.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -213,6 +214,28 @@ static void refuse(int say)
     expect_bytes(kept.small, SMALL, 5);
 }
 
+static void *access_body(void *at)
+{
+    (void)*(volatile uint8_t *)at;
+    return NULL;
+}
+
+/* A thread waits for the kernel, inside the runtime. */
+static void destroy_beside_wait(int say)
+{
+    pthread_t thread;
+    (void)say;
+    expect_done(cuInit(0));
+    CUcontext context = begin_own();
+    struct memory memory = make(0);
+    launch_endless(memory);
+    expect(pthread_create(&thread, NULL, access_body, (void *)memory.large) ==
+           0);
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
+    end_own(context);
+    pthread_join(thread, NULL);
+}
+
 static void leave(int say)
 {
     expect_done(cuInit(0));
@@ -331,8 +354,8 @@ static int end_of(struct child child)
 
 START_TEST(endless_kernel_does_not_outlive_its_context)
 {
-    static situation_fn *const situations[] = {destroy, reset,  release,
-                                               overlay, refuse, leave};
+    static situation_fn *const situations[] = {
+        destroy, reset, release, overlay, refuse, leave, destroy_beside_wait};
     enum { COUNT = sizeof situations / sizeof *situations };
     struct child child[COUNT];
     for (int i = 0; i < COUNT; i++)
