@@ -186,14 +186,22 @@ typedef struct {
     int mode;      /**< 0 for a value, else adsmMode               */
 } adsmArg;
 
+/** CUDA dimensions: blocks of a grid, or threads of a block. */
+typedef struct {
+    unsigned x, y, z;
+} adsmDim;
+
+/*
+ * adsmVal(x) passes the value that the variable x has when the call is made,
+ * the others an address inside a shared object. C++ has functions of the same
+ * names and uses (C++11).
+ */
+#ifndef __cplusplus
+
 #define adsmVal(x)     ((adsmArg){&(x), sizeof(x), 0})
 #define adsmIn(ptr)    ((adsmArg){(ptr), 0, ADSM_IN})
 #define adsmOut(ptr)   ((adsmArg){(ptr), 0, ADSM_OUT})
 #define adsmInOut(ptr) ((adsmArg){(ptr), 0, ADSM_INOUT})
-
-typedef struct {
-    unsigned x, y, z;
-} adsmDim;
 
 #define adsmDim1(x)       ((adsmDim){(x), 1, 1})
 #define adsmDim2(x, y)    ((adsmDim){(x), (y), 1})
@@ -204,6 +212,8 @@ typedef struct {
     {                                                                          \
         __VA_ARGS__                                                            \
     }
+
+#endif
 
 /**
  * Launch an ordinary CUDA kernel (release): asynchronous, in the order of the
@@ -221,8 +231,10 @@ ADSM_API adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
                                 const adsmArg *args);
 
 /** adsmLaunch(k, grid, block, shared_bytes, adsmInOut(a), adsmVal(n)) */
+#ifndef __cplusplus
 #define adsmLaunch(kernel, grid, block, shared_bytes, ...)                     \
     adsmLaunchV(kernel, grid, block, shared_bytes, ADSM_ARGS(__VA_ARGS__))
+#endif
 
 /**
  * Call a range kernel (the paper, Table 1: adsmCall) over elements [0, n).
@@ -235,7 +247,9 @@ ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
                               const adsmArg *args);
 
 /** adsmCall(k, n, adsmIn(x), adsmOut(y)) */
+#ifndef __cplusplus
 #define adsmCall(kernel, n, ...) adsmCallV(kernel, n, ADSM_ARGS(__VA_ARGS__))
+#endif
 
 /**
  * Wait for every call of the process on the thread's device and acquire
@@ -246,6 +260,59 @@ ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
 ADSM_API adsmStatus adsmSync(void);
 
 #ifdef __cplusplus
+} /* extern "C" */
+
+/* What is a macro in C: a compound literal has no address in C++. */
+
+template <typename T> inline adsmArg adsmVal(const T &x)
+{
+    return adsmArg{&x, sizeof x, 0};
+}
+
+inline adsmArg adsmIn(const void *ptr)
+{
+    return adsmArg{ptr, 0, ADSM_IN};
+}
+
+inline adsmArg adsmOut(const void *ptr)
+{
+    return adsmArg{ptr, 0, ADSM_OUT};
+}
+
+inline adsmArg adsmInOut(const void *ptr)
+{
+    return adsmArg{ptr, 0, ADSM_INOUT};
+}
+
+inline adsmDim adsmDim3(unsigned x, unsigned y, unsigned z)
+{
+    return adsmDim{x, y, z};
+}
+
+inline adsmDim adsmDim2(unsigned x, unsigned y)
+{
+    return adsmDim3(x, y, 1);
+}
+
+inline adsmDim adsmDim1(unsigned x)
+{
+    return adsmDim3(x, 1, 1);
+}
+
+template <typename... Args>
+inline adsmStatus adsmLaunch(adsmKernel *kernel, adsmDim grid, adsmDim block,
+                             size_t shared_bytes, const Args &...args)
+{
+    const adsmArg list[sizeof...(args) + 1] = {args...};
+    return adsmLaunchV(kernel, grid, block, shared_bytes, (int)sizeof...(args),
+                       list);
+}
+
+template <typename... Args>
+inline adsmStatus adsmCall(adsmKernel *kernel, long n, const Args &...args)
+{
+    const adsmArg list[sizeof...(args) + 1] = {args...};
+    return adsmCallV(kernel, n, (int)sizeof...(args), list);
 }
 #endif
 

@@ -67,6 +67,50 @@ class Example(unittest.TestCase):
                              (0, block('text'), ''), protocol)
 
 
+def cxx_compiler():
+    """Words that compile and link C++ here, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / 'probe.cc'
+        source.write_text('#include <stdio.h>\nint main() { return 0; }\n',
+                          encoding='utf-8')
+        for words in ['c++'], ['clang', '-x', 'c++']:
+            if shutil.which(words[0]) and run(
+                    *words, source, '-o', f'{folder}/p').returncode == 0:
+                return words
+    return None
+
+
+class ExampleInCxx(Example):
+    """The same program in C++, also launched with its dimensions."""
+    test_kernel_is_the_one_the_test_uses = None
+    test_program_compiles_and_prints_what_readme_says = None
+
+    def test_program_compiles_without_a_warning_and_does_the_same(self):
+        words = cxx_compiler()
+        if not words:
+            self.skipTest('no C++ compiler here')
+        text = block('c').replace('= adsmAlloc(', '= (float *)adsmAlloc(')
+        call = 'adsmCall(scale, n, adsmInOut(x), adsmVal(factor));'
+        launch = ('adsmLaunch(scale, adsmDim1((n + 255) / 256), adsmDim2(256, '
+                  '1), 0, adsmVal(0L), adsmVal(n), adsmInOut(x), '
+                  'adsmVal(factor));')
+        self.assertIn(call, text)
+        (self.folder / 'scale.ptx').write_text(
+            (ROOT / 'tests/tools/readme_scale.ptx').read_text())
+        library = BUILD / 'libadsm'
+        for body in text, text.replace(call, launch):
+            (self.folder / 'scale.cc').write_text(body, encoding='utf-8')
+            got = run(*words, '-std=c++11', '-Wall', '-Wextra', '-Werror',
+                      '-pedantic', 'scale.cc', '-I', ROOT / 'libadsm', '-L',
+                      library, '-ladsm', f'-Wl,-rpath,{library}', '-o',
+                      'scale', cwd=self.folder)
+            self.assertEqual(got.returncode, 0, got.stderr)
+            got = run('./scale', cwd=self.folder,
+                      LD_LIBRARY_PATH=str(TOOLS / 'softcuda'))
+            self.assertEqual((got.returncode, got.stdout, got.stderr),
+                             (0, block('text'), ''))
+
+
 class Counters(unittest.TestCase):
     def test_counters_are_those_readme_shows(self):
         program = BUILD / 'bench/wave/wave_ported'
