@@ -211,7 +211,9 @@ static void put_linear_load(struct sc_gen *gen, const struct sc_access *x,
 static const char *near_way(struct sc_gen *gen, const struct sc_access *x,
                             const char *contiguous)
 {
-    if (x->count > 1 || sc_element_bytes(x->element) < 4)
+    bool fetched =
+        x->at.base.kind == SC_OPERAND_REG && gen->fetched[x->at.base.reg];
+    if (x->count > 1 || sc_element_bytes(x->element) < 4 || fetched)
         return "";
     sc_rt_need(gen, contiguous, x->element);
     sc_rt_need(gen, "lin64", SC_ELEMENT_u64);
@@ -296,12 +298,22 @@ static void put_checks(struct sc_gen *gen, const struct sc_access *x)
         sc_emit_check_lanes(gen, x);
 }
 
+/* The slow way `name`, and the way `quick` it takes where lanes that are off
+ * were what went too far. */
+static void need_slow(struct sc_gen *gen, const struct sc_access *x,
+                      const char *name, const char *quick)
+{
+    sc_rt_need(gen, quick, x->element);
+    sc_rt_need(gen, "lanes_at", x->element);
+    sc_rt_need(gen, name, x->element);
+}
+
 static void load_lanes(struct sc_gen *gen, const struct sc_access *x,
                        const struct sc_operand *to)
 {
     char none[16];
     snprintf(none, sizeof none, "(%s){}", vector_type(x));
-    sc_rt_need(gen, "slow_ld", x->element);
+    need_slow(gen, x, "slow_ld", "ldv");
     sc_put(gen, "{ ");
     if (is_linear(x) && x->at.mode == SC_MODE_GLOBAL)
         sc_emit_ahead(gen, &x->at, x->bytes);
@@ -506,7 +518,7 @@ static void store_lanes(struct sc_gen *gen, const struct sc_access *x,
                         const struct sc_operand *from)
 {
     char name[32];
-    sc_rt_need(gen, "slow_st", x->element);
+    need_slow(gen, x, "slow_st", "stv");
     sc_put(gen, "{ ");
     put_checks(gen, x);
     for (uint32_t i = 0; i < x->count; i++)

@@ -137,7 +137,8 @@ struct sc_gen {
     struct sc_range *ranges;
     uint32_t range_count;
     size_t range_capacity;
-    bool *steady; /* by register: the same in all groups whenever it is set */
+    bool *steady;  /* by register: the same in all groups whenever it is set */
+    bool *fetched; /* by register: varies, and stems from loads of lanes */
 };
 
 /* ---- generate.c ---- */
@@ -201,6 +202,11 @@ bool sc_gen_waits(const struct sc_gen *gen, uint32_t place, uint32_t target);
 
 /** Fill `steady`; after sc_gen_shapes. */
 void sc_gen_steady(struct sc_gen *gen);
+
+/* ---- fetched.c ---- */
+
+/** Fill `fetched`; after sc_gen_shapes. */
+void sc_gen_fetched(struct sc_gen *gen);
 
 /* ---- accept.c ---- */
 

@@ -152,6 +152,7 @@ static void analyse(struct sc_gen *gen)
     sc_gen_accept_loops(gen);
     sc_gen_shapes(gen);
     sc_gen_steady(gen);
+    sc_gen_fetched(gen);
     sc_emit_plan_barriers(gen);
 }
 
