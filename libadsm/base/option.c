@@ -254,8 +254,10 @@ static int option_take(struct adsm_options *options, bool *from_env,
         char allowed[160], kept[64];
         adsm_option_describe(entry, allowed, sizeof allowed);
         adsm_option_default_text(entry, kept, sizeof kept);
-        adsm_log(ADSM_LOG_WARN, "%s=%s is not valid: %s wanted; %s is used",
-                 entry->env, text, allowed, kept);
+        bool none = strcmp(kept, "-") == 0;
+        adsm_log(ADSM_LOG_WARN, "%s=%s is not valid: %s wanted; %s%s",
+                 entry->env, text, allowed,
+                 none ? "it counts as not set" : kept, none ? "" : " is used");
         return 1;
     }
     option_store(options, entry, number, text);
