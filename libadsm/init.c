@@ -42,11 +42,13 @@ static void report(void)
 }
 
 /* The child has none of the parent's shared pages (MADV_DONTFORK) and must not
- * touch the driver. */
+ * touch the driver, nor wait for locks of threads that it does not have: to it
+ * shared addresses are bad ones like any other. */
 static void in_child(void)
 {
     atomic_store(&forked, true);
     atomic_store(&up, false);
+    adsm_index_forget();
 }
 
 static bool owns(uintptr_t address)

@@ -65,6 +65,14 @@ void adsm_index_remove(struct adsm_object *object)
         store(c, NULL);
 }
 
+void adsm_index_forget(void)
+{
+    for (size_t i = 0; i < (size_t)1 << ADSM_INDEX_BITS; i++)
+        if (atomic_load_explicit(&adsm_index_top[i], memory_order_relaxed))
+            atomic_store_explicit(&adsm_index_top[i], NULL,
+                                  memory_order_relaxed);
+}
+
 struct adsm_object *adsm_index_acquire(const void *address)
 {
     const uint8_t *at = address;

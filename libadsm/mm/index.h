@@ -48,4 +48,7 @@ struct adsm_object *adsm_index_acquire(const void *address);
 int adsm_index_insert(struct adsm_object *object);
 void adsm_index_remove(struct adsm_object *object);
 
+/** Empty it, in the child of a fork. Thread: the only one. Signal: never */
+void adsm_index_forget(void);
+
 #endif

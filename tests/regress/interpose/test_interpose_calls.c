@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,6 +108,39 @@ START_TEST(defect_04_vector_and_positioned_reads_work)
 }
 END_TEST
 
+static void expect_fault(ssize_t moved)
+{
+    if (moved != -1 || errno != EFAULT)
+        _exit(1);
+}
+
+START_TEST(shared_memory_is_a_bad_address_in_a_forked_child)
+{
+    device_start();
+    uint8_t *object = device_bytes(OBJECT_BYTES, 9);
+    int file = make_file(), zero = open("/dev/zero", O_RDONLY), ends[2], status;
+    struct iovec parts[] = {{object, 5000}, {object + 500000, 100000}};
+    object[70000] = 1; /* some of it is near the CPU */
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(write(ends[1], "some", 4), 4);
+    pid_t child = fork();
+    if (child == 0) {
+        expect_fault(read(file, object, 1000));
+        expect_fault(read(zero, object + 70000, 1000));
+        expect_fault(readv(zero, parts, 2));
+        expect_fault(write(ends[1], object, 1000));
+        expect_fault(pwrite(file, object, OBJECT_BYTES, 0));
+        expect_fault(read(ends[0], object, 4));
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(object[70000], 1);
+    object[70000] = 9;
+    check_content(object, 0, 0, 9);
+}
+END_TEST
+
 START_TEST(defect_10_unrelated_calls_start_nothing)
 {
     char plain[64] = {0};
@@ -136,4 +170,5 @@ SUITE_MAIN("regress-interpose-calls", 60, defect_03_read_returns_what_it_read,
            defect_03_bad_descriptor_changes_nothing,
            defect_03_short_fread_counts_items,
            defect_04_vector_and_positioned_reads_work,
+           shared_memory_is_a_bad_address_in_a_forked_child,
            defect_10_unrelated_calls_start_nothing)
