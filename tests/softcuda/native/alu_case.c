@@ -56,9 +56,9 @@ static const char *kernel_text(const struct op_case *c)
 }
 
 void alu_object_begin(struct alu_object *object, enum sc_native_isa isa,
-                      bool vector)
+                      bool vector, bool apart)
 {
-    *object = (struct alu_object){.vector = vector};
+    *object = (struct alu_object){.vector = vector, .apart = apart};
     sc_alu_begin(&object->set, isa);
     object->out = open_memstream(&object->body, &object->body_bytes);
     ck_assert_ptr_nonnull(object->out);
@@ -259,13 +259,18 @@ static const char helpers[] =
     "static void storep(uint64_t *p, vm m) { for (int i = 0; i < SC_W; i++) "
     "p[i] = m_get(m, i); }\n";
 
+/* What the prelude has before is small, and stays inline. */
+static const char apart[] =
+    "#undef SC_IN\n"
+    "#define SC_IN static __attribute__((noinline, unused))\n";
+
 static void write_text(struct alu_object *object, const char *path)
 {
     FILE *f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
-    fprintf(f, "#include <stdint.h>\n#include <stddef.h>\n%s%s%s%.*s",
-            sc_alu_prelude(object->set.isa), object->set.text, helpers,
-            (int)object->body_bytes, object->body);
+    fprintf(f, "#include <stdint.h>\n#include <stddef.h>\n%s%s%s%s%.*s",
+            sc_alu_prelude(object->set.isa), object->apart ? apart : "",
+            object->set.text, helpers, (int)object->body_bytes, object->body);
     fprintf(f, "const void *const cases[] = {");
     for (size_t i = 0; i < object->count; i++)
         fprintf(f, "case_%zu,", i);
@@ -278,8 +283,11 @@ static void compile(const struct alu_object *object, const char *from,
 {
     const char *cc = getenv("ALU_CC"), *level = getenv("ALU_LEVEL");
     char command[1024];
-    int n = snprintf(command, sizeof command, "%s %s -shared -fPIC",
-                     cc ? cc : "cc", level ? level : "-Og");
+    int n =
+        snprintf(command, sizeof command, "%s %s -shared -fPIC", cc ? cc : "cc",
+                 level           ? level
+                 : object->apart ? "-O0"
+                                 : "-Og");
     for (const char *const *o = sc_alu_options(object->set.isa); *o; o++)
         n += snprintf(command + n, sizeof command - (size_t)n, " %s", *o);
     snprintf(command + n, sizeof command - (size_t)n, " -o %s %s -lm", to,
@@ -292,8 +300,8 @@ void *alu_object_finish(struct alu_object *object, alu_function ***functions)
     char source[64], library[80];
     ck_assert_int_eq(fclose(object->out), 0);
     ck_assert(!object->set.failed);
-    snprintf(source, sizeof source, "alu-%d-%zu.c", (int)getpid(),
-             object->count);
+    snprintf(source, sizeof source, "alu-%d-%zu-%d.c", (int)getpid(),
+             object->count, object->apart);
     snprintf(library, sizeof library, "./%s.so", source);
     write_text(object, source);
     compile(object, source, library);

@@ -22,11 +22,12 @@ struct alu_object {
     FILE *out; /* writes body */
     size_t count;
     bool vector; /* else one value at a time */
+    bool apart;  /* every function is called, which compiles fast */
 };
 
-/** Start an object of one isa and form. */
+/** Start an object of one isa and form; @apart see above. */
 void alu_object_begin(struct alu_object *object, enum sc_native_isa isa,
-                      bool vector);
+                      bool vector, bool apart);
 
 /**
  * Append a case as function number object->count.

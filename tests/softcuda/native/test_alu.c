@@ -2,8 +2,9 @@
  * Every opcode case of ../opcodes as native code against the interpreter, bit
  * for bit, and against the references. ../opcodes/test_coverage.c sees to it
  * that every opcode of ptx/opcodes.def has cases; here each must have a native
- * form. Of the video instructions, which take the compiler long, every
- * seventh case runs unless ALU_ONLY names them.
+ * form. Video instructions and sweeps take the compiler long: their functions
+ * are called rather than inlined, but for every seventh video instruction.
+ * Other video instructions run when their modifiers and types are new.
  *
  * ALU_ISA=generic, avx2 or avx512 (default: what this machine has), ALU_FORM=
  * vector or scalar, ALU_CC the compiler, ALU_LEVEL its optimisation, ALU_ONLY=
@@ -200,39 +201,60 @@ static bool is_listed(const char *statement)
     return false;
 }
 
-/* Return: where the video instructions begin; they are last. */
-static size_t fill_tables(struct op_table *table)
-{
-    void (*const fill[])(struct op_table *) = {
-        table_integer, table_extended, table_bits,    table_float, table_half,
-        table_approx,  table_compare,  table_convert, table_move};
-    for (size_t i = 0; i < sizeof fill / sizeof *fill; i++)
-        fill[i](table);
-    size_t video = table->count;
-    table_video(table);
-    return video;
-}
-
 struct suite {
     struct op_table table;
     struct sc_module **modules; /* NULL: not under test */
     size_t *place;              /* of a case in the object */
     size_t missing;
-    size_t video; /* first of these cases */
+    size_t video, sweeps; /* first of these cases */
 };
 
-/* Load what both sides know; count what only the interpreter does. */
-static void gather(struct suite *s, struct alu_object *object)
+static void fill_tables(struct suite *s)
 {
-    const char *only = getenv("ALU_ONLY");
+    struct op_table *table = &s->table;
+    void (*const fill[])(struct op_table *) = {
+        table_integer, table_extended, table_bits,    table_float, table_half,
+        table_approx,  table_compare,  table_convert, table_move};
+    for (size_t i = 0; i < sizeof fill / sizeof *fill; i++)
+        fill[i](table);
+    s->video = table->count;
+    table_video(table);
+    s->sweeps = table->count;
+    table_sweep(table);
+}
+
+/* Whether the case's functions are called, not inlined. */
+static bool is_apart(const struct suite *s, size_t i)
+{
+    return i >= s->sweeps || (i >= s->video && i % 7 != 0);
+}
+
+/* Of the video instructions one of each form, whatever its selectors, and
+ * every seventh. */
+static bool is_wanted(const struct suite *s, size_t i)
+{
+    const char *only = getenv("ALU_ONLY"), *text = s->table.cases[i].text;
+    size_t head = strcspn(text, " ") + 1;
+    if (only)
+        return strstr(text, only) != NULL;
+    if (i < s->video || i >= s->sweeps || i % 7 == 0)
+        return true;
+    for (size_t k = s->video; k < i; k++)
+        if (strncmp(s->table.cases[k].text, text, head) == 0)
+            return false;
+    return true;
+}
+
+/* Load what both sides know; count what only the interpreter does. */
+static void gather(struct suite *s, struct alu_object objects[2])
+{
     s->modules = calloc(s->table.count, sizeof *s->modules);
     s->place = calloc(s->table.count, sizeof *s->place);
     for (size_t i = 0; i < s->table.count; i++) {
         const struct op_case *c = &s->table.cases[i];
         struct sc_module *module = NULL;
-        bool wanted =
-            only ? strstr(c->text, only) != NULL : i < s->video || i % 7 == 0;
-        if (!wanted || !load_case(c, &module))
+        struct alu_object *object = &objects[is_apart(s, i)];
+        if (!is_wanted(s, i) || !load_case(c, &module))
             continue;
         s->place[i] = object->count;
         const char *statement = alu_object_add(object, c);
@@ -262,17 +284,20 @@ static struct arrays allocate(void)
 START_TEST(every_case_gives_what_the_interpreter_gives)
 {
     struct suite s = {0};
-    struct alu_object object;
+    struct alu_object objects[2];
     const char *form = getenv("ALU_FORM");
-    alu_function **native;
+    alu_function **native[2];
+    void *handles[2];
     size_t wrong = 0, tested = 0;
-    s.video = fill_tables(&s.table);
+    fill_tables(&s);
     machine_open();
     struct arrays a = allocate();
-    alu_object_begin(&object, isa_under_test(),
-                     !form || strcmp(form, "scalar") != 0);
-    gather(&s, &object);
-    void *handle = alu_object_finish(&object, &native);
+    for (int k = 0; k < 2; k++)
+        alu_object_begin(&objects[k], isa_under_test(),
+                         !form || strcmp(form, "scalar") != 0, k == 1);
+    gather(&s, objects);
+    for (int k = 0; k < 2; k++)
+        handles[k] = alu_object_finish(&objects[k], &native[k]);
     for (size_t i = 0; i < s.table.count; i++) {
         const struct op_case *c = &s.table.cases[i];
         if (!s.modules[i])
@@ -282,7 +307,7 @@ START_TEST(every_case_gives_what_the_interpreter_gives)
         input_fill(c->signature, a.in, LANES, input_seed());
         interpret(c, &a, s.modules[i]);
         const uint64_t *const in[] = {a.in[0], a.in[1], a.in[2], a.in[3]};
-        native[s.place[i]](in, a.native, LANES);
+        native[is_apart(&s, i)][s.place[i]](in, a.native, LANES);
         tested++;
         wrong += check(c, &a);
         sc_module_unload(s.modules[i]);
@@ -290,8 +315,10 @@ START_TEST(every_case_gives_what_the_interpreter_gives)
     printf("%zu cases, %zu wrong, %zu without a native form\n", tested, wrong,
            s.missing);
     fflush(stdout);
-    dlclose(handle);
-    free(native);
+    for (int k = 0; k < 2; k++) {
+        dlclose(handles[k]);
+        free(native[k]);
+    }
     free(s.modules);
     free(s.place);
     op_free(&s.table);

@@ -150,5 +150,6 @@ void table_compare(struct op_table *table);
 void table_convert(struct op_table *table);
 void table_move(struct op_table *table);
 void table_video(struct op_table *table);
+void table_sweep(struct op_table *table);
 
 #endif

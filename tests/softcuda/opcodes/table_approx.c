@@ -91,7 +91,25 @@ static uint64_t r_tanh(const struct op_case *c, const uint64_t *in)
     return exact(tanh(A));
 }
 
+/* The halves of a pair, each alone. */
+#define HALVES(r)                                                              \
+    static uint64_t r##_low(const struct op_case *c, const uint64_t *in)       \
+    {                                                                          \
+        return r(c, (uint64_t[]){in[0] & 0xffff});                             \
+    }                                                                          \
+    static uint64_t r##_high(const struct op_case *c, const uint64_t *in)      \
+    {                                                                          \
+        return r(c, (uint64_t[]){in[0] >> 16});                                \
+    }
+HALVES(r_tanh)
+HALVES(r_ex2)
+
 /* clang-format off */
+#define PAIR(op, signature, r, arg, bound) \
+    {op " %s0,%a; mov.b32 {%d,_},%s0", signature, r##_low, arg, CMP_CLOSE, \
+     bound}, \
+    {op " %s0,%a; mov.b32 {_,%d},%s0", signature, r##_high, arg, CMP_CLOSE, \
+     bound}
 #define F(text, signature, r, arg, bound) \
     {text, signature, r, arg, CMP_CLOSE, bound}
 #define BOTH(op, signature, r, flags, bound) \
@@ -121,6 +139,10 @@ static const struct op_case cases[] = {
     F("tanh.approx.bf16 %d,%a", "H Hb", r_tanh, BF16, -0x1p-8),
     F("ex2.approx.f16 %d,%a", "H Hf", r_ex2, F16, 0x1.12p-10 /* 2^-9.9 */),
     F("ex2.approx.ftz.bf16 %d,%a", "H Hb", r_ex2, BF16 | FTZ, 0x1p-7),
+    PAIR("tanh.approx.f16x2", "H WF", r_tanh, F16, -0x1.02p-11),
+    PAIR("tanh.approx.bf16x2", "H WB", r_tanh, BF16, -0x1p-8),
+    PAIR("ex2.approx.f16x2", "H WF", r_ex2, F16, 0x1.12p-10),
+    PAIR("ex2.approx.ftz.bf16x2", "H WB", r_ex2, BF16 | FTZ, 0x1p-7),
     F("rcp.approx.ftz.f64 %d,%a", "D Df", r_rcp, F64 | FTZ, 0x1p-19),
     F("rsqrt.approx.ftz.f64 %d,%a", "D Df", r_rsqrt, F64 | FTZ, 0x1p-19),
     F("rsqrt.approx.f64 %d,%a", "D Df", r_rsqrt, F64, 0x1p-50),

@@ -186,10 +186,9 @@ static void emit_combined(struct op_table *table, enum op_type type,
     }
 }
 
-static void emit_selections(struct op_table *table, enum op_type type)
+static void emit_selections(struct op_table *table, const char *t, char kind)
 {
-    const char *t = op_type_name(type);
-    char kind = op_type_kind(type), text[16];
+    char text[16];
     snprintf(text, sizeof text, "%c %ci%ciPq", kind, kind, kind);
     struct op_case c = {.signature = text, .reference = r_selp};
     op_emit(table, c, "selp.%s %%d,%%a,%%b,%%c", t);
@@ -233,7 +232,11 @@ void table_compare(struct op_table *table)
 {
     static const enum op_type types[] = {B16, B32, B64, U16,  S16, U32, S32,
                                          U64, S64, F16, BF16, F32, F64};
+    static const char *const words[] = {"f16x2", "bf16x2", "u16x2", "s16x2",
+                                        "tf32"};
     table->name = "comparison and selection";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        emit_selections(table, words[i], 'W');
     for (unsigned cmp = 0; cmp < LO; cmp++)
         emit_half_forms(table, cmp);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -245,7 +248,6 @@ void table_compare(struct op_table *table)
             emit_combined(table, types[i], 2);
         if (op_type_is_float(types[i]))
             emit_combined(table, types[i], 11);
-        if (types[i] != F16 && types[i] != BF16)
-            emit_selections(table, types[i]);
+        emit_selections(table, op_type_name(types[i]), op_type_kind(types[i]));
     }
 }

@@ -94,6 +94,19 @@ static uint64_t r_pack(const struct op_case *c, const uint64_t *in)
     return (uint32_t)(a << bits | b | (bits == 8 ? in[2] << 16 : 0));
 }
 
+/* tf32: an f32 with 10 bits of mantissa. Of a NaN only that it is one counts,
+ * and .relu may leave -0. */
+static uint64_t r_tf32(const struct op_case *c, const uint64_t *in)
+{
+    static const struct sfp_format tf32 = {8, 10};
+    struct sfp v = sfp_unpack(&sfp_f32, in[0], false);
+    if (c->arg & RELU && v.kind != SFP_NAN && v.negative) {
+        sfp_open_bits |= (uint64_t)(v.kind == SFP_ZERO) << 31;
+        v = (struct sfp){.kind = SFP_ZERO};
+    }
+    return sfp_pack(&tf32, v, ARG_ROUND(c), 0) << 13;
+}
+
 struct pair {
     enum op_type to, from;
     char to_kind, from_kind;
@@ -128,8 +141,7 @@ static const char *const integer_rounds[] = {".rni", ".rzi", ".rmi", ".rpi"};
 static void emit_flags(struct op_table *table, const struct pair *p,
                        unsigned flags, const char *round, bool saturates)
 {
-    bool flushes = (p->to == F32 && op_type_is_float(p->from)) ||
-                   (p->from == F32 && p->to != BF16);
+    bool flushes = (p->to == F32 || p->from == F32) && p->to != BF16;
     char modifiers[32];
     for (int ftz = 0; ftz <= flushes; ftz++) {
         for (int sat = 0; sat <= saturates; sat++) {
@@ -143,11 +155,8 @@ static void emit_flags(struct op_table *table, const struct pair *p,
 
 static void emit_integer_pair(struct op_table *table, const struct pair *p)
 {
-    bool superset = op_type_min(p->to) <= op_type_min(p->from) &&
-                    op_type_max(p->to) >= op_type_max(p->from);
     emit(table, p, 0, "");
-    if (!superset)
-        emit(table, p, SAT, ".sat");
+    emit(table, p, SAT, ".sat");
 }
 
 static void emit_float_pair(struct op_table *table, const struct pair *p)
@@ -240,6 +249,13 @@ static const struct op_case packed[] = {
     PAIR("cvt.rz.bf16x2.f32 %d,%a,%b", BF16, RZ, CMP_BF16X2),
     PAIR("cvt.rn.relu.bf16x2.f32 %d,%a,%b", BF16, RN | RELU, CMP_BF16X2),
     PAIR("cvt.rz.relu.bf16x2.f32 %d,%a,%b", BF16, RZ | RELU, CMP_BF16X2),
+    {"cvt.rn.tf32.f32 %d,%a", "W Wf", r_tf32, F32 | RN, CMP_F32, 0},
+    {"cvt.rz.tf32.f32 %d,%a", "W Wf", r_tf32, F32 | RZ, CMP_F32, 0},
+    {"cvt.rna.tf32.f32 %d,%a", "W Wf", r_tf32, F32 | RNA, CMP_F32, 0},
+    {"cvt.rn.relu.tf32.f32 %d,%a", "W Wf", r_tf32, F32 | RN | RELU, CMP_F32,
+     0},
+    {"cvt.rz.relu.tf32.f32 %d,%a", "W Wf", r_tf32, F32 | RZ | RELU, CMP_F32,
+     0},
     ONE("cvt.rn.relu.f16.f32 %d,%a", F16, RN | RELU, CMP_F16),
     ONE("cvt.rz.relu.f16.f32 %d,%a", F16, RZ | RELU, CMP_F16),
     ONE("cvt.rn.relu.bf16.f32 %d,%a", BF16, RN | RELU, CMP_BF16),

@@ -76,6 +76,17 @@ static uint64_t r_mad_swapped(const struct op_case *c, const uint64_t *in)
     return op_wrap(ARG_TYPE(c), one.sum ^ two.sum * 3 ^ three.sum * 5);
 }
 
+/* add.cc; madc.lo; madc.hi: both read the carry and leave it. */
+static uint64_t r_mad_last(const struct op_case *c, const uint64_t *in)
+{
+    struct link one = plus(ARG_TYPE(c), in[0], in[1], false);
+    struct link two =
+        plus(ARG_TYPE(c), product(c, in, false), in[3], one.carry);
+    struct link three =
+        plus(ARG_TYPE(c), product(c, in, true), in[2], one.carry);
+    return op_wrap(ARG_TYPE(c), one.sum ^ two.sum * 3 ^ three.sum * 5);
+}
+
 /* 128-bit addition the way compilers write it; the high half. */
 static uint64_t r_wide_add(const struct op_case *c, const uint64_t *in)
 {
@@ -133,6 +144,11 @@ static void emit_chains(struct op_table *table, enum op_type type)
             "mad.hi.cc.%s %%%s0,%%a,%%b,%%c; madc.lo.cc.%s %%%s1,%%a,%%b,%%e; "
             "addc.%s %%%s2,5,0; %s",
             t, r, t, r, t, r, fold);
+    c.reference = r_mad_last;
+    op_emit(table, c,
+            "add.cc.%s %%%s0,%%a,%%b; madc.lo.%s %%%s1,%%a,%%b,%%e; "
+            "madc.hi.%s %%%s2,%%a,%%b,%%c; %s",
+            t, r, t, r, t, r, fold);
 }
 
 /* clang-format off */
@@ -150,7 +166,7 @@ static const struct op_case cases[] = {
 
 void table_extended(struct op_table *table)
 {
-    static const enum op_type types[] = {U32, S32, U64, S64};
+    static const enum op_type types[] = {U32, S32, B32, U64, S64, B64};
     table->name = "extended precision";
     op_append(table, cases, sizeof cases / sizeof *cases);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

@@ -43,23 +43,20 @@ static uint64_t r_testp(const struct op_case *c, const uint64_t *in)
 #define MINMAX(mods, flags) \
     F("min" mods ".f32 %d,%a,%b", "W WfWf", float_minmax, F32 | (flags)), \
     F("max" mods ".f32 %d,%a,%b", "W WfWf", float_minmax, F32 | HI | (flags))
+#define SUMS(op, r) \
+    F(op ".f32 %d,%a,%b", "W WfWf", r, F32), \
+    F(op ".ftz.f32 %d,%a,%b", "W WfWf", r, F32 | FTZ), \
+    F(op ".sat.f32 %d,%a,%b", "W WfWf", r, F32 | SAT), \
+    F(op ".ftz.sat.f32 %d,%a,%b", "W WfWf", r, F32 | FTZ | SAT), \
+    D(op ".f64 %d,%a,%b", "D DfDf", r, F64)
 #define TESTP(name, what) \
     Q("testp." name ".f32 %d,%a", "P Wf", r_testp, F32 | EXTRA(what)), \
     Q("testp." name ".f64 %d,%a", "P Df", r_testp, F64 | EXTRA(what))
 
 static const struct op_case cases[] = {
-    F("add.f32 %d,%a,%b", "W WfWf", float_add, F32),
-    F("add.ftz.f32 %d,%a,%b", "W WfWf", float_add, F32 | FTZ),
-    F("add.sat.f32 %d,%a,%b", "W WfWf", float_add, F32 | SAT),
-    F("sub.f32 %d,%a,%b", "W WfWf", float_sub, F32),
-    F("sub.ftz.f32 %d,%a,%b", "W WfWf", float_sub, F32 | FTZ),
-    F("sub.ftz.sat.f32 %d,%a,%b", "W WfWf", float_sub, F32 | FTZ | SAT),
-    F("mul.f32 %d,%a,%b", "W WfWf", float_mul, F32),
-    F("mul.ftz.f32 %d,%a,%b", "W WfWf", float_mul, F32 | FTZ),
-    F("mul.sat.f32 %d,%a,%b", "W WfWf", float_mul, F32 | SAT),
-    D("add.f64 %d,%a,%b", "D DfDf", float_add, F64),
-    D("sub.f64 %d,%a,%b", "D DfDf", float_sub, F64),
-    D("mul.f64 %d,%a,%b", "D DfDf", float_mul, F64),
+    SUMS("add", float_add),
+    SUMS("sub", float_sub),
+    SUMS("mul", float_mul),
     F("abs.f32 %d,%a", "W Wf", float_abs, F32),
     F("abs.ftz.f32 %d,%a", "W Wf", float_abs, F32 | FTZ),
     D("abs.f64 %d,%a", "D Df", float_abs, F64),
@@ -73,6 +70,7 @@ static const struct op_case cases[] = {
     MINMAX(".NaN", NANS),
     MINMAX(".ftz.NaN", FTZ | NANS),
     MINMAX(".xorsign.abs", XORSIGN),
+    MINMAX(".ftz.xorsign.abs", FTZ | XORSIGN),
     MINMAX(".NaN.xorsign.abs", NANS | XORSIGN),
     MINMAX(".ftz.NaN.xorsign.abs", FTZ | NANS | XORSIGN),
     D("min.f64 %d,%a,%b", "D DfDf", float_minmax, F64),

@@ -42,13 +42,13 @@ struct half_op {
 };
 
 /* clang-format off */
+#define SUMS(name, op) \
+    {name, op, 2, 0}, {name ".ftz", op, 2, FTZ}, {name ".sat", op, 2, SAT}, \
+    {name ".ftz.sat", op, 2, FTZ | SAT}
+
 static const struct half_op f16_ops[] = {
-    {"add", ADD, 2, 0}, {"add.rn", ADD, 2, 0}, {"add.ftz", ADD, 2, FTZ},
-    {"add.sat", ADD, 2, SAT}, {"add.rn.ftz.sat", ADD, 2, FTZ | SAT},
-    {"sub", SUB, 2, 0}, {"sub.rn", SUB, 2, 0}, {"sub.ftz", SUB, 2, FTZ},
-    {"sub.sat", SUB, 2, SAT}, {"sub.rn.ftz.sat", SUB, 2, FTZ | SAT},
-    {"mul", MUL, 2, 0}, {"mul.rn", MUL, 2, 0}, {"mul.ftz", MUL, 2, FTZ},
-    {"mul.sat", MUL, 2, SAT}, {"mul.rn.ftz.sat", MUL, 2, FTZ | SAT},
+    SUMS("add", ADD), SUMS("add.rn", ADD), SUMS("sub", SUB),
+    SUMS("sub.rn", SUB), SUMS("mul", MUL), SUMS("mul.rn", MUL),
     {"fma.rn", FMA, 3, 0}, {"fma.rn.ftz", FMA, 3, FTZ},
     {"fma.rn.sat", FMA, 3, SAT}, {"fma.rn.ftz.sat", FMA, 3, FTZ | SAT},
     {"fma.rn.relu", FMA, 3, RELU}, {"fma.rn.ftz.relu", FMA, 3, FTZ | RELU},
@@ -57,6 +57,8 @@ static const struct half_op f16_ops[] = {
     {"min", MINMAX, 2, 0}, {"max", MINMAX, 2, HI},
     {"min.ftz", MINMAX, 2, FTZ}, {"max.ftz", MINMAX, 2, FTZ | HI},
     {"min.NaN", MINMAX, 2, NANS}, {"max.NaN", MINMAX, 2, NANS | HI},
+    {"min.ftz.NaN", MINMAX, 2, FTZ | NANS},
+    {"max.ftz.NaN", MINMAX, 2, FTZ | NANS | HI},
     {"min.xorsign.abs", MINMAX, 2, XORSIGN},
     {"max.NaN.xorsign.abs", MINMAX, 2, NANS | XORSIGN | HI},
 };

@@ -20,7 +20,7 @@ struct video {
     const char *dsel, *asel, *bsel; /* "", ".b0", ".h10" … */
 };
 
-enum { ROOM = 1200 };
+enum { ROOM = 4000 };
 static struct video known[ROOM];
 static size_t known_count;
 
@@ -168,8 +168,9 @@ static void add(struct op_table *table, struct video v)
             v.modifiers, v.second, v.dsel, v.asel, v.bsel, third ? ",%c" : "");
 }
 
+/* @brief one selector of each operand is enough */
 static void add_scalar(struct op_table *table, const char *name,
-                       const char *types, const char *modifiers)
+                       const char *types, const char *modifiers, bool brief)
 {
     static const struct {
         const char *second, *dsel, *asel, *bsel;
@@ -192,20 +193,22 @@ static void add_scalar(struct op_table *table, const char *name,
                           .bsel = shapes[i].bsel};
         if (compares && *v.second && strcmp(v.second, ".add") != 0)
             continue;
+        if (brief && (*v.asel || *v.bsel) && strcmp(v.second, ".max") != 0)
+            continue;
         memcpy(v.types, types, 3);
         add(table, v);
     }
 }
 
 static void add_simd(struct op_table *table, const char *name,
-                     const char *types, const char *modifiers)
+                     const char *types, const char *modifiers, bool brief)
 {
     static const char *const masks[2][4] = {{"", ".h1", ".h0", ".h10"},
                                             {"", ".b2", ".b310", ".b3210"}};
     static const char *const places[2][4] = {
         {"", ".h32", ".h13", ".h00"}, {"", ".b7654", ".b0426", ".b5555"}};
     for (int parts = 2; parts <= 4; parts += 2)
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8; i += brief ? 4 : 1) {
             bool plus = i >= 4;
             if (plus && has(&(struct video){.modifiers = modifiers}, ".sat"))
                 continue;
@@ -225,27 +228,41 @@ void table_video(struct op_table *table)
 {
     static const char *const names[] = {"vadd", "vsub", "vabsdiff",
                                         "vmin", "vmax", "vavrg"};
-    static const char *const types[] = {"uuu", "sss", "sus"};
+    static const char *const types[] = {"uuu", "sss", "sus", "uus",
+                                        "usu", "uss", "suu", "ssu"};
     static const char *const compares[] = {".eq", ".ne", ".lt",
                                            ".le", ".gt", ".ge"};
     table->name = "video";
     known_count = 0;
     for (size_t i = 0; i < 6; i++)
-        for (size_t k = 0; k < 3; k++)
+        for (size_t k = 0; k < 8; k++)
             for (int sat = 0; sat < 2; sat++) {
                 if (i < 5)
-                    add_scalar(table, names[i], types[k], sat ? ".sat" : "");
-                add_simd(table, names[i], types[k], sat ? ".sat" : "");
+                    add_scalar(table, names[i], types[k], sat ? ".sat" : "",
+                               k > 2);
+                add_simd(table, names[i], types[k], sat ? ".sat" : "", k > 2);
             }
     for (size_t i = 0; i < 6; i++) {
-        add_scalar(table, "vset", i % 2 ? "uss" : "uuu", compares[i]);
-        add_simd(table, "vset", i % 2 ? "uuu" : "uss", compares[i]);
+        add_scalar(table, "vset", i % 2 ? "uss" : "uuu", compares[i], false);
+        add_simd(table, "vset", i % 2 ? "uuu" : "uss", compares[i], false);
+        for (size_t k = 0; k < 8; k++) {
+            if (types[k][0] != 'u')
+                continue;
+            add_scalar(table, "vset", types[k], compares[i], true);
+            add_simd(table, "vset", types[k], compares[i], true);
+        }
     }
     for (int i = 0; i < 4; i++) {
         static const char *const ways[] = {".clamp", ".wrap", ".sat.clamp",
                                            ".sat.wrap"};
-        add_scalar(table, "vshl", i % 2 ? "uuu" : "ssu", ways[i]);
-        add_scalar(table, "vshr", i % 2 ? "ssu" : "uuu", ways[i]);
-        add_scalar(table, "vshl", "suu", ways[i]);
+        add_scalar(table, "vshl", i % 2 ? "uuu" : "ssu", ways[i], false);
+        add_scalar(table, "vshr", i % 2 ? "ssu" : "uuu", ways[i], false);
+        add_scalar(table, "vshl", "suu", ways[i], false);
+        for (size_t k = 0; k < 8; k++) {
+            if (types[k][2] != 'u')
+                continue;
+            add_scalar(table, "vshl", types[k], ways[i], true);
+            add_scalar(table, "vshr", types[k], ways[i], true);
+        }
     }
 }

@@ -161,6 +161,11 @@ bool sc_lower_is_real(enum sc_type type);
  *  rounding, .approx or .full was given. */
 unsigned sc_lower_float_flags(struct sc_lower *lower, bool *named);
 
+/* ---- lower_rule.c ---- */
+
+/** Refuse floating-point arithmetic with modifiers that its type lacks. */
+void sc_lower_check_real(struct sc_lower *lower);
+
 /* ---- lower_system.c ---- */
 
 /** Call of a function without a body: vprintf, malloc and their like. */

@@ -218,13 +218,31 @@ static void lower_madc(struct sc_lower *lower)
                sc_lower_type(lower), 3);
 }
 
+/* mad24.hi.sat.s32 */
+static void emit_sat24(struct sc_lower *lower)
+{
+    uint32_t s[3], product = sc_lower_temp(lower, 4);
+    sc_lower_count(lower, 4, 4);
+    for (uint32_t i = 0; i < 3; i++)
+        s[i] =
+            sc_lower_source(lower, sc_lower_operand(lower, i + 1), 4, SC_T_s32);
+    uint32_t d = sc_lower_dest(lower, sc_lower_operand(lower, 0), 4);
+    sc_lower_alu(lower, SC_ALU_mul24_hi, SC_T_s32, product, s[0], s[1], 0);
+    sc_lower_alu(lower, SC_ALU_add_sat, SC_T_s32, d, product, s[2], 0);
+}
+
 static void lower_24(struct sc_lower *lower, enum sc_alu low, enum sc_alu high,
                      uint32_t n)
 {
     enum part part = take_part(lower);
     if (part == WIDE)
         sc_lower_invalid(lower, ".wide of");
-    emit_same(lower, part == HI ? high : low, sc_lower_type(lower), n);
+    enum sc_type type = sc_lower_type(lower);
+    if (n == 3 && part == HI && type == SC_T_s32 &&
+        sc_lower_take(lower, SC_MOD_sat))
+        emit_sat24(lower);
+    else
+        emit_same(lower, part == HI ? high : low, type, n);
 }
 
 static void lower_minmax(struct sc_lower *lower, bool is_min)
@@ -505,6 +523,7 @@ static bool lower_real(struct sc_lower *lower)
 
 bool sc_lower_arithmetic(struct sc_lower *lower)
 {
+    sc_lower_check_real(lower);
     switch (lower->inst->opcode) {
     case SC_OP_add:
         return lower_add_sub(lower, true), true;

@@ -139,7 +139,7 @@ static void lower_setp(struct sc_lower *lower)
         sc_lower_alu(lower, SC_ALU_mov, SC_T_pred, q, no, 0, 0);
 }
 
-/* What set stores for "true"; 0 = no such destination. */
+/* What set stores for "true". */
 static uint64_t one_of(enum sc_type to)
 {
     switch (to) {
@@ -172,10 +172,31 @@ static uint32_t emit_half(struct sc_lower *lower, uint32_t yes, uint64_t one,
     return d;
 }
 
+/* 32-bit results are for all but f32 of halves, other ones for these. */
+static bool is_set_type(enum sc_type to, enum sc_type from)
+{
+    bool half = from == SC_T_f16 || from == SC_T_bf16;
+    switch (to) {
+    case SC_T_u32:
+    case SC_T_s32:
+        return true;
+    case SC_T_f32:
+        return !half && !is_float_pair(from);
+    case SC_T_u16:
+    case SC_T_s16:
+        return half;
+    case SC_T_f16:
+    case SC_T_bf16:
+        return !is_float_pair(from);
+    default:
+        return is_float_pair(to) && to == from;
+    }
+}
+
 static void lower_set(struct sc_lower *lower)
 {
     const struct sc_inst *inst = lower->inst;
-    enum sc_alu combine;
+    enum sc_alu combine = SC_ALU_and;
     if (inst->type_count != 2)
         sc_lower_invalid(lower, "needs two types:");
     bool combined = take_combination(lower, &combine);
@@ -185,8 +206,7 @@ static void lower_set(struct sc_lower *lower)
     uint32_t bytes = sc_type_bytes(to);
     uint64_t one =
         pair ? (is_float_pair(to) ? one_of(to) : 0xffff) : one_of(to);
-    if (!one_of(to) ||
-        (pair ? bytes != 4 || to == SC_T_f32 : is_float_pair(to)))
+    if (!is_set_type(to, from))
         sc_lower_refuse(lower, "unsupported form");
     uint32_t yes[2] = {sc_lower_temp(lower, 4), sc_lower_temp(lower, 4)};
     if (pair)
@@ -212,6 +232,8 @@ static void lower_set(struct sc_lower *lower)
 static void lower_selp(struct sc_lower *lower)
 {
     enum sc_type type = sc_lower_type(lower);
+    if (type == SC_T_pred)
+        sc_lower_refuse(lower, "unsupported form");
     uint32_t bytes = sc_type_bytes(type);
     sc_lower_count(lower, 4, 4);
     uint32_t a =
@@ -231,7 +253,7 @@ static void lower_slct(struct sc_lower *lower)
         (inst->types[1] != SC_T_s32 && inst->types[1] != SC_T_f32))
         sc_lower_invalid(lower, "needs a type and .s32 or .f32:");
     bool by_float = inst->types[1] == SC_T_f32;
-    bool ftz = sc_lower_take(lower, SC_MOD_ftz);
+    bool ftz = by_float && sc_lower_take(lower, SC_MOD_ftz);
     uint32_t bytes = sc_type_bytes(inst->types[0]);
     sc_lower_count(lower, 4, 4);
     uint32_t a = sc_lower_source(lower, sc_lower_operand(lower, 1), bytes,
@@ -240,7 +262,7 @@ static void lower_slct(struct sc_lower *lower)
                                  inst->types[0]);
     uint32_t c =
         sc_lower_source(lower, sc_lower_operand(lower, 3), 4, inst->types[1]);
-    if (by_float && ftz) {
+    if (ftz) {
         uint32_t flushed = sc_lower_temp(lower, 4);
         sc_lower_alu(lower, SC_ALU_ftz, SC_T_f32, flushed, c, 0, 0);
         c = flushed;

@@ -74,22 +74,6 @@ static void lower_mov(struct sc_lower *lower)
     }
 }
 
-static enum sc_type bits_as_unsigned(enum sc_type type)
-{
-    switch (type) {
-    case SC_T_b8:
-        return SC_T_u8;
-    case SC_T_b16:
-        return SC_T_u16;
-    case SC_T_b32:
-        return SC_T_u32;
-    case SC_T_b64:
-        return SC_T_u64;
-    default:
-        return type;
-    }
-}
-
 static void emit_convert(struct sc_lower *lower, enum sc_type to,
                          enum sc_type from, unsigned flags, uint32_t d,
                          uint32_t a)
@@ -150,6 +134,55 @@ static void emit_packed(struct sc_lower *lower, enum sc_type half,
     sc_lower_alu(lower, SC_ALU_pack, SC_T_b32, d, part[0], part[1], 0);
 }
 
+/* Where the ISA wants a rounding, where an integral one, and where none. */
+static void check_rounding(struct sc_lower *lower, enum sc_type to,
+                           enum sc_type from, bool named, bool integral)
+{
+    bool to_real = sc_lower_is_real(to), from_real = sc_lower_is_real(from);
+    bool wants_whole = from_real && !to_real;
+    bool wants_any =
+        to_real && to != from &&
+        (!from_real || to == SC_T_f16x2 || to == SC_T_bf16x2 ||
+         to == SC_T_tf32 || sc_type_bytes(to) <= sc_type_bytes(from));
+    bool tf32 = to == SC_T_tf32, away = sc_inst_has(lower->inst, SC_MOD_rna);
+    if (wants_whole && !integral)
+        sc_lower_invalid(lower, "rounding such as .rzi is missing in");
+    if (wants_any && !named)
+        sc_lower_invalid(lower, "rounding such as .rn is missing in");
+    if ((named && !wants_any) || (integral && !wants_whole && to != from) ||
+        (integral && !from_real) || (away && !tf32) ||
+        sc_inst_has(lower->inst, SC_MOD_approx) ||
+        sc_inst_has(lower->inst, SC_MOD_full))
+        sc_lower_invalid(lower, "no such rounding in");
+}
+
+static bool is_byte_or_pair(enum sc_type type)
+{
+    return sc_type_bytes(type) == 1 || sc_type_class(type) == SC_CLASS_PACKED;
+}
+
+/* .ftz is for f32, .sat for what is neither bf16 nor packed, .relu for halves
+ * and tf32 of f32. */
+static void check_form(struct sc_lower *lower, enum sc_type to,
+                       enum sc_type from, unsigned flags)
+{
+    unsigned mode = flags & SC_FLAG_ROUND;
+    bool single = from == SC_T_f32;
+    bool pair = to == SC_T_f16x2 || to == SC_T_bf16x2 || to == SC_T_tf32;
+    bool brain = to == SC_T_bf16 || from == SC_T_bf16;
+    bool real = sc_lower_is_real(to) || sc_lower_is_real(from);
+    bool ftz = real && (to == SC_T_f32 || (single && !pair && !brain));
+    bool relu = single && (mode == SC_RN || mode == SC_RZ) &&
+                (pair || to == SC_T_f16 || to == SC_T_bf16);
+    if ((flags & SC_FLAG_FTZ && !ftz) || (flags & SC_FLAG_RELU && !relu) ||
+        (flags & SC_FLAG_SAT && (pair || brain)) ||
+        (flags & SC_FLAG_RELU && flags & (SC_FLAG_SAT | SC_FLAG_FTZ)) ||
+        (pair && (!single || mode == SC_RM || mode == SC_RP)) ||
+        (to == SC_T_bf16 && is_byte_or_pair(from)) ||
+        (from == SC_T_bf16 && is_byte_or_pair(to)))
+        sc_lower_refuse(lower, "no such form");
+}
+
 static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
                                    enum sc_type from)
 {
@@ -160,22 +193,20 @@ static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
                  {SC_MOD_rzi, SC_RZ},
                  {SC_MOD_rmi, SC_RM},
                  {SC_MOD_rpi, SC_RP}};
-    bool named, integral = false, to_int = !sc_lower_is_real(to);
-    bool narrows =
-        !sc_lower_is_real(from) || sc_type_bytes(to) < sc_type_bytes(from);
+    bool named, integral = false;
     unsigned flags = sc_lower_float_flags(lower, &named);
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        if (sc_lower_take(lower, whole[i].mod)) {
-            flags = (flags & ~SC_FLAG_ROUND) | whole[i].round;
-            integral = true;
-        }
+        if (!sc_lower_take(lower, whole[i].mod))
+            continue;
+        if (named || integral)
+            sc_lower_invalid(lower, "more than one rounding in");
+        flags = (flags & ~SC_FLAG_ROUND) | whole[i].round;
+        integral = true;
     }
-    if (integral && !to_int)
+    if (integral && sc_lower_is_real(to))
         flags |= SC_FLAG_INT;
-    if (sc_lower_is_real(from) && to_int && !integral)
-        sc_lower_invalid(lower, "rounding such as .rzi is missing in");
-    if (!to_int && narrows && (!named || integral))
-        sc_lower_invalid(lower, "rounding such as .rn is missing in");
+    check_rounding(lower, to, from, named, integral);
+    check_form(lower, to, from, flags);
     return flags;
 }
 
@@ -207,8 +238,7 @@ static void lower_cvt(struct sc_lower *lower)
     }
     if (inst->type_count != 2)
         sc_lower_invalid(lower, "needs two types:");
-    enum sc_type to = bits_as_unsigned(inst->types[0]);
-    enum sc_type from = bits_as_unsigned(inst->types[1]);
+    enum sc_type to = inst->types[0], from = inst->types[1];
     bool to_real = sc_lower_is_real(to);
     unsigned flags = take_convert_flags(lower, to, from);
     if (to == SC_T_f16x2 || to == SC_T_bf16x2) {

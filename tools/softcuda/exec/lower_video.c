@@ -4,38 +4,9 @@
  * Lock: none.
  */
 #include "exec/lower.h"
-#include "exec/video.h"
+#include "exec/video_form.h"
 
 #include <string.h>
-
-static const struct form {
-    enum sc_opcode opcode;
-    enum sc_video_kind kind;
-    uint32_t parts;
-} forms[] = {
-    {SC_OP_vadd, SC_VIDEO_ADD, 1},
-    {SC_OP_vsub, SC_VIDEO_SUB, 1},
-    {SC_OP_vabsdiff, SC_VIDEO_ABSDIFF, 1},
-    {SC_OP_vmin, SC_VIDEO_MIN, 1},
-    {SC_OP_vmax, SC_VIDEO_MAX, 1},
-    {SC_OP_vset, SC_VIDEO_SET, 1},
-    {SC_OP_vshl, SC_VIDEO_SHL, 1},
-    {SC_OP_vshr, SC_VIDEO_SHR, 1},
-    {SC_OP_vadd2, SC_VIDEO_ADD, 2},
-    {SC_OP_vsub2, SC_VIDEO_SUB, 2},
-    {SC_OP_vavrg2, SC_VIDEO_AVRG, 2},
-    {SC_OP_vabsdiff2, SC_VIDEO_ABSDIFF, 2},
-    {SC_OP_vmin2, SC_VIDEO_MIN, 2},
-    {SC_OP_vmax2, SC_VIDEO_MAX, 2},
-    {SC_OP_vset2, SC_VIDEO_SET, 2},
-    {SC_OP_vadd4, SC_VIDEO_ADD, 4},
-    {SC_OP_vsub4, SC_VIDEO_SUB, 4},
-    {SC_OP_vavrg4, SC_VIDEO_AVRG, 4},
-    {SC_OP_vabsdiff4, SC_VIDEO_ABSDIFF, 4},
-    {SC_OP_vmin4, SC_VIDEO_MIN, 4},
-    {SC_OP_vmax4, SC_VIDEO_MAX, 4},
-    {SC_OP_vset4, SC_VIDEO_SET, 4},
-};
 
 static bool is_signed(struct sc_lower *lower, uint32_t index)
 {
@@ -61,15 +32,12 @@ static void take_types(struct sc_lower *lower, struct sc_video *v)
 
 static void take_compare(struct sc_lower *lower, struct sc_video *v)
 {
-    static const enum sc_modifier names[] = {SC_MOD_eq, SC_MOD_ne, SC_MOD_lt,
-                                             SC_MOD_le, SC_MOD_gt, SC_MOD_ge};
-    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!sc_lower_take(lower, names[i]))
-            continue;
-        v->compare = i & 7;
-        return;
-    }
-    sc_lower_invalid(lower, "comparison is missing in");
+    enum sc_modifier name;
+    int compare = sc_video_compare_of(lower->inst, &name);
+    if (compare < 0)
+        sc_lower_invalid(lower, "comparison is missing in");
+    sc_lower_take(lower, name);
+    v->compare = compare & 7;
 }
 
 static void take_modifiers(struct sc_lower *lower, struct sc_video *v)
@@ -96,78 +64,36 @@ static void take_modifiers(struct sc_lower *lower, struct sc_video *v)
         sc_lower_invalid(lower, ".sat and .add in");
 }
 
-static uint64_t selector(const struct sc_operand *operand)
+/* What a selector says, unless it is wrong. */
+static uint32_t checked(struct sc_lower *lower, int selected)
 {
-    return operand->kind == SC_OPERAND_REG ? operand->bits : 0;
-}
-
-/* The one part a scalar form names. */
-static uint32_t part_of(struct sc_lower *lower, uint64_t bits)
-{
-    if (!bits)
-        return SC_VIDEO_PART(0, 2);
-    uint32_t half = SC_SELECT_LETTER(bits) == 'h',
-             digit = SC_SELECT_DIGIT(bits, 0);
-    if (SC_SELECT_COUNT(bits) != 1 || digit >= (half ? 2u : 4u))
+    if (selected < 0)
         sc_lower_invalid(lower, "selector of the wrong kind in");
-    return SC_VIDEO_PART(digit, half);
-}
-
-/* One digit per part, or `usual`. */
-static uint32_t digits_of(struct sc_lower *lower, uint32_t parts, uint64_t bits,
-                          uint32_t usual)
-{
-    if (!bits)
-        return usual;
-    bool good = SC_SELECT_LETTER(bits) == (parts == 2 ? 'h' : 'b') &&
-                SC_SELECT_COUNT(bits) == parts;
-    for (uint32_t i = 0; i < parts; i++)
-        good &= SC_SELECT_DIGIT(bits, i) < 2 * parts;
-    if (!good)
-        sc_lower_invalid(lower, "selector of the wrong kind in");
-    return (uint32_t)bits & 0xffff;
-}
-
-static uint32_t written_of(struct sc_lower *lower, uint32_t parts,
-                           uint64_t bits)
-{
-    if (!bits)
-        return (1u << parts) - 1;
-    uint32_t mask = 0, least = 0;
-    bool good = SC_SELECT_LETTER(bits) == (parts == 2 ? 'h' : 'b');
-    for (uint32_t i = 0; i < SC_SELECT_COUNT(bits); i++) {
-        uint32_t digit = SC_SELECT_DIGIT(bits, i);
-        good &= digit >= least && digit < parts;
-        mask |= 1u << (digit & 3);
-        least = digit + 1;
-    }
-    if (!good)
-        sc_lower_invalid(lower, "selector of the wrong kind in");
-    return mask;
+    return (uint32_t)selected;
 }
 
 static void take_selectors(struct sc_lower *lower, struct sc_video *v)
 {
-    uint64_t d = selector(sc_lower_operand(lower, 0));
-    uint64_t a = selector(sc_lower_operand(lower, 1));
-    uint64_t b = selector(sc_lower_operand(lower, 2));
+    const struct sc_operand *d = sc_lower_operand(lower, 0);
+    const struct sc_operand *a = sc_lower_operand(lower, 1);
+    const struct sc_operand *b = sc_lower_operand(lower, 2);
     uint32_t parts = (uint32_t)v->parts;
     if (parts > 1) {
-        v->a = digits_of(lower, parts, a, parts == 2 ? 0x10 : 0x3210) & 0xffff;
-        v->b = digits_of(lower, parts, b, parts == 2 ? 0x32 : 0x7654) & 0xffff;
-        v->written = written_of(lower, parts, d) & 15;
+        v->a = checked(lower, sc_video_digits_of(a, parts, false)) & 0xffff;
+        v->b = checked(lower, sc_video_digits_of(b, parts, true)) & 0xffff;
+        v->written = checked(lower, sc_video_written_of(d, parts)) & 15;
         return;
     }
-    v->a = part_of(lower, a) & 15;
-    v->b = part_of(lower, b) & 15;
-    v->written = part_of(lower, d) & 15;
-    if (d && v->second != SC_VIDEO_ALONE)
+    v->a = checked(lower, sc_video_part_of(a)) & 15;
+    v->b = checked(lower, sc_video_part_of(b)) & 15;
+    v->written = checked(lower, sc_video_part_of(d)) & 15;
+    if (sc_video_selector(d) && v->second != SC_VIDEO_ALONE)
         sc_lower_invalid(lower, "part of the destination in");
-    if (d)
+    if (sc_video_selector(d))
         v->second = SC_VIDEO_MERGE;
 }
 
-static void lower_form(struct sc_lower *lower, const struct form *form)
+static void lower_form(struct sc_lower *lower, const struct sc_video_form *form)
 {
     struct sc_video v = {.kind = form->kind, .parts = form->parts & 7};
     take_types(lower, &v);
@@ -178,7 +104,7 @@ static void lower_form(struct sc_lower *lower, const struct form *form)
     sc_lower_count(lower, n, n);
     for (uint32_t i = 0; i < n - 1; i++) {
         const struct sc_operand *from = sc_lower_operand(lower, i + 1);
-        if (i == 2 && selector(from))
+        if (i == 2 && sc_video_selector(from))
             sc_lower_invalid(lower, "selector of the wrong kind in");
         s[i] = sc_lower_source(lower, from, 4, SC_T_b32);
     }
@@ -193,8 +119,8 @@ static void lower_form(struct sc_lower *lower, const struct form *form)
 
 bool sc_lower_video(struct sc_lower *lower)
 {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].opcode == lower->inst->opcode)
-            return lower_form(lower, &forms[i]), true;
-    return false;
+    const struct sc_video_form *form = sc_video_form_find(lower->inst->opcode);
+    if (form)
+        lower_form(lower, form);
+    return form != NULL;
 }

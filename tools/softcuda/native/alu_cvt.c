@@ -27,15 +27,6 @@ static bool is_signed(enum sc_type type)
     return sc_type_class(type) == SC_CLASS_SIGNED;
 }
 
-static enum sc_type bits_as_unsigned(enum sc_type type)
-{
-    return type == SC_T_b8    ? SC_T_u8
-           : type == SC_T_b16 ? SC_T_u16
-           : type == SC_T_b32 ? SC_T_u32
-           : type == SC_T_b64 ? SC_T_u64
-                              : type;
-}
-
 static uint32_t least_reg(enum sc_type type)
 {
     uint32_t bits = sc_alu_bits(type);
@@ -461,8 +452,8 @@ bool sc_alu_find_convert(struct sc_alu_find *find)
         return find_pack(find);
     if (inst->type_count != 2)
         return false;
-    c.to = bits_as_unsigned(inst->types[0]);
-    c.from = bits_as_unsigned(inst->types[1]);
+    c.to = inst->types[0];
+    c.from = inst->types[1];
     c.to_real = is_real(c.to);
     c.from_real = is_real(c.from);
     c.to_signed = is_signed(c.to);

@@ -263,8 +263,13 @@ static bool find_24(struct sc_alu_find *find, bool adds)
                             : "a &= 0xffffffu; b &= 0xffffffu; ";
     const char *top = minus ? "(a * b >> 16 | T_mulhii(a, b) << 16)"
                             : "(a * b >> 16 | T_mulhiu(a, b) << 16)";
-    sc_alu_result(find, find->type, sc_alu_operand(find, 0), "%sreturn %s%s;",
-                  cut, high ? top : "a * b", adds ? " + c" : "");
+    if (high && adds && minus && sc_alu_take(find, SC_MOD_sat))
+        sc_alu_result(find, find->type, sc_alu_operand(find, 0),
+                      "%sreturn T_satadd(%s, c);", cut, top);
+    else
+        sc_alu_result(find, find->type, sc_alu_operand(find, 0),
+                      "%sreturn %s%s;", cut, high ? top : "a * b",
+                      adds ? " + c" : "");
     return true;
 }
 

@@ -146,11 +146,6 @@ struct sc_gen {
 /** Leave the kernel to the interpreter. */
 _Noreturn void sc_gen_refuse(struct sc_gen *gen, const char *why);
 
-static inline bool sc_inst_has(const struct sc_inst *inst, enum sc_modifier m)
-{
-    return inst->mods[m / 64] >> m % 64 & 1;
-}
-
 /* ---- text.c ---- */
 
 /** Append; memory that runs out is refused like anything else. */

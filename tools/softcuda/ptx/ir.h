@@ -265,4 +265,10 @@ int sc_modifier_find(const char *text, size_t length);
 int sc_type_find(const char *text, size_t length);
 int sc_special_find(const char *text, size_t length);
 
+/** Whether the instruction has the modifier. */
+static inline bool sc_inst_has(const struct sc_inst *inst, enum sc_modifier m)
+{
+    return inst->mods[m / 64] >> m % 64 & 1;
+}
+
 #endif

@@ -11,7 +11,7 @@
 #include "ptx/lex.h"
 
 /* texts of a few megabytes name some hundred thousand things */
-#define SC_SYMBOL_BUCKETS 65536u
+#define SC_SYMBOL_BUCKETS 4096u
 #define SC_MAX_DEPTH      64u
 
 enum sc_symbol_kind {

@@ -29,9 +29,11 @@ TABLE_CASE(conversions_match, table_convert)
 TABLE_CASE(moves_and_constants_match, table_move)
 TABLE_CASE(video_instructions_match, table_video)
 
+TABLE_CASE(comparison_sweeps_match, table_sweep)
+
 SUITE_MAIN("softcuda opcodes", 60, integer_arithmetic_matches,
            carry_chains_match, logic_shifts_and_bits_match,
            float_arithmetic_matches, half_arithmetic_matches,
            approximations_keep_their_bounds, comparisons_and_selections_match,
            conversions_match, moves_and_constants_match,
-           video_instructions_match)
+           video_instructions_match, comparison_sweeps_match)
