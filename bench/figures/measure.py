@@ -23,9 +23,9 @@ VECADD_BLOCKS = ["4K", "8K", "16K", "32K", "64K", "128K", "256K", "512K",
 SKY_BLOCKS = ["4K", "16K", "64K", "256K", "512K", "1M", "2M"]
 SKY = ["points=512", "random_sets=300"]
 # Rounds over all cases, and edges of the stencil's volumes.
-ROUNDS = {"quick": {"seven": 2, "stencil": 2, "vecadd": 3, "sky": 2},
+ROUNDS = {"quick": {"seven": 5, "stencil": 2, "vecadd": 5, "sky": 3},
           "full": {"seven": 9, "stencil": 5, "vecadd": 9, "sky": 9}}
-EDGES = {"quick": [64, 96, 128], "full": [64, 96, 128, 160, 192, 256]}
+EDGES = {"quick": [64, 96, 128, 160], "full": [64, 96, 128, 160, 192, 256]}
 
 
 class Measuring:
