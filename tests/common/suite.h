@@ -18,6 +18,16 @@ static inline void suite_skip(const char *why)
     exit(77);
 }
 
+/** Run a suite that is complete. Return: the process exit status */
+static inline int suite_finish(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 /**
  * Run `n` cases as one suite.
  *
@@ -34,11 +44,7 @@ static inline int suite_run(const char *name, const TTest *const *cases,
     for (size_t i = 0; i < n; i++)
         tcase_add_test(tcase, cases[i]);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }
 
 /** `SUITE_MAIN("name", 30, case_a, case_b)` defines main(). */

@@ -266,9 +266,5 @@ int main(void)
     tcase_add_test_raise_signal(tcase, use_after_free_is_an_ordinary_fault,
                                 SIGSEGV);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_finish(suite);
 }

@@ -262,9 +262,5 @@ int main(void)
     tcase_add_loop_test(
         preloaded, errors_of_the_system_reach_the_ported_program, 0, count);
     suite_add_tcase(suite, preloaded);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }

@@ -458,15 +458,6 @@ int main(void)
         holes_have_their_line,
         endless_loop_is_cancelled,
     };
-    Suite *suite = suite_create("softcuda native: generated code");
-    TCase *tcase = tcase_create("generate");
-    tcase_set_timeout(tcase, 170);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        tcase_add_test(tcase, cases[i]);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run("softcuda native: generated code", cases,
+                     sizeof cases / sizeof *cases, 170);
 }

@@ -476,9 +476,5 @@ int main(void)
     tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, loops_in_steps_of_the_grid_agree);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }

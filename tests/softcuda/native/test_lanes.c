@@ -142,15 +142,6 @@ int main(void)
         loaded_addresses_are_the_same,
         lanes_outside_fault,
     };
-    Suite *suite = suite_create("softcuda native: lanes");
-    TCase *tcase = tcase_create("lanes");
-    tcase_set_timeout(tcase, 170);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        tcase_add_test(tcase, cases[i]);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run("softcuda native: lanes", cases,
+                     sizeof cases / sizeof *cases, 170);
 }

@@ -6,6 +6,7 @@
 #ifndef TESTS_SOFTCUDA_PTX_DEVICE_H
 #define TESTS_SOFTCUDA_PTX_DEVICE_H
 
+#include "common/suite.h"
 #include "exec/exec.h"
 
 #define DEVICE_BYTES ((size_t)64 << 20)
@@ -51,11 +52,7 @@ enum sc_exec_status device_launch(const struct sc_module *module,
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)              \
             tcase_add_test(tcase, cases[i]);                                   \
         suite_add_tcase(suite, tcase);                                         \
-        SRunner *runner = srunner_create(suite);                               \
-        srunner_run_all(runner, CK_NORMAL);                                    \
-        int failed = srunner_ntests_failed(runner);                            \
-        srunner_free(runner);                                                  \
-        return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;                      \
+        return suite_finish(suite);                                            \
     }
 
 #endif

@@ -218,9 +218,5 @@ int main(void)
     tcase_add_test(tcase, stack_that_runs_out_faults);
     tcase_add_test(tcase, managed_variables_come_from_their_own_place);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }

@@ -240,9 +240,5 @@ int main(void)
     tcase_add_test(tcase, every_truncation_is_refused_or_loads);
     tcase_add_test(tcase, fresh_nvcc_output_loads);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }

@@ -489,9 +489,5 @@ int main(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         tcase_add_test(tcase, cases[i]);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }

@@ -244,9 +244,5 @@ int main(void)
     tcase_add_test(tcase, device_memory_running_out_is_said);
     tcase_add_test(tcase, log_of_no_bytes_is_left_alone);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }

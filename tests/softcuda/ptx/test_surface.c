@@ -263,9 +263,5 @@ int main(void)
     tcase_add_test(tcase, trap_faults_outside_and_beside);
     tcase_add_test(tcase, reductions_count_every_lane);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }

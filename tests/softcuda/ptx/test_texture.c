@@ -471,9 +471,5 @@ int main(void)
     tcase_add_test(tcase, wrong_handles_fault);
     tcase_add_test(tcase, damaged_descriptors_do_no_harm);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_finish(suite);
 }
