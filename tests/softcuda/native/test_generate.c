@@ -4,6 +4,8 @@
  */
 #include "twice.h"
 
+#include "exec/module.h"
+
 #include <pthread.h>
 
 #define STORE "st.global.u32 [%d3], %r9;\n"
@@ -405,6 +407,35 @@ START_TEST(holes_have_their_line)
 }
 END_TEST
 
+/* An address would keep an object from being found again in another process. */
+START_TEST(text_holds_no_address_of_a_variable)
+{
+    static const char text[] = PTX_HEAD
+        ".global .u32 v[64];\n.const .u32 c[4];\n"
+        ".visible .entry k()\n{\n.reg .b32 %r<4>;.reg .b64 %d<4>;\n"
+        "mov.u32 %r1, %tid.x;\nld.const.u32 %r2, [c+4];\n"
+        "mov.u64 %d1, v;\nmad.wide.u32 %d2, %r1, 4, %d1;\n"
+        "st.global.u32 [%d2], %r2;\nst.global.u32 [v], %r2;\nret;\n}\n";
+    static const uint32_t block[3] = {32, 1, 1};
+    struct sc_native_code code;
+    device_open();
+    struct sc_module *module = device_load(text);
+    const struct sc_build_kernel *native = &module->kernels[0].native;
+    ck_assert(sc_native_generate(native->ir, native->func, block,
+                                 SC_NATIVE_GENERIC, &code));
+    ck_assert_uint_eq(module->variable_count, 2);
+    for (size_t i = 0; i < module->variable_count; i++) {
+        char address[20];
+        snprintf(address, sizeof address, "%llx",
+                 (unsigned long long)module->variables[i].address);
+        ck_assert_msg(!strstr(code.text, address), "%s", address);
+    }
+    free(code.text);
+    sc_module_unload(module);
+    device_close();
+}
+END_TEST
+
 static volatile int cancelled;
 
 static void *cancel_later(void *unused)
@@ -456,6 +487,7 @@ int main(void)
         reals_are_the_same,
         faults_have_their_line,
         holes_have_their_line,
+        text_holds_no_address_of_a_variable,
         endless_loop_is_cancelled,
     };
     return suite_run("softcuda native: generated code", cases,

@@ -323,15 +323,25 @@ static const char *find_mistake(const struct sc_kernel *kernel,
     return NULL;
 }
 
+/* While its native code is made the compiler, which many launches may wait for,
+ * gets a processor. */
+static uint32_t spare_workers(const struct job *job)
+{
+    uint32_t others = sc_pool_workers() - 1;
+    bool compiling = job->variant && !job->kernel->may_wait &&
+                     atomic_load(&job->variant->state) == SC_BUILD_WORKING;
+    return others && compiling ? others - 1 : others;
+}
+
 /* Workers beside the caller that the job is worth waking. */
 static uint32_t helpers_for(const struct job *job)
 {
-    uint64_t others = job->ctas - 1;
+    uint64_t others = job->ctas - 1, most = spare_workers(job);
     uint64_t guess = job->kernel->cta_ns;
     if (!job->kernel->may_wait && guess && job->ctas < ALONE_NS &&
         job->ctas * guess < ALONE_NS)
         return 0;
-    return others < UINT32_MAX ? (uint32_t)others : UINT32_MAX;
+    return (uint32_t)(others < most ? others : most);
 }
 
 /* CTAs that are taken at once. */

@@ -203,6 +203,7 @@ static void load_text(struct sc_module *module, const char *ptx, size_t bytes)
     /* messages and statements point into the text, so the module keeps it */
     char *text = sc_load_text(&module->load, ptx, bytes);
     module->ir = sc_ptx_parse(&module->load, text, bytes);
+    module->ir->window_base = module->space.window_base;
     if (module->ir->sm > (uint32_t)module->space.sm)
         sc_load_fail(&module->load, SC_LOAD_UNSUPPORTED, 0,
                      "text is for sm_%u, this device is sm_%d", module->ir->sm,

@@ -54,6 +54,7 @@ struct sc_address {
     struct sc_shape shape;
     struct sc_operand base; /* a register, or a number in `offset` only */
     bool is_fixed;
+    bool in_window; /* fixed: `offset` counts from there */
     enum sc_lane_class class;
     uint64_t offset;
 };

@@ -39,6 +39,7 @@ struct sc_address sc_emit_address(struct sc_gen *gen,
     at.offset += base->bits;
     if (base->kind == SC_OPERAND_SYMBOL) {
         at.offset += sc_gen_offset(gen, base->var);
+        at.in_window = sc_gen_in_window(base->var);
         /* a generic access of a variable goes straight to its space */
         if (at.mode == SC_MODE_GENERIC)
             at.mode = mode_of_var(base->var);
@@ -54,7 +55,8 @@ struct sc_value sc_emit_base(struct sc_gen *gen, const struct sc_address *at)
     unsigned long long offset = at->offset;
     (void)gen;
     if (at->is_fixed)
-        snprintf(v.text, sizeof v.text, "(uint64_t)0x%llxull", offset);
+        snprintf(v.text, sizeof v.text, "(%s0x%llxull)",
+                 at->in_window ? "window + " : "(uint64_t)", offset);
     else if (!offset)
         snprintf(v.text, sizeof v.text, "(uint64_t)r%u", at->base.reg);
     else
@@ -67,11 +69,8 @@ struct sc_value sc_emit_lanes(struct sc_gen *gen, const struct sc_address *at,
                               uint32_t part)
 {
     struct sc_value v;
-    if (at->is_fixed) {
-        snprintf(v.text, sizeof v.text, "v_bc64(0x%llxull)",
-                 (unsigned long long)at->offset);
-        return v;
-    }
+    if (at->is_fixed)
+        return sc_gen_spread(SC_LANE_64, sc_emit_base(gen, at).text);
     struct sc_value base =
         sc_gen_vector(gen, &at->base, at->class, SC_T_u64, part);
     const char *format = at->class == SC_LANE_64

@@ -249,7 +249,10 @@ struct sc_value sc_gen_vector(struct sc_gen *gen,
                               uint32_t part);
 /** A scalar turned into a vector. */
 struct sc_value sc_gen_spread(enum sc_lane_class class, const char *scalar);
-/** Address an operand stands for: see struct sc_address in emit.h. */
+/** Whether a variable lies in device memory. */
+bool sc_gen_in_window(const struct sc_var *var);
+/** Where a variable lies in its space; from the start of the window, which is
+ *  another one in each process, so that objects can be kept. */
 uint64_t sc_gen_offset(struct sc_gen *gen, const struct sc_var *var);
 
 #endif

@@ -63,10 +63,16 @@ static uint64_t real_bits(const struct sc_operand *operand, uint32_t bytes)
     return low;
 }
 
+bool sc_gen_in_window(const struct sc_var *var)
+{
+    return var->space == SC_SPACE_GLOBAL || var->space == SC_SPACE_CONST;
+}
+
 uint64_t sc_gen_offset(struct sc_gen *gen, const struct sc_var *var)
 {
-    if (var->space == SC_SPACE_PARAM || var->space == SC_SPACE_GLOBAL ||
-        var->space == SC_SPACE_CONST)
+    if (sc_gen_in_window(var))
+        return var->address - gen->ir->window_base;
+    if (var->space == SC_SPACE_PARAM)
         return var->address;
     for (uint32_t i = 0; i < gen->offset_count; i++)
         if (gen->offsets[i].var == var)
@@ -159,6 +165,18 @@ static struct sc_value special_vector(struct sc_gen *gen, uint32_t special,
 
 /* ---- operands ---- */
 
+static struct sc_value symbol(struct sc_gen *gen,
+                              const struct sc_operand *operand,
+                              enum sc_lane_class class, uint32_t bytes)
+{
+    uint64_t offset = sc_gen_offset(gen, operand->var) + operand->bits;
+    if (!sc_gen_in_window(operand->var))
+        return number(class, offset, bytes);
+    return value("(%s)(window + 0x%llxull)",
+                 class == SC_LANE_64 ? "uint64_t" : "uint32_t",
+                 (unsigned long long)offset);
+}
+
 struct sc_value sc_gen_scalar(struct sc_gen *gen,
                               const struct sc_operand *operand,
                               enum sc_lane_class class, enum sc_type type)
@@ -177,8 +195,7 @@ struct sc_value sc_gen_scalar(struct sc_gen *gen,
     case SC_OPERAND_SPECIAL:
         return special_scalar(gen, operand->reg, class);
     case SC_OPERAND_SYMBOL:
-        return number(class, sc_gen_offset(gen, operand->var) + operand->bits,
-                      bytes);
+        return symbol(gen, operand, class, bytes);
     default:
         sc_gen_refuse(gen, "it has an operand the generator lacks");
     }

@@ -237,6 +237,7 @@ struct sc_ir {
     /* .local of every thread through which calls that stay calls pass
      * arguments and results; NULL = there are none */
     struct sc_var *arguments;
+    uint64_t window_base; /* of the device the variables are placed in */
 };
 
 /** Value of a function's address; never a device address. */
