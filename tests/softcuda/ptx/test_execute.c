@@ -248,6 +248,36 @@ START_TEST(atomics_from_all_workers_lose_nothing)
 }
 END_TEST
 
+/* One block writes equal components, another counts unequal ones. */
+START_TEST(vectors_that_are_watched_move_at_once)
+{
+    enum { LANES = 32 };
+    struct sc_module *module = device_load(
+        ENTRY(OUT, "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
+                   "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, 0;\nmov.u32 %r4, 0;\n"
+                   "mul.wide.u32 %rd2, %r1, 16;\nadd.s64 %rd2, %rd1, %rd2;\n"
+                   "mul.wide.u32 %rd3, %r1, 8;\nadd.s64 %rd3, %rd1, %rd3;\n"
+                   "setp.ne.u32 %p1, %r2, 0;\n"
+                   "LOOP:\nadd.u32 %r3, %r3, 1;\n@%p1 bra LOOK;\n"
+                   "st.relaxed.gpu.v4.u32 [%rd2], {%r3,%r3,%r3,%r3};\n"
+                   "st.relaxed.gpu.v2.u32 [%rd3+512], {%r3,%r3};\nbra NEXT;\n"
+                   "LOOK:\nld.relaxed.gpu.v4.u32 {%r5,%r6,%r7,%r8}, [%rd2];\n"
+                   "ld.relaxed.gpu.v2.u32 {%r9,%r10}, [%rd3+512];\n"
+                   "xor.b32 %r5, %r5, %r8;\nxor.b32 %r6, %r6, %r7;\n"
+                   "xor.b32 %r9, %r9, %r10;\nor.b32 %r5, %r5, %r6;\n"
+                   "or.b32 %r5, %r5, %r9;\nsetp.ne.u32 %p2, %r5, 0;\n"
+                   "@%p2 add.u32 %r4, %r4, 1;\n"
+                   "NEXT:\nsetp.lt.u32 %p3, %r3, 20000;\n@%p3 bra LOOP;\n"
+                   "red.global.add.u32 [%rd1+768], %r4;\nret;\n"));
+    uint32_t *out = device_alloc(1024);
+    struct sc_exec_fault fault;
+    ck_assert_int_eq(device_launch(module, 2, LANES, &out, 8, &fault), 0);
+    ck_assert_uint_eq(out[0], 20000);
+    ck_assert_uint_eq(out[768 / 4], 0);
+    sc_module_unload(module);
+}
+END_TEST
+
 START_TEST(spin_lock_between_lanes_of_a_warp_makes_progress)
 {
     struct sc_module *module = device_load(
@@ -468,6 +498,7 @@ int main(void)
         vector_loads_and_local_arrays_keep_components,
         constants_and_pointers_are_initialised,
         atomics_from_all_workers_lose_nothing,
+        vectors_that_are_watched_move_at_once,
         spin_lock_between_lanes_of_a_warp_makes_progress,
         shuffles_wait_for_lanes_that_come_later,
         indexed_branch_goes_through_its_table,

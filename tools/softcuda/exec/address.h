@@ -45,6 +45,17 @@ static inline char *sc_address_slow(const struct sc_strip *strip,
                : NULL;
 }
 
+/** Address a lane accesses; the slot `a` holds `bytes` of each lane's. */
+static inline uint64_t sc_address_at(const struct sc_op *op,
+                                     const struct sc_strip *strip,
+                                     uint32_t lane, uint32_t bytes)
+{
+    const char *slot = strip->file + op->a;
+    uint64_t base = bytes == 8 ? ((const uint64_t *)(const void *)slot)[lane]
+                               : ((const uint32_t *)(const void *)slot)[lane];
+    return base + (uint64_t)op->imm;
+}
+
 /** Host address of one lane's access; NULL: misaligned or nowhere. */
 static inline char *sc_address_lane(const struct sc_strip *strip,
                                     enum sc_address_mode mode, uint32_t lane,

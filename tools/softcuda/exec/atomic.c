@@ -82,14 +82,6 @@ static uint32_t pair_bf16(uint32_t x, uint32_t y)
 LOOP(add_f16x2, uint32_t, pair_f16(old, b))
 LOOP(add_bf16x2, uint32_t, pair_bf16(old, b))
 
-static uint64_t address_of(const struct sc_op *op, const struct sc_strip *strip,
-                           uint32_t lane)
-{
-    uint64_t base = op->e == 8 ? SC_SLOT(const uint64_t, a)[lane]
-                               : SC_SLOT(const uint32_t, a)[lane];
-    return base + (uint64_t)op->imm;
-}
-
 #define HANDLER(name, t)                                                       \
     static const struct sc_op *run_##name(const struct sc_op *op,              \
                                           struct sc_strip *strip)              \
@@ -102,7 +94,7 @@ static uint64_t address_of(const struct sc_op *op, const struct sc_strip *strip,
         for (uint32_t w = 0; w < strip->padded / 32; w++) {                    \
             for (uint32_t left = strip->bits[w]; left; left &= left - 1) {     \
                 uint32_t lane = w * 32 + (uint32_t)__builtin_ctz(left);        \
-                uint64_t at = address_of(op, strip, lane);                     \
+                uint64_t at = sc_address_at(op, strip, lane, op->e);           \
                 char *p =                                                      \
                     sc_address_lane(strip, (enum sc_address_mode)op->mode,     \
                                     lane, at, sizeof(t));                      \

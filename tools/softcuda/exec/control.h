@@ -30,6 +30,15 @@ const struct sc_op *sc_control_part(const struct sc_op *op,
 SC_DECLARE_OP(sc_op_fence);
 SC_DECLARE_OP(sc_op_spin); /* a place where another lane may be waited for */
 
+/* ---- whole.c ---- a: address, imm: added; components in d, b, c, e ---- */
+#define SC_WHOLE(count, size, address)                                         \
+    (uint16_t)((count) | (size) << 4 | (address) << 8)
+#define SC_WHOLE_COUNT(flags)   ((flags)&15u)
+#define SC_WHOLE_SIZE(flags)    ((flags) >> 4 & 15u)
+#define SC_WHOLE_ADDRESS(flags) ((uint32_t)(flags) >> 8)
+SC_DECLARE_OP(sc_op_load_whole);
+SC_DECLARE_OP(sc_op_store_whole);
+
 /* ---- call.c ---- d: slot for the place to return to ---- */
 SC_DECLARE_OP(sc_op_call);          /* target: first op of the function */
 SC_DECLARE_OP(sc_op_call_indirect); /* a: the function's address */

@@ -182,19 +182,39 @@ static void check_vector(struct sc_lower *lower, const struct address *address,
     op->flags = (uint16_t)total;
 }
 
-static void lower_load(struct sc_lower *lower)
+/* Whether other threads may watch a vector access that fits into one of the
+ * host's. */
+static bool is_whole(const struct sc_lower *lower, bool watched,
+                     const struct sc_operand *parts, uint32_t n, uint32_t size)
 {
-    bool acquire, release;
-    bool spin = take_ordering(lower, &acquire, &release);
-    uint32_t n = take_vector(lower);
-    enum sc_space_kind space = sc_lower_space(lower);
-    enum sc_type type = memory_type(lower);
+    bool fits = watched && n > 1 && size >= 4 && n * size <= 16;
+    for (uint32_t i = 0; fits && i < n; i++) {
+        uint32_t have = sc_lower_reg_bytes(lower, &parts[i]);
+        fits = !have || have == size;
+    }
+    return fits;
+}
+
+static void emit_whole(struct sc_lower *lower, sc_handler run,
+                       const struct address *address, const uint32_t *slots,
+                       uint32_t n, uint32_t size)
+{
+    struct sc_op *op = sc_lower_emit(lower, run);
+    op->d = slots[0];
+    op->b = slots[1];
+    op->c = slots[2];
+    op->e = slots[3];
+    op->a = address->slot;
+    op->imm = (int64_t)address->offset;
+    op->mode = address->mode;
+    op->flags = SC_WHOLE(n, size, address->bytes);
+}
+
+static void load_parts(struct sc_lower *lower, struct address address,
+                       const struct sc_operand *to, uint32_t n,
+                       enum sc_type type)
+{
     uint32_t size = sc_type_bytes(type);
-    sc_lower_count(lower, 2, 2);
-    const struct sc_operand *to =
-        components(lower, sc_lower_operand(lower, 0), n);
-    struct address address =
-        parse_address(lower, sc_lower_operand(lower, 1), space);
     if (n > 1)
         check_vector(lower, &address, n * size);
     for (uint32_t i = 0; i < n; i++) {
@@ -218,16 +238,61 @@ static void lower_load(struct sc_lower *lower)
         op->imm = (int64_t)(address.offset + i * size);
         op->mode = address.mode;
     }
+}
+
+static void lower_load(struct sc_lower *lower)
+{
+    bool acquire, release;
+    bool spin = take_ordering(lower, &acquire, &release);
+    uint32_t n = take_vector(lower);
+    enum sc_space_kind space = sc_lower_space(lower);
+    enum sc_type type = memory_type(lower);
+    uint32_t size = sc_type_bytes(type);
+    sc_lower_count(lower, 2, 2);
+    const struct sc_operand *to =
+        components(lower, sc_lower_operand(lower, 0), n);
+    struct address address =
+        parse_address(lower, sc_lower_operand(lower, 1), space);
+    if (is_whole(lower, spin, to, n, size)) {
+        uint32_t slots[4] = {0};
+        for (uint32_t i = 0; i < n; i++)
+            slots[i] = sc_lower_dest(lower, &to[i], size);
+        emit_whole(lower, sc_op_load_whole, &address, slots, n, size);
+    } else {
+        load_parts(lower, address, to, n, type);
+    }
     if (acquire)
         sc_lower_emit(lower, sc_op_fence);
     if (spin)
         sc_lower_emit(lower, sc_op_spin);
 }
 
+static void store_parts(struct sc_lower *lower, struct address address,
+                        const struct sc_operand *from, uint32_t n,
+                        enum sc_type type)
+{
+    uint32_t size = sc_type_bytes(type);
+    if (n > 1)
+        check_vector(lower, &address, n * size);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t have = sc_lower_reg_bytes(lower, &from[i]);
+        if (!have)
+            have = size == 1 ? 2 : size;
+        uint32_t b = sc_lower_source(lower, &from[i], have,
+                                     have == size ? type : sc_lower_bits(have));
+        struct sc_op *op = sc_lower_emit(
+            lower, lower->isa->store(size, have, address.mode, address.bytes));
+        op->a = address.slot;
+        op->b = b;
+        op->imm = (int64_t)(address.offset + i * size);
+        op->mode = address.mode;
+    }
+}
+
 static void lower_store(struct sc_lower *lower)
 {
     bool acquire, release;
-    take_ordering(lower, &acquire, &release);
+    bool watched = take_ordering(lower, &acquire, &release);
     uint32_t n = take_vector(lower);
     enum sc_space_kind space = sc_lower_space(lower);
     enum sc_type type = memory_type(lower);
@@ -243,20 +308,13 @@ static void lower_store(struct sc_lower *lower)
         components(lower, sc_lower_operand(lower, 1), n);
     if (release)
         sc_lower_emit(lower, sc_op_fence);
-    if (n > 1)
-        check_vector(lower, &address, n * size);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t have = sc_lower_reg_bytes(lower, &from[i]);
-        if (!have)
-            have = size == 1 ? 2 : size;
-        uint32_t b = sc_lower_source(lower, &from[i], have,
-                                     have == size ? type : sc_lower_bits(have));
-        struct sc_op *op = sc_lower_emit(
-            lower, lower->isa->store(size, have, address.mode, address.bytes));
-        op->a = address.slot;
-        op->b = b;
-        op->imm = (int64_t)(address.offset + i * size);
-        op->mode = address.mode;
+    if (is_whole(lower, watched, from, n, size)) {
+        uint32_t slots[4] = {0};
+        for (uint32_t i = 0; i < n; i++)
+            slots[i] = sc_lower_source(lower, &from[i], size, type);
+        emit_whole(lower, sc_op_store_whole, &address, slots, n, size);
+    } else {
+        store_parts(lower, address, from, n, type);
     }
     if (acquire)
         sc_lower_emit(lower, sc_op_fence);

@@ -42,6 +42,19 @@ static bool is_barrier(const struct sc_inst *inst)
            !sc_inst_has(inst, SC_MOD_warp);
 }
 
+/* A vector in memory of all threads that others may watch. */
+static bool is_watched_vector(const struct sc_inst *inst)
+{
+    return (inst->opcode == SC_OP_ld || inst->opcode == SC_OP_st) &&
+           (sc_inst_has(inst, SC_MOD_v2) || sc_inst_has(inst, SC_MOD_v4)) &&
+           (sc_inst_has(inst, SC_MOD_volatile) ||
+            sc_inst_has(inst, SC_MOD_relaxed) ||
+            sc_inst_has(inst, SC_MOD_acquire) ||
+            sc_inst_has(inst, SC_MOD_release)) &&
+           !sc_inst_has(inst, SC_MOD_shared) &&
+           !sc_inst_has(inst, SC_MOD_local);
+}
+
 static void look_at(struct sc_gen *gen, const struct sc_inst *inst)
 {
     gen->inst = inst;
@@ -49,6 +62,8 @@ static void look_at(struct sc_gen *gen, const struct sc_inst *inst)
     gen->has_barrier |= is_barrier(inst);
     if (inst->opcode == SC_OP_call)
         sc_gen_refuse(gen, "the generator lacks calls");
+    if (is_watched_vector(inst))
+        sc_gen_refuse(gen, "the generator moves components one by one");
     if (is_barrier(inst) && sc_inst_has(inst, SC_MOD_arrive))
         sc_gen_refuse(gen, "the generator lacks bar.arrive");
     if (is_barrier(inst) && inst->guarded)
