@@ -70,6 +70,12 @@ static inline bool sc_spin_now(struct sc_spin *spin)
                0;
 }
 
+/** What made it vain has changed: try again. */
+static inline void sc_spin_renew(struct sc_spin *spin)
+{
+    atomic_store_explicit(&spin->luck, SC_SPIN_MOST, memory_order_relaxed);
+}
+
 /** What was waited for came while spinning, or it did not. */
 static inline void sc_spin_told(struct sc_spin *spin, bool came)
 {

@@ -170,11 +170,12 @@ struct sc_shared {
     /* Commands: bytes ever written, bytes ever read.  Written by one side
      * each, on lines of their own. */
     _Alignas(64) _Atomic uint32_t head;
+    _Atomic int32_t driver_cpu; /* where `head` was written last */
     _Alignas(64) _Atomic uint32_t tail;
     _Atomic uint32_t device_sleeps;
-    _Atomic int32_t waker_cpu; /* processor of who woke the device last */
     /* Results ever written. */
     _Alignas(64) _Atomic uint32_t done;
+    _Atomic int32_t device_cpu; /* where `done` was written last */
     _Alignas(64) _Atomic uint32_t driver_sleeps;
     /* Value of `done` from which a sleeping driver wants to be woken. */
     _Atomic uint32_t wake_at;

@@ -5,6 +5,7 @@
  */
 #include "device/serve.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,20 @@ static uint32_t spin_for_commands(uint32_t tail)
     }
 }
 
+static uint32_t sleep_for_commands(uint32_t tail)
+{
+    uint32_t head;
+    for (;;) {
+        atomic_store(&channel->device_sleeps, 1);
+        head = atomic_load(&channel->head);
+        if (head != tail)
+            break;
+        sc_futex_wait(&channel->head, tail, NULL);
+    }
+    atomic_store_explicit(&channel->device_sleeps, 0, memory_order_relaxed);
+    return head;
+}
+
 static uint32_t wait_for_commands(uint32_t tail)
 {
     static struct sc_spin spins;
@@ -75,18 +90,12 @@ static uint32_t wait_for_commands(uint32_t tail)
     if (sc_spin_now(&spins)) {
         head = spin_for_commands(tail);
         sc_spin_told(&spins, head != tail);
-        if (head != tail)
-            return head;
     }
-    for (;;) {
-        atomic_store(&channel->device_sleeps, 1);
-        head = atomic_load(&channel->head);
-        if (head != tail)
-            break;
-        sc_futex_wait(&channel->head, tail, NULL);
-    }
-    atomic_store_explicit(&channel->device_sleeps, 0, memory_order_relaxed);
-    sc_aside(atomic_load_explicit(&channel->waker_cpu, memory_order_relaxed));
+    if (head == tail)
+        head = sleep_for_commands(tail);
+    if (sc_aside(
+            atomic_load_explicit(&channel->driver_cpu, memory_order_relaxed)))
+        sc_spin_renew(&spins);
     return head;
 }
 
@@ -94,6 +103,8 @@ static void publish(struct sc_result result)
 {
     uint32_t done = atomic_load_explicit(&channel->done, memory_order_relaxed);
     channel->results[done % SC_RESULT_SLOTS] = result;
+    atomic_store_explicit(&channel->device_cpu, sched_getcpu(),
+                          memory_order_relaxed);
     atomic_store(&channel->done, done + 1);
     if ((int32_t)(done + 1 - atomic_load(&channel->wake_at)) >= 0 &&
         atomic_load(&channel->driver_sleeps) &&

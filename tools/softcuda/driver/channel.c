@@ -160,13 +160,18 @@ static void pump(struct sc_device *device)
     }
     if (channel->head == before)
         return;
+    atomic_store_explicit(&channel->shared->driver_cpu, sched_getcpu(),
+                          memory_order_relaxed);
     atomic_store(&channel->shared->head, channel->head);
     if (atomic_load(&channel->shared->device_sleeps) &&
-        atomic_exchange(&channel->shared->device_sleeps, 0)) {
-        atomic_store_explicit(&channel->shared->waker_cpu, sched_getcpu(),
-                              memory_order_relaxed);
+        atomic_exchange(&channel->shared->device_sleeps, 0))
         sc_futex_wake(&channel->shared->head);
-    }
+}
+
+bool sc_channel_is_beside(const struct sc_device *device)
+{
+    return atomic_load_explicit(&device->channel.shared->device_cpu,
+                                memory_order_relaxed) == sched_getcpu();
 }
 
 void sc_channel_push(struct sc_device *device, struct sc_op *op)

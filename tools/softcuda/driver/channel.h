@@ -28,6 +28,10 @@ void sc_channel_push(struct sc_device *device, struct sc_op *op);
  *  Thread: holds sc_sched_lock. */
 void sc_channel_want(struct sc_op *op);
 
+/** Is the device on the processor of the calling thread, whose spinning would
+ *  keep it from working? Thread: any */
+bool sc_channel_is_beside(const struct sc_device *device);
+
 /** A spinning thread collects results itself: the device need not wake anybody
  *  until sc_channel_unquiet.  Return: whether that has to be called. */
 bool sc_channel_quiet(struct sc_device *device);

@@ -261,7 +261,7 @@ static bool spin_beyond(struct sc_op *op, uint32_t from)
     static struct sc_spin spins;
     if (is_beyond(op, from))
         return true;
-    if (!sc_spin_now(&spins))
+    if (sc_channel_is_beside(op->device) || !sc_spin_now(&spins))
         return false;
     bool quiet = sc_channel_quiet(op->device);
     uint64_t until = sc_now_ns() + SPIN_NS;

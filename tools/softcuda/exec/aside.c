@@ -17,18 +17,18 @@ void sc_aside_init(void)
     sched_getaffinity(0, sizeof allowed, &allowed);
 }
 
-void sc_aside(int cpu)
+bool sc_aside(int cpu)
 {
     static _Thread_local uint64_t moved;
     uint64_t now;
     if (cpu < 0 || cpu >= CPU_SETSIZE || cpu != sched_getcpu() ||
         (now = sc_now_ns()) - moved < LEAST_NS)
-        return;
+        return false;
     cpu_set_t others = allowed;
     CPU_CLR((size_t)cpu, &others);
-    if (CPU_COUNT(&others))
-        sched_setaffinity(0, sizeof others, &others);
     moved = now;
+    return CPU_COUNT(&others) &&
+           sched_setaffinity(0, sizeof others, &others) == 0;
 }
 
 void sc_aside_end(void)

@@ -7,12 +7,15 @@
 #ifndef SOFTCUDA_EXEC_ASIDE_H
 #define SOFTCUDA_EXEC_ASIDE_H
 
+#include <stdbool.h>
+
 /** Note which processors the process may use; before any call of sc_aside. */
 void sc_aside_init(void);
 
 /** Where the calling thread is on processor `cpu` and may use others, keep it
- *  to those; now and then at most, since moving costs more than a wake. */
-void sc_aside(int cpu);
+ *  to those; now and then at most, since moving costs more than a wake. Return:
+ *  whether it moved */
+bool sc_aside(int cpu);
 
 /** Let the calling thread, which has its creator's limits, use them all. */
 void sc_aside_end(void);
