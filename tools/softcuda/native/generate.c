@@ -27,12 +27,6 @@ static const char abi_text[] =
 #include <native/abi.inc>
     ;
 
-/* gcc 12 has put two spilled vectors that were both needed into one slot. */
-static const char care_text[] =
-    "#if defined(__GNUC__) && !defined(__clang__)\n"
-    "#pragma GCC optimize(\"no-ira-share-spill-slots\")\n"
-    "#endif\n";
-
 void sc_gen_refuse(struct sc_gen *gen, const char *why)
 {
     const struct sc_inst *inst = gen->inst;
@@ -310,8 +304,7 @@ static void write_text(struct sc_gen *gen, struct sc_text *text)
     sc_emit_places(gen);
     if (gen->alu.failed)
         sc_gen_refuse(gen, "arithmetic of it is not there");
-    sc_text_put(gen, text, "%s%s%s", care_text, abi_text,
-                sc_alu_prelude(gen->isa));
+    sc_text_put(gen, text, "%s%s", abi_text, sc_alu_prelude(gen->isa));
     put_constants(gen, text);
     sc_text_put(gen, text, "%s%s", gen->alu.text ? gen->alu.text : "",
                 gen->library.data ? gen->library.data : "");
