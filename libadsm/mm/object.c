@@ -285,6 +285,14 @@ int adsm_object_back(struct adsm_object *object)
     return rc;
 }
 
+/* Bytes of chunks [0, chunk) that blocks lie in; those behind have no pages. */
+static size_t chunks_end(const struct adsm_object *object, size_t chunk)
+{
+    size_t blocks = (size_t)object->block_count << object->block_shift;
+    size_t end = chunk * CHUNK_BYTES;
+    return blocks < end ? blocks : end;
+}
+
 /* Commit and pin chunks [first, last) that are not yet; host_lock is held. */
 static int commit_chunks(struct adsm_object *object, size_t first, size_t last)
 {
@@ -296,17 +304,15 @@ static int commit_chunks(struct adsm_object *object, size_t first, size_t last)
             c++;
             continue;
         }
-        int rc = adsm_arena_commit(&object->shadow, c * CHUNK_BYTES,
-                                   (end - c) * CHUNK_BYTES);
+        size_t at = c * CHUNK_BYTES, bytes = chunks_end(object, end) - at;
+        int rc = adsm_arena_commit(&object->shadow, at, bytes);
         if (rc != ADSM_OK)
             return rc;
-        for (; c < end; c++) {
-            adsm_dma_pin(object->home, object->shadow.shadow + c * CHUNK_BYTES,
-                         CHUNK_BYTES);
+        adsm_dma_pin(object->home, object->shadow.shadow + at, bytes);
+        for (; c < end; c++)
             atomic_fetch_or_explicit(&object->committed[c / 64],
                                      UINT64_C(1) << (c % 64),
                                      memory_order_release);
-        }
     }
     return ADSM_OK;
 }

@@ -26,7 +26,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define PIECE_SHIFT 21 /* of a bit in `present` */
+#define PIECE_SHIFT 16 /* of a bit in `present` */
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
@@ -140,21 +140,27 @@ static uint8_t *open_view(struct sc_device *device)
     return base;
 }
 
-static bool take_piece(struct sc_view *view, uint64_t piece)
+static bool is_present(const struct sc_view *view, uint64_t piece)
 {
-    _Atomic uint64_t *word = &view->present[piece / 64];
-    uint64_t bit = 1ull << piece % 64;
-    if (atomic_load_explicit(word, memory_order_relaxed) & bit)
-        return true;
-    uint64_t at = piece << PIECE_SHIFT;
-    uint64_t bytes = 1ull << PIECE_SHIFT;
+    return atomic_load_explicit(&view->present[piece / 64],
+                                memory_order_relaxed) >>
+               piece % 64 &
+           1;
+}
+
+/* Map the pages of pieces [first, end), none of which is present. */
+static bool take_pieces(struct sc_view *view, uint64_t first, uint64_t end)
+{
+    uint64_t at = first << PIECE_SHIFT, bytes = (end - first) << PIECE_SHIFT;
     if (bytes > view->bytes - at)
         bytes = view->bytes - at;
     /* reading maps more than one page at a time, and writable ones */
     if (!populate((uint64_t)(uintptr_t)view->base + at, bytes,
                   MADV_POPULATE_READ))
         return false;
-    atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+    for (uint64_t piece = first; piece < end; piece++)
+        atomic_fetch_or_explicit(&view->present[piece / 64], 1ull << piece % 64,
+                                 memory_order_relaxed);
     return true;
 }
 
@@ -164,10 +170,17 @@ uint8_t *sc_view_at(struct sc_device *device, uint64_t offset, uint64_t bytes)
     uint8_t *base = atomic_load_explicit(&view->base, memory_order_acquire);
     if (!base && (view->refused || !(base = open_view(device))))
         return NULL;
-    uint64_t last = (offset + bytes - 1) >> PIECE_SHIFT;
-    for (uint64_t piece = offset >> PIECE_SHIFT; piece <= last; piece++)
-        if (!take_piece(view, piece))
+    uint64_t piece = offset >> PIECE_SHIFT;
+    uint64_t end = ((offset + bytes - 1) >> PIECE_SHIFT) + 1;
+    while (piece < end) {
+        uint64_t first = piece;
+        while (piece < end && !is_present(view, piece))
+            piece++;
+        if (piece > first && !take_pieces(view, first, piece))
             return NULL;
+        while (piece < end && is_present(view, piece))
+            piece++;
+    }
     return base + offset;
 }
 

@@ -16,10 +16,11 @@ struct sc_device;
 
 /** Zeroed: not opened yet. */
 struct sc_view {
-    _Atomic(uint8_t *) base;   /* NULL: not open */
-    _Atomic bool refused;      /* for good */
-    uint64_t bytes;            /* of the file */
-    _Atomic uint64_t *present; /* a bit for each 2 MiB whose pages are mapped */
+    _Atomic(uint8_t *) base; /* NULL: not open */
+    _Atomic bool refused;    /* for good */
+    uint64_t bytes;          /* of the file */
+    _Atomic uint64_t
+        *present; /* a bit for each 64 KiB whose pages are mapped */
 };
 
 /**
