@@ -4,9 +4,13 @@
  * values of its parameters, which may lie in shared memory that the release
  * closes, the argument list is resolved before that.
  */
+#include "base/option.h"
 #include "interpose/cuda_driver.h"
+#include "interpose/cuda_module.h"
 #include "interpose/cuda_state.h"
 #include "mm/bulk.h"
+
+#include <string.h>
 
 enum { ARGUMENTS_MOST = 256, ARGUMENT_BYTES_MOST = 4096, EXTRA_MOST = 8 };
 
@@ -62,6 +66,7 @@ static CUresult resolve_extra(struct arguments *a, void **extra)
     const void *buffer = NULL;
     int i, place = -1;
     a->extra = extra;
+    a->extra_bytes = 0;
     if (!extra)
         return CUDA_SUCCESS;
     for (i = 0; i + 2 < EXTRA_MOST && extra[i] != CUDA_PARAM_END; i += 2) {
@@ -91,12 +96,70 @@ struct call {
     struct adsm_accel *accel; /* NULL: nothing to keep coherent             */
 };
 
-/* Release everything to a kernel on `stream`. */
-static CUresult release_all(struct call *call)
+/* Eight bytes of the arguments, which are plain memory. */
+static bool argument_at(const struct arguments *a,
+                        const struct ptx_place *place, uint64_t *value)
+{
+    if (a->params) {
+        memcpy(value, (char *)a->params[place->param] + place->offset,
+               sizeof *value);
+        return true;
+    }
+    for (int i = 0; a->extra && a->extra[i] != CUDA_PARAM_END; i += 2)
+        if (a->extra[i] == CUDA_PARAM_BUFFER &&
+            place->at + sizeof *value <= a->extra_bytes) {
+            memcpy(value, (char *)a->extra[i + 1] + place->at, sizeof *value);
+            return true;
+        }
+    return false;
+}
+
+/* No address lies that low, or that high: sizes and strides. */
+static bool is_small(uint64_t value)
+{
+    return value < UINT64_C(1) << 32 || value > -(UINT64_C(1) << 32);
+}
+
+static bool is_in_object(const void *at)
+{
+    struct adsm_object *object = adsm_index_acquire(at);
+    if (object)
+        adsm_rwlock_release_shared(&object->lock);
+    return object != NULL;
+}
+
+/* Return: NULL: the launch may write to any object. */
+static const struct adsm_written *written_by(CUfunction function,
+                                             const struct arguments *a,
+                                             struct adsm_written *written)
+{
+    struct ptx_kernel kernel;
+    uint64_t value;
+    if (adsm_options_get()->kernel_writes != ADSM_OPT_KERNEL_WRITES_PTX ||
+        !cuda_module_kernel(function, &kernel) || kernel.anywhere)
+        return NULL;
+    written->count = 0;
+    for (unsigned i = 0; i < kernel.count; i++) {
+        if (!argument_at(a, &kernel.place[i], &value))
+            return NULL;
+        if (is_small(value))
+            continue;
+        const uint8_t *at = (const uint8_t *)(uintptr_t)value;
+        if (!is_in_object(at))
+            return NULL;
+        written->at[written->count++] = at;
+    }
+    return written;
+}
+
+/* Release everything to a kernel on `stream`, which writes to `written` only
+ * where that is not NULL. */
+static CUresult release_all(struct call *call,
+                            const struct adsm_written *written)
 {
     hook_enter();
     int status = adsm_boundary_call(call->accel, call->order.stream, NULL, NULL,
-                                    0, false);
+                                    0, written, false);
     hook_leave();
     return cuda_result("a launch", status);
 }
@@ -135,8 +198,9 @@ static CUresult called(const struct call *call, CUresult result)
     CUresult result = resolve_params(&list, kernel, params);                   \
     if (!result)                                                               \
         result = resolve_extra(&list, extras);                                 \
+    struct adsm_written written;                                               \
     if (!result)                                                               \
-        result = release_all(&call);                                           \
+        result = release_all(&call, written_by(kernel, &list, &written));      \
     return result ? result : called(&call, CUDA_SUBMIT(real, args))
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
@@ -235,7 +299,7 @@ CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
     struct call call = call_of(stream, per_thread);                            \
     if (!call.accel)                                                           \
         return CUDA_CALL(real, args);                                          \
-    CUresult result = release_all(&call);                                      \
+    CUresult result = release_all(&call, NULL);                                \
     return result ? result : called(&call, CUDA_SUBMIT(real, args))
 
 CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)

@@ -11,6 +11,7 @@
 #include "base/stats.h"
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
+#include "interpose/cuda_module.h"
 #include "libadsm/init.h"
 #include "mm/heap.h"
 
@@ -298,7 +299,10 @@ void cuda_capture_seen(void)
 struct cuda_parting cuda_context_part(CUcontext context)
 {
     struct cuda_parting parting = {NULL, context};
-    if (context && !hook_depth)
+    if (hook_depth)
+        return parting;
+    cuda_module_forget();
+    if (context)
         parting.accel = adsm_accel_of_context(context);
     if (!parting.accel)
         return parting;

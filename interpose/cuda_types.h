@@ -16,6 +16,7 @@ typedef uint64_t CUdeviceptr;
 typedef void *CUcontext;
 typedef void *CUstream;
 typedef void *CUevent;
+typedef void *CUmodule;
 typedef void *CUfunction;
 typedef void *CUarray;
 typedef void *CUgraph;

@@ -16,6 +16,9 @@
 
 /* The words of every option with a fixed choice: W(option, CONSTANT, "word").
  * The value of the option is the constant ADSM_OPT_<option>_<CONSTANT>. */
+#define ADSM_WORDS_KERNEL_WRITES(W)                                            \
+    W(KERNEL_WRITES, PTX, "ptx")                                               \
+    W(KERNEL_WRITES, ALL, "all")
 #define ADSM_WORDS_PROTOCOL(W)                                                 \
     W(PROTOCOL, BATCH, "batch")                                                \
     W(PROTOCOL, LAZY, "lazy")                                                  \
@@ -33,6 +36,7 @@
     W(LOG, DEBUG, "debug")
 
 #define ADSM_WORD_ENUM(option, constant, word) ADSM_OPT_##option##_##constant,
+enum adsm_opt_kernel_writes { ADSM_WORDS_KERNEL_WRITES(ADSM_WORD_ENUM) };
 enum adsm_opt_protocol { ADSM_WORDS_PROTOCOL(ADSM_WORD_ENUM) };
 enum adsm_opt_fault_engine { ADSM_WORDS_FAULT_ENGINE(ADSM_WORD_ENUM) };
 enum adsm_opt_address { ADSM_WORDS_ADDRESS(ADSM_WORD_ENUM) };

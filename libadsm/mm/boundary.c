@@ -15,6 +15,7 @@ struct call {
     const void *kernel;
     const struct adsm_use *uses;
     size_t count;
+    const struct adsm_written *written; /* NULL: anything */
 };
 
 static bool is_named(const struct call *call, const struct adsm_object *object)
@@ -40,12 +41,21 @@ static int apply_used(struct adsm_object *object, enum adsm_event event)
                      : adsm_coherence_apply_all(object, 0, used, event);
 }
 
+/* Nothing moves and nothing changes, however many blocks there are. */
+static bool is_idle(const struct adsm_object *object, enum adsm_event event)
+{
+    const struct adsm_cell *cell =
+        &adsm_coherence_protocol()->cell[ADSM_READ_ONLY][event];
+    return atomic_load(&object->dirty) == 0 && cell->actions == 0 &&
+           cell->next == ADSM_READ_ONLY;
+}
+
 static int release_object(struct adsm_object *object, enum adsm_event event)
 {
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && atomic_load(&object->near)) {
-        rc = apply_used(object, event);
+        rc = is_idle(object, event) ? ADSM_OK : apply_used(object, event);
         rely_on_uploads(object);
     }
     adsm_rwlock_release(&object->lock);
@@ -62,12 +72,28 @@ static bool is_dropped_later(enum adsm_event event)
            !(protocol->cell[ADSM_DIRTY][event].actions & ADSM_DO_FLUSH);
 }
 
+enum { BEFORE_BYTES = 64 << 10 };
+
+static bool may_write(const struct adsm_written *written,
+                      const struct adsm_object *object)
+{
+    const uint8_t *first = object->host - BEFORE_BYTES;
+    const uint8_t *end = object->host + object->span.bytes;
+    if (!written)
+        return true;
+    for (size_t i = 0; i < written->count; i++)
+        if (written->at[i] >= first && written->at[i] < end)
+            return true;
+    return false;
+}
+
 static int release_unnamed(struct adsm_object *object, void *context)
 {
     const struct call *call = context;
     if (is_named(call, object) || !adsm_assign_reaches(call->kernel, object))
         return ADSM_OK;
-    return release_object(object, ADSM_CALL);
+    return release_object(
+        object, may_write(call->written, object) ? ADSM_CALL : ADSM_CALL_IN);
 }
 
 /* Objects of other devices that the kernel may reach. Its stream is none of
@@ -102,9 +128,10 @@ static int note_peers(struct adsm_accel *accel, adsm_stream stream)
 
 int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
                        const void *kernel, const struct adsm_use *uses,
-                       size_t count, bool only_uses)
+                       size_t count, const struct adsm_written *written,
+                       bool only_uses)
 {
-    struct call call = {kernel, uses, count};
+    struct call call = {kernel, uses, count, written};
     int rc = ADSM_OK;
     adsm_gate_close();
     for (size_t i = 0; i < count && rc == ADSM_OK; i++)

@@ -16,12 +16,22 @@ struct adsm_use {
     enum adsm_event event; /* ADSM_CALL, ADSM_CALL_IN or ADSM_CALL_OUT */
 };
 
+enum { ADSM_WRITTEN_MOST = 32 };
+
+/** Memory a call may write: the objects these addresses lie in, and those that
+ *  begin shortly behind one (an array that is passed less one element). */
+struct adsm_written {
+    const uint8_t *at[ADSM_WRITTEN_MOST];
+    size_t count;
+};
+
 /**
  * Release objects to the device before a call on `stream`.
  *
  * Objects in `uses` get their own event; of the others, those that `kernel`
  * may reach get ADSM_CALL: with `kernel` NULL every object of the accel,
  * otherwise those assigned to it or to no kernel; none when `only_uses`.
+ * Where `written` is not NULL, those outside get ADSM_CALL_IN instead.
  * Flushes are enqueued and `stream` is made to wait for them. Objects the CPU
  * is not near cost nothing.
  * The gate (mm/gate.h) is closed until adsm_boundary_called or
@@ -33,7 +43,8 @@ struct adsm_use {
  */
 int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
                        const void *kernel, const struct adsm_use *uses,
-                       size_t count, bool only_uses);
+                       size_t count, const struct adsm_written *written,
+                       bool only_uses);
 
 /** The driver refused the launch after adsm_boundary_call: the objects keep
  *  what they have, the gate opens. */

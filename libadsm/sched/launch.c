@@ -135,7 +135,7 @@ static int enqueue(struct launch *launch, const void *kernel,
     adsm_stream stream = adsm_accel_launch_stream(accel);
     bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
     int rc = adsm_boundary_call(accel, stream, kernel, launch->uses,
-                                launch->use_count, only);
+                                launch->use_count, NULL, only);
     if (rc == ADSM_OK) {
         rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
                                shared_bytes, stream, launch->values);

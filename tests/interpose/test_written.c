@@ -1,0 +1,248 @@
+/*
+ * Launches of kernels whose PTX says what they write: what they only read
+ * stays with the CPU, what they write is seen, however it is reached.
+ *
+ * Meson runs it preloaded, under every protocol and with the option off.
+ */
+#include "regress/interpose/preloaded.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { BYTES = 3 << 20, WORDS = BYTES / 4, SMALL = 4096 };
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define ENTRY(name, params)                                                    \
+    ".visible .entry " name "(" params ")\n{\n"                                \
+    ".reg .b64 %a, %b, %c, %t; .reg .b32 %v, %w; .reg .pred %p;\n"             \
+    "ld.param.u64 %a, [a]; ld.param.u64 %b, [b];\n"
+#define TWO ".param .u64 a, .param .u64 b"
+
+static const char text[] = HEAD
+    /* b[0] = a[0] + 1 */
+    ENTRY("next", TWO) "ld.global.u32 %v, [%a]; add.u32 %v, %v, 1;"
+                       "st.global.u32 [%b], %v; ret; }\n"
+    /* b[1] = a[0], with b one word too low */
+    ENTRY("one_based", TWO) "ld.global.u32 %v, [%a];"
+                            "st.global.u32 [%b+4], %v; ret; }\n"
+    /* the same with b 1 MiB too low */
+    ENTRY("far_based", TWO) "ld.global.u32 %v, [%a];"
+                            "st.global.u32 [%b+1048576], %v; ret; }\n"
+    /* *(uint32_t *)a[0] = 77; b is not used */
+    ENTRY("through", TWO) "ld.global.u64 %c, [%a]; mov.u32 %v, 77;"
+                          "st.global.u32 [%c], %v; ret; }\n"
+    /* late: b[0] = a[last], when a while has passed */
+    ENTRY("late", TWO) "mov.u64 %c, %globaltimer;\n"
+                       "L: mov.u64 %t, %globaltimer; sub.u64 %t, %t, %c;"
+                       "setp.lt.u64 %p, %t, 100000000; @%p bra L;"
+                       "ld.volatile.global.u32 %v, [%a+3145724];"
+                       "st.global.u32 [%b], %v; ret; }\n"
+    /* what a structure points to second */
+    ENTRY(
+        "second",
+        ".param .align 8 .b8 a[8], .param .align 8 .b8 b[16]") "ld.param.u64 "
+                                                               "%c, [b+8]; "
+                                                               "mov.u32 %v, 5; "
+                                                               "st.global.u32 "
+                                                               "[%c], %v; ret; "
+                                                               "}\n";
+
+/* The same name, the other parameter. */
+static const char other_text[] =
+    HEAD ENTRY("next", TWO) "mov.u32 %v, 8; st.global.u32 [%a], %v; ret; }\n";
+
+static CUmodule module;
+
+static CUfunction kernel(const char *name)
+{
+    CUfunction function;
+    if (!module)
+        must(cuModuleLoadData(&module, text));
+    must(cuModuleGetFunction(&function, module, name));
+    return function;
+}
+
+static void launch(const char *name, const void *a, const void *b)
+{
+    void *arguments[] = {&a, &b};
+    must(cuLaunchKernel(kernel(name), 1, 1, 1, 1, 1, 1, 0, NULL, arguments,
+                        NULL));
+}
+
+static volatile uint32_t *words(size_t bytes, uint8_t value)
+{
+    return (volatile uint32_t *)(void *)device_bytes(bytes, value);
+}
+
+/* Whether the CPU may read there without a fault. */
+static bool is_open(const volatile void *at)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512], may;
+    unsigned long from, to;
+    bool open = false;
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx %c", &from, &to, &may) == 3 &&
+            (uintptr_t)at >= from && (uintptr_t)at < to)
+            open = may == 'r';
+    fclose(maps);
+    return open;
+}
+
+/* Batch takes everything, as the programmers it mimics would. */
+static bool keeps(void)
+{
+    const char *protocol = getenv("ADSM_PROTOCOL");
+    const char *writes = getenv("ADSM_KERNEL_WRITES");
+    return (!protocol || strcmp(protocol, "batch") != 0) &&
+           (!writes || strcmp(writes, "all") != 0);
+}
+
+START_TEST(what_is_only_read_stays)
+{
+    device_start();
+    volatile uint32_t *in = words(BYTES, 0), *out = words(BYTES, 0);
+    for (uint32_t round = 1; round < 5; round++) {
+        in[0] = round * 10;
+        out[1] = round;
+        launch("next", (void *)in, (void *)out);
+        ck_assert_int_eq(is_open(in), keeps());
+        ck_assert(!is_open(out));
+        ck_assert_uint_eq(in[0], round * 10);
+        ck_assert_uint_eq(out[0], round * 10 + 1);
+        ck_assert_uint_eq(out[1], round);
+    }
+}
+END_TEST
+
+START_TEST(argument_buffer_says_the_same)
+{
+    device_start();
+    volatile uint32_t *in = words(BYTES, 0), *out = words(BYTES, 0);
+    const volatile void *list[] = {in, out};
+    size_t bytes = sizeof list;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, list,
+                     CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    in[0] = 3;
+    out[0] = 1;
+    must(
+        cuLaunchKernel(kernel("next"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+    ck_assert_int_eq(is_open(in), keeps());
+    ck_assert_uint_eq(out[0], 4);
+}
+END_TEST
+
+START_TEST(one_object_may_be_both)
+{
+    device_start();
+    volatile uint32_t *both = words(BYTES, 0);
+    both[0] = 41;
+    launch("next", (void *)both, (void *)(both + WORDS - 1));
+    ck_assert_uint_eq(both[WORDS - 1], 42);
+}
+END_TEST
+
+START_TEST(small_objects_share_a_slab)
+{
+    device_start();
+    volatile uint32_t *in = words(SMALL, 0), *out = words(SMALL, 0);
+    in[0] = 6;
+    out[0] = 1;
+    launch("next", (void *)in, (void *)out);
+    ck_assert_uint_eq(out[0], 7);
+    ck_assert_uint_eq(in[0], 6);
+}
+END_TEST
+
+START_TEST(array_may_begin_at_one)
+{
+    device_start();
+    volatile uint32_t *made[5];
+    for (int i = 0; i < 5; i++)
+        made[i] = words(BYTES, 0);
+    for (uint32_t i = 0; i < 5; i++) {
+        made[i][0] = 9;
+        made[0][1] = 100 + i;
+        launch("one_based", (void *)(made[0] + 1), (void *)(made[i] - 1));
+        ck_assert_uint_eq(made[i][0], 100 + i);
+    }
+}
+END_TEST
+
+/* Behind the end of another object, which is no object. */
+START_TEST(pointer_beside_objects_reaches_everything)
+{
+    device_start();
+    for (uint32_t i = 1; i < 5; i++) {
+        volatile uint32_t *in = words(BYTES, 0), *out = words(BYTES, 0);
+        in[0] = i;
+        out[0] = 9;
+        launch("far_based", (void *)in, (void *)(out - (1 << 18)));
+        ck_assert_uint_eq(out[0], i);
+    }
+}
+END_TEST
+
+START_TEST(pointer_from_memory_reaches_everything)
+{
+    device_start();
+    volatile uint32_t *list = words(BYTES, 0), *far = words(BYTES, 0);
+    *(volatile uint64_t *)list = (uintptr_t)far;
+    far[0] = 1;
+    launch("through", (void *)list, NULL);
+    ck_assert_uint_eq(far[0], 77);
+}
+END_TEST
+
+START_TEST(structure_is_looked_into)
+{
+    device_start();
+    volatile uint32_t *first = words(BYTES, 0), *second = words(BYTES, 0);
+    const volatile void *pair[] = {first, second}, *none = NULL;
+    void *arguments[] = {&none, pair};
+    first[0] = second[0] = 1;
+    must(cuLaunchKernel(kernel("second"), 1, 1, 1, 1, 1, 1, 0, NULL, arguments,
+                        NULL));
+    ck_assert_int_eq(is_open(first), keeps());
+    ck_assert_uint_eq(second[0], 5);
+    ck_assert_uint_eq(first[0], 1);
+}
+END_TEST
+
+/* The CPU goes on writing, until uploads are due, what a kernel still reads. */
+START_TEST(kernel_reads_what_was_there)
+{
+    device_start();
+    volatile uint32_t *in = words(BYTES, 1), *out = words(BYTES, 0);
+    for (uint32_t i = 0; i < WORDS; i++)
+        in[i] = 1;
+    launch("late", (void *)in, (void *)out);
+    for (uint32_t i = WORDS; i-- > 0;)
+        in[i] = 2;
+    ck_assert_uint_eq(out[0], 1);
+    launch("late", (void *)in, (void *)out);
+    ck_assert_uint_eq(out[0], 2);
+}
+END_TEST
+
+START_TEST(handle_that_returns_is_another_kernel)
+{
+    device_start();
+    volatile uint32_t *first = words(BYTES, 0), *second = words(BYTES, 0);
+    first[0] = second[0] = 1;
+    launch("next", (void *)first, (void *)second);
+    ck_assert_uint_eq(second[0], 2);
+    must(cuModuleUnload(module));
+    must(cuModuleLoadDataEx(&module, other_text, 0, NULL, NULL));
+    launch("next", (void *)first, (void *)second);
+    ck_assert_uint_eq(first[0], 8);
+    ck_assert_uint_eq(second[0], 2);
+}
+END_TEST
+
+SUITE_MAIN("what launches write", 60, what_is_only_read_stays,
+           argument_buffer_says_the_same, one_object_may_be_both,
+           small_objects_share_a_slab, array_may_begin_at_one,
+           pointer_beside_objects_reaches_everything,
+           pointer_from_memory_reaches_everything, structure_is_looked_into,
+           kernel_reads_what_was_there, handle_that_returns_is_another_kernel)
