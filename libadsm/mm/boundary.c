@@ -41,22 +41,15 @@ static int apply_used(struct adsm_object *object, enum adsm_event event)
                      : adsm_coherence_apply_all(object, 0, used, event);
 }
 
-/* Nothing moves and nothing changes, however many blocks there are. */
-static bool is_idle(const struct adsm_object *object, enum adsm_event event)
-{
-    const struct adsm_cell *cell =
-        &adsm_coherence_protocol()->cell[ADSM_READ_ONLY][event];
-    return atomic_load(&object->dirty) == 0 && cell->actions == 0 &&
-           cell->next == ADSM_READ_ONLY;
-}
-
 static int release_object(struct adsm_object *object, enum adsm_event event)
 {
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && atomic_load(&object->near)) {
-        rc = is_idle(object, event) ? ADSM_OK : apply_used(object, event);
+        rc = apply_used(object, event);
         rely_on_uploads(object);
+        atomic_store(&object->settled, rc == ADSM_OK && event == ADSM_CALL_IN &&
+                                           atomic_load(&object->dirty) == 0);
     }
     adsm_rwlock_release(&object->lock);
     return rc;
@@ -92,8 +85,12 @@ static int release_unnamed(struct adsm_object *object, void *context)
     const struct call *call = context;
     if (is_named(call, object) || !adsm_assign_reaches(call->kernel, object))
         return ADSM_OK;
-    return release_object(
-        object, may_write(call->written, object) ? ADSM_CALL : ADSM_CALL_IN);
+    if (may_write(call->written, object))
+        return release_object(object, ADSM_CALL);
+    /* The gate is closed: no block becomes DIRTY meanwhile. */
+    if (atomic_load(&object->settled))
+        return ADSM_OK;
+    return release_object(object, ADSM_CALL_IN);
 }
 
 /* Objects of other devices that the kernel may reach. Its stream is none of

@@ -194,6 +194,7 @@ static void set_states(struct adsm_object *object, uint32_t first,
         atomic_fetch_sub(&object->dirty, count);
         atomic_fetch_sub(&rolling.dirty, count);
     } else if (next == ADSM_DIRTY) {
+        atomic_store(&object->settled, false);
         atomic_fetch_add(&object->dirty, count);
         atomic_fetch_add(&rolling.dirty, count);
     }

@@ -147,6 +147,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     object->kernel_count = 0;
     object->slab = NULL;
     object->on_near_list = false;
+    atomic_store(&object->settled, false);
     object->shadow = (struct adsm_arena_range){.fd = -1};
     atomic_store(&object->backed, false);
     object->withdrawn = false;

@@ -58,6 +58,7 @@ struct adsm_object {
     _Atomic uint64_t *committed; /* bit per 2 MiB: pages there and pinned  */
     _Atomic uint32_t near;  /* blocks that are not INVALID                */
     _Atomic uint32_t dirty; /* blocks that are DIRTY                      */
+    _Atomic bool settled;   /* none was since a call relied on the uploads  */
     struct adsm_fence sent; /* uploads that the last call relies on        */
     struct adsm_fence work; /* last call of our own API that may use it   */
     const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels (G4)     */
