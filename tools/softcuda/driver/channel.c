@@ -266,11 +266,13 @@ static void *collect(void *arg)
         reap(device);
         bool dead = device->dead;
         bool idle = device->channel.in_flight == 0;
+        atomic_store(&shared->driver_sleeps, 1);
+        /* still under the lock: what is submitted and done after it, when
+         * idle was true, changes the number that the sleep looks at */
+        uint32_t done = atomic_load(&shared->done);
         pthread_mutex_unlock(&sc_sched_lock);
         if (dead)
             return NULL;
-        atomic_store(&shared->driver_sleeps, 1);
-        uint32_t done = atomic_load(&shared->done);
         if ((int32_t)(done - atomic_load(&shared->wake_at)) < 0)
             sc_futex_wait(&shared->done, done, idle ? NULL : &moment);
     }
