@@ -96,22 +96,19 @@ struct call {
     struct adsm_accel *accel; /* NULL: nothing to keep coherent             */
 };
 
-/* Eight bytes of the arguments, which are plain memory. */
-static bool argument_at(const struct arguments *a,
-                        const struct ptx_place *place, uint64_t *value)
+/* Where eight bytes of the arguments are; NULL: nobody can tell. */
+static const char *argument_at(const struct arguments *a,
+                               const struct ptx_place *place)
 {
-    if (a->params) {
-        memcpy(value, (char *)a->params[place->param] + place->offset,
-               sizeof *value);
-        return true;
-    }
+    if (a->params)
+        return place->param < ARGUMENTS_MOST
+                   ? (char *)a->params[place->param] + place->offset
+                   : NULL;
     for (int i = 0; a->extra && a->extra[i] != CUDA_PARAM_END; i += 2)
         if (a->extra[i] == CUDA_PARAM_BUFFER &&
-            place->at + sizeof *value <= a->extra_bytes) {
-            memcpy(value, (char *)a->extra[i + 1] + place->at, sizeof *value);
-            return true;
-        }
-    return false;
+            place->at + sizeof(uint64_t) <= a->extra_bytes)
+            return (char *)a->extra[i + 1] + place->at;
+    return NULL;
 }
 
 /* No address lies that low, or that high: sizes and strides. */
@@ -140,8 +137,10 @@ static const struct adsm_written *written_by(CUfunction function,
         return NULL;
     written->count = 0;
     for (unsigned i = 0; i < kernel.count; i++) {
-        if (!argument_at(a, &kernel.place[i], &value))
+        const char *from = argument_at(a, &kernel.place[i]);
+        if (!from)
             return NULL;
+        memcpy(&value, from, sizeof value);
         if (is_small(value))
             continue;
         const uint8_t *at = (const uint8_t *)(uintptr_t)value;

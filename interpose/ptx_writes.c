@@ -38,7 +38,6 @@ struct inst {
 };
 
 struct operand {
-    bool memory;
     unsigned first, count; /* in reader.used                              */
     uint64_t number;       /* of a constant or behind a name, 0: none     */
 };
@@ -278,7 +277,8 @@ static bool operands_read(struct reader *r, struct statement *s)
         const struct ptx_text *t = &r->text;
         char sign = t->sign;
         if (sign == ';') {
-            s->count += o->count || o->number || s->count;
+            if (s->count || o->count || o->number)
+                s->count++;
             return true;
         }
         if (t->token == PTX_WORD) {
@@ -287,7 +287,6 @@ static bool operands_read(struct reader *r, struct statement *s)
         } else if (t->token == PTX_NUMBER) {
             o->number = t->value;
         }
-        o->memory |= sign == '[';
         depth += sign == '[' || sign == '{' || sign == '(';
         depth -= sign == ']' || sign == '}' || sign == ')';
         if (sign == ',' && depth == 0) {
