@@ -27,6 +27,20 @@ static inline void sc_futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/** Sleep on a flag that is 1 (protocol.h). Return: for whatever reason */
+static inline void sc_flag_sleep(_Atomic uint32_t *sleeps,
+                                 const struct timespec *timeout)
+{
+    sc_futex_wait(sleeps, 1, timeout);
+}
+
+/** Wake who sleeps on a flag, or keep it from sleeping. */
+static inline void sc_flag_wake(_Atomic uint32_t *sleeps)
+{
+    if (atomic_load(sleeps) && atomic_exchange(sleeps, 0))
+        sc_futex_wake(sleeps);
+}
+
 /** Wake up to `count` of those who sleep on the word. */
 static inline void sc_futex_wake_some(_Atomic uint32_t *word, uint32_t count)
 {

@@ -172,6 +172,9 @@ struct sc_shared {
     _Alignas(64) _Atomic uint32_t head;
     _Atomic int32_t driver_cpu; /* where `head` was written last */
     _Alignas(64) _Atomic uint32_t tail;
+    /* Flags: 1 while that side sleeps, or is about to. Whoever wakes it takes
+     * the flag back, and it sleeps on nothing else: a wake that comes late, for
+     * what it has seen by itself, or before it sleeps, cannot be lost. */
     _Atomic uint32_t device_sleeps;
     /* Results ever written. */
     _Alignas(64) _Atomic uint32_t done;

@@ -75,7 +75,7 @@ static uint32_t sleep_for_commands(uint32_t tail)
         head = atomic_load(&channel->head);
         if (head != tail)
             break;
-        sc_futex_wait(&channel->head, tail, NULL);
+        sc_flag_sleep(&channel->device_sleeps, NULL);
     }
     atomic_store_explicit(&channel->device_sleeps, 0, memory_order_relaxed);
     return head;
@@ -106,10 +106,8 @@ static void publish(struct sc_result result)
     atomic_store_explicit(&channel->device_cpu, sched_getcpu(),
                           memory_order_relaxed);
     atomic_store(&channel->done, done + 1);
-    if ((int32_t)(done + 1 - atomic_load(&channel->wake_at)) >= 0 &&
-        atomic_load(&channel->driver_sleeps) &&
-        atomic_exchange(&channel->driver_sleeps, 0))
-        sc_futex_wake(&channel->done);
+    if ((int32_t)(done + 1 - atomic_load(&channel->wake_at)) >= 0)
+        sc_flag_wake(&channel->driver_sleeps);
 }
 
 /* Contexts that ended in a fault; the numbers are never used again. */

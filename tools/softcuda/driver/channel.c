@@ -134,7 +134,7 @@ void sc_channel_want(struct sc_op *op)
     atomic_store(&shared->wake_at, op->sequence);
     /* it may have been published before the device could see that */
     if ((int32_t)(atomic_load(&shared->done) - op->sequence) >= 0)
-        sc_futex_wake(&shared->done);
+        sc_flag_wake(&shared->driver_sleeps);
 }
 
 /* Move ready commands into the ring while there is room. */
@@ -163,9 +163,7 @@ static void pump(struct sc_device *device)
     atomic_store_explicit(&channel->shared->driver_cpu, sched_getcpu(),
                           memory_order_relaxed);
     atomic_store(&channel->shared->head, channel->head);
-    if (atomic_load(&channel->shared->device_sleeps) &&
-        atomic_exchange(&channel->shared->device_sleeps, 0))
-        sc_futex_wake(&channel->shared->head);
+    sc_flag_wake(&channel->shared->device_sleeps);
 }
 
 bool sc_channel_is_beside(const struct sc_device *device)
@@ -239,7 +237,7 @@ void sc_channel_unquiet(struct sc_device *device)
     atomic_store(&shared->driver_sleeps, 1);
     if ((int32_t)(atomic_load(&shared->done) - atomic_load(&shared->wake_at)) >=
         0)
-        sc_futex_wake(&shared->done);
+        sc_flag_wake(&shared->driver_sleeps);
 }
 
 void sc_channel_help(struct sc_device *device)
@@ -266,15 +264,13 @@ static void *collect(void *arg)
         reap(device);
         bool dead = device->dead;
         bool idle = device->channel.in_flight == 0;
-        atomic_store(&shared->driver_sleeps, 1);
-        /* still under the lock: what is submitted and done after it, when
-         * idle was true, changes the number that the sleep looks at */
-        uint32_t done = atomic_load(&shared->done);
         pthread_mutex_unlock(&sc_sched_lock);
         if (dead)
             return NULL;
+        atomic_store(&shared->driver_sleeps, 1);
+        uint32_t done = atomic_load(&shared->done);
         if ((int32_t)(done - atomic_load(&shared->wake_at)) < 0)
-            sc_futex_wait(&shared->done, done, idle ? NULL : &moment);
+            sc_flag_sleep(&shared->driver_sleeps, idle ? NULL : &moment);
     }
 }
 
@@ -293,5 +289,6 @@ void sc_channel_fail(struct sc_device *device)
     channel->in_flight = 0;
     while ((op = sc_op_queue_pop(&channel->ready)))
         sc_op_complete(op, CUDA_ERROR_DEVICE_UNAVAILABLE, sc_now_ns());
-    sc_futex_wake(&channel->shared->done);
+    atomic_store(&channel->shared->driver_sleeps, 0);
+    sc_futex_wake(&channel->shared->driver_sleeps);
 }
