@@ -7,6 +7,7 @@
 #include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
+#include "driver/output.h"
 #include "driver/stream.h"
 
 static CUresult create(CUstream *out, unsigned flags, int priority)
@@ -73,9 +74,12 @@ SC_API cuStreamQuery(CUstream hStream)
     sc_channel_help(ctx->device);
     pthread_mutex_lock(&sc_sched_lock);
     CUresult result = ctx->sticky;
-    if (result == CUDA_SUCCESS && stream->tail)
+    bool failed = result != CUDA_SUCCESS;
+    if (!failed && stream->tail)
         result = CUDA_ERROR_NOT_READY;
     pthread_mutex_unlock(&sc_sched_lock);
+    if (failed)
+        sc_output_drain(ctx->device); /* it may have come just now */
     return result;
 }
 

@@ -145,6 +145,8 @@ SC_API cuEventQuery(CUevent hEvent)
     if (!is_done(op))
         sc_channel_help(op->device);
     CUresult result = is_done(op) ? op->result : CUDA_ERROR_NOT_READY;
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+        sc_output_drain(op->device);
     sc_op_drop(op);
     return result;
 }
