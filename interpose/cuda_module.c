@@ -149,13 +149,13 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
 
 CUresult cuModuleUnload(CUmodule module)
 {
-    if (!hook_depth) {
+    CUresult result = CUDA_CALL(cuModuleUnload, (module));
+    if (result == CUDA_SUCCESS) {
         adsm_lock_acquire(&lock);
-        if (module)
-            drop(module);
+        drop(module);
         adsm_lock_release(&lock);
     }
-    return CUDA_CALL(cuModuleUnload, (module));
+    return result;
 }
 
 bool cuda_module_kernel(CUfunction handle, struct ptx_kernel *kernel)

@@ -299,10 +299,7 @@ void cuda_capture_seen(void)
 struct cuda_parting cuda_context_part(CUcontext context)
 {
     struct cuda_parting parting = {NULL, context};
-    if (hook_depth)
-        return parting;
-    cuda_module_forget();
-    if (context)
+    if (context && !hook_depth)
         parting.accel = adsm_accel_of_context(context);
     if (!parting.accel)
         return parting;
@@ -324,6 +321,8 @@ static bool is_refusal(CUresult result)
 
 CUresult cuda_context_parted(struct cuda_parting parting, CUresult result)
 {
+    if (result == CUDA_SUCCESS)
+        cuda_module_forget();
     if (!parting.accel)
         return result;
     if (is_refusal(result)) {
