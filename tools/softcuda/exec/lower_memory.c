@@ -195,18 +195,26 @@ static bool is_whole(const struct sc_lower *lower, bool watched,
     return fits;
 }
 
+/* An operation on memory `offset` bytes behind the address. */
+static struct sc_op *emit_access(struct sc_lower *lower, sc_handler run,
+                                 const struct address *address, uint64_t offset)
+{
+    struct sc_op *op = sc_lower_emit(lower, run);
+    op->a = address->slot;
+    op->imm = (int64_t)(address->offset + offset);
+    op->mode = address->mode;
+    return op;
+}
+
 static void emit_whole(struct sc_lower *lower, sc_handler run,
                        const struct address *address, const uint32_t *slots,
                        uint32_t n, uint32_t size)
 {
-    struct sc_op *op = sc_lower_emit(lower, run);
+    struct sc_op *op = emit_access(lower, run, address, 0);
     op->d = slots[0];
     op->b = slots[1];
     op->c = slots[2];
     op->e = slots[3];
-    op->a = address->slot;
-    op->imm = (int64_t)address->offset;
-    op->mode = address->mode;
     op->flags = SC_WHOLE(n, size, address->bytes);
 }
 
@@ -231,12 +239,9 @@ static void load_parts(struct sc_lower *lower, struct address address,
                             ? (size == 1 ? 2 : size)
                             : sc_lower_reg_bytes(lower, &to[i]);
         uint32_t d = sc_lower_dest(lower, &to[i], have);
-        struct sc_op *op = sc_lower_emit(
-            lower, lower->isa->load(type, have, address.mode, address.bytes));
-        op->d = d;
-        op->a = address.slot;
-        op->imm = (int64_t)(address.offset + i * size);
-        op->mode = address.mode;
+        sc_handler run =
+            lower->isa->load(type, have, address.mode, address.bytes);
+        emit_access(lower, run, &address, (uint64_t)i * size)->d = d;
     }
 }
 
@@ -280,12 +285,9 @@ static void store_parts(struct sc_lower *lower, struct address address,
             have = size == 1 ? 2 : size;
         uint32_t b = sc_lower_source(lower, &from[i], have,
                                      have == size ? type : sc_lower_bits(have));
-        struct sc_op *op = sc_lower_emit(
-            lower, lower->isa->store(size, have, address.mode, address.bytes));
-        op->a = address.slot;
-        op->b = b;
-        op->imm = (int64_t)(address.offset + i * size);
-        op->mode = address.mode;
+        sc_handler run =
+            lower->isa->store(size, have, address.mode, address.bytes);
+        emit_access(lower, run, &address, (uint64_t)i * size)->b = b;
     }
 }
 
@@ -367,14 +369,12 @@ static void lower_atomic(struct sc_lower *lower, bool returns)
     uint32_t d = returns && sc_lower_operand(lower, 0)->kind != SC_OPERAND_SINK
                      ? sc_lower_dest(lower, sc_lower_operand(lower, 0), bytes)
                      : SC_NO_SLOT;
-    struct sc_op *op = sc_lower_emit(lower, sc_atomic_find(kind, type));
+    struct sc_op *op =
+        emit_access(lower, sc_atomic_find(kind, type), &address, 0);
     op->d = d;
-    op->a = address.slot;
     op->b = b;
     op->c = c;
     op->e = address.bytes;
-    op->imm = (int64_t)address.offset;
-    op->mode = address.mode;
 }
 
 /* ---- cvta, isspacep ---- */
