@@ -12,18 +12,19 @@
 #define FETCH ADSM_DO_FETCH
 #define FLUSH ADSM_DO_FLUSH
 
+/* clang-format off */
 const struct adsm_protocol adsm_protocol_batch = {
     .name = "batch",
     .granularity = ADSM_BY_OBJECT,
     .first = ADSM_DIRTY,
     .acquires = true,
-    /* clang-format off */
     .cell = {
         [ADSM_INVALID] = {
             [ADSM_READ_FAULT]     = {FETCH, ADSM_DIRTY},
             [ADSM_WRITE_FAULT]    = {FETCH, ADSM_DIRTY},
             [ADSM_CALL]           = {0,     ADSM_INVALID},
             [ADSM_CALL_IN]        = {0,     ADSM_INVALID},
+            [ADSM_CALL_KEPT]      = {0,     ADSM_INVALID},
             [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
             [ADSM_RETURN]         = {FETCH, ADSM_DIRTY},
             [ADSM_EVICT]          = {0,     ADSM_INVALID},
@@ -37,6 +38,7 @@ const struct adsm_protocol adsm_protocol_batch = {
             [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
             [ADSM_CALL]           = {FLUSH, ADSM_INVALID},
             [ADSM_CALL_IN]        = {FLUSH, ADSM_INVALID},
+            [ADSM_CALL_KEPT]      = {FLUSH, ADSM_INVALID},
             [ADSM_CALL_OUT]       = {FLUSH, ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_DIRTY},
             [ADSM_EVICT]          = {0,     ADSM_READ_ONLY},
@@ -50,6 +52,7 @@ const struct adsm_protocol adsm_protocol_batch = {
             [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
             [ADSM_CALL]           = {FLUSH, ADSM_INVALID},
             [ADSM_CALL_IN]        = {FLUSH, ADSM_INVALID},
+            [ADSM_CALL_KEPT]      = {FLUSH, ADSM_INVALID},
             [ADSM_CALL_OUT]       = {FLUSH, ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_DIRTY},
             [ADSM_EVICT]          = {FLUSH, ADSM_READ_ONLY},
@@ -59,5 +62,5 @@ const struct adsm_protocol adsm_protocol_batch = {
             [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
         },
     },
-    /* clang-format on */
 };
+/* clang-format on */

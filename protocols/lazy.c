@@ -6,19 +6,21 @@
 
 #define FETCH ADSM_DO_FETCH
 #define FLUSH ADSM_DO_FLUSH
+#define SEND  ADSM_DO_SEND_CHANGES
 
+/* clang-format off */
 const struct adsm_protocol adsm_protocol_lazy = {
     .name = "lazy",
     .granularity = ADSM_BY_OBJECT,
     .first = ADSM_READ_ONLY,
     .acquires = false,
-    /* clang-format off */
     .cell = {
         [ADSM_INVALID] = {
             [ADSM_READ_FAULT]     = {FETCH, ADSM_READ_ONLY},
             [ADSM_WRITE_FAULT]    = {FETCH, ADSM_DIRTY},
             [ADSM_CALL]           = {0,     ADSM_INVALID},
             [ADSM_CALL_IN]        = {0,     ADSM_INVALID},
+            [ADSM_CALL_KEPT]      = {0,     ADSM_INVALID},
             [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_INVALID},
             [ADSM_EVICT]          = {0,     ADSM_INVALID},
@@ -32,6 +34,7 @@ const struct adsm_protocol adsm_protocol_lazy = {
             [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
             [ADSM_CALL]           = {0,     ADSM_INVALID},
             [ADSM_CALL_IN]        = {0,     ADSM_READ_ONLY},
+            [ADSM_CALL_KEPT]      = {0,     ADSM_READ_ONLY},
             [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_READ_ONLY},
             [ADSM_EVICT]          = {0,     ADSM_READ_ONLY},
@@ -45,6 +48,7 @@ const struct adsm_protocol adsm_protocol_lazy = {
             [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
             [ADSM_CALL]           = {FLUSH, ADSM_INVALID},
             [ADSM_CALL_IN]        = {FLUSH, ADSM_READ_ONLY},
+            [ADSM_CALL_KEPT]      = {SEND,  ADSM_DIRTY},
             [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_DIRTY},
             [ADSM_EVICT]          = {FLUSH, ADSM_READ_ONLY},
@@ -54,5 +58,5 @@ const struct adsm_protocol adsm_protocol_lazy = {
             [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
         },
     },
-    /* clang-format on */
 };
+/* clang-format on */

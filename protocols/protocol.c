@@ -27,6 +27,7 @@ const char *adsm_event_name(enum adsm_event event)
         [ADSM_WRITE_FAULT] = "WRITE_FAULT",
         [ADSM_CALL] = "CALL",
         [ADSM_CALL_IN] = "CALL_IN",
+        [ADSM_CALL_KEPT] = "CALL_KEPT",
         [ADSM_CALL_OUT] = "CALL_OUT",
         [ADSM_RETURN] = "RETURN",
         [ADSM_EVICT] = "EVICT",

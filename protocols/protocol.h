@@ -24,6 +24,7 @@ enum adsm_event {
     ADSM_WRITE_FAULT,    /* the CPU writes, or a call wrote part of it     */
     ADSM_CALL,           /* release: a kernel that may write it starts     */
     ADSM_CALL_IN,        /* release: a kernel that only reads it starts    */
+    ADSM_CALL_KEPT,      /* ... which the host writes before every call    */
     ADSM_CALL_OUT,       /* release: a kernel that overwrites it starts    */
     ADSM_RETURN,         /* acquire: the host waits for the kernels        */
     ADSM_EVICT,          /* too many dirty blocks, this is the oldest      */
@@ -38,7 +39,9 @@ enum adsm_event {
 enum {
     ADSM_DO_FETCH = 1, /* device to host, after the object's device work */
     ADSM_DO_FLUSH = 2, /* host to device, in order before later work     */
-    ADSM_DO_QUEUE = 4, /* enter the queue of dirty blocks                */
+    ADSM_DO_SEND_CHANGES = 4, /* as FLUSH, but only what differs from what
+                                 the device has; the host may go on writing */
+    ADSM_DO_QUEUE = 8, /* enter the queue of dirty blocks                */
 };
 
 struct adsm_cell {

@@ -7,20 +7,22 @@
 
 #define FETCH ADSM_DO_FETCH
 #define FLUSH ADSM_DO_FLUSH
+#define SEND  ADSM_DO_SEND_CHANGES
 #define QUEUE ADSM_DO_QUEUE
 
+/* clang-format off */
 const struct adsm_protocol adsm_protocol_rolling = {
     .name = "rolling",
     .granularity = ADSM_BY_BLOCK,
     .first = ADSM_READ_ONLY,
     .acquires = false,
-    /* clang-format off */
     .cell = {
         [ADSM_INVALID] = {
             [ADSM_READ_FAULT]     = {FETCH, ADSM_READ_ONLY},
             [ADSM_WRITE_FAULT]    = {FETCH | QUEUE, ADSM_DIRTY},
             [ADSM_CALL]           = {0,     ADSM_INVALID},
             [ADSM_CALL_IN]        = {0,     ADSM_INVALID},
+            [ADSM_CALL_KEPT]      = {0,     ADSM_INVALID},
             [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_INVALID},
             [ADSM_EVICT]          = {0,     ADSM_INVALID},
@@ -34,6 +36,7 @@ const struct adsm_protocol adsm_protocol_rolling = {
             [ADSM_WRITE_FAULT]    = {QUEUE, ADSM_DIRTY},
             [ADSM_CALL]           = {0,     ADSM_INVALID},
             [ADSM_CALL_IN]        = {0,     ADSM_READ_ONLY},
+            [ADSM_CALL_KEPT]      = {0,     ADSM_READ_ONLY},
             [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_READ_ONLY},
             [ADSM_EVICT]          = {0,     ADSM_READ_ONLY},
@@ -47,6 +50,7 @@ const struct adsm_protocol adsm_protocol_rolling = {
             [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
             [ADSM_CALL]           = {FLUSH, ADSM_INVALID},
             [ADSM_CALL_IN]        = {FLUSH, ADSM_READ_ONLY},
+            [ADSM_CALL_KEPT]      = {SEND,  ADSM_DIRTY},
             [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
             [ADSM_RETURN]         = {0,     ADSM_DIRTY},
             [ADSM_EVICT]          = {FLUSH, ADSM_READ_ONLY},
@@ -56,5 +60,5 @@ const struct adsm_protocol adsm_protocol_rolling = {
             [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
         },
     },
-    /* clang-format on */
 };
+/* clang-format on */

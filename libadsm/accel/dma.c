@@ -85,6 +85,11 @@ static adsm_stream upload_stream(struct adsm_accel *accel)
     return accel->lanes.lane[ADSM_LANE_UPLOAD].stream;
 }
 
+bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after)
+{
+    return adsm_fence_done(accel, after) && adsm_lane_noted_done(accel);
+}
+
 /* ---- up ------------------------------------------------------------------- */
 
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
@@ -176,8 +181,8 @@ static int enqueue_download(struct adsm_accel *accel, void *shadow,
 static bool nothing_ahead(struct adsm_accel *accel, struct adsm_fence uploads,
                           struct adsm_fence after)
 {
-    return adsm_fence_done(accel, uploads) && adsm_fence_done(accel, after) &&
-           adsm_lane_noted_done(accel) && adsm_accel_health(accel) == ADSM_OK;
+    return adsm_fence_done(accel, uploads) && adsm_dma_is_clear(accel, after) &&
+           adsm_accel_health(accel) == ADSM_OK;
 }
 
 static int download_now(struct adsm_accel *accel, void *shadow,

@@ -31,6 +31,11 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
                     struct adsm_fence *done);
 
+/** Whether an upload after `after` would run at once: no noted lane has work,
+ *  and no driver call is needed to know it where nothing was launched since
+ *  the host last waited. Does not block. */
+bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after);
+
 /** Device to host; returns when the bytes are there. Waits for `after`, for
  *  noted lanes and for earlier uploads. Signal: fault path */
 int adsm_dma_download(struct adsm_accel *accel, void *shadow,

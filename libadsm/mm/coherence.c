@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "mm/twin.h"
 #include "os/vm.h"
 #include "protocols/dirty_queue.h"
 
@@ -173,13 +174,10 @@ static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
 static void set_state(struct adsm_object *object, uint32_t i,
                       enum adsm_state next)
 {
-    uint8_t old =
-        atomic_load_explicit(&object->blocks[i], memory_order_relaxed);
-    /* Release: pairs with adsm_block_state. Flags change beside us. */
-    while (!atomic_compare_exchange_weak_explicit(
-        &object->blocks[i], &old, (uint8_t)((old & ~ADSM_BLOCK_STATE) | next),
-        memory_order_release, memory_order_relaxed))
-        continue;
+    uint8_t clear = ADSM_BLOCK_STATE;
+    if (next != ADSM_DIRTY)
+        clear |= ADSM_BLOCK_TWIN;
+    adsm_block_change(object, i, clear, (uint8_t)next);
 }
 
 static void set_states(struct adsm_object *object, uint32_t first,
@@ -254,6 +252,8 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
     enum adsm_state next = cell->next;
     int rc = ADSM_OK;
 
+    if (event == ADSM_CALL_IN)
+        adsm_twin_close(object, first, count, state == ADSM_DIRTY);
     if (needs_host(cell))
         rc = prepare_host(object, first, count);
     if (next == ADSM_DIRTY && state != ADSM_DIRTY)
@@ -276,6 +276,11 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
             return rc;
         }
     }
+    if (cell->actions & ADSM_DO_SEND_CHANGES) {
+        rc = adsm_twin_send(object, first);
+        if (rc != ADSM_OK)
+            return rc;
+    }
     if (fault)
         populate(object, first, count, next == ADSM_DIRTY);
     set_states(object, first, count, state, next);
@@ -284,19 +289,51 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
     return ADSM_OK;
 }
 
+/* What a call that only reads the object is for block `i`. */
+static enum adsm_event event_for(struct adsm_object *object, uint32_t i,
+                                 enum adsm_event event)
+{
+    const struct adsm_cell *kept = &protocol->cell[ADSM_DIRTY][ADSM_CALL_KEPT];
+    if (event == ADSM_CALL_IN && kept->next == ADSM_DIRTY &&
+        adsm_block_state(object, i) == ADSM_DIRTY && adsm_twin_keeps(object, i))
+        return ADSM_CALL_KEPT;
+    return event;
+}
+
 /* Do all blocks of the range end in one state that allows less than theirs?
  * Then one change of protection serves them, however many runs there are. */
-static bool closes_uniformly(const struct adsm_object *object, uint32_t first,
+static bool closes_uniformly(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event,
                              enum adsm_state *next)
 {
+    bool changes = false;
     *next = protocol->cell[adsm_block_state(object, first)][event].next;
     for (uint32_t i = first; i < first + count; i++) {
         enum adsm_state state = adsm_block_state(object, i);
-        if (protocol->cell[state][event].next != *next || state < *next)
+        if (protocol->cell[state][event].next != *next || state < *next ||
+            event_for(object, i, event) != event)
             return false;
+        changes = changes || state != *next;
     }
-    return true;
+    return changes;
+}
+
+/* Blocks from `first` on, at most `limit`, that one step serves: in one state,
+ * held by nobody where they are fetched, and kept open one by one. */
+static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
+                            uint32_t limit, enum adsm_event event)
+{
+    if (event == ADSM_CALL_KEPT)
+        return 1;
+    uint32_t n = adsm_block_run(object, first, limit);
+    const struct adsm_cell *cell =
+        &protocol->cell[adsm_block_state(object, first)][event];
+    for (uint32_t k = 1; k < n; k++)
+        if (((cell->actions & ADSM_DO_FETCH) &&
+             (atomic_load(&object->blocks[first + k]) & ADSM_BLOCK_BUSY)) ||
+            event_for(object, first + k, event) != event)
+            n = k;
+    return n;
 }
 
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
@@ -310,18 +347,15 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
     }
     bool whole = first == 0 && count == object->block_count;
     for (uint32_t i = first; i < first + count;) {
-        uint32_t n = adsm_block_run(object, i, first + count - i);
+        enum adsm_event here = event_for(object, i, event);
         enum adsm_state state = adsm_block_state(object, i);
         bool held = atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY;
-        if (held && (protocol->cell[state][event].actions & ADSM_DO_FETCH)) {
+        if (held && (protocol->cell[state][here].actions & ADSM_DO_FETCH)) {
             i++; /* its holder is overwriting it */
             continue;
         }
-        if (protocol->cell[state][event].actions & ADSM_DO_FETCH)
-            for (uint32_t k = 1; k < n; k++)
-                if (atomic_load(&object->blocks[i + k]) & ADSM_BLOCK_BUSY)
-                    n = k;
-        int rc = adsm_coherence_apply(object, i, n, event);
+        uint32_t n = uniform_run(object, i, first + count - i, here);
+        int rc = adsm_coherence_apply(object, i, n, here);
         /* Closing a part of an open stretch takes mappings, closing the whole
          * object gives some back. */
         if (rc == ADSM_E_LIMIT && !(whole && event == ADSM_CALL))

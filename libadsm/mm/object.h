@@ -26,12 +26,14 @@
 
 #include <stdatomic.h>
 
-/* A block's byte: state in the low bits, two flags above. */
+/* A block's byte: state in the low bits, flags and heat above. */
 enum {
     ADSM_BLOCK_STATE = 0x03,
     ADSM_BLOCK_BUSY = 0x04,   /* held by one thread; others wait          */
     ADSM_BLOCK_QUEUED = 0x08, /* stands in the queue of dirty blocks      */
     ADSM_BLOCK_MAPPED = 0x10, /* page table entries at A are filled in    */
+    ADSM_BLOCK_TWIN = 0x20,   /* its twin is what the device has: twin.h  */
+    ADSM_BLOCK_HEAT = 0xc0,   /* calls that found it written: twin.h      */
 };
 
 enum { ADSM_OBJECT_KERNELS = 8 };
@@ -55,7 +57,9 @@ struct adsm_object {
     uint32_t block_count;
     _Atomic uint32_t blocks_used; /* those behind were never allocated     */
     _Atomic uint8_t *blocks; /* block_count bytes                          */
-    _Atomic uint64_t *committed; /* bit per 2 MiB: pages there and pinned  */
+    uint8_t **twins;         /* by block, NULL: none has one; see twin.h   */
+    uint32_t grain_shift;    /* log2 of the bytes committed at once         */
+    _Atomic uint64_t *committed; /* bit per grain: pages there and pinned  */
     _Atomic uint32_t near;  /* blocks that are not INVALID                */
     _Atomic uint32_t dirty; /* blocks that are DIRTY                      */
     _Atomic bool settled;   /* none was since a call relied on the uploads  */
@@ -107,7 +111,7 @@ void adsm_object_withdraw(struct adsm_object *object);
  */
 int adsm_object_back(struct adsm_object *object);
 
-/** Commit and pin the chunks under [offset, offset + bytes), once each.
+/** Commit and pin the grains under [offset, offset + bytes), once each.
  *  Signal: fault path */
 int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes);
 
@@ -138,6 +142,18 @@ static inline size_t adsm_block_bytes(const struct adsm_object *o, uint32_t i)
     size_t begin = (size_t)i << o->block_shift;
     size_t full = (size_t)1 << o->block_shift;
     return o->bytes - begin < full ? o->bytes - begin : full;
+}
+
+/** Change bits of block `i`'s byte, whose flags others change meanwhile. */
+static inline void adsm_block_change(struct adsm_object *o, uint32_t i,
+                                     uint8_t clear, uint8_t set)
+{
+    uint8_t old = atomic_load_explicit(&o->blocks[i], memory_order_relaxed);
+    /* Release: pairs with adsm_block_state. */
+    while (!atomic_compare_exchange_weak_explicit(
+        &o->blocks[i], &old, (uint8_t)((old & ~clear) | set),
+        memory_order_release, memory_order_relaxed))
+        continue;
 }
 
 static inline uint32_t adsm_block_of(const struct adsm_object *o, size_t offset)

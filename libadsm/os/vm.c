@@ -48,7 +48,7 @@ size_t adsm_vm_page_bytes(void)
     return bytes;
 }
 
-size_t adsm_vm_map_limit(void)
+static size_t vm_read_map_limit(void)
 {
     const size_t kernel_default = 65530;
     char text[32];
@@ -62,6 +62,17 @@ size_t adsm_vm_map_limit(void)
     text[n] = '\0';
     unsigned long limit = strtoul(text, NULL, 10);
     return limit != 0 ? limit : kernel_default;
+}
+
+size_t adsm_vm_map_limit(void)
+{
+    static _Atomic size_t limit;
+    size_t maps = atomic_load_explicit(&limit, memory_order_relaxed);
+    if (maps == 0) {
+        maps = vm_read_map_limit();
+        atomic_store_explicit(&limit, maps, memory_order_relaxed);
+    }
+    return maps;
 }
 
 static void *vm_map_none(uintptr_t addr, size_t bytes, int flags)

@@ -6,11 +6,12 @@
  *
  * Events: CPU loads and stores of random ranges, bulk moves, sets and compares,
  * system calls through pins that transfer less than they were asked for,
- * launches with random access sets, syncs, frees and allocations; evictions
- * come by themselves under rolling. Protocol and block size come from the
- * environment. A difference is printed with the number of the event, the object
- * and the offset. Exit status 0: all equal; 1: a difference; with a planted bug
- * the other way round. 2: anything else went wrong.
+ * launches with random access sets, bursts of calls, syncs, frees and
+ * allocations; evictions come by themselves under rolling. Protocol and block
+ * size come from the environment. A difference is printed with the number of
+ * the event, the object and the offset. Exit status 0: all equal; 1: a
+ * difference; with a planted bug the other way round. 2: anything else went
+ * wrong.
  */
 #include "adsm.h"
 #include "init.h"
@@ -243,6 +244,41 @@ static void launch_fill(void)
     host_fill(p->ref, n, s);
 }
 
+static void event(void);
+
+/* Some calls that read one object, which the CPU writes before most of them;
+ * now and then something else happens in between. */
+static void call_burst(void)
+{
+    struct shared *q = &objects[draw(OBJECTS)];
+    struct shared *p = &objects[draw(OBJECTS)];
+    if (p == q)
+        return;
+    uint32_t n = (uint32_t)(p->bytes < q->bytes ? p->bytes : q->bytes);
+    if (n > KERNEL_BYTES)
+        n = KERNEL_BYTES;
+    for (uint32_t rounds = 4 + draw(8); rounds > 0; rounds--) {
+        uint32_t at = draw(n), s = draw(256);
+        if (draw(8) != 0) {
+            q->p[at] = (uint8_t)s;
+            q->ref[at] = (uint8_t)s;
+        }
+        require(adsmLaunch(mix_only, adsmDim1((n + 63) / 64), adsmDim1(64), 0,
+                           adsmInOut(p->p), adsmIn(q->p), adsmVal(n),
+                           adsmVal(s)),
+                "launch in a burst");
+        host_mix(p->ref, q->ref, n, s);
+        if (draw(4) != 0)
+            require(adsmSync(), "adsmSync");
+        if (draw(6) == 0) {
+            event();
+            if (n > p->bytes || n > q->bytes) /* another object by now */
+                return;
+        }
+    }
+    compare(p, p->p, 0, p->bytes, "after a burst");
+}
+
 static void check_structures(void)
 {
     for (int i = 0; i < OBJECTS; i++) {
@@ -271,8 +307,10 @@ static void event(void)
         write_out();
     else if (kind < 970)
         launch_mix();
-    else if (kind < 985)
+    else if (kind < 983)
         launch_fill();
+    else if (kind < 985)
+        call_burst();
     else if (kind < 997)
         require(adsmSync(), "adsmSync");
     else if (kind < 999)
@@ -297,6 +335,8 @@ static void plant(const char *bug)
             (uint8_t)~ADSM_DO_FETCH;
     else if (strcmp(bug, "device-write-keeps-read-only") == 0)
         wrong.cell[ADSM_READ_ONLY][ADSM_DEVICE_WRITE].next = ADSM_READ_ONLY;
+    else if (strcmp(bug, "kept-open-unsent") == 0)
+        wrong.cell[ADSM_DIRTY][ADSM_CALL_KEPT].actions = 0;
     else
         exit(2);
     adsm_coherence_init(&wrong, 4, 0);

@@ -123,6 +123,18 @@ START_TEST(small_objects_of_a_slab_move_one_by_one)
 }
 END_TEST
 
+START_TEST(small_object_gets_few_pages_of_the_host)
+{
+    fixture_up();
+    size_t before = adsm_arena_bytes_committed();
+    uint8_t *p = adsmAlloc(5000);
+    p[4999] = 1;
+    ck_assert_uint_gt(adsm_arena_bytes_committed(), before);
+    ck_assert_uint_le(adsm_arena_bytes_committed(), before + (64 << 10));
+    must(adsmFree(p));
+}
+END_TEST
+
 typedef uint64_t unaligned_u64 __attribute__((aligned(1), may_alias));
 
 START_TEST(store_across_two_blocks_completes)
@@ -376,6 +388,7 @@ SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
            range_kernel_handles_every_element_once,
            store_to_fresh_cuda_memory_fetches_nothing,
            small_objects_of_a_slab_move_one_by_one,
+           small_object_gets_few_pages_of_the_host,
            store_across_two_blocks_completes, time_of_a_fault_is_told_apart,
            annotated_input_stays_valid_on_the_cpu,
            object_assigned_to_one_kernel_is_left_alone_by_others,

@@ -14,7 +14,7 @@
 struct line {
     enum adsm_state state;
     enum adsm_event event;
-    const char *transfer; /* "", "fetch", "flush" */
+    const char *transfer; /* "", "fetch", "flush", "changes" */
     enum adsm_state next;
 };
 
@@ -51,6 +51,10 @@ static const struct line fig_6b[] = {
     {ADSM_INVALID, ADSM_CALL_IN, "", ADSM_INVALID},
     {ADSM_READ_ONLY, ADSM_CALL_IN, "", ADSM_READ_ONLY},
     {ADSM_DIRTY, ADSM_CALL_IN, "flush", ADSM_READ_ONLY},
+    /* Beyond the paper: a block that every call finds written stays open. */
+    {ADSM_INVALID, ADSM_CALL_KEPT, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_CALL_KEPT, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_CALL_KEPT, "changes", ADSM_DIRTY},
     /* An object that is overwritten needs no transfer at all. */
     {ADSM_INVALID, ADSM_CALL_OUT, "", ADSM_INVALID},
     {ADSM_READ_ONLY, ADSM_CALL_OUT, "", ADSM_INVALID},
@@ -76,9 +80,11 @@ static const struct line fig_6a[] = {
      * if they have not been modified"; annotations change nothing. */
     {ADSM_DIRTY, ADSM_CALL, "flush", ADSM_INVALID},
     {ADSM_DIRTY, ADSM_CALL_IN, "flush", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_CALL_KEPT, "flush", ADSM_INVALID},
     {ADSM_DIRTY, ADSM_CALL_OUT, "flush", ADSM_INVALID},
     {ADSM_INVALID, ADSM_CALL, "", ADSM_INVALID},
     {ADSM_INVALID, ADSM_CALL_IN, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_CALL_KEPT, "", ADSM_INVALID},
     {ADSM_INVALID, ADSM_CALL_OUT, "", ADSM_INVALID},
     /* "On method return all shared objects are transferred from accelerator
      * memory to system memory and marked as dirty" */
@@ -103,15 +109,17 @@ static const struct line fig_6a[] = {
 
 static const char *transfer_of(const struct adsm_cell *cell)
 {
-    switch (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH)) {
+    switch (cell->actions & ~ADSM_DO_QUEUE) {
     case 0:
         return "";
     case ADSM_DO_FETCH:
         return "fetch";
     case ADSM_DO_FLUSH:
         return "flush";
+    case ADSM_DO_SEND_CHANGES:
+        return "changes";
     }
-    return "both";
+    return "several";
 }
 
 static void check_lines(const struct adsm_protocol *protocol,
@@ -173,6 +181,22 @@ START_TEST(only_rolling_queues_and_exactly_what_becomes_dirty)
                 ck_assert_int_eq(queues,
                                  becomes && all[p] == &adsm_protocol_rolling);
             }
+}
+END_TEST
+
+/* A kept block is compared with what the device has: it must still be open. */
+START_TEST(changes_are_sent_of_what_stays_dirty)
+{
+    const struct adsm_protocol *all[] = {
+        &adsm_protocol_batch, &adsm_protocol_lazy, &adsm_protocol_rolling};
+    for (int p = 0; p < 3; p++)
+        for (int s = 0; s < ADSM_STATES; s++)
+            for (int e = 0; e < ADSM_EVENTS; e++)
+                if (all[p]->cell[s][e].actions & ADSM_DO_SEND_CHANGES) {
+                    ck_assert_int_eq(s, ADSM_DIRTY);
+                    ck_assert_int_eq(e, ADSM_CALL_KEPT);
+                    ck_assert_int_eq(all[p]->cell[s][e].next, ADSM_DIRTY);
+                }
 }
 END_TEST
 
@@ -276,6 +300,7 @@ SUITE_MAIN("protocols", 10, lazy_table_equals_figure_6b,
            rolling_table_equals_figure_6b, batch_table_equals_figure_6a,
            batch_entered_states_never_read_only,
            only_rolling_queues_and_exactly_what_becomes_dirty,
+           changes_are_sent_of_what_stays_dirty,
            every_cell_keeps_the_only_current_copy,
            known_and_unknown_names_are_told_apart,
            queue_returns_the_oldest_first_across_the_wrap,

@@ -1,0 +1,317 @@
+/*
+ * Blocks that the host writes before every call: left open when they are small
+ * and the device is idle, sent as differences, and never out of date.
+ */
+#include "base/stats.h"
+#include "fixture.h"
+#include "mm/bulk.h"
+#include "mm/coherence.h"
+#include "mm/twin.h"
+
+#include <string.h>
+
+/* What a kernel changes shares no slab with what it reads. */
+enum { BYTES = 20000, LARGE = 1 << 20, APART = 1 << 20 };
+
+enum { WARM_UP = 5, ROUNDS = 12 };
+
+/* A kernel that reads `in` and changes `out`, and the host's idea of both. */
+struct pair {
+    struct fixture f;
+    uint8_t *in, *out;
+    uint32_t bytes;
+    uint8_t *ref_in, *ref_out;
+    uint32_t calls;
+};
+
+static struct pair pair_make(struct fixture f, uint32_t bytes)
+{
+    struct pair pair = {f,     adsmAlloc(bytes), adsmAlloc(APART),
+                        bytes, malloc(bytes),    malloc(bytes),
+                        0};
+    for (uint32_t i = 0; i < bytes; i++) {
+        pair.in[i] = pair.ref_in[i] = filled(i, 1);
+        pair.out[i] = pair.ref_out[i] = filled(i, 2);
+    }
+    return pair;
+}
+
+static void pair_free(struct pair *pair)
+{
+    must(adsmFree(pair->in));
+    must(adsmFree(pair->out));
+    free(pair->ref_in);
+    free(pair->ref_out);
+}
+
+static void pair_store(struct pair *pair, uint32_t at, uint8_t value)
+{
+    pair->in[at] = value;
+    pair->ref_in[at] = value;
+}
+
+static void pair_launch(struct pair *pair)
+{
+    uint32_t seed = pair->calls++;
+    must(adsmLaunch(pair->f.mix_only, adsmDim1((pair->bytes + 63) / 64),
+                    adsmDim1(64), 0, adsmInOut(pair->out), adsmIn(pair->in),
+                    adsmVal(pair->bytes), adsmVal(seed)));
+    host_mix(pair->ref_out, pair->ref_in, pair->bytes, seed);
+}
+
+static void pair_call(struct pair *pair)
+{
+    pair_launch(pair);
+    must(adsmSync());
+}
+
+static void pair_check(const struct pair *pair)
+{
+    ck_assert_mem_eq(pair->out, pair->ref_out, pair->bytes);
+    ck_assert_mem_eq(pair->in, pair->ref_in, pair->bytes);
+}
+
+/* Write one byte before each of `rounds` calls. */
+static void pair_rounds(struct pair *pair, uint32_t rounds)
+{
+    for (uint32_t i = 0; i < rounds; i++) {
+        pair_store(pair, (pair->calls * 1237 + 11) % pair->bytes,
+                   (uint8_t)(pair->calls + 77));
+        pair_call(pair);
+    }
+}
+
+static uint64_t count(enum adsm_stat stat)
+{
+    return adsm_stats_get(stat);
+}
+
+/* Batch watches no accesses: nothing to save. */
+static bool is_watched(void)
+{
+    return adsm_coherence_protocol()->first != ADSM_DIRTY;
+}
+
+START_TEST(block_written_before_every_call_stays_open)
+{
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    pair_rounds(&pair, WARM_UP);
+    uint64_t faults = count(ADSM_STAT_faults_write);
+    uint64_t kept = count(ADSM_STAT_kept_open);
+    uint64_t up = count(ADSM_STAT_bytes_up);
+    pair_rounds(&pair, ROUNDS);
+    if (is_watched()) {
+        ck_assert_uint_eq(count(ADSM_STAT_faults_write), faults);
+        ck_assert_uint_eq(count(ADSM_STAT_kept_open), kept + ROUNDS);
+        ck_assert_uint_le(count(ADSM_STAT_bytes_up) - up, ROUNDS * 64);
+    } else {
+        ck_assert_uint_eq(count(ADSM_STAT_kept_open), 0);
+    }
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+START_TEST(first_and_last_bytes_are_sent)
+{
+    static const uint32_t at[] = {0,    BYTES - 1,  63,         64,       2047,
+                                  2048, BYTES - 64, BYTES - 65, BYTES / 2};
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    pair_rounds(&pair, WARM_UP);
+    for (uint32_t i = 0; i < sizeof at / sizeof *at; i++) {
+        pair_store(&pair, at[i], (uint8_t)(200 + i));
+        pair_call(&pair);
+        pair_store(&pair, at[i], (uint8_t)(100 + i));
+        pair_store(&pair, BYTES - 1 - at[i], (uint8_t)i);
+        pair_call(&pair);
+    }
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+START_TEST(block_that_is_written_no_more_is_closed)
+{
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    pair_rounds(&pair, WARM_UP);
+    for (int i = 0; i < 4; i++)
+        pair_call(&pair);
+    uint64_t faults = count(ADSM_STAT_faults_write);
+    uint64_t kept = count(ADSM_STAT_kept_open);
+    uint64_t up = count(ADSM_STAT_bytes_up);
+    for (int i = 0; i < 4; i++)
+        pair_call(&pair);
+    ck_assert_uint_eq(count(ADSM_STAT_kept_open), kept);
+    if (is_watched()) {
+        ck_assert_uint_eq(count(ADSM_STAT_bytes_up), up);
+        pair_store(&pair, 5, 5);
+        ck_assert_uint_eq(count(ADSM_STAT_faults_write), faults + 1);
+        pair_call(&pair);
+    }
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+START_TEST(large_block_is_closed_at_every_call)
+{
+    struct pair pair = pair_make(fixture_up(), LARGE);
+    pair_rounds(&pair, WARM_UP);
+    uint64_t faults = count(ADSM_STAT_faults_write);
+    pair_rounds(&pair, 3);
+    ck_assert_uint_eq(count(ADSM_STAT_kept_open), 0);
+    if (is_watched())
+        ck_assert_uint_ge(count(ADSM_STAT_faults_write), faults + 3);
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+START_TEST(what_the_device_writes_meanwhile_is_seen)
+{
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    for (uint32_t i = 1; i < 4; i++) {
+        pair_rounds(&pair, WARM_UP);
+        device_fill(pair.f.fill_only, pair.in, BYTES, i);
+        host_fill(pair.ref_in, BYTES, i);
+        ck_assert_int_eq(pair.in[BYTES - 1], filled(BYTES - 1, i));
+    }
+    pair_rounds(&pair, WARM_UP);
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+/* The device has overwritten it without having got it: what is then written as
+ * it was before is a change. */
+START_TEST(value_that_the_device_overwrote_is_sent_again)
+{
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    uint32_t bytes = BYTES, seed = 1;
+    for (uint8_t value = WARM_UP; value > 0; value--) {
+        pair_store(&pair, 300, value);
+        pair_call(&pair);
+    }
+    /* All as it was at first, so that byte is the only one to be sent. */
+    must(adsmLaunch(pair.f.fill_only, adsmDim1((BYTES + 255) / 256),
+                    adsmDim1(256), 0, adsmOut(pair.in), adsmVal(bytes),
+                    adsmVal(seed)));
+    host_fill(pair.ref_in, BYTES, seed);
+    ck_assert_int_ne(pair.in[300], 1);
+    pair_store(&pair, 300, 1);
+    pair_call(&pair);
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+/* Sent by another way in between, then changed back: the twin is not what the
+ * device has. */
+START_TEST(value_that_comes_back_is_sent)
+{
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    uint8_t *copy = adsmAlloc(BYTES);
+    pair_rounds(&pair, WARM_UP);
+    for (int i = 0; i < 4; i++) {
+        pair_store(&pair, 300, 1);
+        pair_call(&pair);
+        pair_store(&pair, 300, 2);
+        must(adsm_bulk_move(copy, pair.in, BYTES));
+        pair_launch(&pair);
+        pair_store(&pair, 300, 1);
+        pair_call(&pair);
+    }
+    ck_assert_int_eq(copy[300], 2);
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+START_TEST(store_right_behind_a_launch_is_not_seen_by_it)
+{
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    pair_rounds(&pair, WARM_UP);
+    for (uint32_t i = 0; i < 200; i++) {
+        for (uint32_t at = i % 7; at < BYTES; at += 97)
+            pair_store(&pair, at, (uint8_t)(i + at));
+        pair_launch(&pair);
+        if (i % 3 == 0)
+            must(adsmSync());
+    }
+    must(adsmSync());
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+/* The kernel before still runs: a copy from plain memory would wait for it. */
+START_TEST(nothing_is_kept_open_on_a_busy_device)
+{
+    enum { LONG = 16 << 20, ATTEMPTS = 10 };
+    struct pair pair = pair_make(fixture_up(), BYTES);
+    uint8_t *p = adsmAlloc(LONG), *q = adsmAlloc(LONG);
+    uint32_t n = LONG, seed = 1;
+    int closed = 0;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        pair_rounds(&pair, WARM_UP);
+        must(adsmLaunch(pair.f.mix_only, adsmDim1(LONG / 256), adsmDim1(256), 0,
+                        adsmInOut(p), adsmIn(q), adsmVal(n), adsmVal(seed)));
+        pair_launch(&pair);
+        uint64_t kept = count(ADSM_STAT_kept_open);
+        pair_store(&pair, 7, (uint8_t)i);
+        pair_launch(&pair);
+        closed += count(ADSM_STAT_kept_open) == kept;
+        must(adsmSync());
+    }
+    ck_assert_int_gt(closed, 0);
+    pair_check(&pair);
+    pair_free(&pair);
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
+/* The last block of an object need not be a multiple of anything. */
+START_TEST(short_last_block_is_sent_whole)
+{
+    struct pair pair = pair_make(fixture_up(), (256 << 10) + 33);
+    for (uint32_t i = 0; i < 3 * 33; i++) {
+        pair_store(&pair, pair.bytes - 1 - i % 33, (uint8_t)(i + 100));
+        pair_call(&pair);
+    }
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+/* More of them than there is room for at once. */
+START_TEST(twins_are_given_back_with_their_object)
+{
+    enum { LAST = 32 << 10, TIMES = ADSM_TWIN_BYTES_MAX / LAST + 20 };
+    struct fixture f = fixture_up();
+    bool by_block = adsm_coherence_protocol()->granularity == ADSM_BY_BLOCK;
+    for (int i = 0; i < TIMES; i++) {
+        struct pair pair = pair_make(f, (256 << 10) + LAST);
+        uint64_t kept = count(ADSM_STAT_kept_open);
+        for (uint32_t k = 0; k < WARM_UP; k++) {
+            pair_store(&pair, pair.bytes - 1, (uint8_t)k);
+            pair_call(&pair);
+        }
+        if (by_block)
+            ck_assert_uint_gt(count(ADSM_STAT_kept_open), kept);
+        pair_check(&pair);
+        pair_free(&pair);
+    }
+}
+END_TEST
+
+SUITE_MAIN("twins", 60, block_written_before_every_call_stays_open,
+           first_and_last_bytes_are_sent,
+           block_that_is_written_no_more_is_closed,
+           large_block_is_closed_at_every_call,
+           what_the_device_writes_meanwhile_is_seen,
+           value_that_the_device_overwrote_is_sent_again,
+           value_that_comes_back_is_sent, nothing_is_kept_open_on_a_busy_device,
+           short_last_block_is_sent_whole,
+           store_right_behind_a_launch_is_not_seen_by_it,
+           twins_are_given_back_with_their_object)
