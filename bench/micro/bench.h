@@ -45,6 +45,15 @@ void bench_report(const char *name, const char *unit,
                   const struct bench_samples *samples, const char *against,
                   const struct bench_samples *peer);
 
+/**
+ * What this program prints, a number, when it is run once more: for what is
+ * chosen once per process.
+ *
+ * @settings  of its environment, "NAME=value" words; @words  its arguments
+ * Return: the number; negative when it failed or printed none
+ */
+double bench_ask(const char *settings, const char *words);
+
 /** Now, in nanoseconds. */
 uint64_t bench_now(void);
 

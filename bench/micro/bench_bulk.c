@@ -71,33 +71,27 @@ static int child(char **argv)
 /* ---- the parent ---------------------------------------------------------- */
 
 /* One child's figure; negative when it could not run. */
-static double ask(const char *self, size_t bytes, const char *mode,
-                  const char *preload)
+static double ask(size_t bytes, const char *mode, const char *preload)
 {
-    char line[8192];
+    char settings[4200] = "", words[64];
     long calls = (long)(WORK_BYTES / (bytes + 32));
     if (calls > CALLS_MOST)
         calls = CALLS_MOST;
-    snprintf(line, sizeof line, "%s%s '%s' --child %zu %ld %s",
-             preload ? "LD_PRELOAD=" : "", preload ? preload : "", self, bytes,
+    if (preload)
+        snprintf(settings, sizeof settings, "LD_PRELOAD='%s'", preload);
+    snprintf(words, sizeof words, "--child %zu %ld %s", bytes,
              calls / (bench_quick() ? 10 : 1), mode);
-    FILE *output = popen(line, "r");
-    double ns = -1;
-    if (!output)
-        return -1;
-    if (fscanf(output, "%lf", &ns) != 1)
-        ns = -1;
-    return pclose(output) == 0 ? ns : -1;
+    return bench_ask(settings, words);
 }
 
-static int compare(const char *self, size_t bytes, const char *mode)
+static int compare(size_t bytes, const char *mode)
 {
     struct bench_samples bare = {0}, preloaded = {0};
     const char *preload = getenv("PRELOAD");
     char name[64];
     for (int rep = 0; rep < bench_reps(); rep++) {
-        double a = ask(self, bytes, mode, NULL);
-        double b = ask(self, bytes, mode, preload);
+        double a = ask(bytes, mode, NULL);
+        double b = ask(bytes, mode, preload);
         if (a < 0 || b < 0)
             return -1;
         bench_add(&bare, a);
@@ -113,19 +107,16 @@ int main(int argc, char **argv)
     static const size_t sizes[] = {8,     64,    512,    4096,
                                    16384, 65536, 262144, 1048576};
     static const char *const modes[] = {"idle", "serving"};
-    char self[4096];
-    ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
     if (argc == 5 && strcmp(argv[1], "--child") == 0)
         return child(argv);
     bench_start(argc, argv, "bulk");
-    if (got <= 0 || !getenv("PRELOAD")) {
+    if (!getenv("PRELOAD")) {
         fprintf(stderr, "bench_bulk: set PRELOAD to libadsm-preload.so\n");
         return 77;
     }
-    self[got] = '\0';
     for (size_t m = 0; m < 2; m++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-            if (compare(self, sizes[i], modes[m]) != 0) {
+            if (compare(sizes[i], modes[m]) != 0) {
                 fprintf(stderr, "bench_bulk: no driver for \"%s\"\n", modes[m]);
                 return 77;
             }

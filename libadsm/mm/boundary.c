@@ -18,12 +18,26 @@ struct call {
     const struct adsm_written *written; /* NULL: anything */
 };
 
-static bool is_named(const struct call *call, const struct adsm_object *object)
+/* Skip the blocks from *i on that the call names. Return: how many follow,
+ * before `end`, that it does not */
+static uint32_t unnamed_run(const struct call *call,
+                            const struct adsm_object *object, uint32_t *i,
+                            uint32_t end)
 {
-    for (size_t i = 0; i < call->count; i++)
-        if (call->uses[i].object == object)
-            return true;
-    return false;
+    uint32_t stop = end;
+    for (size_t u = 0; u < call->count; u++) {
+        const struct adsm_use *use = &call->uses[u];
+        if (use->object != object)
+            continue;
+        if (*i >= use->first && *i - use->first < use->count) {
+            *i = use->first + use->count;
+            stop = end;
+            u = SIZE_MAX; /* from the first again */
+        } else if (use->first > *i && use->first < stop) {
+            stop = use->first;
+        }
+    }
+    return *i < stop ? stop - *i : 0;
 }
 
 /* The uploads so far are what the coming device work relies on: the host's
@@ -41,18 +55,34 @@ static int apply_used(struct adsm_object *object, enum adsm_event event)
                      : adsm_coherence_apply_all(object, 0, used, event);
 }
 
-static int release_object(struct adsm_object *object, enum adsm_event event)
+/* Release blocks [first, first + count), without those that `unless` names. */
+static int release_blocks(struct adsm_object *object, uint32_t first,
+                          uint32_t count, const struct call *unless,
+                          enum adsm_event event)
 {
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && atomic_load(&object->near)) {
-        rc = apply_used(object, event);
+        uint32_t end = atomic_load(&object->blocks_used);
+        if (end - first > count)
+            end = first + count;
+        for (uint32_t n, i = first; i < end && rc == ADSM_OK; i += n) {
+            n = unless ? unnamed_run(unless, object, &i, end) : end - i;
+            if (n > 0)
+                rc = adsm_coherence_apply_all(object, i, n, event);
+        }
         rely_on_uploads(object);
         atomic_store(&object->settled, rc == ADSM_OK && event == ADSM_CALL_IN &&
                                            atomic_load(&object->dirty) == 0);
     }
     adsm_rwlock_release(&object->lock);
     return rc;
+}
+
+static int release_use(const struct adsm_use *use)
+{
+    return release_blocks(use->object, use->first, use->count, NULL,
+                          use->event);
 }
 
 /* Host bytes that the call overwrites are dropped only when it is enqueued: a
@@ -83,14 +113,16 @@ static bool may_write(const struct adsm_written *written,
 static int release_unnamed(struct adsm_object *object, void *context)
 {
     const struct call *call = context;
-    if (is_named(call, object) || !adsm_assign_reaches(call->kernel, object))
+    enum adsm_event event = ADSM_CALL;
+    if (!adsm_assign_reaches(call->kernel, object))
         return ADSM_OK;
-    if (may_write(call->written, object))
-        return release_object(object, ADSM_CALL);
-    /* The gate is closed: no block becomes DIRTY meanwhile. */
-    if (atomic_load(&object->settled))
-        return ADSM_OK;
-    return release_object(object, ADSM_CALL_IN);
+    if (!may_write(call->written, object)) {
+        /* The gate is closed: no block becomes DIRTY meanwhile. */
+        if (atomic_load(&object->settled))
+            return ADSM_OK;
+        event = ADSM_CALL_IN;
+    }
+    return release_blocks(object, 0, object->block_count, call, event);
 }
 
 /* Objects of other devices that the kernel may reach. Its stream is none of
@@ -133,7 +165,7 @@ int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
     adsm_gate_close();
     for (size_t i = 0; i < count && rc == ADSM_OK; i++)
         if (!is_dropped_later(uses[i].event))
-            rc = release_object(uses[i].object, uses[i].event);
+            rc = release_use(&uses[i]);
     if (rc == ADSM_OK && !only_uses)
         rc = adsm_object_each(accel, true, release_unnamed, &call);
     if (rc == ADSM_OK && !only_uses)
@@ -155,9 +187,7 @@ static int remember(const struct adsm_use *use, struct adsm_fence fence)
     adsm_rwlock_acquire(&use->object->lock);
     use->object->work = fence;
     adsm_rwlock_release(&use->object->lock);
-    return is_dropped_later(use->event)
-               ? release_object(use->object, use->event)
-               : ADSM_OK;
+    return is_dropped_later(use->event) ? release_use(use) : ADSM_OK;
 }
 
 int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,

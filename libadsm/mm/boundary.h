@@ -10,9 +10,11 @@
 
 #include "mm/object.h"
 
-/** One object that a call names, and what the call does with it. */
+/** Blocks of one object that a call names, and what the call does with them:
+ *  all of them, or those of an allocation in a slab. */
 struct adsm_use {
     struct adsm_object *object;
+    uint32_t first, count;
     enum adsm_event event; /* ADSM_CALL, ADSM_CALL_IN or ADSM_CALL_OUT */
 };
 
@@ -28,7 +30,7 @@ struct adsm_written {
 /**
  * Release objects to the device before a call on `stream`.
  *
- * Objects in `uses` get their own event; of the others, those that `kernel`
+ * Blocks in `uses` get their own event; of the others, those that `kernel`
  * may reach get ADSM_CALL: with `kernel` NULL every object of the accel,
  * otherwise those assigned to it or to no kernel; none when `only_uses`.
  * Where `written` is not NULL, those outside get ADSM_CALL_IN instead.

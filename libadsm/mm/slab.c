@@ -200,28 +200,49 @@ int adsm_slab_free(struct adsm_object *object, void *host)
     return rc;
 }
 
+/* First slot of the allocation that `offset` lies in; SLOTS when in none. */
+static uint32_t slot_at(const struct adsm_slab *slab, size_t offset)
+{
+    uint32_t slot = (uint32_t)(offset >> ADSM_SLOT_SHIFT);
+    uint32_t s = slot;
+    if (!slab || slot >= SLOTS)
+        return SLOTS;
+    while (s > 0 && slab->bytes[s] == 0)
+        s--;
+    bool inside = slab->bytes[s] != 0 && slot - s < slots_for(slab->bytes[s]);
+    return inside ? s : SLOTS;
+}
+
 int adsm_slab_range(struct adsm_object *object, const void *address,
                     void **base, size_t *bytes)
 {
     size_t offset = (size_t)((const uint8_t *)address - object->host);
-    uint32_t slot = (uint32_t)(offset >> ADSM_SLOT_SHIFT);
-    int rc = ADSM_E_NOT_SHARED;
     adsm_lock_acquire(&lock);
-    struct adsm_slab *slab = object->slab;
-    uint32_t s = slot;
-    if (!slab || slot >= SLOTS) {
-        adsm_lock_release(&lock);
-        return ADSM_E_NOT_SHARED;
-    }
-    while (s > 0 && slab->bytes[s] == 0)
-        s--;
-    if (slab->bytes[s] != 0 && slot - s < slots_for(slab->bytes[s])) {
+    uint32_t s = slot_at(object->slab, offset);
+    if (s < SLOTS) {
         *base = object->host + ((size_t)s << ADSM_SLOT_SHIFT);
-        *bytes = slab->bytes[s];
-        rc = ADSM_OK;
+        *bytes = object->slab->bytes[s];
     }
     adsm_lock_release(&lock);
-    return rc;
+    return s < SLOTS ? ADSM_OK : ADSM_E_NOT_SHARED;
+}
+
+bool adsm_slab_blocks(struct adsm_object *object, const void *address,
+                      uint32_t *first, uint32_t *count)
+{
+    size_t offset = (size_t)((const uint8_t *)address - object->host);
+    adsm_lock_acquire(&lock);
+    struct adsm_slab *slab = object->slab;
+    uint32_t s = slot_at(slab, offset);
+    bool alone =
+        s < SLOTS && slab->unit << ADSM_SLOT_SHIFT >= 1u << object->block_shift;
+    if (s < SLOTS) {
+        size_t at = (size_t)s << ADSM_SLOT_SHIFT;
+        *first = adsm_block_of(object, at);
+        *count = adsm_block_of(object, at + slab->bytes[s] - 1) + 1 - *first;
+    }
+    adsm_lock_release(&lock);
+    return alone;
 }
 
 void adsm_slab_forget(struct adsm_accel *accel)

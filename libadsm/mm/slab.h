@@ -27,6 +27,13 @@ int adsm_slab_free(struct adsm_object *object, void *host);
 int adsm_slab_range(struct adsm_object *object, const void *address,
                     void **base, size_t *bytes);
 
+/**
+ * Blocks that the allocation around `address` lies in; unchanged where there
+ * is no such allocation. Return: whether no other lies in them too
+ */
+bool adsm_slab_blocks(struct adsm_object *object, const void *address,
+                      uint32_t *first, uint32_t *count);
+
 /** The slabs of `accel` are being destroyed: drop them all. */
 void adsm_slab_forget(struct adsm_accel *accel);
 

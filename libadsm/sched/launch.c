@@ -3,6 +3,7 @@
 
 #include "mm/boundary.h"
 #include "mm/index.h"
+#include "mm/slab.h"
 #include "sched/detail.h"
 #include "sched/kernel.h"
 
@@ -34,21 +35,34 @@ static enum adsm_event event_of(int mode)
                               : ADSM_CALL;
 }
 
-/* The object is used; if an earlier argument used it differently, or the
- * argument is not the whole object, the safer event wins. */
-static void add_use(struct launch *launch, struct adsm_object *object,
-                    bool whole, int mode)
+/* If an earlier argument uses the same blocks differently, the safer event
+ * wins. */
+static void add_use(struct launch *launch, struct adsm_use use)
 {
-    enum adsm_event event = event_of(mode);
-    if (event == ADSM_CALL_OUT && !whole)
-        event = ADSM_CALL;
-    for (size_t i = 0; i < launch->use_count; i++)
-        if (launch->uses[i].object == object) {
-            if (launch->uses[i].event != event)
-                launch->uses[i].event = ADSM_CALL;
+    for (size_t i = 0; i < launch->use_count; i++) {
+        struct adsm_use *old = &launch->uses[i];
+        if (old->object == use.object && old->first == use.first) {
+            if (old->event != use.event)
+                old->event = ADSM_CALL;
             return;
         }
-    launch->uses[launch->use_count++] = (struct adsm_use){object, event};
+    }
+    launch->uses[launch->use_count++] = use;
+}
+
+/* What an argument says about the object it points into, or about the blocks of
+ * the slab its allocation has. Where others lie in these, it says less. */
+static struct adsm_use use_of(const struct launch *launch,
+                              struct adsm_object *object, const adsmArg *arg)
+{
+    struct adsm_use use = {object, 0, object->block_count, event_of(arg->mode)};
+    bool others = launch->kernel.reach != ADSM_ONLY_ARGUMENTS;
+    bool alone = !object->slab ||
+                 adsm_slab_blocks(object, arg->p, &use.first, &use.count);
+    bool whole = !object->slab && arg->p == (const void *)object->host;
+    if ((use.event == ADSM_CALL_OUT && !whole) || (others && !alone))
+        use.event = ADSM_CALL;
+    return use;
 }
 
 static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
@@ -63,7 +77,6 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     size_t offset = (size_t)((const uint8_t *)arg->p - object->host);
     launch->pointers[i] = adsm_daddr_add(object->device, offset);
     launch->values[i] = &launch->pointers[i];
-    bool whole = offset == 0 && !object->slab;
     bool home = object->home == launch->kernel.accel;
     adsm_rwlock_release_shared(&object->lock);
     if (!home)
@@ -73,7 +86,7 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
                            i, launch->kernel.name,
                            adsm_accel_device(object->home),
                            adsm_accel_device(launch->kernel.accel));
-    add_use(launch, object, whole, arg->mode);
+    add_use(launch, use_of(launch, object, arg));
     return ADSM_OK;
 }
 

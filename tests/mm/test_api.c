@@ -123,6 +123,65 @@ START_TEST(small_objects_of_a_slab_move_one_by_one)
 }
 END_TEST
 
+/* Not the whole slab is read or written, but the allocation that is passed. */
+START_TEST(small_neighbours_are_used_as_each_is_annotated)
+{
+    enum { BYTES = 20000 };
+    struct fixture f = fixture_up();
+    uint8_t *in = adsmAlloc(BYTES), *out = adsmAlloc(BYTES);
+    uint8_t *other = adsmAlloc(BYTES);
+    ck_assert_ptr_eq(adsm_index_find(in), adsm_index_find(out));
+    uint32_t n = BYTES, seed = 3;
+    memset(in, 4, BYTES);
+    memset(out, 1, BYTES);
+    memset(other, 7, BYTES);
+    must(adsmLaunch(f.mix_only, adsmDim1((BYTES + 63) / 64), adsmDim1(64), 0,
+                    adsmInOut(out), adsmIn(in), adsmVal(n), adsmVal(seed)));
+    uint64_t down = adsm_stats_get(ADSM_STAT_bytes_down);
+    ck_assert_int_eq(in[BYTES - 1], 4);
+    ck_assert_int_eq(other[BYTES - 1], 7);
+    if (adsm_coherence_protocol()->first != ADSM_DIRTY)
+        ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_down), down);
+    ck_assert_int_eq(out[BYTES - 1], 1 * 5 + 4 + 3);
+    must(adsmFree(in));
+    must(adsmFree(out));
+    must(adsmFree(other));
+}
+END_TEST
+
+/* A kernel that may use any object writes a neighbour of what it is passed. */
+START_TEST(small_neighbour_of_an_input_may_be_written)
+{
+    static const char ptx[] =
+        ".version 6.4\n.target sm_70\n.address_size 64\n"
+        ".visible .entry poke(.param .u64 list)\n"
+        "{ .reg .b32 %r1; .reg .b64 %d<3>;\n"
+        "  ld.param.u64 %d1, [list]; ld.global.u64 %d2, [%d1];\n"
+        "  ld.global.u8 %r1, [%d2]; add.s32 %r1, %r1, 1;\n"
+        "  st.global.u8 [%d2], %r1; ret; }\n";
+    static const size_t sizes[] = {100, 5000, 20000, 60000};
+    fixture_up();
+    adsmModule *module;
+    adsmKernel *poke;
+    must(adsmModuleLoad(&module, ptx, strlen(ptx)));
+    must(adsmKernelGet(&poke, module, "poke", ADSM_ANY_OBJECT));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint8_t **list = adsmAlloc(sizes[i]), *p = adsmAlloc(sizes[i]);
+        if (adsmSafe(p) != (void *)p)
+            return; /* translate: pointers in memory are not the device's */
+        ck_assert_ptr_eq(adsm_index_find(list), adsm_index_find(p));
+        list[0] = p;
+        for (uint8_t value = 0; value < 100; value += 10) {
+            p[0] = value;
+            must(adsmLaunch(poke, adsmDim1(1), adsmDim1(1), 0, adsmIn(list)));
+            ck_assert_int_eq(p[0], value + 1);
+        }
+        must(adsmFree(list));
+        must(adsmFree(p));
+    }
+}
+END_TEST
+
 START_TEST(small_object_gets_few_pages_of_the_host)
 {
     fixture_up();
@@ -388,6 +447,8 @@ SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
            range_kernel_handles_every_element_once,
            store_to_fresh_cuda_memory_fetches_nothing,
            small_objects_of_a_slab_move_one_by_one,
+           small_neighbours_are_used_as_each_is_annotated,
+           small_neighbour_of_an_input_may_be_written,
            small_object_gets_few_pages_of_the_host,
            store_across_two_blocks_completes, time_of_a_fault_is_told_apart,
            annotated_input_stays_valid_on_the_cpu,

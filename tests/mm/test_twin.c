@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* What a kernel changes shares no slab with what it reads. */
-enum { BYTES = 20000, LARGE = 1 << 20, APART = 1 << 20 };
+enum { BYTES = 20000, LARGE = 1 << 20 };
 
 enum { WARM_UP = 5, ROUNDS = 12 };
 
@@ -26,7 +25,7 @@ struct pair {
 
 static struct pair pair_make(struct fixture f, uint32_t bytes)
 {
-    struct pair pair = {f,     adsmAlloc(bytes), adsmAlloc(APART),
+    struct pair pair = {f,     adsmAlloc(bytes), adsmAlloc(bytes),
                         bytes, malloc(bytes),    malloc(bytes),
                         0};
     for (uint32_t i = 0; i < bytes; i++) {
