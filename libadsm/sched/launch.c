@@ -36,12 +36,14 @@ static enum adsm_event event_of(int mode)
 }
 
 /* If an earlier argument uses the same blocks differently, the safer event
- * wins. */
+ * wins. Where ranges overlap, each block gets both events, which comes to the
+ * same: only whole objects are overwritten. */
 static void add_use(struct launch *launch, struct adsm_use use)
 {
     for (size_t i = 0; i < launch->use_count; i++) {
         struct adsm_use *old = &launch->uses[i];
-        if (old->object == use.object && old->first == use.first) {
+        if (old->object == use.object && old->first == use.first &&
+            old->count == use.count) {
             if (old->event != use.event)
                 old->event = ADSM_CALL;
             return;
