@@ -2,7 +2,7 @@
  * Twins: what the device has of blocks that stay open over calls.
  *
  * A block that the host writes before every call costs each of them a fault,
- * two changes of protection and an upload of all of it. After HOT such calls
+ * two changes of protection and an upload of all of it. After three such calls
  * one after the other it stays DIRTY: at a call it is compared with its twin,
  * and what lies between the first and the last difference is copied to the twin
  * and sent from there. The host may go on writing meanwhile: the twin is plain
