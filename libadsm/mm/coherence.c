@@ -306,16 +306,14 @@ static bool closes_uniformly(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event,
                              enum adsm_state *next)
 {
-    bool changes = false;
     *next = protocol->cell[adsm_block_state(object, first)][event].next;
     for (uint32_t i = first; i < first + count; i++) {
         enum adsm_state state = adsm_block_state(object, i);
         if (protocol->cell[state][event].next != *next || state < *next ||
             event_for(object, i, event) != event)
             return false;
-        changes = changes || state != *next;
     }
-    return changes;
+    return true;
 }
 
 /* Blocks from `first` on, at most `limit`, that one step serves: in one state,
