@@ -250,16 +250,15 @@ int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream)
     return adsm_lane_order_uploads(accel, stream);
 }
 
-struct adsm_fence adsm_dma_uploaded(struct adsm_accel *accel)
+int adsm_dma_await_upload(struct adsm_accel *accel, uint64_t seq)
 {
-    struct adsm_lane *upload = &accel->lanes.lane[ADSM_LANE_UPLOAD];
-    /* Acquire: what was enqueued before this call has its number. */
-    return (struct adsm_fence){
-        ADSM_LANE_UPLOAD,
-        atomic_load_explicit(&upload->given, memory_order_acquire)};
+    return adsm_fence_wait(accel, (struct adsm_fence){ADSM_LANE_UPLOAD, seq});
 }
 
 int adsm_dma_drain(struct adsm_accel *accel)
 {
-    return adsm_fence_wait(accel, adsm_dma_uploaded(accel));
+    struct adsm_lane *upload = &accel->lanes.lane[ADSM_LANE_UPLOAD];
+    /* Acquire: what was enqueued before this call has its number. */
+    return adsm_dma_await_upload(
+        accel, atomic_load_explicit(&upload->given, memory_order_acquire));
 }

@@ -59,8 +59,9 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
  *  any handler */
 uint64_t adsm_dma_spent_ns(void);
 
-/** A fence behind every upload and device copy enqueued so far. Free. */
-struct adsm_fence adsm_dma_uploaded(struct adsm_accel *accel);
+/** Block until the upload with this number (`seq` of its fence; 0: none) has
+ *  ended. Signal: fault path */
+int adsm_dma_await_upload(struct adsm_accel *accel, uint64_t seq);
 
 /** Block until every upload and device copy enqueued so far has ended. */
 int adsm_dma_drain(struct adsm_accel *accel);

@@ -40,13 +40,6 @@ static uint32_t unnamed_run(const struct call *call,
     return *i < stop ? stop - *i : 0;
 }
 
-/* The uploads so far are what the coming device work relies on: the host's
- * bytes must not change under them. The object's lock is held exclusively. */
-static void rely_on_uploads(struct adsm_object *object)
-{
-    object->sent = adsm_dma_uploaded(object->home);
-}
-
 /* What was never allocated from a slab holds nothing worth moving. */
 static int apply_used(struct adsm_object *object, enum adsm_event event)
 {
@@ -71,7 +64,6 @@ static int release_blocks(struct adsm_object *object, uint32_t first,
             if (n > 0)
                 rc = adsm_coherence_apply_all(object, i, n, event);
         }
-        rely_on_uploads(object);
         atomic_store(&object->settled, rc == ADSM_OK && event == ADSM_CALL_IN &&
                                            atomic_load(&object->dirty) == 0);
     }
@@ -260,7 +252,6 @@ int adsm_boundary_device_read(const void *address, size_t bytes,
         if (atomic_load(&object->dirty))
             rc = adsm_coherence_apply_all(object, first, last - first,
                                           ADSM_DEVICE_READ);
-        rely_on_uploads(object);
         if (rc == ADSM_OK)
             rc = adsm_dma_order_uploads(object->home, stream);
         adsm_rwlock_release(&object->lock);
@@ -316,7 +307,6 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
         rc = ADSM_E_INVALID;
         if (bytes <= object->bytes - from)
             rc = give_range(object, from, from + bytes);
-        rely_on_uploads(object);
         if (rc == ADSM_OK)
             rc = adsm_dma_order_uploads(object->home, stream);
     }
@@ -342,7 +332,6 @@ int adsm_boundary_device_write_parts(const void *address, size_t bytes,
     uint32_t first = adsm_block_of(object, from);
     uint32_t last = adsm_block_of(object, from + bytes - 1) + 1;
     int rc = adsm_coherence_apply_all(object, first, last - first, ADSM_CALL);
-    rely_on_uploads(object);
     return rc == ADSM_OK ? adsm_dma_order_uploads(object->home, stream) : rc;
 }
 

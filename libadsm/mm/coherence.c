@@ -3,10 +3,9 @@
  *
  * Protection is a function of the state, so a block is closed before it is
  * flushed and opened after it was fetched; both transfers use the shadow. A
- * flush is enqueued and not waited for. A write that comes while a block is
- * being evicted makes it DIRTY again, and it is flushed again before any kernel
- * can see it. A write that comes after a call has released the object would be
- * seen by that call's kernel: it waits until the uploads are through.
+ * flush is enqueued and not waited for: who writes a block waits until its own
+ * upload is through. So an upload takes along what was there when it was
+ * enqueued, on which calls and device copies behind it rely.
  */
 #include "mm/coherence.h"
 
@@ -131,13 +130,23 @@ static int protect_all(struct adsm_object *object, uint32_t first,
     return rc;
 }
 
+static void set_sent(struct adsm_object *object, uint32_t first, uint32_t count,
+                     uint64_t number)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        object->sent[i] = number;
+}
+
 static int fetch(struct adsm_object *object, uint32_t first, uint32_t count)
 {
     size_t offset = run_offset(object, first);
     ADSM_COUNT(fetches, 1);
-    return adsm_dma_download(object->home, object->shadow.shadow + offset,
-                             adsm_daddr_add(object->device, offset),
-                             run_bytes(object, first, count), object->work);
+    int rc = adsm_dma_download(object->home, object->shadow.shadow + offset,
+                               adsm_daddr_add(object->device, offset),
+                               run_bytes(object, first, count), object->work);
+    if (rc == ADSM_OK)
+        set_sent(object, first, count, 0); /* it waited for them */
+    return rc;
 }
 
 static int flush(struct adsm_object *object, uint32_t first, uint32_t count)
@@ -145,10 +154,25 @@ static int flush(struct adsm_object *object, uint32_t first, uint32_t count)
     size_t offset = run_offset(object, first);
     struct adsm_fence done;
     ADSM_COUNT(flushes, 1);
-    return adsm_dma_upload(object->home, adsm_daddr_add(object->device, offset),
-                           object->shadow.shadow + offset,
-                           run_bytes(object, first, count), object->work,
-                           &done);
+    int rc =
+        adsm_dma_upload(object->home, adsm_daddr_add(object->device, offset),
+                        object->shadow.shadow + offset,
+                        run_bytes(object, first, count), object->work, &done);
+    /* Also of one that failed, a part may be on its way. */
+    if (done.seq > 0)
+        set_sent(object, first, count, done.seq);
+    return rc;
+}
+
+void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
+                                  uint32_t count)
+{
+    uint64_t last = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        if (object->sent[i] > last)
+            last = object->sent[i];
+    /* A failed wait is a lost device, which the next transfer reports. */
+    (void)adsm_dma_await_upload(object->home, last);
 }
 
 /* Fill in the page table at A once: 0.1 us a page here, 0.5 us as a fault. */
@@ -256,8 +280,9 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
         adsm_twin_close(object, first, count, state == ADSM_DIRTY);
     if (needs_host(cell))
         rc = prepare_host(object, first, count);
-    if (next == ADSM_DIRTY && state != ADSM_DIRTY)
-        (void)adsm_fence_wait(object->home, object->sent);
+    if (next == ADSM_DIRTY && state != ADSM_DIRTY &&
+        !(cell->actions & ADSM_DO_FETCH))
+        adsm_coherence_await_uploads(object, first, count);
     if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
         rc = fetch(object, first, count);
     /* A fault is answered even when the state stays: its protection may not
@@ -397,7 +422,7 @@ static bool is_awaited(const struct adsm_object *object, uint32_t first,
 static int open_range(struct adsm_object *object, uint32_t first, uint32_t last)
 {
     int rc = prepare_host(object, first, last - first);
-    (void)adsm_fence_wait(object->home, object->sent);
+    adsm_coherence_await_uploads(object, first, last - first);
     if (rc == ADSM_OK)
         rc = fetch_invalid(object, first, last);
     if (rc == ADSM_OK)

@@ -106,6 +106,15 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited);
 int adsm_coherence_salvage(struct adsm_object *object, uint32_t i);
 
 /**
+ * Wait until blocks [first, first + count), held by the caller, are no longer
+ * on their way to the device: the host's bytes may change then. Device work
+ * that was enqueued behind an upload relies on what was there before.
+ * Signal: fault path
+ */
+void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
+                                  uint32_t count);
+
+/**
  * Open a held block as it is, whatever its state, and give it back the
  * protection of its state. Signal: fault path
  */

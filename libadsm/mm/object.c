@@ -90,8 +90,9 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     object->block_count = count;
     atomic_store(&object->blocks_used, count);
     object->blocks = malloc(count);
+    object->sent = calloc(count, sizeof *object->sent);
     object->committed = calloc(words, sizeof *object->committed);
-    if (!object->blocks || !object->committed)
+    if (!object->blocks || !object->sent || !object->committed)
         return ADSM_E_NOMEM;
     for (uint32_t i = 0; i < count; i++)
         atomic_init(&object->blocks[i], (uint8_t)first);
@@ -104,8 +105,10 @@ static void release_blocks(struct adsm_object *object)
 {
     adsm_twin_free(object);
     free((void *)object->blocks);
+    free(object->sent);
     free((void *)object->committed);
     object->blocks = NULL;
+    object->sent = NULL;
     object->committed = NULL;
 }
 
@@ -151,7 +154,6 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     object->bytes = bytes;
     object->home = accel;
     object->work = (struct adsm_fence){0, 0};
-    object->sent = (struct adsm_fence){0, 0};
     object->kernel_count = 0;
     object->slab = NULL;
     object->on_near_list = false;

@@ -58,12 +58,13 @@ struct adsm_object {
     _Atomic uint32_t blocks_used; /* those behind were never allocated     */
     _Atomic uint8_t *blocks; /* block_count bytes                          */
     uint8_t **twins;         /* by block, NULL: none has one; see twin.h   */
+    uint64_t *sent;          /* by block: its last upload, in the upload
+                                lane; written by who holds the block       */
     uint32_t grain_shift;    /* log2 of the bytes committed at once         */
     _Atomic uint64_t *committed; /* bit per grain: pages there and pinned  */
     _Atomic uint32_t near;  /* blocks that are not INVALID                */
     _Atomic uint32_t dirty; /* blocks that are DIRTY                      */
-    _Atomic bool settled;   /* none was since a call relied on the uploads  */
-    struct adsm_fence sent; /* uploads that the last call relies on        */
+    _Atomic bool settled;   /* none was since a call released it           */
     struct adsm_fence work; /* last call of our own API that may use it   */
     const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels (G4)     */
     uint32_t kernel_count;

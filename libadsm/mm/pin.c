@@ -147,12 +147,11 @@ static int begin_write(struct adsm_pin *pin)
     struct adsm_object *object = pin->object;
     uint32_t first = adsm_block_of(object, pin->offset);
     uint32_t last = adsm_block_of(object, pin->offset + pin->bytes - 1);
-    /* A failed wait is a lost device, which the fetches below report. */
-    (void)adsm_fence_wait(object->home, object->sent);
     if (!hold_all(pin, first, last + 1)) {
         pin->held_count = 0; /* freed meanwhile, and its blocks with it */
         return ADSM_E_NOT_SHARED;
     }
+    adsm_coherence_await_uploads(object, first, last + 1 - first);
     int rc = make_current(pin, first);
     if (rc == ADSM_OK && last != first)
         rc = make_current(pin, last);
@@ -235,9 +234,12 @@ static int write_through(struct adsm_object *object, uint32_t i, size_t from,
         from = begin;
     if (to > end)
         to = end;
-    return adsm_dma_upload(object->home, adsm_daddr_add(object->device, from),
-                           object->shadow.shadow + from, to - from,
-                           object->work, &done);
+    int rc = adsm_dma_upload(object->home, adsm_daddr_add(object->device, from),
+                             object->shadow.shadow + from, to - from,
+                             object->work, &done);
+    if (done.seq > 0)
+        object->sent[i] = done.seq;
+    return rc;
 }
 
 /* Block `i`, held, has been written in [from, to). */

@@ -66,6 +66,8 @@ struct thread {
     _Atomic long event;
     struct object own[PRIVATE];
     int pipe_fds[2];
+    struct note *notes; /* what it has written, for the report */
+    size_t noted;
     uint8_t scratch[LONGEST];
 };
 
@@ -74,6 +76,12 @@ struct range {
     const struct object *object;
     size_t at, n;
     uint8_t *p, *ref;
+};
+
+struct note {
+    long event;
+    const char *what;
+    struct range range;
 };
 
 static struct thread threads[MOST_THREADS];
@@ -88,12 +96,37 @@ static uint32_t draw(struct thread *t, uint32_t below)
     return (uint32_t)((t->random >> 33) % below);
 }
 
+/* Every event writes three ranges at most. */
+static void note(struct thread *t, const char *what, struct range range)
+{
+    t->notes[t->noted++] = (struct note){atomic_load(&t->event), what, range};
+}
+
+/* What wrote the byte last, the newest first. */
+static void print_history(const struct object *o, size_t at)
+{
+    for (int i = 0; i < thread_count; i++) {
+        const struct thread *t = &threads[i];
+        int left = 6;
+        for (size_t k = t->noted; k-- > 0 && left > 0;) {
+            const struct note *n = &t->notes[k];
+            if (n->range.object != o || at < n->range.at ||
+                at - n->range.at >= n->range.n)
+                continue;
+            fprintf(stderr, "  thread %d, event %ld: %s of [%zu, %zu)\n", i,
+                    n->event, n->what, n->range.at, n->range.at + n->range.n);
+            left--;
+        }
+    }
+}
+
 static _Noreturn void stop(struct thread *t, const char *what,
                            const struct object *o, size_t at)
 {
     fprintf(stderr,
             "thread %d, event %ld: %s: %zu bytes in cells of %zu: %zu\n", t->id,
             atomic_load(&t->event), what, o->bytes, o->cell, at);
+    print_history(o, at);
     _exit(1);
 }
 
@@ -113,8 +146,11 @@ static void compare(struct thread *t, const struct range *r,
 {
     for (size_t i = 0; i < r->n; i++)
         if (seen[i] != r->ref[i]) {
-            fprintf(stderr, "%d instead of %d (then %d)\n", seen[i], r->ref[i],
-                    r->p[i]);
+            size_t wrong = 1;
+            while (i + wrong < r->n && seen[i + wrong] != r->ref[i + wrong])
+                wrong++;
+            fprintf(stderr, "%zu bytes: %d instead of %d (then %d)\n", wrong,
+                    seen[i], r->ref[i], r->p[i]);
             stop(t, what, r->object, r->at + i);
         }
 }
@@ -163,6 +199,7 @@ static void renew(struct thread *t, struct object *o)
         require(t, adsmLastStatus(), "adsmAlloc");
     require(t, adsm_bulk_set(o->p, 0x5a, o->bytes), "first set");
     memset(o->ref, 0x5a, o->bytes);
+    note(t, "first set", range_of(o, 0, o->bytes));
 }
 
 static void cpu_read(struct thread *t)
@@ -171,14 +208,19 @@ static void cpu_read(struct thread *t)
     compare(t, &r, r.p, "CPU read");
 }
 
-static void cpu_write(struct thread *t)
+static void store(struct thread *t, struct range r)
 {
-    struct range r = pick(t, 6000);
     uint8_t value = (uint8_t)draw(t, 256);
+    note(t, "CPU write", r);
     for (size_t i = 0; i < r.n; i++) {
         ((volatile uint8_t *)r.p)[i] = (uint8_t)(value + i);
         r.ref[i] = (uint8_t)(value + i);
     }
+}
+
+static void cpu_write(struct thread *t)
+{
+    store(t, pick(t, 6000));
 }
 
 static void bulk_move(struct thread *t)
@@ -186,10 +228,16 @@ static void bulk_move(struct thread *t)
     struct range from = pick(t, LONGEST), to = pick(t, LONGEST);
     if (from.n > to.n)
         from.n = to.n;
+    to.n = from.n;
     switch (draw(t, 3)) {
     case 0:
         require(t, adsm_bulk_move(to.p, from.p, from.n), "move");
         memmove(to.ref, from.ref, from.n);
+        note(t, "move", to);
+        note(t, "(from it)", from);
+        /* The copy may still be on its way inside the device. */
+        if (draw(t, 2))
+            store(t, from);
         break;
     case 1:
         require(t, adsm_bulk_move(t->scratch, from.p, from.n), "move out");
@@ -199,6 +247,7 @@ static void bulk_move(struct thread *t)
         memset(t->scratch, (int)draw(t, 256), from.n);
         require(t, adsm_bulk_move(to.p, t->scratch, from.n), "move in");
         memcpy(to.ref, t->scratch, from.n);
+        note(t, "move in", to);
     }
 }
 
@@ -208,6 +257,7 @@ static void bulk_set(struct thread *t)
     int value = (int)draw(t, 256);
     require(t, adsm_bulk_set(r.p, value, r.n), "set");
     memset(r.ref, value, r.n);
+    note(t, "set", r);
 }
 
 static void bulk_compare(struct thread *t)
@@ -238,6 +288,8 @@ static void short_read(struct thread *t)
         stop(t, "read through a pin", r.object, r.at);
     require(t, adsm_pin_end(&pin, sent), "unpin");
     memcpy(r.ref, t->scratch, sent);
+    r.n = sent;
+    note(t, "short read", r);
 }
 
 static void write_out(struct thread *t)
@@ -267,6 +319,9 @@ static void launch_mix(struct thread *t)
                        adsmVal(s)),
             "launch mix");
     host_mix(p.ref, q.ref, n, s);
+    p.n = q.n = n;
+    note(t, kernel == mix ? "mix" : "mix of its arguments", p);
+    note(t, "(mixed from it)", q);
 }
 
 /* adsmOut is a promise for all bytes: for own objects only. */
@@ -285,6 +340,7 @@ static void launch_fill(struct thread *t)
                        adsmVal(s)),
             "launch fill");
     host_fill(r.ref, n, s);
+    note(t, out ? "fill, out" : "fill", r);
 }
 
 static void event(struct thread *t)
@@ -395,7 +451,8 @@ int main(int argc, char **argv)
         struct thread *t = &threads[i];
         t->id = i;
         t->random = (seed * MOST_THREADS + (uint64_t)i) * 0x9e3779b97f4a7c15u;
-        if (pipe(t->pipe_fds) != 0)
+        t->notes = calloc((size_t)events * 3 + PRIVATE, sizeof *t->notes);
+        if (!t->notes || pipe(t->pipe_fds) != 0)
             return 2;
     }
     for (int i = 0; i < thread_count; i++)
