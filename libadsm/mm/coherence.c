@@ -245,10 +245,18 @@ static void enqueue(struct adsm_object *object, uint32_t first, uint32_t count)
     adsm_lock_release(&rolling.lock);
 }
 
-static bool needs_host(const struct adsm_cell *cell)
+static bool is_fault(enum adsm_event event)
 {
-    return cell->next != ADSM_INVALID ||
-           (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH));
+    return event == ADSM_READ_FAULT || event == ADSM_WRITE_FAULT;
+}
+
+/* Does the step want pages of the host? One that leaves all as it is does not,
+ * but a fault, which may be the first touch. */
+static bool needs_host(const struct adsm_cell *cell, enum adsm_state state,
+                       enum adsm_event event)
+{
+    return (cell->next != ADSM_INVALID && cell->next != state) ||
+           (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH)) || is_fault(event);
 }
 
 static int prepare_host(struct adsm_object *object, uint32_t first,
@@ -268,8 +276,9 @@ static bool is_read_at_shadow(enum adsm_event event)
     return event == ADSM_BULK_READ || event == ADSM_RETURN;
 }
 
-int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
-                         uint32_t count, enum adsm_event event)
+/* adsm_coherence_apply; `closed`: the protection is that of the next state. */
+static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
+                 enum adsm_event event, bool closed)
 {
     enum adsm_state state = adsm_block_state(object, first);
     const struct adsm_cell *cell = &protocol->cell[state][event];
@@ -278,7 +287,7 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
 
     if (event == ADSM_CALL_IN)
         adsm_twin_close(object, first, count, state == ADSM_DIRTY);
-    if (needs_host(cell))
+    if (needs_host(cell, state, event))
         rc = prepare_host(object, first, count);
     if (next == ADSM_DIRTY && state != ADSM_DIRTY &&
         !(cell->actions & ADSM_DO_FETCH))
@@ -287,8 +296,7 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
         rc = fetch(object, first, count);
     /* A fault is answered even when the state stays: its protection may not
      * have been set yet (first touch) or another thread was quicker. */
-    bool fault = event == ADSM_READ_FAULT || event == ADSM_WRITE_FAULT;
-    if (rc == ADSM_OK && (next != state || fault))
+    if (rc == ADSM_OK && !closed && (next != state || is_fault(event)))
         rc = protect_all(object, first, count, next);
     if (rc == ADSM_E_LIMIT && is_read_at_shadow(event))
         return ADSM_OK;
@@ -306,12 +314,18 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
         if (rc != ADSM_OK)
             return rc;
     }
-    if (fault)
+    if (is_fault(event))
         populate(object, first, count, next == ADSM_DIRTY);
     set_states(object, first, count, state, next);
     if ((cell->actions & ADSM_DO_QUEUE))
         enqueue(object, first, count);
     return ADSM_OK;
+}
+
+int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
+                         uint32_t count, enum adsm_event event)
+{
+    return apply(object, first, count, event, false);
 }
 
 /* What a call that only reads the object is for block `i`. */
@@ -363,10 +377,13 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event)
 {
     enum adsm_state next;
-    if (closes_uniformly(object, first, count, event, &next)) {
+    bool closed = closes_uniformly(object, first, count, event, &next);
+    if (closed) {
         int rc = protect_all(object, first, count, next);
         if (rc != ADSM_OK && rc != ADSM_E_LIMIT)
             return rc;
+        /* What is not mapped yet will be, closed to all. */
+        closed = rc == ADSM_OK && atomic_load(&object->backed);
     }
     bool whole = first == 0 && count == object->block_count;
     for (uint32_t i = first; i < first + count;) {
@@ -378,7 +395,7 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
             continue;
         }
         uint32_t n = uniform_run(object, i, first + count - i, here);
-        int rc = adsm_coherence_apply(object, i, n, here);
+        int rc = apply(object, i, n, here, closed);
         /* Closing a part of an open stretch takes mappings, closing the whole
          * object gives some back. */
         if (rc == ADSM_E_LIMIT && !(whole && event == ADSM_CALL))

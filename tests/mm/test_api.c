@@ -196,6 +196,24 @@ END_TEST
 
 typedef uint64_t unaligned_u64 __attribute__((aligned(1), may_alias));
 
+START_TEST(object_the_host_never_touched_gets_no_pages_of_it)
+{
+    struct fixture f = fixture_up();
+    uint8_t *read = adsmAlloc(300000), *written = adsmAlloc(300000);
+    uint32_t n = 1000, seed = 1;
+    must(adsmLaunch(f.mix_only, adsmDim1(16), adsmDim1(64), 0,
+                    adsmInOut(written), adsmIn(read), adsmVal(n),
+                    adsmVal(seed)));
+    must(adsmSync());
+    if (adsm_coherence_protocol()->first != ADSM_DIRTY) {
+        ck_assert(!atomic_load(&adsm_index_find(read)->backed));
+        ck_assert(!atomic_load(&adsm_index_find(written)->backed));
+    }
+    must(adsmFree(read));
+    must(adsmFree(written));
+}
+END_TEST
+
 START_TEST(store_across_two_blocks_completes)
 {
     enum { BYTES = 1 << 20, STEP = 4096 };
@@ -450,6 +468,7 @@ SUITE_MAIN("api", 60, allocated_object_used_on_both_sides_has_one_value,
            small_neighbours_are_used_as_each_is_annotated,
            small_neighbour_of_an_input_may_be_written,
            small_object_gets_few_pages_of_the_host,
+           object_the_host_never_touched_gets_no_pages_of_it,
            store_across_two_blocks_completes, time_of_a_fault_is_told_apart,
            annotated_input_stays_valid_on_the_cpu,
            object_assigned_to_one_kernel_is_left_alone_by_others,
