@@ -12,42 +12,22 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "mm/evict.h"
 #include "mm/twin.h"
 #include "os/vm.h"
-#include "protocols/dirty_queue.h"
-
-#include <sys/mman.h>
-
-enum { QUEUE_ENTRIES = 1 << 16 };
 
 static const struct adsm_protocol *protocol = &adsm_protocol_rolling;
-
-static struct {
-    struct adsm_lock lock; /* rank DIRTY_QUEUE: guards queue */
-    struct adsm_dirty_queue queue;
-    _Atomic uint32_t limit; /* queue.limit, readable without the lock */
-    _Atomic int64_t dirty;  /* blocks that are DIRTY now */
-} rolling = {.lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE)};
 
 void adsm_coherence_init(const struct adsm_protocol *chosen, uint32_t size,
                          uint32_t factor)
 {
     protocol = chosen;
-    if (protocol->granularity == ADSM_BY_OBJECT)
-        return;
-    struct adsm_dirty_entry *ring = rolling.queue.ring;
-    if (!ring) {
-        ring = mmap(NULL, QUEUE_ENTRIES * sizeof *ring, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (ring == MAP_FAILED) {
-            adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: "
-                                    "rolling behaves as lazy");
-            protocol = &adsm_protocol_lazy;
-            return;
-        }
+    if (protocol->granularity == ADSM_BY_BLOCK &&
+        !adsm_evict_init(size, factor)) {
+        adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: "
+                                "rolling behaves as lazy");
+        protocol = &adsm_protocol_lazy;
     }
-    adsm_dirty_queue_init(&rolling.queue, ring, QUEUE_ENTRIES, size, factor);
-    atomic_store(&rolling.limit, rolling.queue.limit);
 }
 
 const struct adsm_protocol *adsm_coherence_protocol(void)
@@ -55,25 +35,17 @@ const struct adsm_protocol *adsm_coherence_protocol(void)
     return protocol;
 }
 
-void adsm_coherence_grow(void)
-{
-    adsm_lock_acquire(&rolling.lock);
-    adsm_dirty_queue_grow(&rolling.queue);
-    atomic_store(&rolling.limit, rolling.queue.limit);
-    adsm_lock_release(&rolling.lock);
-}
-
 void adsm_coherence_adopt(struct adsm_object *object)
 {
     if (adsm_block_state(object, 0) != ADSM_DIRTY)
         return;
     atomic_store(&object->dirty, object->block_count);
-    atomic_fetch_add(&rolling.dirty, object->block_count);
+    adsm_evict_count(object->block_count);
 }
 
 void adsm_coherence_abandon(struct adsm_object *object)
 {
-    atomic_fetch_sub(&rolling.dirty, atomic_exchange(&object->dirty, 0));
+    adsm_evict_count(-(int64_t)atomic_exchange(&object->dirty, 0));
     atomic_store(&object->near, 0);
 }
 
@@ -214,11 +186,11 @@ static void set_states(struct adsm_object *object, uint32_t first,
         set_state(object, i, next);
     if (state == ADSM_DIRTY) {
         atomic_fetch_sub(&object->dirty, count);
-        atomic_fetch_sub(&rolling.dirty, count);
+        adsm_evict_count(-(int64_t)count);
     } else if (next == ADSM_DIRTY) {
         atomic_store(&object->settled, false);
         atomic_fetch_add(&object->dirty, count);
-        atomic_fetch_add(&rolling.dirty, count);
+        adsm_evict_count(count);
     }
     if (state == ADSM_INVALID) {
         if (atomic_fetch_add(&object->near, count) == 0)
@@ -227,22 +199,6 @@ static void set_states(struct adsm_object *object, uint32_t first,
         if (atomic_fetch_sub(&object->near, count) == count)
             adsm_object_update_near(object);
     }
-}
-
-static void enqueue(struct adsm_object *object, uint32_t first, uint32_t count)
-{
-    adsm_lock_acquire(&rolling.lock);
-    for (uint32_t i = first; i < first + count; i++) {
-        if (atomic_fetch_or(&object->blocks[i], ADSM_BLOCK_QUEUED) &
-            ADSM_BLOCK_QUEUED)
-            continue;
-        struct adsm_dirty_entry entry = {object,
-                                         atomic_load(&object->generation), i};
-        if (!adsm_dirty_queue_push(&rolling.queue, entry))
-            /* Full: the block stays dirty until the next call flushes it. */
-            atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
-    }
-    adsm_lock_release(&rolling.lock);
 }
 
 static bool is_fault(enum adsm_event event)
@@ -318,7 +274,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
         populate(object, first, count, next == ADSM_DIRTY);
     set_states(object, first, count, state, next);
     if ((cell->actions & ADSM_DO_QUEUE))
-        enqueue(object, first, count);
+        adsm_evict_enqueue(object, first, count);
     return ADSM_OK;
 }
 
@@ -494,105 +450,4 @@ void adsm_coherence_conceal(struct adsm_object *object, uint32_t i)
     /* At the limit on mappings a block stays open: what the CPU sees there
      * until the next change of state is what the interrupted call left. */
     (void)protect(object, i, 1, adsm_block_state(object, i));
-}
-
-/* Oldest run of queued blocks, at most `limit` long; 0 when there is none. */
-static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t limit)
-{
-    adsm_lock_acquire(&rolling.lock);
-    uint32_t n = adsm_dirty_queue_pop(&rolling.queue, oldest) ? 1 : 0;
-    while (n > 0 && n < limit &&
-           adsm_dirty_queue_pop_next(&rolling.queue, oldest->owner,
-                                     oldest->generation, oldest->block + n))
-        n++;
-    adsm_lock_release(&rolling.lock);
-    return n;
-}
-
-/* Evict blocks [first, first + n) of a live object, lock held shared. A block
- * that somebody holds goes back into the queue. Return: blocks evicted */
-static uint32_t evict_run(struct adsm_object *object, uint32_t first,
-                          uint32_t n)
-{
-    uint32_t evicted = 0;
-    for (uint32_t i = first; i < first + n; i++) {
-        atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
-        if (!adsm_block_try_hold(object, i)) {
-            enqueue(object, i, 1);
-            continue;
-        }
-        uint32_t held = 1;
-        while (i + held < first + n && adsm_block_try_hold(object, i + held)) {
-            atomic_fetch_and(&object->blocks[i + held],
-                             (uint8_t)~ADSM_BLOCK_QUEUED);
-            held++;
-        }
-        for (uint32_t k = 0; k < held;) {
-            uint32_t run = adsm_block_run(object, i + k, held - k);
-            if (adsm_block_state(object, i + k) == ADSM_DIRTY &&
-                adsm_coherence_apply(object, i + k, run, ADSM_EVICT) == ADSM_OK)
-                evicted += run;
-            k += run;
-        }
-        adsm_block_release(object, i, held);
-        i += held - 1;
-    }
-    ADSM_COUNT(evictions, evicted);
-    return evicted;
-}
-
-/* Queued blocks that are no longer DIRTY: a call has flushed them. */
-static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
-                            uint32_t n)
-{
-    uint32_t stale = 0;
-    for (uint32_t i = first; i < first + n; i++)
-        stale += adsm_block_state(object, i) != ADSM_DIRTY;
-    return stale;
-}
-
-/* What this thread's last fault wrote back. Initial-exec: the fault handler
- * must not allocate on first use. */
-static __thread struct {
-    const struct adsm_object *object;
-    uint32_t first, count;
-} evicted __attribute__((tls_model("initial-exec")));
-
-bool adsm_coherence_is_back(const struct adsm_object *object, uint32_t i)
-{
-    bool back = evicted.object == object && i - evicted.first < evicted.count;
-    evicted.object = NULL;
-    return back;
-}
-
-void adsm_coherence_evict(void)
-{
-    evicted.object = NULL;
-    if (protocol->granularity == ADSM_BY_OBJECT)
-        return;
-    for (;;) {
-        int64_t excess =
-            atomic_load(&rolling.dirty) - (int64_t)atomic_load(&rolling.limit);
-        if (excess <= 0)
-            return;
-        struct adsm_dirty_entry oldest;
-        uint32_t n = take_oldest(&oldest, (uint32_t)excess);
-        if (n == 0)
-            return;
-        struct adsm_object *object = oldest.owner;
-        evicted.object = object;
-        evicted.first = oldest.block;
-        evicted.count = n;
-        adsm_rwlock_acquire_shared(&object->lock);
-        if (atomic_load(&object->live) &&
-            atomic_load(&object->generation) == oldest.generation) {
-            uint32_t stale = count_stale(object, oldest.block, n);
-            /* What cannot be evicted now must not keep us here. */
-            if (evict_run(object, oldest.block, n) + stale == 0)
-                excess = 0;
-        }
-        adsm_rwlock_release_shared(&object->lock);
-        if (excess == 0)
-            return;
-    }
 }

@@ -18,9 +18,6 @@ void adsm_coherence_init(const struct adsm_protocol *protocol,
 /** The protocol in use. */
 const struct adsm_protocol *adsm_coherence_protocol(void);
 
-/** An allocation was made: the adaptive rolling size grows (the paper, 4.3). */
-void adsm_coherence_grow(void);
-
 /** A new object's blocks enter the counts; its lock is held. */
 void adsm_coherence_adopt(struct adsm_object *object);
 
@@ -120,19 +117,5 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
  */
 int adsm_coherence_expose(struct adsm_object *object, uint32_t i);
 void adsm_coherence_conceal(struct adsm_object *object, uint32_t i);
-
-/**
- * Write back the oldest dirty blocks until the rolling size is respected.
- * No lock or block may be held. Signal: fault path
- */
-void adsm_coherence_evict(void);
-
-/**
- * Has this thread's last eviction taken the block that now faults again? One
- * store may lie across two blocks: where the rolling size is 1 it needs both
- * at once, and the caller leaves the eviction to the next fault. Asking
- * forgets it. Signal: fault path
- */
-bool adsm_coherence_is_back(const struct adsm_object *object, uint32_t i);
 
 #endif

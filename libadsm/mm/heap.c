@@ -4,6 +4,7 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/evict.h"
 #include "mm/index.h"
 #include "mm/slab.h"
 
@@ -35,7 +36,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
     }
     if (rc != ADSM_OK)
         return rc;
-    adsm_coherence_grow();
+    adsm_evict_grow();
     atomic_fetch_add(&live, 1);
     ADSM_COUNT(allocs, 1);
     return ADSM_OK;

@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/evict.h"
 #include "mm/gate.h"
 #include "mm/index.h"
 
@@ -311,7 +312,7 @@ int adsm_pin_end(struct adsm_pin *pin, size_t done)
         adsm_block_release(object, pin->held_first, pin->held_count);
     }
     adsm_rwlock_release_shared(&object->lock);
-    adsm_coherence_evict();
+    adsm_evict();
     adsm_gate_leave();
     errno = saved;
     return rc;

@@ -6,6 +6,7 @@
 #include "base/stats.h"
 #include "base/trace.h"
 #include "mm/coherence.h"
+#include "mm/evict.h"
 #include "mm/gate.h"
 #include "mm/index.h"
 #include "mm/pin.h"
@@ -82,7 +83,7 @@ static bool touch(uintptr_t address, enum adsm_access access)
     }
     uint32_t generation = atomic_load(&object->generation);
     uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
-    bool back = adsm_coherence_is_back(object, i);
+    bool back = adsm_evict_is_back(object, i);
     int rc = ADSM_OK;
     if (adsm_pin_expose(object, i))
         rc = ADSM_OK;
@@ -94,7 +95,7 @@ static bool touch(uintptr_t address, enum adsm_access access)
     if (rc == ADSM_E_LIMIT)
         rc = widen(object, generation, i);
     if (!back)
-        adsm_coherence_evict();
+        adsm_evict();
     adsm_gate_leave();
 
     uint64_t end = adsm_now_ns();

@@ -1,0 +1,159 @@
+/* The queue of dirty blocks in use: filled, counted, and emptied from its old
+ * end; see evict.h. */
+#include "mm/evict.h"
+
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "protocols/dirty_queue.h"
+
+#include <sys/mman.h>
+
+enum { QUEUE_ENTRIES = 1 << 16 };
+
+static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
+static struct adsm_dirty_queue queue; /* lock; without ring: no evictions */
+static _Atomic uint32_t limit;        /* queue.limit, readable without it */
+static _Atomic int64_t dirty;         /* blocks that are DIRTY now */
+
+bool adsm_evict_init(uint32_t size, uint32_t factor)
+{
+    struct adsm_dirty_entry *ring = queue.ring;
+    if (!ring)
+        ring = mmap(NULL, QUEUE_ENTRIES * sizeof *ring, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (ring == MAP_FAILED)
+        return false;
+    adsm_dirty_queue_init(&queue, ring, QUEUE_ENTRIES, size, factor);
+    atomic_store(&limit, queue.limit);
+    return true;
+}
+
+void adsm_evict_grow(void)
+{
+    adsm_lock_acquire(&lock);
+    adsm_dirty_queue_grow(&queue);
+    atomic_store(&limit, queue.limit);
+    adsm_lock_release(&lock);
+}
+
+void adsm_evict_count(int64_t more)
+{
+    atomic_fetch_add(&dirty, more);
+}
+
+void adsm_evict_enqueue(struct adsm_object *object, uint32_t first,
+                        uint32_t count)
+{
+    adsm_lock_acquire(&lock);
+    for (uint32_t i = first; i < first + count; i++) {
+        if (atomic_fetch_or(&object->blocks[i], ADSM_BLOCK_QUEUED) &
+            ADSM_BLOCK_QUEUED)
+            continue;
+        struct adsm_dirty_entry entry = {object,
+                                         atomic_load(&object->generation), i};
+        if (!adsm_dirty_queue_push(&queue, entry))
+            /* Full: the block stays dirty until the next call flushes it. */
+            atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
+    }
+    adsm_lock_release(&lock);
+}
+
+/* Oldest run of queued blocks, at most `most` long; 0 when there is none. */
+static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most)
+{
+    adsm_lock_acquire(&lock);
+    uint32_t n = adsm_dirty_queue_pop(&queue, oldest) ? 1 : 0;
+    while (n > 0 && n < most &&
+           adsm_dirty_queue_pop_next(&queue, oldest->owner, oldest->generation,
+                                     oldest->block + n))
+        n++;
+    adsm_lock_release(&lock);
+    return n;
+}
+
+/* Evict blocks [first, first + n) of a live object, lock held shared. A block
+ * that somebody holds goes back into the queue. Return: blocks evicted */
+static uint32_t evict_run(struct adsm_object *object, uint32_t first,
+                          uint32_t n)
+{
+    uint32_t evicted = 0;
+    for (uint32_t i = first; i < first + n; i++) {
+        atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
+        if (!adsm_block_try_hold(object, i)) {
+            adsm_evict_enqueue(object, i, 1);
+            continue;
+        }
+        uint32_t held = 1;
+        while (i + held < first + n && adsm_block_try_hold(object, i + held)) {
+            atomic_fetch_and(&object->blocks[i + held],
+                             (uint8_t)~ADSM_BLOCK_QUEUED);
+            held++;
+        }
+        for (uint32_t k = 0; k < held;) {
+            uint32_t run = adsm_block_run(object, i + k, held - k);
+            if (adsm_block_state(object, i + k) == ADSM_DIRTY &&
+                adsm_coherence_apply(object, i + k, run, ADSM_EVICT) == ADSM_OK)
+                evicted += run;
+            k += run;
+        }
+        adsm_block_release(object, i, held);
+        i += held - 1;
+    }
+    ADSM_COUNT(evictions, evicted);
+    return evicted;
+}
+
+/* Queued blocks that are no longer DIRTY: a call has flushed them. */
+static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
+                            uint32_t n)
+{
+    uint32_t stale = 0;
+    for (uint32_t i = first; i < first + n; i++)
+        stale += adsm_block_state(object, i) != ADSM_DIRTY;
+    return stale;
+}
+
+/* What this thread's last fault wrote back. Initial-exec: the fault handler
+ * must not allocate on first use. */
+static __thread struct {
+    const struct adsm_object *object;
+    uint32_t first, count;
+} evicted __attribute__((tls_model("initial-exec")));
+
+bool adsm_evict_is_back(const struct adsm_object *object, uint32_t i)
+{
+    bool back = evicted.object == object && i - evicted.first < evicted.count;
+    evicted.object = NULL;
+    return back;
+}
+
+void adsm_evict(void)
+{
+    evicted.object = NULL;
+    if (!queue.ring)
+        return;
+    for (;;) {
+        int64_t excess = atomic_load(&dirty) - (int64_t)atomic_load(&limit);
+        if (excess <= 0)
+            return;
+        struct adsm_dirty_entry oldest;
+        uint32_t n = take_oldest(&oldest, (uint32_t)excess);
+        if (n == 0)
+            return;
+        struct adsm_object *object = oldest.owner;
+        evicted.object = object;
+        evicted.first = oldest.block;
+        evicted.count = n;
+        adsm_rwlock_acquire_shared(&object->lock);
+        if (atomic_load(&object->live) &&
+            atomic_load(&object->generation) == oldest.generation) {
+            uint32_t stale = count_stale(object, oldest.block, n);
+            /* What cannot be evicted now must not keep us here. */
+            if (evict_run(object, oldest.block, n) + stale == 0)
+                excess = 0;
+        }
+        adsm_rwlock_release_shared(&object->lock);
+        if (excess == 0)
+            return;
+    }
+}
