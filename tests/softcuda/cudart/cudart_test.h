@@ -75,24 +75,24 @@ static inline void image_fill(struct image *image, const char *ptx,
 }
 
 /** The host's names of what kernels_ptx holds: their addresses count. */
-static char add_stub, count_stub, stop_stub, spin_stub, shaped_stub, none_stub;
+static char add_host, count_host, stop_host, spin_host, shaped_host, none_host;
 static uint32_t counter[4], table[2];
 
-static inline void register_function(void **handle, char *stub,
+static inline void register_function(void **handle, char *host,
                                      const char *name)
 {
-    __cudaRegisterFunction(handle, stub, (char *)name, name, -1, NULL, NULL,
+    __cudaRegisterFunction(handle, host, (char *)name, name, -1, NULL, NULL,
                            NULL, NULL, NULL);
 }
 
 static inline void register_names(void **handle)
 {
-    register_function(handle, &add_stub, "add");
-    register_function(handle, &count_stub, "count");
-    register_function(handle, &stop_stub, "stop");
-    register_function(handle, &spin_stub, "spin");
-    register_function(handle, &shaped_stub, "shaped");
-    register_function(handle, &none_stub, "there_is_no_such_kernel");
+    register_function(handle, &add_host, "add");
+    register_function(handle, &count_host, "count");
+    register_function(handle, &stop_host, "stop");
+    register_function(handle, &spin_host, "spin");
+    register_function(handle, &shaped_host, "shaped");
+    register_function(handle, &none_host, "there_is_no_such_kernel");
     __cudaRegisterVar(handle, (char *)counter, (char *)"counter", "counter", 0,
                       sizeof counter, 0, 0);
     __cudaRegisterVar(handle, (char *)table, (char *)"table", "table", 0,
@@ -129,7 +129,7 @@ static inline cudaError_t launch_add(dim3 blocks, dim3 threads, void *p,
         __cudaPopCallConfiguration(&grid, &block, &shared, &where);
     return error
                ? error
-               : cudaLaunchKernel(&add_stub, grid, block, args, shared, where);
+               : cudaLaunchKernel(&add_host, grid, block, args, shared, where);
 }
 
 /** A kernel of `turns` turns on `stream`, which writes them to p[0]. */
@@ -137,7 +137,7 @@ static inline cudaError_t launch_spin(void *p, uint32_t turns,
                                       cudaStream_t stream)
 {
     void *args[] = {&p, &turns};
-    return cudaLaunchKernel(&spin_stub, (dim3){1, 1, 1}, (dim3){1, 1, 1}, args,
+    return cudaLaunchKernel(&spin_host, (dim3){1, 1, 1}, (dim3){1, 1, 1}, args,
                             0, stream);
 }
 

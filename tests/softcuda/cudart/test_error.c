@@ -159,7 +159,7 @@ END_TEST
 
 static void stop_kernel(void)
 {
-    OK(cudaLaunchKernel(&stop_stub, count_of(1), count_of(1), NULL, 0, NULL));
+    OK(cudaLaunchKernel(&stop_host, count_of(1), count_of(1), NULL, 0, NULL));
     WANT(cudaErrorLaunchFailure, cudaDeviceSynchronize());
 }
 

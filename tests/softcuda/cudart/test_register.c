@@ -29,10 +29,10 @@ START_TEST(a_kernel_handle_launches_like_its_address)
     register_kernels();
     OK(cudaMalloc((void **)&p, 4));
     OK(cudaMemset(p, 0, 4));
-    OK(__cudaGetKernel(&lazy, &add_stub));
+    OK(__cudaGetKernel(&lazy, &add_host));
     OK(__cudaLaunchKernel(lazy, count_of(1), count_of(1), args, 0, NULL));
     OK(__cudaLaunchKernel_ptsz(lazy, count_of(1), count_of(1), args, 0, NULL));
-    OK(cudaGetKernel(&loaded, &add_stub));
+    OK(cudaGetKernel(&loaded, &add_host));
     OK(cudaDeviceSynchronize());
     OK(cudaLaunchKernel(loaded, count_of(1), count_of(1), args, 0, NULL));
     OK(cudaMemcpy(&got, p, 4, cudaMemcpyDeviceToHost));
@@ -71,7 +71,7 @@ START_TEST(wrong_launches_are_refused)
     WANT(cudaErrorInvalidDeviceFunction,
          cudaLaunchKernel(NULL, count_of(1), count_of(1), NULL, 0, NULL));
     WANT(cudaErrorInvalidDeviceFunction,
-         cudaLaunchKernel(&none_stub, count_of(1), count_of(1), NULL, 0, NULL));
+         cudaLaunchKernel(&none_host, count_of(1), count_of(1), NULL, 0, NULL));
     WANT(cudaErrorInvalidConfiguration,
          launch_add(count_of(0), count_of(1), p, 1, 1, NULL));
     WANT(cudaErrorInvalidConfiguration,
@@ -109,7 +109,7 @@ START_TEST(symbols_are_copied_to_and_from)
     void *args[] = {&out};
     OK(cudaMemcpyToSymbol(table, two, sizeof two, 0, cudaMemcpyHostToDevice));
     OK(cudaMalloc((void **)&out, 4));
-    OK(cudaLaunchKernel(&count_stub, count_of(1), count_of(1), args, 0, NULL));
+    OK(cudaLaunchKernel(&count_host, count_of(1), count_of(1), args, 0, NULL));
     OK(cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost));
     ck_assert_uint_eq(got, 1 + 500 + 1);
 }
@@ -122,7 +122,7 @@ START_TEST(wrong_symbols_are_refused)
     size_t bytes;
     register_kernels();
     WANT(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&address, &stranger));
-    WANT(cudaErrorInvalidSymbol, cudaGetSymbolSize(&bytes, &add_stub));
+    WANT(cudaErrorInvalidSymbol, cudaGetSymbolSize(&bytes, &add_host));
     WANT(cudaErrorInvalidSymbol,
          cudaMemcpyToSymbol(&stranger, &value, 4, 0, cudaMemcpyHostToDevice));
     WANT(cudaErrorInvalidValue,
@@ -147,7 +147,7 @@ START_TEST(machine_code_is_refused_when_a_kernel_is_needed)
     register_names(handle);
     capture_begin(&said);
     cudaError_t got =
-        cudaLaunchKernel(&add_stub, count_of(1), count_of(1), NULL, 0, NULL);
+        cudaLaunchKernel(&add_host, count_of(1), count_of(1), NULL, 0, NULL);
     capture_end(&said);
     WANT(cudaErrorNoKernelImageForDevice, got);
     ck_assert_msg(strstr(said.text, "-gencode") != NULL, "it said: %s",
@@ -161,11 +161,11 @@ START_TEST(damaged_images_are_refused)
     image_fill(&image, "this is no PTX", 1, 50);
     register_names(__cudaRegisterFatBinary(&image.wrapper));
     WANT(cudaErrorInvalidPtx,
-         cudaLaunchKernel(&add_stub, count_of(1), count_of(1), NULL, 0, NULL));
+         cudaLaunchKernel(&add_host, count_of(1), count_of(1), NULL, 0, NULL));
     image.container.magic = 1;
     WANT(
         cudaErrorInvalidKernelImage,
-        cudaLaunchKernel(&count_stub, count_of(1), count_of(1), NULL, 0, NULL));
+        cudaLaunchKernel(&count_host, count_of(1), count_of(1), NULL, 0, NULL));
 }
 END_TEST
 
@@ -193,23 +193,23 @@ START_TEST(functions_tell_their_attributes_and_occupancy)
     int blocks = 0;
     size_t offset, bytes;
     register_kernels();
-    OK(cudaFuncGetAttributes(&a, &add_stub));
+    OK(cudaFuncGetAttributes(&a, &add_host));
     ck_assert_int_eq(a.maxThreadsPerBlock, 1024);
     ck_assert_uint_eq(a.sharedSizeBytes, 0);
-    OK(cudaFuncGetAttributes(&a, &shaped_stub));
+    OK(cudaFuncGetAttributes(&a, &shaped_host));
     ck_assert_int_eq(a.maxThreadsPerBlock, 64);
-    OK(cudaFuncGetName(&name, &add_stub));
+    OK(cudaFuncGetName(&name, &add_host));
     ck_assert_str_eq(name, "add");
-    OK(cudaFuncGetParamInfo(&add_stub, 1, &offset, &bytes));
+    OK(cudaFuncGetParamInfo(&add_host, 1, &offset, &bytes));
     ck_assert(offset == 8 && bytes == 4);
-    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &add_stub, 256,
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &add_host, 256,
                                                      0));
     ck_assert_int_ge(blocks, 1);
-    OK(cudaFuncSetAttribute(&add_stub,
+    OK(cudaFuncSetAttribute(&add_host,
                             cudaFuncAttributeMaxDynamicSharedMemorySize, 1024));
-    OK(cudaFuncSetCacheConfig(&add_stub, cudaFuncCachePreferL1));
+    OK(cudaFuncSetCacheConfig(&add_host, cudaFuncCachePreferL1));
     WANT(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&a, &blocks));
-    WANT(cudaErrorInvalidValue, cudaFuncGetAttributes(NULL, &add_stub));
+    WANT(cudaErrorInvalidValue, cudaFuncGetAttributes(NULL, &add_host));
 }
 END_TEST
 
