@@ -21,6 +21,14 @@ static const char functions_ptx[] =
     " add.u32 %r2, %r1, %r0; st.shared.u32 [%r2+-4], %r0;\n"
     " ld.shared.u32 %r3, [%r2+-4]; st.global.u32 [%d0], %r3; ret;\n}\n";
 
+/* adds the last word of its parameters to p[0] */
+static const char large_ptx[] =
+    ".version 8.1\n.target sm_75\n.address_size 64\n"
+    ".visible .entry sum(.param .u64 p, .param .align 4 .b8 big[20000])\n{\n"
+    " .reg .b32 %r<2>; .reg .b64 %d<2>;\n"
+    " ld.param.u64 %d0, [p]; ld.param.u32 %r0, [big+19996];\n"
+    " red.global.add.u32 [%d0], %r0; ret;\n}\n";
+
 static CUfunction function(const char *name)
 {
     static CUmodule module;
@@ -166,9 +174,40 @@ START_TEST(limits_of_device_code_are_set)
 }
 END_TEST
 
+/* Few commands of this size fill the ring; the rest must follow by itself. */
+START_TEST(launches_of_large_parameters_all_run)
+{
+    enum { LAUNCHES = 300 };
+    static uint32_t big[5000];
+    uint32_t got = 0, want = 0;
+    uint32_t turns = 1000 * 1000;
+    CUmodule module;
+    CUfunction sum, spin;
+    CUdeviceptr p;
+    begin();
+    OK(cuModuleLoadData(&module, kernels_ptx));
+    OK(cuModuleGetFunction(&spin, module, "spin"));
+    OK(cuModuleLoadData(&module, large_ptx));
+    OK(cuModuleGetFunction(&sum, module, "sum"));
+    OK(cuMemAlloc(&p, 4));
+    OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, &turns},
+                      NULL));
+    OK(cuMemsetD32Async(p, 0, 1, NULL));
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        big[4999] = i;
+        want += i;
+        OK(cuLaunchKernel(sum, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, big},
+                          NULL));
+    }
+    OK(cuCtxSynchronize());
+    OK(cuMemcpyDtoH(&got, p, 4));
+    ck_assert_uint_eq(got, want);
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: functions", 30,
            versions_are_of_the_code_and_of_the_device,
            occupancy_follows_the_rules, potential_block_size_fits,
            available_shared_memory_can_be_used,
            much_shared_memory_has_to_be_asked_for,
-           limits_of_device_code_are_set)
+           limits_of_device_code_are_set, launches_of_large_parameters_all_run)

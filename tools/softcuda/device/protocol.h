@@ -21,7 +21,6 @@
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
-#define SC_MAX_PARAM_BYTES  4096u
 #define SC_PRINT_BYTES      (64u << 20) /* a hole until it is used */
 #define SC_PRINT_LIMIT      (1u << 20)  /* CU_LIMIT_PRINTF_FIFO_SIZE */
 #define SC_WHY_SLOTS        64u

@@ -95,13 +95,17 @@ static bool write_command(struct sc_channel *channel,
 }
 
 /* Choose the result to be woken for: the first somebody waits for.  Each
- * wake-up costs more than a short kernel, so most results are left lying. */
+ * wake-up costs more than a short kernel, so most results are left lying.
+ * What waits for room in the ring waits for half of what fills it. */
 static void choose_wake(struct sc_channel *channel)
 {
     uint32_t scanned = 0;
-    uint32_t wake = channel->reaped + COLLECT_EVERY;
+    uint32_t most = COLLECT_EVERY;
+    if (channel->ready.first && channel->in_flight < 2 * COLLECT_EVERY)
+        most = (channel->in_flight + 1) / 2;
+    uint32_t wake = channel->reaped + most;
     for (struct sc_op *op = channel->flight.first; op; op = op->next) {
-        if (sc_op_is_awaited(op) || ++scanned == COLLECT_EVERY) {
+        if (sc_op_is_awaited(op) || ++scanned == most) {
             wake = op->sequence;
             break;
         }
@@ -124,6 +128,15 @@ void sc_channel_cancel(struct sc_device *device, CUcontext ctx)
             set_cancel(&device->channel, op, true);
 }
 
+/* A new wake_at: its result may have been published before the device could
+ * see that. */
+static void wake_if_late(struct sc_shared *shared)
+{
+    if ((int32_t)(atomic_load(&shared->done) - atomic_load(&shared->wake_at)) >=
+        0)
+        sc_flag_wake(&shared->driver_sleeps);
+}
+
 void sc_channel_want(struct sc_op *op)
 {
     if (op->kind != SC_OP_COMPUTE || op->sequence == 0 || !op->device)
@@ -132,13 +145,22 @@ void sc_channel_want(struct sc_op *op)
     if ((int32_t)(op->sequence - atomic_load(&shared->wake_at)) >= 0)
         return;
     atomic_store(&shared->wake_at, op->sequence);
-    /* it may have been published before the device could see that */
-    if ((int32_t)(atomic_load(&shared->done) - op->sequence) >= 0)
-        sc_flag_wake(&shared->driver_sleeps);
+    wake_if_late(shared);
+}
+
+/* Commands are left that had no room: some result in the ring must wake the
+ * collector, which may sleep without a limit. */
+static void want_room(struct sc_channel *channel)
+{
+    uint32_t last = channel->reaped + channel->in_flight;
+    if ((int32_t)(atomic_load(&channel->shared->wake_at) - last) <= 0)
+        return;
+    choose_wake(channel);
+    wake_if_late(channel->shared);
 }
 
 /* Move ready commands into the ring while there is room. */
-static void pump(struct sc_device *device)
+static void fill_ring(struct sc_device *device)
 {
     struct sc_channel *channel = &device->channel;
     uint32_t before = channel->head;
@@ -164,6 +186,14 @@ static void pump(struct sc_device *device)
                           memory_order_relaxed);
     atomic_store(&channel->shared->head, channel->head);
     sc_flag_wake(&channel->shared->device_sleeps);
+}
+
+/* Move ready commands into the ring, and have the rest follow. */
+static void pump(struct sc_device *device)
+{
+    fill_ring(device);
+    if (device->channel.ready.first)
+        want_room(&device->channel);
 }
 
 bool sc_channel_is_beside(const struct sc_device *device)
@@ -235,9 +265,7 @@ void sc_channel_unquiet(struct sc_device *device)
 {
     struct sc_shared *shared = device->channel.shared;
     atomic_store(&shared->driver_sleeps, 1);
-    if ((int32_t)(atomic_load(&shared->done) - atomic_load(&shared->wake_at)) >=
-        0)
-        sc_flag_wake(&shared->driver_sleeps);
+    wake_if_late(shared);
 }
 
 void sc_channel_help(struct sc_device *device)
