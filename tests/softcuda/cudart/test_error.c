@@ -141,16 +141,29 @@ START_TEST(the_last_error_is_the_threads_own)
 }
 END_TEST
 
-START_TEST(a_query_that_is_not_ready_is_an_error_like_another)
+START_TEST(a_query_that_is_not_ready_is_no_error)
 {
     cudaStream_t stream;
+    cudaEvent_t start, stop;
+    float ms;
     void *p;
     register_kernels();
     OK(cudaStreamCreate(&stream));
+    OK(cudaEventCreate(&start));
+    OK(cudaEventCreate(&stop));
     OK(cudaMalloc(&p, 4));
+    OK(cudaEventRecord(start, stream));
     OK(launch_spin(p, 30 * 1000 * 1000, stream));
+    OK(cudaEventRecord(stop, stream));
     WANT(cudaErrorNotReady, cudaStreamQuery(stream));
-    WANT(cudaErrorNotReady, cudaGetLastError());
+    OK(cudaPeekAtLastError());
+    WANT(cudaErrorNotReady, cudaEventQuery(stop));
+    WANT(cudaErrorNotReady, cudaEventElapsedTime(&ms, start, stop));
+    OK(cudaGetLastError());
+    /* nor does it hide one that was there */
+    WANT(cudaErrorInvalidDevice, cudaSetDevice(99));
+    WANT(cudaErrorNotReady, cudaEventQuery(stop));
+    WANT(cudaErrorInvalidDevice, cudaGetLastError());
     OK(cudaStreamSynchronize(stream));
     OK(cudaStreamQuery(stream));
     OK(cudaGetLastError());
@@ -216,6 +229,6 @@ SUITE_MAIN("cudart_error", 60, names_and_texts_are_those_of_cuda,
            every_number_has_both_or_is_unrecognized,
            an_error_stays_the_last_one_until_it_is_got,
            the_last_error_is_the_threads_own,
-           a_query_that_is_not_ready_is_an_error_like_another,
+           a_query_that_is_not_ready_is_no_error,
            a_fault_is_sticky_until_the_device_is_reset,
            a_wild_address_is_reported_as_one, a_missing_call_says_its_name_once)

@@ -60,7 +60,8 @@ cudaError_t sc_rt_error(CUresult result)
 
 cudaError_t sc_rt_done(cudaError_t error)
 {
-    if (error != cudaSuccess) {
+    /* not ready is an answer: work goes on that nothing is wrong with */
+    if (error != cudaSuccess && error != cudaErrorNotReady) {
         last = error;
         last_epoch = atomic_load(&resets);
     }

@@ -98,7 +98,8 @@ int sc_rt_device(void);
 cudaError_t sc_rt_error(CUresult result);
 
 /**
- * End of every entry point: remember an error as the thread's last one.
+ * End of every entry point: remember an error as the thread's last one, which
+ * cudaErrorNotReady never is.
  *
  * Return: `error`
  * Thread: any
