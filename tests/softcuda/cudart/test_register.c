@@ -3,6 +3,8 @@
  * variables, launching through host addresses.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "tests/softcuda/cudart/cudart_test.h"
 
@@ -268,6 +270,33 @@ START_TEST(a_library_loads_from_memory)
 }
 END_TEST
 
+static void **registered;
+
+static void unregister(void)
+{
+    __cudaUnregisterFatBinary(registered);
+}
+
+/* Compiled code registers this handler before main. */
+START_TEST(a_program_ends_beside_an_endless_kernel)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        void *p;
+        registered = register_kernels();
+        atexit(unregister);
+        OK(cudaMalloc(&p, 4));
+        OK(launch_spin(p, UINT32_MAX, NULL));
+        exit(0);
+    }
+    int status = -1;
+    for (int i = 0; i < 1500 && waitpid(child, &status, WNOHANG) == 0; i++)
+        usleep(10000);
+    kill(child, SIGKILL);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 SUITE_MAIN("cudart_register", 60, a_registered_kernel_runs,
            a_kernel_handle_launches_like_its_address,
            configurations_nest_and_run_out, wrong_launches_are_refused,
@@ -276,4 +305,5 @@ SUITE_MAIN("cudart_register", 60, a_registered_kernel_runs,
            damaged_images_are_refused,
            an_unregistered_image_is_gone_and_may_return,
            functions_tell_their_attributes_and_occupancy,
-           threads_may_use_an_image_first_at_once, a_library_loads_from_memory)
+           threads_may_use_an_image_first_at_once, a_library_loads_from_memory,
+           a_program_ends_beside_an_endless_kernel)

@@ -3,6 +3,7 @@
  * else's kernels; the process may end beside them.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 
 #include "tests/softcuda/driver/driver_test.h"
@@ -112,15 +113,12 @@ START_TEST(kernel_that_ends_in_time_is_not_stopped)
 }
 END_TEST
 
-START_TEST(process_ends_beside_an_endless_kernel)
+/* A child runs `body` and exits: within 20 s, or the case fails. */
+static void check_exit(void (*body)(void))
 {
     pid_t child = fork();
     if (child == 0) {
-        struct side side;
-        OK(cuInit(0));
-        make_side(&side);
-        launch_endless(&side);
-        usleep(50000);
+        body();
         exit(0);
     }
     int status = -1;
@@ -130,10 +128,96 @@ START_TEST(process_ends_beside_an_endless_kernel)
     kill(child, SIGKILL);
     ck_assert_int_eq(status, 0);
 }
+
+static void run_endless(void)
+{
+    struct side side;
+    OK(cuInit(0));
+    make_side(&side);
+    launch_endless(&side);
+    usleep(50000);
+}
+
+START_TEST(process_ends_beside_an_endless_kernel)
+{
+    check_exit(run_endless);
+}
+END_TEST
+
+static struct {
+    CUlibrary library;
+    CUdeviceptr memory;
+    void *pinned;
+} late;
+
+/* A context whose kernel was stopped says so to what is called next. */
+static void free_late(void)
+{
+    OK(cuLibraryUnload(late.library));
+    WANT(CUDA_ERROR_LAUNCH_TIMEOUT, cuMemFree(late.memory));
+    cuMemFreeHost(late.pinned);
+}
+
+static void wait_for_ever(void *unused)
+{
+    (void)unused;
+    pause();
+}
+
+/* What compiled programs and global objects have: a handler from before main.
+ * Of three streams one runs a kernel, one waits for a value that nobody
+ * writes, and one for a host function that does not return. */
+static void free_in_a_handler(bool stuck)
+{
+    struct side side;
+    CUstream waits, calls;
+    CUfunction f;
+    CUkernel kernel;
+    ck_assert_int_eq(atexit(free_late), 0);
+    OK(cuInit(0));
+    make_side(&side);
+    OK(cuMemAlloc(&late.memory, 4096));
+    OK(cuMemHostAlloc(&late.pinned, 4096, 0));
+    OK(cuLibraryLoadData(&late.library, text, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, late.library, "endless"));
+    OK(cuKernelGetFunction(&f, kernel));
+    OK(cuMemsetD32(late.memory, 0, 4));
+    OK(cuStreamCreate(&waits, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&calls, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamWaitValue32(waits, late.memory + 4, 1, CU_STREAM_WAIT_VALUE_EQ));
+    if (stuck)
+        OK(cuLaunchHostFunc(calls, wait_for_ever, NULL));
+    side.endless = f;
+    launch_endless(&side);
+    usleep(50000);
+}
+
+static void free_beside_a_kernel(void)
+{
+    free_in_a_handler(false);
+}
+
+static void free_beside_a_host_function(void)
+{
+    free_in_a_handler(true);
+}
+
+START_TEST(exit_handlers_free_what_an_endless_kernel_uses)
+{
+    check_exit(free_beside_a_kernel);
+}
+END_TEST
+
+START_TEST(exit_handlers_give_up_on_a_host_function_that_stays)
+{
+    check_exit(free_beside_a_host_function);
+}
 END_TEST
 
 SUITE_MAIN("softcuda driver: endless kernels", 60,
            destroying_a_context_stops_its_endless_kernels,
            destroying_a_context_stops_endless_native_code,
            kernel_that_ends_in_time_is_not_stopped,
-           process_ends_beside_an_endless_kernel)
+           process_ends_beside_an_endless_kernel,
+           exit_handlers_free_what_an_endless_kernel_uses,
+           exit_handlers_give_up_on_a_host_function_that_stays)

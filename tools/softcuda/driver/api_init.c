@@ -86,6 +86,7 @@ SC_API cuInit(unsigned int Flags)
             result = sc_device_init();
         if (result == CUDA_SUCCESS) {
             pthread_atfork(NULL, NULL, in_child);
+            sc_context_expect_exit();
             atomic_store(&phase, READY);
         }
     }

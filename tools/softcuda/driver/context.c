@@ -19,15 +19,19 @@
 
 #define STACK_DEPTH 64
 
-/* What kernels get to end by themselves when their context is destroyed, and
- * how often those that entered the ring later are stopped too. */
-#define GRACE_NS  3000000000u
-#define CANCEL_NS 20000000u
+/* What kernels get to end by themselves when their context is destroyed or the
+ * program ends, how often those that entered the ring later are stopped too,
+ * and how often an exit handler tries that. */
+#define GRACE_NS    3000000000u
+#define CANCEL_NS   20000000u
+#define LAST_ROUNDS 50u
 
 pthread_mutex_t sc_start_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CUcontext all; /* sched lock */
 static uint64_t last_id;
+
+static _Atomic bool leaving; /* the program runs its exit handlers */
 
 static _Thread_local CUcontext stack[STACK_DEPTH];
 static _Thread_local int depth;
@@ -81,12 +85,64 @@ static struct sc_op *barrier(CUcontext only, struct sc_device *device)
     return op;
 }
 
+/* Stop the kernels of a context, or of all on a device.  What does not end by
+ * that, such as a wait for a value in memory, is refused when `all_work`. */
+static void stop(CUcontext only, struct sc_device *device, bool all_work)
+{
+    pthread_mutex_lock(&sc_sched_lock);
+    for (CUcontext ctx = all; ctx; ctx = ctx->next) {
+        if (only ? ctx != only : ctx->device != device)
+            continue;
+        if (all_work && ctx->sticky == CUDA_SUCCESS)
+            ctx->sticky = CUDA_ERROR_LAUNCH_TIMEOUT;
+        sc_channel_cancel(device, ctx);
+    }
+    pthread_mutex_unlock(&sc_sched_lock);
+}
+
+/* The last wait: nobody will see what kernels that go on and on compute.
+ * Return: whether the work is done; always, when `rounds` is 0 */
+static bool wait_or_stop(struct sc_op *op, CUcontext only,
+                         struct sc_device *device, unsigned rounds,
+                         const char *event)
+{
+    if (sc_op_wait_for(op, GRACE_NS))
+        return true;
+    sc_say("device %d: %s and kernels still run after %u s: they are stopped",
+           device->ordinal, event, (unsigned)(GRACE_NS / 1000000000u));
+    for (unsigned round = 1;; round++) {
+        stop(only, device, round > LAST_ROUNDS / 2);
+        if (sc_op_wait_for(op, CANCEL_NS))
+            return true;
+        if (round == rounds)
+            return false;
+    }
+}
+
+static void leave(void)
+{
+    atomic_store(&leaving, true);
+}
+
+void sc_context_expect_exit(void)
+{
+    if (atexit(leave) != 0)
+        sc_say("no memory for an exit handler");
+}
+
 void sc_context_drain(struct sc_device *device)
 {
+    static _Atomic bool given_up; /* a host function never returns */
+    bool last = atomic_load(&leaving);
+    if (last && atomic_load(&given_up))
+        return;
     struct sc_op *op = barrier(NULL, device);
     if (!op)
         return;
-    sc_op_wait(op);
+    if (!last)
+        sc_op_wait(op);
+    else if (!wait_or_stop(op, NULL, device, LAST_ROUNDS, "the program ends"))
+        atomic_store(&given_up, true);
     sc_op_drop(op);
     sc_output_drain(device);
 }
@@ -110,22 +166,12 @@ CUresult sc_context_wait(CUcontext ctx)
     return result;
 }
 
-/* The last wait: nobody will see what kernels that go on and on compute. */
 static void finish(CUcontext ctx)
 {
     struct sc_op *op = barrier(ctx, ctx->device);
     if (!op)
         return;
-    if (!sc_op_wait_for(op, GRACE_NS)) {
-        sc_say("device %d: a context is destroyed and its kernels still run "
-               "after %u s: they are stopped",
-               ctx->device->ordinal, (unsigned)(GRACE_NS / 1000000000u));
-        do {
-            pthread_mutex_lock(&sc_sched_lock);
-            sc_channel_cancel(ctx->device, ctx);
-            pthread_mutex_unlock(&sc_sched_lock);
-        } while (!sc_op_wait_for(op, CANCEL_NS));
-    }
+    wait_or_stop(op, ctx, ctx->device, 0, "a context is destroyed");
     sc_op_drop(op);
     sc_output_drain(ctx->device);
 }

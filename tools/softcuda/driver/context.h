@@ -53,8 +53,13 @@ CUcontext sc_context_pop(void);
  *  the sticky error. Thread: any, no lock held. */
 CUresult sc_context_wait(CUcontext ctx);
 
-/** Wait for all work on a device. Thread: any, no lock held. */
+/** Wait for all work on a device.  While the program runs its exit handlers,
+ *  stop what does not end.  Thread: any, no lock held. */
 void sc_context_drain(struct sc_device *device);
+
+/** From now on exit() tells sc_context_drain, before it calls the handlers
+ *  that are there already.  Thread: any. */
+void sc_context_expect_exit(void);
 
 /** The device died: every context on it says so from now on.
  *  Thread: holds sc_sched_lock. */

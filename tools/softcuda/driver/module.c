@@ -374,9 +374,12 @@ CUresult sc_library_module(CUlibrary library, CUcontext ctx, CUmodule *module)
     pthread_mutex_lock(&library_lock);
     CUresult result = CUDA_SUCCESS;
     *module = loaded(library, ctx);
-    if (!*module)
+    if (!*module) {
         result = sc_module_new(module, ctx, library->image,
                                library->image_bytes, library, NULL);
+        /* a plugin's image is unregistered before what cuInit left is called */
+        sc_context_expect_exit();
+    }
     pthread_mutex_unlock(&library_lock);
     return result;
 }
