@@ -65,13 +65,27 @@ static cudaError_t describe(cudaArray_const_t array,
     return SC_RT_DRIVER(cuArray3DGetDescriptor(desc, (CUarray)array));
 }
 
+static size_t element(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    struct cudaChannelFormatDesc c =
+        sc_rt_channels(desc->Format, desc->NumChannels);
+    return (size_t)(c.x + c.y + c.z + c.w) / 8;
+}
+
 cudaError_t sc_rt_array_element(cudaArray_const_t array, size_t *bytes)
 {
     CUDA_ARRAY3D_DESCRIPTOR desc;
     SC_RT_TRY(describe(array, &desc));
-    struct cudaChannelFormatDesc c =
-        sc_rt_channels(desc.Format, desc.NumChannels);
-    *bytes = (size_t)(c.x + c.y + c.z + c.w) / 8;
+    *bytes = element(&desc);
+    return cudaSuccess;
+}
+
+cudaError_t sc_rt_array_rows(cudaArray_const_t array, size_t *row, size_t *rows)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    SC_RT_TRY(describe(array, &desc));
+    *row = desc.Width * element(&desc);
+    *rows = desc.Height ? desc.Height : 1;
     return cudaSuccess;
 }
 

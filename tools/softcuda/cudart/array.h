@@ -16,6 +16,16 @@
 cudaError_t sc_rt_array_element(cudaArray_const_t array, size_t *bytes);
 
 /**
+ * Shape of an array without depth.
+ *
+ * @row receives the bytes of a row, @rows how many there are
+ * Return: cudaSuccess, what the driver said of the array
+ * Thread: any
+ */
+cudaError_t sc_rt_array_rows(cudaArray_const_t array, size_t *row,
+                             size_t *rows);
+
+/**
  * The driver's format for a channel description.
  *
  * @channels receives how many there are

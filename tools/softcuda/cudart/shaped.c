@@ -1,6 +1,6 @@
 /*
  * Owns: copies and fills of two and three dimensions, arrays among them.
- * Does not own: what an array is (array.c).
+ * Does not own: what an array is (array.c), runs of bytes in one (linear.c).
  *
  * Every one becomes the driver's CUDA_MEMCPY3D: x in bytes there, in elements
  * here where an array takes part.
@@ -79,10 +79,9 @@ static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src,
     return run(&c, when);
 }
 
-static cudaError_t to_array(cudaArray_t dst, size_t x, size_t y,
-                            const void *src, size_t spitch, size_t width,
-                            size_t height, enum cudaMemcpyKind kind,
-                            struct sc_rt_when when)
+cudaError_t sc_rt_to_array(cudaArray_t dst, size_t x, size_t y, const void *src,
+                           size_t spitch, size_t width, size_t height,
+                           enum cudaMemcpyKind kind, struct sc_rt_when when)
 {
     CUDA_MEMCPY3D c = {.srcPitch = spitch,
                        .dstXInBytes = x,
@@ -99,9 +98,9 @@ static cudaError_t to_array(cudaArray_t dst, size_t x, size_t y,
     return run(&c, when);
 }
 
-static cudaError_t from_array(void *dst, size_t dpitch, cudaArray_const_t src,
-                              size_t x, size_t y, size_t width, size_t height,
-                              enum cudaMemcpyKind kind, struct sc_rt_when when)
+cudaError_t sc_rt_from_array(void *dst, size_t dpitch, cudaArray_const_t src,
+                             size_t x, size_t y, size_t width, size_t height,
+                             enum cudaMemcpyKind kind, struct sc_rt_when when)
 {
     CUDA_MEMCPY3D c = {.srcXInBytes = x,
                        .srcY = y,
@@ -118,10 +117,10 @@ static cudaError_t from_array(void *dst, size_t dpitch, cudaArray_const_t src,
     return run(&c, when);
 }
 
-static cudaError_t between_arrays(cudaArray_t dst, size_t dx, size_t dy,
-                                  cudaArray_const_t src, size_t sx, size_t sy,
-                                  size_t width, size_t height,
-                                  struct sc_rt_when when)
+cudaError_t sc_rt_between_arrays(cudaArray_t dst, size_t dx, size_t dy,
+                                 cudaArray_const_t src, size_t sx, size_t sy,
+                                 size_t width, size_t height,
+                                 struct sc_rt_when when)
 {
     CUDA_MEMCPY3D c = {.srcXInBytes = sx,
                        .srcY = sy,
@@ -275,36 +274,23 @@ SC_RT_COPY(cudaMemcpy2D,
            void *dst, size_t dpitch, const void *src, size_t spitch,
            size_t width, size_t height, enum cudaMemcpyKind kind)
 SC_RT_COPY(cudaMemcpy2DToArray,
-           to_array(dst, wOffset, hOffset, src, spitch, width, height, kind,
-                    when),
+           sc_rt_to_array(dst, wOffset, hOffset, src, spitch, width, height,
+                          kind, when),
            cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
            size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind)
 SC_RT_COPY(cudaMemcpy2DFromArray,
-           from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind,
-                      when),
+           sc_rt_from_array(dst, dpitch, src, wOffset, hOffset, width, height,
+                            kind, when),
            void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
            size_t hOffset, size_t width, size_t height,
            enum cudaMemcpyKind kind)
-SC_RT_COPY(cudaMemcpyToArray,
-           to_array(dst, wOffset, hOffset, src, count, count, 1, kind, when),
-           cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
-           size_t count, enum cudaMemcpyKind kind)
-SC_RT_COPY(cudaMemcpyFromArray,
-           from_array(dst, count, src, wOffset, hOffset, count, 1, kind, when),
-           void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
-           size_t count, enum cudaMemcpyKind kind)
 SC_RT_COPY_NOW(cudaMemcpy2DArrayToArray,
-               between_arrays(dst, wOffsetDst, hOffsetDst, src, wOffsetSrc,
-                              hOffsetSrc, width, height, when),
+               sc_rt_between_arrays(dst, wOffsetDst, hOffsetDst, src,
+                                    wOffsetSrc, hOffsetSrc, width, height,
+                                    when),
                cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
                cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc,
                size_t width, size_t height, enum cudaMemcpyKind kind)
-SC_RT_COPY_NOW(cudaMemcpyArrayToArray,
-               between_arrays(dst, wOffsetDst, hOffsetDst, src, wOffsetSrc,
-                              hOffsetSrc, count, 1, when),
-               cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
-               cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc,
-               size_t count, enum cudaMemcpyKind kind)
 SC_RT_COPY(cudaMemcpy3D, copy_3d(p, when), const struct cudaMemcpy3DParms *p)
 SC_RT_COPY(cudaMemcpy3DPeer, copy_peer(p, when),
            const struct cudaMemcpy3DPeerParms *p)
