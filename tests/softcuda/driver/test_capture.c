@@ -222,6 +222,7 @@ START_TEST(what_cannot_be_captured_fails_the_capture)
     CUstream s = stream(), t = stream();
     CUevent outside = event();
     OK(cuEventRecord(outside, t));
+    OK(cuMemAllocAsync(&p, 64, t)); /* no node's */
     for (int what = 0; what < 5; what++) {
         OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
         if (what == 0)
@@ -229,8 +230,7 @@ START_TEST(what_cannot_be_captured_fails_the_capture)
         else if (what == 1)
             WANT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery(s));
         else if (what == 2)
-            WANT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                 cuMemAllocAsync(&p, 64, s));
+            WANT(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(p, s));
         else if (what == 3)
             WANT(CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                  cuStreamWaitEvent(s, outside, 0));

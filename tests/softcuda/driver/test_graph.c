@@ -386,12 +386,12 @@ START_TEST(what_cannot_run_is_refused)
     WANT(CUDA_ERROR_INVALID_VALUE,
          cuGraphAddEmptyNode(&node, c.graph, wrong, 1));
     WANT(CUDA_ERROR_INVALID_VALUE, cuGraphAddEmptyNode(&node, NULL, NULL, 0));
-    CUgraphNodeParams alloc = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
+    CUgraphNodeParams choice = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
     WANT(CUDA_ERROR_NOT_SUPPORTED,
-         cuGraphAddNode(&node, c.graph, NULL, NULL, 0, &alloc));
-    alloc.type = (CUgraphNodeType)99;
+         cuGraphAddNode(&node, c.graph, NULL, NULL, 0, &choice));
+    choice.type = (CUgraphNodeType)99;
     WANT(CUDA_ERROR_INVALID_VALUE,
-         cuGraphAddNode(&node, c.graph, NULL, NULL, 0, &alloc));
+         cuGraphAddNode(&node, c.graph, NULL, NULL, 0, &choice));
     OK(cuGraphAddDependencies(c.graph, &c.host, &c.set, NULL, 1));
     WANT(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiate(&exec, c.graph, 0));
     OK(cuGraphRemoveDependencies(c.graph, &c.host, &c.set, NULL, 1));

@@ -68,12 +68,12 @@ START_TEST(unsupported_calls_say_so)
 {
     void *lib = library();
     const void *table = &table;
-    CUresult (*trim)(int) = NULL;
-    *(void **)&trim = dlsym(lib, "cuDeviceGraphMemTrim");
-    ck_assert_ptr_nonnull((void *)trim);
+    CUresult (*shut)(CUdeviceptr) = NULL;
+    *(void **)&shut = dlsym(lib, "cuIpcCloseMemHandle");
+    ck_assert_ptr_nonnull((void *)shut);
     OK(cuInit(0));
-    WANT(CUDA_ERROR_NOT_SUPPORTED, trim(0));
-    WANT(CUDA_ERROR_NOT_SUPPORTED, trim(0));
+    WANT(CUDA_ERROR_NOT_SUPPORTED, shut(0));
+    WANT(CUDA_ERROR_NOT_SUPPORTED, shut(0));
     WANT(CUDA_ERROR_NOT_FOUND, cuGetExportTable(&table, NULL));
     ck_assert_ptr_null(table);
 }

@@ -5,7 +5,7 @@
  */
 #include "driver/context.h"
 #include "driver/event.h"
-#include "driver/graph.h"
+#include "driver/graph_memory.h"
 #include "driver/handle.h"
 #include "driver/node.h"
 
@@ -99,6 +99,47 @@ SC_API cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
     return add(phGraphNode, hGraph, dependencies, numDependencies, &work);
 }
 
+SC_API cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                              const CUgraphNode *dependencies,
+                              size_t numDependencies,
+                              CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+{
+    struct sc_work work;
+    SC_TRY(sc_graph_memory_new(&work, nodeParams));
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &work);
+}
+
+SC_API cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                             const CUgraphNode *dependencies,
+                             size_t numDependencies, CUdeviceptr dptr)
+{
+    struct sc_work work;
+    SC_TRY(sc_graph_memory_free_node(&work, dptr));
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &work);
+}
+
+/* Nodes for memory are described here alone: they are never changed. */
+static CUresult describe_new(struct sc_work *work, CUgraphNodeParams *params)
+{
+    CUresult result;
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+    switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        alloc = (CUDA_MEM_ALLOC_NODE_PARAMS){
+            .poolProps = params->alloc.poolProps,
+            .accessDescs = params->alloc.accessDescs,
+            .accessDescCount = params->alloc.accessDescCount,
+            .bytesize = params->alloc.bytesize};
+        result = sc_graph_memory_new(work, &alloc);
+        params->alloc.dptr = alloc.dptr;
+        return result;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return sc_graph_memory_free_node(work, params->free.dptr);
+    default:
+        return sc_node_describe(work, params);
+    }
+}
+
 SC_API cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                       const CUgraphNode *dependencies,
                       const CUgraphEdgeData *dependencyData,
@@ -109,7 +150,7 @@ SC_API cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
     if (!nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
     SC_TRY(sc_node_edges(dependencyData, numDependencies));
-    SC_TRY(sc_node_describe(&work, nodeParams));
+    SC_TRY(describe_new(&work, nodeParams));
     return add(phGraphNode, hGraph, dependencies, numDependencies, &work);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "driver/context.h"
 #include "driver/device.h"
+#include "driver/graph_memory.h"
 #include "driver/memory.h"
 
 SC_API cuMemGetInfo(size_t *free, size_t *total)
@@ -52,7 +53,10 @@ SC_API cuMemFree(CUdeviceptr dptr)
 {
     CUcontext ctx;
     SC_TRY(sc_enter_context(&ctx));
-    return dptr ? sc_alloc_free(dptr) : CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    if (!dptr || sc_graph_memory_free(ctx, NULL, dptr, &result))
+        return result;
+    return sc_alloc_free(dptr);
 }
 
 SC_API cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)

@@ -99,8 +99,6 @@ static const char *name_of(CUgraphNodeType type)
     static const char *const names[] = {
         [CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL] = "signalling a semaphore",
         [CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT] = "waiting for a semaphore",
-        [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = "allocating memory",
-        [CU_GRAPH_NODE_TYPE_MEM_FREE] = "freeing memory",
         [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = "reading and writing values",
         [CU_GRAPH_NODE_TYPE_CONDITIONAL] = "conditions",
     };
@@ -142,6 +140,9 @@ CUresult sc_node_describe(struct sc_work *work, CUgraphNodeParams *params)
         return sc_node_plain(work, params->type, params->eventWait.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return sc_node_plain(work, params->type, params->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return CUDA_ERROR_NOT_SUPPORTED; /* once made, it stays as it is */
     default:
         break;
     }

@@ -3,7 +3,7 @@
  * Does not own: what nodes do (work.c).  Lock: sc_graph_lock.
  */
 #include "driver/event.h"
-#include "driver/graph.h"
+#include "driver/graph_memory.h"
 #include "driver/handle.h"
 #include "driver/node.h"
 
@@ -108,6 +108,25 @@ SC_API cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
     bool ok = lock_node(hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT) && event_out;
     if (ok)
         *event_out = hNode->work.event;
+    return unlock(ok);
+}
+
+SC_API cuGraphMemAllocNodeGetParams(CUgraphNode hNode,
+                                    CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
+{
+    SC_TRY(sc_enter());
+    bool ok = lock_node(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC) && params_out;
+    if (ok)
+        *params_out = *sc_graph_memory_params(hNode->work.memory);
+    return unlock(ok);
+}
+
+SC_API cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
+{
+    SC_TRY(sc_enter());
+    bool ok = lock_node(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE) && dptr_out;
+    if (ok)
+        *dptr_out = sc_graph_memory_params(hNode->work.memory)->dptr;
     return unlock(ok);
 }
 

@@ -27,7 +27,8 @@ struct sc_work {
         CUDA_MEMSET_NODE_PARAMS fill;
         CUDA_HOST_NODE_PARAMS host;
         CUevent event;
-        CUgraph child; /* owned */
+        CUgraph child;                  /* owned */
+        struct sc_graph_memory *memory; /* that is allocated or freed */
     };
 };
 

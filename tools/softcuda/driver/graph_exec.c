@@ -9,6 +9,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/event.h"
+#include "driver/graph_memory.h"
 #include "driver/handle.h"
 #include "driver/node.h"
 #include "driver/output.h"
@@ -217,6 +218,10 @@ static void let_go(CUgraph graph)
 
 CUresult sc_graph_launch(CUgraphExec exec, CUstream stream)
 {
+    bool auto_free =
+        exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    if (!sc_graph_memory_can_launch(exec->graph, auto_free))
+        return CUDA_ERROR_INVALID_VALUE;
     struct sc_op *begin = mark(stream), *end = mark(stream);
     CUresult result =
         begin && end ? make(exec->graph, stream) : CUDA_ERROR_OUT_OF_MEMORY;
@@ -241,6 +246,7 @@ CUresult sc_graph_launch(CUgraphExec exec, CUstream stream)
     exec->last = end;
     sc_op_drop_locked(begin);
     pthread_mutex_unlock(&sc_sched_lock);
+    sc_graph_memory_launched(exec->graph, end);
     return CUDA_SUCCESS;
 }
 
@@ -310,6 +316,8 @@ static CUgraphExecUpdateResult compare(CUgraph a, CUgraph b, size_t *where)
             if (index_of(&a->nodes, x->before.list[k]) !=
                 index_of(&b->nodes, y->before.list[k]))
                 return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+        if (sc_graph_memory_of(x) != sc_graph_memory_of(y))
+            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
         size_t inner;
         if (x->work.type == CU_GRAPH_NODE_TYPE_GRAPH) {
             CUgraphExecUpdateResult r =

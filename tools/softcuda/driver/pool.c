@@ -11,6 +11,7 @@
 
 #include "driver/capture.h"
 #include "driver/context.h"
+#include "driver/graph_memory.h"
 #include "driver/handle.h"
 #include "driver/memory.h"
 #include "driver/stream.h"
@@ -94,6 +95,28 @@ static void release(void *data)
     free(release);
 }
 
+void sc_pool_free_after(struct sc_op *last, struct sc_device *device,
+                        uint64_t address, uint64_t id)
+{
+    struct release *r = malloc(sizeof *r);
+    struct sc_op *op = r ? sc_op_new(SC_OP_HOST, device, NULL) : NULL;
+    if (!op) {
+        free(r); /* the block goes with its context */
+        return;
+    }
+    *r = (struct release){address, id};
+    pthread_mutex_lock(&sc_memory_lock);
+    struct sc_block *block = sc_memory_find(address);
+    if (block && block->id == id)
+        block->leaving = true; /* the program cannot free it any more */
+    pthread_mutex_unlock(&sc_memory_lock);
+    op->host = (struct sc_op_host){.function = release, .data = r};
+    pthread_mutex_lock(&sc_sched_lock);
+    sc_op_after(op, last);
+    sc_op_submit_locked(op, NULL);
+    pthread_mutex_unlock(&sc_sched_lock);
+}
+
 CUresult sc_pool_free(CUcontext ctx, CUstream stream, uint64_t address)
 {
     struct release *r = malloc(sizeof *r);
@@ -121,6 +144,38 @@ CUresult sc_pool_free(CUcontext ctx, CUstream stream, uint64_t address)
     return CUDA_SUCCESS;
 }
 
+/* A capture that cannot have the node has failed. */
+static CUresult capture(CUstream stream, struct sc_work *work, CUresult result)
+{
+    if (result == CUDA_SUCCESS)
+        return sc_capture_add(stream, work);
+    sc_capture_refuse(stream);
+    return result;
+}
+
+static CUresult capture_alloc(CUdeviceptr *dptr, size_t bytes,
+                              CUmemoryPool pool, CUstream stream)
+{
+    struct sc_work work;
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = bytes};
+    if (!pool)
+        pool = current_pool(stream->ctx->device);
+    if (!pool)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    params.poolProps = pool->props;
+    CUresult result =
+        capture(stream, &work, sc_graph_memory_new(&work, &params));
+    if (result == CUDA_SUCCESS)
+        *dptr = params.dptr;
+    return result;
+}
+
+static CUresult capture_free(CUdeviceptr dptr, CUstream stream)
+{
+    struct sc_work work;
+    return capture(stream, &work, sc_graph_memory_free_node(&work, dptr));
+}
+
 static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool pool,
                             CUstream handle)
 {
@@ -132,7 +187,7 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool pool,
         return CUDA_ERROR_INVALID_VALUE;
     SC_TRY(sc_stream_resolve(handle, &ctx, &stream));
     if (sc_captures(stream))
-        return sc_capture_refuse(stream);
+        return capture_alloc(dptr, bytes, pool, stream);
     if (!pool)
         pool = current_pool(ctx->device);
     if (!pool)
@@ -167,9 +222,12 @@ SC_API cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     CUstream stream;
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(hStream, &ctx, &stream));
-    if (sc_captures(stream))
-        return sc_capture_refuse(stream);
-    return dptr ? sc_pool_free(ctx, stream, dptr) : CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    if (dptr && sc_captures(stream))
+        return capture_free(dptr, stream);
+    if (!dptr || sc_graph_memory_free(ctx, stream, dptr, &result))
+        return result;
+    return sc_pool_free(ctx, stream, dptr);
 }
 
 SC_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
@@ -284,32 +342,35 @@ SC_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr,
 
 /* Devices map whole pages that pools share, so access to one pool is access
  * to its device; it is never taken back. */
+CUresult sc_pool_access(struct sc_device *device, const CUmemAccessDesc *desc,
+                        uint32_t *peers)
+{
+    struct sc_device *viewer = sc_device_get(desc->location.id);
+    bool give = desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        (!give && desc->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!viewer)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (viewer == device)
+        return give ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!sc_options.peer)
+        return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    uint32_t bit = 1u << viewer->ordinal;
+    if (give && !(*peers & bit))
+        sc_memory_peer(viewer, device, true);
+    *peers = give ? *peers | bit : *peers & ~bit;
+    return CUDA_SUCCESS;
+}
+
 SC_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map,
                           size_t count)
 {
     SC_TRY(check(pool));
     if (!map && count)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count; i++) {
-        struct sc_device *viewer = sc_device_get(map[i].location.id);
-        bool give = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-            (!give && map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE))
-            return CUDA_ERROR_INVALID_VALUE;
-        if (!viewer)
-            return CUDA_ERROR_INVALID_DEVICE;
-        if (viewer == pool->device) {
-            if (!give)
-                return CUDA_ERROR_INVALID_VALUE;
-            continue;
-        }
-        if (!sc_options.peer)
-            return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-        uint32_t bit = 1u << viewer->ordinal;
-        if (give && !(pool->peers & bit))
-            sc_memory_peer(viewer, pool->device, true);
-        pool->peers = give ? pool->peers | bit : pool->peers & ~bit;
-    }
+    for (size_t i = 0; i < count; i++)
+        SC_TRY(sc_pool_access(pool->device, &map[i], &pool->peers));
     return CUDA_SUCCESS;
 }
 

@@ -36,6 +36,17 @@ CUmemoryPool sc_pool_standard(struct sc_device *device);
 CUresult sc_pool_alloc(CUcontext ctx, CUmemoryPool pool, uint64_t bytes,
                        uint64_t *address);
 
+/** Give a device access to another's memory, or let it go, as one entry of a
+ *  list says; @peers receives which have it.
+ *  Return: what cuMemPoolSetAccess returns. Thread: any, no lock held */
+CUresult sc_pool_access(struct sc_device *device, const CUmemAccessDesc *desc,
+                        uint32_t *peers);
+
+/** Free a block when `last` is done, NULL: soon.
+ *  Thread: any, sc_sched_lock not held */
+void sc_pool_free_after(struct sc_op *last, struct sc_device *device,
+                        uint64_t address, uint64_t id);
+
 /** Free an allocation when the stream gets there.
  *  Return: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE (not allocated) */
 CUresult sc_pool_free(CUcontext ctx, CUstream stream, uint64_t address);

@@ -9,8 +9,14 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/event.h"
-#include "driver/graph.h"
+#include "driver/graph_memory.h"
 #include "driver/handle.h"
+
+static bool has_memory(const struct sc_work *work)
+{
+    return work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+           work->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
 
 void sc_work_fini(struct sc_work *work)
 {
@@ -19,6 +25,8 @@ void sc_work_fini(struct sc_work *work)
         free(work->kernel.pointers);
     } else if (work->type == CU_GRAPH_NODE_TYPE_GRAPH && work->child) {
         sc_graph_free(work->child);
+    } else if (has_memory(work) && work->memory) {
+        sc_graph_memory_drop(work->memory);
     }
     *work = (struct sc_work){.type = CU_GRAPH_NODE_TYPE_EMPTY};
 }
@@ -39,6 +47,8 @@ static bool add_params(struct sc_work *work, const struct CUfunc_st *f)
 bool sc_work_copy(struct sc_work *to, const struct sc_work *from)
 {
     *to = *from;
+    if (has_memory(from))
+        sc_graph_memory_keep(from->memory);
     if (from->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         to->child = sc_graph_clone(from->child);
         return to->child != NULL;
