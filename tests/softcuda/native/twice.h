@@ -105,7 +105,8 @@ static inline void twice_run(const struct twice *t, const char *mode,
     result->line = fault.line;
     result->native = report.native;
     snprintf(result->why, sizeof result->why, "%s",
-             report.why ? report.why : fault.text);
+             result->status == SC_EXEC_OK && report.why ? report.why
+                                                        : fault.text);
     result->out = malloc(TWICE_OUT);
     memcpy(result->out, out, TWICE_OUT);
     sc_module_unload(module);
@@ -136,8 +137,8 @@ static inline void twice_compare(const struct twice *t, const char *isa,
     free(got.out);
 }
 
-/** Run everywhere and compare. */
-static inline void twice(const struct twice *t)
+/** Run everywhere and compare. Return: how it ended, everywhere. */
+static inline enum sc_exec_status twice(const struct twice *t)
 {
     static const char *const isas[] = {"generic", "avx2", "avx512"};
     struct twice_result want;
@@ -146,6 +147,7 @@ static inline void twice(const struct twice *t)
         if (twice_has(isas[i]))
             twice_compare(t, isas[i], &want);
     free(want.out);
+    return want.status;
 }
 
 #endif

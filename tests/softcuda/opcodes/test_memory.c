@@ -31,6 +31,8 @@ enum space {
     GENERIC_LOCAL,
     SHARED_32,
     LOCAL_32,
+    SHARED_ROUND,
+    LOCAL_ROUND,
     SPACES
 };
 
@@ -48,11 +50,21 @@ static const struct {
     [SHARED_32] = {".shared", "mov.u32 %at32,sh; cvt.u32.u64 %s7,%mine; "
                               "add.s32 %at32,%at32,%s7;"},
     [LOCAL_32] = {".local", "mov.u32 %at32,lo;"},
+    [SHARED_ROUND] = {".shared", "mov.u32 %at32,sh; cvt.u32.u64 %s7,%mine; "
+                                 "add.s32 %at32,%at32,%s7; "
+                                 "sub.s32 %at32,%at32,4096;"},
+    [LOCAL_ROUND] = {".local", "mov.u32 %at32,lo; sub.s32 %at32,%at32,4096;"},
 };
+
+/* Added to every address: where the base lies below 0, this leads back. */
+static int offset_of(enum space s)
+{
+    return s == SHARED_ROUND || s == LOCAL_ROUND ? 4096 : 0;
+}
 
 static bool has_short_address(enum space s)
 {
-    return s == SHARED_32 || s == LOCAL_32;
+    return s == SHARED_32 || s == LOCAL_32 || offset_of(s);
 }
 
 struct access {
@@ -116,19 +128,20 @@ static void put_access(struct text *t, const struct access *a)
     const char *space = spaces[a->space].name;
     const char *vector = a->vector == 1 ? "" : a->vector == 2 ? ".v2" : ".v4";
     text_put(t, "%s\n", spaces[a->space].base);
+    int offset = offset_of(a->space);
     text_put(t, "mov.b64 %%l15,0x%" PRIx64 ";\n", pattern);
     for (int w = 0; w < WORDS; w++)
-        text_put(t, "st%s.b64 [%%%s+%d],%%l15;\n", space, at, 8 * w);
+        text_put(t, "st%s.b64 [%%%s+%d],%%l15;\n", space, at, offset + 8 * w);
     for (int e = 0; e < 4; e++)
         text_put(t, "ld.global.b%d %%%s%d,[%%in+%d];\n", a->register_bits, r, e,
                  8 * e);
     for (int e = 4; e < 8; e++)
         text_put(t, "mov.b64 %%l15,0x%" PRIx64 "; cvt.u%d.u64 %%%s%d,%%l15;\n",
                  kept, a->register_bits, r, e);
-    text_put(t, "@%%active st%s%s%s.%s [%%%s+16],%s;\n", a->store_mods, space,
-             vector, a->type, at, operands(a, 0));
-    text_put(t, "@%%active ld%s%s%s.%s %s,[%%%s+16];\n", a->load_mods, space,
-             vector, a->type, operands(a, 4), at);
+    text_put(t, "@%%active st%s%s%s.%s [%%%s+%d],%s;\n", a->store_mods, space,
+             vector, a->type, at, offset + 16, operands(a, 0));
+    text_put(t, "@%%active ld%s%s%s.%s %s,[%%%s+%d];\n", a->load_mods, space,
+             vector, a->type, operands(a, 4), at, offset + 16);
     for (int e = 0; e < 4; e++)
         text_put(t,
                  "cvt.u64.u%d %%l15,%%%s%d; st.global.u64 [%%out+%d],%%l15;\n",
@@ -136,7 +149,7 @@ static void put_access(struct text *t, const struct access *a)
     for (int w = 0; w < WORDS; w++)
         text_put(t,
                  "ld%s.b64 %%l15,[%%%s+%d]; st.global.b64 [%%dump+%d],%%l15;\n",
-                 space, at, 8 * w, 8 * w);
+                 space, at, offset + 8 * w, 8 * w);
     text_put(t, "ret;\n}\n");
 }
 
@@ -262,6 +275,8 @@ SPACE_CASE(generic_shared_accesses_move_every_type, GENERIC_SHARED)
 SPACE_CASE(generic_local_accesses_move_every_type, GENERIC_LOCAL)
 SPACE_CASE(short_shared_addresses_move_every_type, SHARED_32)
 SPACE_CASE(short_local_addresses_move_every_type, LOCAL_32)
+SPACE_CASE(short_shared_addresses_go_round, SHARED_ROUND)
+SPACE_CASE(short_local_addresses_go_round, LOCAL_ROUND)
 
 START_TEST(qualified_accesses_move_words)
 {
@@ -277,6 +292,9 @@ START_TEST(qualified_accesses_move_words)
         struct access a = {GLOBAL, "u32", loads[i], stores[i], 4, false, 32, 1};
         check_access(&a, &b);
         a.space = GENERIC_SHARED;
+        check_access(&a, &b);
+        a.space = SHARED_ROUND;
+        a.vector = 2;
         check_access(&a, &b);
     }
     machine_close();
@@ -334,5 +352,6 @@ SUITE_MAIN("softcuda memory opcodes", 30, global_accesses_move_every_type,
            generic_shared_accesses_move_every_type,
            generic_local_accesses_move_every_type,
            short_shared_addresses_move_every_type,
-           short_local_addresses_move_every_type, qualified_accesses_move_words,
-           cached_accesses_move_words)
+           short_local_addresses_move_every_type,
+           short_shared_addresses_go_round, short_local_addresses_go_round,
+           qualified_accesses_move_words, cached_accesses_move_words)

@@ -66,6 +66,9 @@ static const struct copy {
      8, 0},
     {"setp.ne.u32 %q0,%r8,%r8; cp.async.ca.shared.global [%r9],[%l0],8,%q0;", 0,
      8, 8},
+    {"sub.u32 %r9,%r9,4096; cp.async.cg.shared.global [%r9+4096],[%l0],16;"
+     "add.u32 %r9,%r9,4096;",
+     0, 16, 16},
     /* nothing is read where the size is 0 */
     {"mov.u64 %l0,1; mov.u32 %r4,0;"
      "cp.async.ca.shared.global [%r9],[%l0],8,%r4;",

@@ -45,15 +45,25 @@ static inline char *sc_address_slow(const struct sc_strip *strip,
                : NULL;
 }
 
+/** A lane's address `offset` behind what slot `a` holds of it; `bytes` of its
+ *  register, of four: addresses go round at 2^32, as on hardware. */
+static inline uint64_t sc_address_behind(const struct sc_op *op,
+                                         const struct sc_strip *strip,
+                                         uint32_t lane, uint32_t bytes,
+                                         uint64_t offset)
+{
+    const char *slot = strip->file + op->a;
+    if (bytes == 8)
+        return ((const uint64_t *)(const void *)slot)[lane] + offset;
+    return ((const uint32_t *)(const void *)slot)[lane] + (uint32_t)offset;
+}
+
 /** Address a lane accesses; the slot `a` holds `bytes` of each lane's. */
 static inline uint64_t sc_address_at(const struct sc_op *op,
                                      const struct sc_strip *strip,
                                      uint32_t lane, uint32_t bytes)
 {
-    const char *slot = strip->file + op->a;
-    uint64_t base = bytes == 8 ? ((const uint64_t *)(const void *)slot)[lane]
-                               : ((const uint32_t *)(const void *)slot)[lane];
-    return base + (uint64_t)op->imm;
+    return sc_address_behind(op, strip, lane, bytes, (uint64_t)op->imm);
 }
 
 /** Host address of one lane's access; NULL: misaligned or nowhere. */

@@ -30,9 +30,8 @@ const struct sc_op *sc_op_copy(const struct sc_op *op, struct sc_strip *strip)
     for (uint32_t t = 0; t < strip->lanes; t++) {
         if (!strip->mask[t])
             continue;
-        uint64_t at = op->e == 8 ? SC_SLOT(const uint64_t, a)[t]
-                                 : SC_SLOT(const uint32_t, a)[t];
-        at += (uint64_t)(int64_t)(int32_t)op->imm;
+        uint64_t at =
+            sc_address_behind(op, strip, t, op->e, (uint64_t)(int32_t)op->imm);
         char *to = sc_address_lane(strip, SC_ADDR_SHARED, t, at, size);
         if (!to)
             return sc_address_fault(strip, op, at, size);

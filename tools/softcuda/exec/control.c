@@ -5,6 +5,8 @@
  */
 #include "exec/control.h"
 
+#include "exec/address.h"
+
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -229,9 +231,7 @@ const struct sc_op *sc_op_align(const struct sc_op *op, struct sc_strip *strip)
 {
     uint64_t any = 0;
     for (uint32_t t = 0; t < strip->lanes; t++) {
-        uint64_t base = op->e == 8 ? SC_SLOT(const uint64_t, a)[t]
-                                   : SC_SLOT(const uint32_t, a)[t];
-        uint64_t at = base + (uint64_t)op->imm;
+        uint64_t at = sc_address_at(op, strip, t, op->e);
         any |= strip->mask[t] && at & (op->flags - 1u) ? at : 0;
     }
     return any ? sc_machine_fault(strip, op, SC_EXEC_MISALIGNED, any) : op + 1;

@@ -61,6 +61,24 @@ static void note_pointer(struct sc_lower *lower, uint32_t slot)
     }
 }
 
+/* A constant's address in 32 bits: the low half of where it lies, in the first
+ * 4 GiB of the window. */
+static struct address widen_const(struct sc_lower *lower, struct address at)
+{
+    uint64_t window = lower->space->window_base;
+    uint32_t low = sc_lower_temp(lower, 4), slot = sc_lower_temp(lower, 8);
+    uint64_t behind = (uint32_t)(at.offset - window);
+    sc_lower_alu(lower, SC_ALU_add, SC_T_u32, low, at.slot,
+                 sc_lower_constant(lower, 4, behind), 0);
+    struct sc_op *widen =
+        sc_lower_emit(lower, lower->isa->convert(SC_T_u64, SC_T_u32, 0));
+    widen->d = slot;
+    widen->a = low;
+    sc_lower_alu(lower, SC_ALU_add, SC_T_u64, slot, slot,
+                 sc_lower_constant(lower, 8, window), 0);
+    return (struct address){.slot = slot, .bytes = 8, .mode = SC_ADDR_GLOBAL};
+}
+
 static struct address parse_address(struct sc_lower *lower,
                                     const struct sc_operand *operand,
                                     enum sc_space_kind space)
@@ -74,8 +92,10 @@ static struct address parse_address(struct sc_lower *lower,
         address.bytes = sc_lower_reg_bytes(lower, base);
         address.slot = sc_lower_source(lower, base, address.bytes, SC_T_b64);
         if (address.bytes < 4 ||
-            (address.bytes == 4 && address.mode == SC_ADDR_GLOBAL))
+            (address.bytes == 4 && space == SC_SPACE_GLOBAL))
             sc_lower_invalid(lower, "address register too narrow in");
+        if (address.bytes == 4 && space == SC_SPACE_CONST)
+            return widen_const(lower, address);
         note_pointer(lower, address.slot);
         return address;
     }

@@ -4,6 +4,8 @@
  * Sixteen lanes are looked at together: when their addresses are equal or
  * contiguous one check covers all of them. Every address is compared with its
  * window; holes of the device window fault and are caught by exec/fault.c.
+ * Addresses have the width of their register, which is `at`, and go round in
+ * it.
  * Lock: none.
  */
 #include "exec/isa_parts.h"
@@ -111,7 +113,7 @@ static inline uint32_t chunk_bits(const struct sc_strip *strip, uint32_t lane)
             if (!bits)                                                         \
                 continue;                                                      \
             if (bits == 0xffff && REGULAR(at, a + t, sizeof(mt), &step)) {     \
-                const char *p = find_run(cta, mode, a[t] + (uint64_t)op->imm,  \
+                const char *p = find_run(cta, mode, (at)(a[t] + (at)op->imm),  \
                                          step * 15 + sizeof(mt), sizeof(mt));  \
                 if (p && step) {                                               \
                     const mt *from = (const mt *)(const void *)p;              \
@@ -130,7 +132,7 @@ static inline uint32_t chunk_bits(const struct sc_strip *strip, uint32_t lane)
             }                                                                  \
             for (; bits; bits &= bits - 1) {                                   \
                 uint32_t lane = t + (uint32_t)__builtin_ctz(bits);             \
-                uint64_t where = a[lane] + (uint64_t)op->imm;                  \
+                uint64_t where = (at)(a[lane] + (at)op->imm);                  \
                 const char *p =                                                \
                     sc_address_lane(strip, mode, lane, where, sizeof(mt));     \
                 if (__builtin_expect(!p, 0))                                   \
@@ -156,7 +158,7 @@ static inline uint32_t chunk_bits(const struct sc_strip *strip, uint32_t lane)
             if (!bits)                                                         \
                 continue;                                                      \
             if (bits == 0xffff && REGULAR(at, a + t, sizeof(mt), &step)) {     \
-                char *p = find_run(cta, mode, a[t] + (uint64_t)op->imm,        \
+                char *p = find_run(cta, mode, (at)(a[t] + (at)op->imm),        \
                                    step * 15 + sizeof(mt), sizeof(mt));        \
                 if (p && step) {                                               \
                     mt *to = (mt *)(void *)p;                                  \
@@ -168,7 +170,7 @@ static inline uint32_t chunk_bits(const struct sc_strip *strip, uint32_t lane)
             }                                                                  \
             for (; bits; bits &= bits - 1) {                                   \
                 uint32_t lane = t + (uint32_t)__builtin_ctz(bits);             \
-                uint64_t where = a[lane] + (uint64_t)op->imm;                  \
+                uint64_t where = (at)(a[lane] + (at)op->imm);                  \
                 char *p =                                                      \
                     sc_address_lane(strip, mode, lane, where, sizeof(mt));     \
                 if (__builtin_expect(!p, 0))                                   \

@@ -184,8 +184,10 @@ static void put_range(struct sc_gen *gen, const struct sc_access *x,
     if (r->align > 1)
         snprintf(low, sizeof low, " | (uint64_t)r%u << %d", r->reg,
                  low_shift(r->align, 64));
-    sc_put(gen, "const uint64_t a%u = (uint64_t)r%u + (uint64_t)%lldll;\n",
-           r->number, r->reg, (long long)r->low);
+    struct sc_address at = x->at;
+    at.offset = (uint64_t)r->low;
+    sc_put(gen, "const uint64_t a%u = %s;\n", r->number,
+           sc_emit_base(gen, &at).text);
     if (r->mode == SC_MODE_GLOBAL)
         sc_put(gen,
                "const int in%u = ((a%u - window)%s%s) <= window_end - %llu;\n",

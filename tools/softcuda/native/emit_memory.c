@@ -49,6 +49,13 @@ struct sc_address sc_emit_address(struct sc_gen *gen,
     return at;
 }
 
+/* Addresses in a register of 32 bits go round at 2^32. A constant's is the low
+ * half of where it lies, in the first 4 GiB of the window. */
+static bool is_narrow_const(const struct sc_address *at)
+{
+    return at->class != SC_LANE_64 && at->mode == SC_MODE_GLOBAL;
+}
+
 struct sc_value sc_emit_base(struct sc_gen *gen, const struct sc_address *at)
 {
     struct sc_value v;
@@ -57,6 +64,13 @@ struct sc_value sc_emit_base(struct sc_gen *gen, const struct sc_address *at)
     if (at->is_fixed)
         snprintf(v.text, sizeof v.text, "(%s0x%llxull)",
                  at->in_window ? "window + " : "(uint64_t)", offset);
+    else if (is_narrow_const(at))
+        snprintf(v.text, sizeof v.text,
+                 "(window + (uint32_t)(r%u + 0x%xu - (uint32_t)window))",
+                 at->base.reg, (uint32_t)offset);
+    else if (at->class != SC_LANE_64)
+        snprintf(v.text, sizeof v.text, "(uint64_t)(uint32_t)(r%u + 0x%xu)",
+                 at->base.reg, (uint32_t)offset);
     else if (!offset)
         snprintf(v.text, sizeof v.text, "(uint64_t)r%u", at->base.reg);
     else
@@ -73,11 +87,17 @@ struct sc_value sc_emit_lanes(struct sc_gen *gen, const struct sc_address *at,
         return sc_gen_spread(SC_LANE_64, sc_emit_base(gen, at).text);
     struct sc_value base =
         sc_gen_vector(gen, &at->base, at->class, SC_T_u64, part);
-    const char *format = at->class == SC_LANE_64
-                             ? "v_add64(%s, v_bc64(0x%llxull))"
-                             : "v_add64(v_zext64(%s), v_bc64(0x%llxull))";
-    if (snprintf(v.text, sizeof v.text, format, base.text,
-                 (unsigned long long)at->offset) >= (int)sizeof v.text)
+    const char *format = is_narrow_const(at)
+                             ? "v_add64(v_zext64(%s + (0x%xu - "
+                               "(uint32_t)window)), v_bc64(window))"
+                             : "v_zext64(%s + 0x%xu)";
+    int n =
+        at->class == SC_LANE_64
+            ? snprintf(v.text, sizeof v.text, "v_add64(%s, v_bc64(0x%llxull))",
+                       base.text, (unsigned long long)at->offset)
+            : snprintf(v.text, sizeof v.text, format, base.text,
+                       (uint32_t)at->offset);
+    if (n >= (int)sizeof v.text)
         sc_gen_refuse(gen, "its address is too long");
     return v;
 }
