@@ -30,64 +30,73 @@ static uint32_t hash(uint32_t x)
 struct operation {
     const char *text;
     bool truth;
-    bool absent; /* may read lanes that a partial warp lacks */
 };
 
 static const struct operation operations[] = {
-    {"shfl.sync.up.b32 %s7|%q2,%s0,3,0,-1;", true, false},
-    {"shfl.sync.up.b32 %s7|%q2,%s0,1,0x1800,-1;", true, false},
-    {"shfl.sync.up.b32 %s7,%s0,%s2,0x1000,-1;", false, false},
-    {"shfl.sync.down.b32 %s7|%q2,%s0,5,31,-1;", true, true},
-    {"shfl.sync.down.b32 %s7|%q2,%s0,16,31,-1;", true, true},
-    {"shfl.sync.down.b32 %s7|%q2,%s0,2,0x1c03,-1;", true, true},
-    {"shfl.sync.down.b32 %s7|%q2,%s0,%s2,%s5,-1;", true, true},
-    {"shfl.sync.bfly.b32 %s7,%s0,1,31,-1;", false, true},
-    {"shfl.sync.bfly.b32 %s7,%s0,16,31,-1;", false, true},
-    {"shfl.sync.bfly.b32 %s7|%q2,%s0,13,0x100f,-1;", true, true},
+    {"shfl.sync.up.b32 %s7|%q2,%s0,3,0,-1;", true},
+    {"shfl.sync.up.b32 %s7|%q2,%s0,1,0x1800,-1;", true},
+    {"shfl.sync.up.b32 %s7,%s0,%s2,0x1000,-1;", false},
+    {"shfl.sync.down.b32 %s7|%q2,%s0,5,31,-1;", true},
+    {"shfl.sync.down.b32 %s7|%q2,%s0,16,31,-1;", true},
+    {"shfl.sync.down.b32 %s7|%q2,%s0,2,0x1c03,-1;", true},
+    {"shfl.sync.down.b32 %s7|%q2,%s0,%s2,%s5,-1;", true},
+    {"shfl.sync.bfly.b32 %s7,%s0,1,31,-1;", false},
+    {"shfl.sync.bfly.b32 %s7,%s0,16,31,-1;", false},
+    {"shfl.sync.bfly.b32 %s7|%q2,%s0,13,0x100f,-1;", true},
     {"mov.b32 %s6,31; mov.b32 %s8,8; shfl.sync.bfly.b32 %s7,%s0,%s8,%s6,-1;",
-     false, true},
-    {"shfl.sync.bfly.b32 %s7|%q2,%s0,%s2,0x181f,-1;", true, true},
-    {"shfl.sync.idx.b32 %s7|%q2,%s0,0,31,-1;", true, false},
-    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s9,31,-1;", true, true},
-    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s9,0x181f,-1;", true, true},
-    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s0,31,-1;", true, true},
-    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s0,0x1c07,-1;", true, true},
-    {"shfl.sync.idx.b32 %s7|%q2,%s9,%s0,7,-1;", true, true},
-    {"vote.sync.ballot.b32 %s7,%q0,-1;", false, false},
-    {"vote.sync.ballot.b32 %s7,!%q0,%s3;", false, false},
-    {"vote.sync.ballot.b32 %s7,%q1,%s4;", false, false},
-    {"vote.sync.any.pred %q2,%q0,%s3;", true, false},
-    {"vote.sync.all.pred %q2,%q0,%s3;", true, false},
-    {"vote.sync.uni.pred %q2,!%q0,%s3;", true, false},
-    {"vote.sync.any.pred %q2,%q0,-1;", true, false},
-    {"vote.sync.all.pred %q2,!%q1,-1;", true, false},
-    {"vote.sync.uni.pred %q2,%q0,-1;", true, false},
-    {"vote.ballot.b32 %s7,%q0;", false, false},
-    {"vote.any.pred %q2,%q0;", true, false},
-    {"match.any.sync.b32 %s7,%s2,-1;", false, false},
-    {"match.any.sync.b32 %s7,%s2,%s3;", false, false},
-    {"match.any.sync.b32 %s7,%s9,-1;", false, false},
-    {"match.any.sync.b64 %s7,%l9,%s4;", false, false},
-    {"match.all.sync.b32 %s7|%q2,%s2,-1;", true, false},
-    {"match.all.sync.b32 %s7|%q2,%s9,-1;", true, false},
-    {"match.all.sync.b32 %s7|%q2,%s10,%s3;", true, false},
-    {"match.all.sync.b64 %s7|%q2,%l9,%s3;", true, false},
-    {"redux.sync.add.u32 %s7,%s0,-1;", false, false},
-    {"redux.sync.add.s32 %s7,%s9,%s3;", false, false},
-    {"redux.sync.min.u32 %s7,%s0,%s4;", false, false},
-    {"redux.sync.max.u32 %s7,%s0,-1;", false, false},
-    {"redux.sync.min.s32 %s7,%s0,-1;", false, false},
-    {"redux.sync.max.s32 %s7,%s0,%s3;", false, false},
-    {"redux.sync.and.b32 %s7,%s0,%s3;", false, false},
-    {"redux.sync.or.b32 %s7,%s0,-1;", false, false},
-    {"redux.sync.xor.b32 %s7,%s0,%s4;", false, false},
-    {"redux.sync.xor.b32 %s7,%s9,-1;", false, false},
-    {"elect.sync %s7|%q2,-1;", true, false},
-    {"elect.sync %s7|%q2,%s3;", true, false},
-    {"activemask.b32 %s7;", false, false},
-    {"bar.warp.sync -1;", false, false},
-    {"mov.u32 %s7,%lanemask_lt;", false, false},
-    {"mov.u32 %s7,%laneid;", false, false},
+     false},
+    {"shfl.sync.bfly.b32 %s7|%q2,%s0,%s2,0x181f,-1;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,0,31,-1;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s9,31,-1;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s9,0x181f,-1;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s0,31,-1;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s0,0x1c07,-1;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s9,%s0,7,-1;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,%s0,31,%s3;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,9,31,%s4;", true},
+    {"shfl.sync.idx.b32 %s7|%q2,%s0,9,31,0xff00fdff;", true},
+    {"shfl.sync.up.b32 %s7|%q2,%s0,3,0,%s3;", true},
+    {"shfl.sync.down.b32 %s7|%q2,%s0,3,31,%s3;", true},
+    {"shfl.sync.bfly.b32 %s7|%q2,%s0,9,31,%s3;", true},
+    {"shfl.sync.bfly.b32 %s7|%q2,%s0,9,31,0xf0f0f0f0;", true},
+    {"shfl.up.b32 %s7|%q2,%s0,3,0;", true},
+    {"shfl.idx.b32 %s7|%q2,%s0,5,31;", true},
+    {"shfl.bfly.b32 %s7|%q2,%s0,%s2,31;", true},
+    {"vote.sync.ballot.b32 %s7,%q0,-1;", false},
+    {"vote.sync.ballot.b32 %s7,!%q0,%s3;", false},
+    {"vote.sync.ballot.b32 %s7,%q1,%s4;", false},
+    {"vote.sync.any.pred %q2,%q0,%s3;", true},
+    {"vote.sync.all.pred %q2,%q0,%s3;", true},
+    {"vote.sync.uni.pred %q2,!%q0,%s3;", true},
+    {"vote.sync.any.pred %q2,%q0,-1;", true},
+    {"vote.sync.all.pred %q2,!%q1,-1;", true},
+    {"vote.sync.uni.pred %q2,%q0,-1;", true},
+    {"vote.ballot.b32 %s7,%q0;", false},
+    {"vote.any.pred %q2,%q0;", true},
+    {"match.any.sync.b32 %s7,%s2,-1;", false},
+    {"match.any.sync.b32 %s7,%s2,%s3;", false},
+    {"match.any.sync.b32 %s7,%s9,-1;", false},
+    {"match.any.sync.b64 %s7,%l9,%s4;", false},
+    {"match.all.sync.b32 %s7|%q2,%s2,-1;", true},
+    {"match.all.sync.b32 %s7|%q2,%s9,-1;", true},
+    {"match.all.sync.b32 %s7|%q2,%s10,%s3;", true},
+    {"match.all.sync.b64 %s7|%q2,%l9,%s3;", true},
+    {"redux.sync.add.u32 %s7,%s0,-1;", false},
+    {"redux.sync.add.s32 %s7,%s9,%s3;", false},
+    {"redux.sync.min.u32 %s7,%s0,%s4;", false},
+    {"redux.sync.max.u32 %s7,%s0,-1;", false},
+    {"redux.sync.min.s32 %s7,%s0,-1;", false},
+    {"redux.sync.max.s32 %s7,%s0,%s3;", false},
+    {"redux.sync.and.b32 %s7,%s0,%s3;", false},
+    {"redux.sync.or.b32 %s7,%s0,-1;", false},
+    {"redux.sync.xor.b32 %s7,%s0,%s4;", false},
+    {"redux.sync.xor.b32 %s7,%s9,-1;", false},
+    {"elect.sync %s7|%q2,-1;", true},
+    {"elect.sync %s7|%q2,%s3;", true},
+    {"activemask.b32 %s7;", false},
+    {"bar.warp.sync -1;", false},
+    {"mov.u32 %s7,%lanemask_lt;", false},
+    {"mov.u32 %s7,%laneid;", false},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -117,7 +126,7 @@ static void put_warp_head(struct text *t)
 }
 
 /* One result after the other, each for all threads. */
-static const char *warp_text(uint32_t threads, enum form form)
+static const char *warp_text(enum form form)
 {
     struct text *t = text_begin();
     int at = 0;
@@ -125,7 +134,7 @@ static const char *warp_text(uint32_t threads, enum form form)
     for (int i = 0; i < OPERATIONS; i++) {
         const struct operation *o = &operations[i];
         bool several = strchr(o->text, ';')[1] != '\0';
-        if ((o->absent && threads % 32) || (several && form == GUARDED))
+        if (several && form == GUARDED)
             continue;
         text_put(t, "mov.u32 %%s7,0xdead; setp.ne.u32 %%q2,%%s2,1;\n");
         if (form == BRANCH)
@@ -153,7 +162,7 @@ static void check_warps(enum form form)
     for (int i = 0; i < 3 && sizes[form][i]; i++) {
         uint32_t threads = sizes[form][i];
         struct both t = {
-            .ptx = warp_text(threads, form),
+            .ptx = warp_text(form),
             .ctas = CTAS,
             .threads = threads,
             .arguments = {machine_address(in), machine_address(in + LANES)}};

@@ -123,6 +123,27 @@ static uint32_t r_segment_in_range(const struct lane *l)
     return (l->id & 7) + 3 <= 7;
 }
 
+/* Lanes of odd number stay away, or are no members. */
+static uint32_t r_even_up(const struct lane *l)
+{
+    return l->id % 2 ? 0xdead : l->id >= 3 ? 0 : l->warp[l->id];
+}
+
+static uint32_t r_even_index(const struct lane *l)
+{
+    return l->id % 2 ? 0xdead : l->warp[2];
+}
+
+static uint32_t r_even_zero(const struct lane *l)
+{
+    return l->id % 2 ? 0xdead : 0;
+}
+
+static uint32_t r_even_members(const struct lane *l)
+{
+    return l->id % 2 ? 0 : l->warp[l->id ^ 4];
+}
+
 static uint32_t r_warp_sum(const struct lane *l)
 {
     uint32_t sum = 0;
@@ -151,6 +172,13 @@ START_TEST(shuffles_move_between_lanes)
              BUTTERFLY_SUM(2) BUTTERFLY_SUM(1),
          r_warp_sum},
         {"redux.sync.add.u32 %s7,%s0,0xffffffff;", r_warp_sum},
+        {EVEN_LANES "shfl.sync.up.b32 %s7,%s0,3,0,0x55555555; OUT:", r_even_up},
+        {EVEN_LANES "shfl.up.b32 %s7,%s0,3,0; OUT:", r_even_up},
+        {EVEN_LANES "shfl.sync.idx.b32 %s7,%s0,2,31,0x55555555; OUT:",
+         r_even_index},
+        {EVEN_LANES "shfl.sync.idx.b32 %s7,%s0,3,31,0x55555555; OUT:",
+         r_even_zero},
+        {"shfl.sync.bfly.b32 %s7,%s0,4,31,0x55555555;", r_even_members},
     };
     LANES_CHECK(cases);
 }

@@ -77,7 +77,7 @@ void sc_barrier_recheck(struct sc_cta *cta);
 /* ---- warp.c ---- e: member mask slot ---- */
 SC_DECLARE_OP(sc_op_warp_sync);
 SC_DECLARE_OP(sc_op_active);
-/* imm of a vote without .sync: all active lanes take part */
+/* imm of a vote or shfl without .sync: all active lanes take part */
 #define SC_VOTE_ACTIVE 1
 
 /* d, target: predicate slot or ~0; a value, b lane, c clamp */

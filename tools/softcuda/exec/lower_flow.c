@@ -188,6 +188,7 @@ static void lower_shfl(struct sc_lower *lower)
     op->c = s[2];
     op->e = e;
     op->target = pred;
+    op->imm = sync ? 0 : SC_VOTE_ACTIVE;
     sc_lower_end_skip(lower, skip);
 }
 

@@ -6,7 +6,8 @@
  * and that are still alive stand here too; when nothing else can run it goes
  * on with the lanes that came. Lanes that come together may bring different
  * masks, each naming a part of the warp: a lane's partners are the lanes of
- * its own mask that execute the instruction. Lock: none.
+ * its own mask that execute the instruction; shfl reads 0 from any other.
+ * Lock: none.
  */
 #include "exec/control.h"
 
@@ -74,6 +75,8 @@ shuffle(const struct sc_op *op, struct sc_strip *strip, enum shuffle mode)
     const uint32_t *a = SC_SLOT(const uint32_t, a);
     const uint32_t *b = SC_SLOT(const uint32_t, b);
     const uint32_t *c = SC_SLOT(const uint32_t, c);
+    const uint32_t *members = SC_SLOT(const uint32_t, e);
+    const uint32_t others = op->imm == SC_VOTE_ACTIVE ? ~0u : 0;
     uint32_t *d = SC_SLOT(uint32_t, d);
     uint32_t *p = op->target == ~0u
                       ? NULL
@@ -95,9 +98,11 @@ shuffle(const struct sc_op *op, struct sc_strip *strip, enum shuffle mode)
                                            : least | (by & ~segment);
             bool inside =
                 mode == UP ? (int32_t)from >= (int32_t)most : from <= most;
+            uint32_t part = strip->bits[w] & (members[t] | others);
             if (!inside)
-                from = lane;
-            d[t] = old[from & 31];
+                d[t] = old[lane];
+            else
+                d[t] = part >> (from & 31) & 1 ? old[from & 31] : 0;
             if (p)
                 p[t] = inside ? ~0u : 0;
         }

@@ -42,6 +42,16 @@ static void put_who(struct sc_gen *gen)
     sc_put(gen, ";\n");
 }
 
+/* `uint32_t set`: lanes that take part, of the same members or of all. */
+static void put_set(struct sc_gen *gen, const struct sc_operand *members)
+{
+    sc_put(gen, "const uint32_t set = who");
+    if (members)
+        sc_put(gen, " & %s",
+               sc_gen_scalar(gen, members, SC_LANE_32, SC_T_b32).text);
+    sc_put(gen, ";\n");
+}
+
 /* Destinations: the register and what follows `|`; NULL where nothing is. */
 static void find_results(const struct sc_inst *inst,
                          const struct sc_operand **d,
@@ -131,23 +141,26 @@ static bool put_fixed(struct sc_gen *gen, const uint32_t *from)
     return true;
 }
 
-static void put_taken(struct sc_gen *gen, const uint32_t *from)
+/* `v32 from[]`, known lanes. */
+static void put_from(struct sc_gen *gen, const uint32_t *from)
 {
-    sc_rt_need(gen, "take", SC_ELEMENT_u32);
-    sc_put(gen, "take(a, (v32){");
-    for (uint32_t i = 0; i < gen->lanes; i++)
-        sc_put(gen, "%u, ", from[i]);
-    sc_put(gen, "}), ");
+    sc_put(gen, "const v32 from[] = {");
+    for (uint32_t i = 0; i < SC_WARP; i++)
+        sc_put(gen, "%s%u%s", i % gen->lanes ? "" : "(v32){", from[i],
+               (i + 1) % gen->lanes ? ", " : "}, ");
+    sc_put(gen, "};\n");
 }
 
 static void shuffle_fixed(struct sc_gen *gen, enum sc_modifier mode, uint32_t b,
                           uint32_t c)
 {
     uint32_t from[SC_WARP], in = fixed_lanes(mode, b, c, from);
-    sc_put(gen, "const v32 d[] = {");
+    sc_rt_need(gen, "take", SC_ELEMENT_u32);
+    put_from(gen, from);
+    sc_put(gen, "v32 d[] = {");
     for (uint32_t part = 0; part < gen->parts; part++)
         if (!put_fixed(gen, &from[part * gen->lanes]))
-            put_taken(gen, &from[part * gen->lanes]);
+            sc_put(gen, "take(a, from[%u]), ", part);
     sc_put(gen, "};\nconst vm p[] = {");
     for (uint32_t part = 0; part < gen->parts; part++)
         sc_put(gen, "m_from_bits(0x%xu), ",
@@ -168,10 +181,49 @@ static void shuffle_any(struct sc_gen *gen, enum sc_modifier mode)
     for (uint32_t part = 0; part < gen->parts; part++)
         sc_put(gen, "%s(%u, b[%u], c[%u], &from[%u]), ", name,
                part * gen->lanes, part, part, part);
-    sc_put(gen, "};\nconst v32 d[] = {");
+    sc_put(gen, "};\nv32 d[] = {");
     for (uint32_t part = 0; part < gen->parts; part++)
         sc_put(gen, "take(a, from[%u]), ", part);
     sc_put(gen, "};\n");
+}
+
+/* Members of a shuffle; NULL: all lanes that execute it. */
+static const struct sc_operand *shuffle_members(const struct sc_gen *gen,
+                                                const struct sc_inst *inst)
+{
+    const struct sc_operand *members = &inst->operands[4];
+    uint32_t set = 0;
+    if (!sc_inst_has(inst, SC_MOD_sync) ||
+        (sc_gen_is_constant(gen, members, &set) && set == ~0u))
+        return NULL;
+    return members;
+}
+
+/* What lanes that take no part have is not seen. */
+static void put_part(struct sc_gen *gen)
+{
+    const struct sc_operand *members = shuffle_members(gen, gen->inst);
+    bool varies = members && !is_uniform(gen, members);
+    if (!gen->mask && !members)
+        return;
+    sc_rt_need(gen, "shfl_part", SC_ELEMENT_u32);
+    put_who(gen);
+    if (varies)
+        put_vectors(gen, "m", members, SC_LANE_32, SC_T_b32);
+    else
+        put_set(gen, members);
+    if (!varies)
+        sc_put(gen, "if (__builtin_expect(set != ~0u, 0)) {\n");
+    for (uint32_t part = 0; part < gen->parts; part++) {
+        sc_put(gen, "d[%u] = shfl_part(d[%u], from[%u], p[%u], ", part, part,
+               part, part);
+        if (varies)
+            sc_put(gen, "m[%u] & who);\n", part);
+        else
+            sc_put(gen, "v_bc32(set));\n");
+    }
+    if (!varies)
+        sc_put(gen, "}\n");
 }
 
 /* All lanes get what one of them has. */
@@ -179,10 +231,12 @@ static void shuffle_one(struct sc_gen *gen, const struct sc_operand *d,
                         const struct sc_operand *p)
 {
     const struct sc_operand *o = gen->inst->operands;
-    char text[300];
-    snprintf(text, sizeof text, "((const uint32_t *)a)[%s & 31]",
-             sc_gen_scalar(gen, &o[2], SC_LANE_32, SC_T_b32).text);
-    sc_put(gen, "const uint32_t one = %s;\n", text);
+    put_who(gen);
+    put_set(gen, shuffle_members(gen, gen->inst));
+    sc_put(gen,
+           "const uint32_t from = %s & 31, one = set >> from & 1 ? ((const "
+           "uint32_t *)a)[from] : 0;\n",
+           sc_gen_scalar(gen, &o[2], SC_LANE_32, SC_T_b32).text);
     assign_same(gen, d, "one");
     assign_same(gen, p, "1");
 }
@@ -205,6 +259,7 @@ static void emit_shfl(struct sc_gen *gen)
         shuffle_fixed(gen, mode, b, c);
     else
         shuffle_any(gen, mode);
+    put_part(gen);
     assign(gen, d, "d");
     assign(gen, p, "p");
     sc_put(gen, "}\n");
@@ -213,8 +268,11 @@ static void emit_shfl(struct sc_gen *gen)
 bool sc_gen_broadcasts(const struct sc_gen *gen, const struct sc_inst *inst)
 {
     uint32_t c = 0;
-    return inst->opcode == SC_OP_shfl && sc_inst_has(inst, SC_MOD_idx) &&
-           is_uniform(gen, &inst->operands[2]) &&
+    if (inst->opcode != SC_OP_shfl || !sc_inst_has(inst, SC_MOD_idx))
+        return false;
+    const struct sc_operand *members = shuffle_members(gen, inst);
+    return is_uniform(gen, &inst->operands[2]) &&
+           (!members || is_uniform(gen, members)) &&
            sc_gen_is_constant(gen, &inst->operands[3], &c) &&
            (c & 0x1f1f) == 0x1f;
 }
@@ -255,11 +313,8 @@ static const char *vote_text(enum sc_modifier mode)
 
 static void vote_together(struct sc_gen *gen, const struct sc_operand *members)
 {
-    sc_put(gen, "const uint32_t set = who");
-    if (members)
-        sc_put(gen, " & %s",
-               sc_gen_scalar(gen, members, SC_LANE_32, SC_T_b32).text);
-    sc_put(gen, ";\nconst uint32_t one = %s;\n", vote_text(vote_mode(gen)));
+    put_set(gen, members);
+    sc_put(gen, "const uint32_t one = %s;\n", vote_text(vote_mode(gen)));
     assign_same(gen, &gen->inst->operands[0], "one");
 }
 
