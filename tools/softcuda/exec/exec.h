@@ -189,7 +189,7 @@ enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
  * faults of a worker inside a kernel into SC_EXEC_ILLEGAL_ADDRESS; foreign
  * faults go to the previous handler or the default action.
  *
- * @workers threads that run CTAs; 0 = online CPUs
+ * @workers threads that run CTAs; 0 = as many as the process may use CPUs
  * Return: false when no thread could be made; true also when already running
  * Thread: one at a time
  * Signal: never

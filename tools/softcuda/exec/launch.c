@@ -1,17 +1,17 @@
 /*
  * Launches: what may start, how CTAs are dealt out, interpreter or native.
  *
- * CTAs are dealt out to the workers (share.h), several as one piece. Where a
- * CTA may wait for another, and in cooperative launches, they start in the
- * order of their numbers instead, from one counter. In each take a worker looks
- * whether native code has become ready.
+ * CTAs start in the order of their numbers, from one counter, however many
+ * workers there are: a CTA may wait for one of a lower number, as on hardware,
+ * and that one has always begun. Where a program can see it a take is one CTA,
+ * else a piece of them. In each take a worker looks whether native code has
+ * become ready.
  * Lock: `launches`, one launch at a time; `failed` of a job by its own.
  */
 #include "exec/launch.h"
 
 #include "device/futex.h"
 #include "exec/pool.h"
-#include "exec/share.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,13 +20,14 @@
 #include <string.h>
 
 /* A take should not last longer, so that cancelling, native code that became
- * ready and uneven CTAs are noticed. */
-#define TAKE_NS 200000u
+ * ready and uneven CTAs are noticed, and the order is nearly that of single
+ * CTAs. */
+#define TAKE_NS 50000u
 /* A grid that is expected to take less runs on the calling thread alone. */
 #define ALONE_NS 10000u
 /* CTAs taken at once while nobody knows how long one takes. */
 #define TAKE_UNKNOWN 8u
-/* Pieces of a worker's share, so that the last ones end together. */
+/* Takes of each worker, so that the last ones end together. */
 #define PIECES 32u
 
 struct job {
@@ -35,9 +36,7 @@ struct job {
     const struct sc_launch *launch;
     struct sc_build_variant *variant; /* NULL = interpreter only */
     uint64_t ctas;
-    uint64_t most;           /* CTAs of one take */
-    struct sc_share *shares; /* NULL: CTAs start in order, from `next` */
-    uint32_t share_count;
+    uint64_t most; /* CTAs of one take */
     _Alignas(64) _Atomic uint64_t next;
     _Alignas(64) atomic_bool stopped;
     pthread_mutex_t lock;
@@ -59,7 +58,8 @@ bool sc_launch_may_wait(const struct sc_func *kernel)
         const struct sc_inst *inst = &kernel->insts[i];
         bool load = inst->opcode == SC_OP_ld &&
                     (has(inst, SC_MOD_volatile) || has(inst, SC_MOD_acquire) ||
-                     has(inst, SC_MOD_relaxed));
+                     has(inst, SC_MOD_relaxed) || has(inst, SC_MOD_mmio) ||
+                     has(inst, SC_MOD_cv));
         if (inst->opcode == SC_OP_call ||
             ((load || inst->opcode == SC_OP_atom) && !has(inst, SC_MOD_shared)))
             return true;
@@ -109,24 +109,15 @@ static void place_of(const struct job *job, uint64_t cta, uint32_t id[3])
     id[2] = (uint32_t)(cta / grid[0] / grid[1]);
 }
 
-/* The next CTA in order. Return: 1, or 0 = none left. */
-static uint64_t take_next(struct job *job, uint64_t *first)
+/* Take the next CTAs. Return: how many from `first`, 0 = none left. */
+static uint64_t take(struct job *job, uint64_t *first)
 {
     if (atomic_load_explicit(&job->next, memory_order_relaxed) >= job->ctas)
         return 0;
-    *first = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-    return *first < job->ctas;
-}
-
-/* Take CTAs for a worker. Return: how many from `first`, 0 = none left. */
-static uint64_t take(struct job *job, uint32_t worker, uint64_t *first)
-{
-    if (!job->shares)
-        return take_next(job, first);
-    uint64_t piece;
-    if (!sc_share_take(job->shares, job->share_count, worker, &piece))
+    *first =
+        atomic_fetch_add_explicit(&job->next, job->most, memory_order_relaxed);
+    if (*first >= job->ctas)
         return 0;
-    *first = piece * job->most;
     return job->ctas - *first < job->most ? job->ctas - *first : job->most;
 }
 
@@ -200,8 +191,7 @@ static void run_ctas(struct sc_worker *worker, void *argument)
         fail_for_memory(job);
         return;
     }
-    while (!is_stopped(job) &&
-           (count = take(job, worker->cta.worker_number, &first)))
+    while (!is_stopped(job) && (count = take(job, &first)))
         run_take(worker, job, first, count, &sums);
     atomic_fetch_add_explicit(&job->interpreted, sums.interpreted,
                               memory_order_relaxed);
@@ -222,7 +212,7 @@ static bool add_member(struct members *members, struct job *job)
 {
     uint64_t first;
     uint32_t id[3];
-    if (!take_next(job, &first))
+    if (!take(job, &first))
         return false;
     if (members->count == members->room) {
         uint32_t room = members->room ? members->room * 2 : 8;
@@ -349,20 +339,9 @@ static uint64_t piece_size(const struct job *job)
 {
     uint64_t ns = job->kernel->cta_ns;
     uint64_t most = !ns ? TAKE_UNKNOWN : ns < TAKE_NS ? TAKE_NS / ns : 1;
-    uint64_t even = job->ctas / ((uint64_t)PIECES * job->share_count);
+    uint64_t even = job->ctas / ((uint64_t)PIECES * sc_pool_workers());
     uint64_t size = even < most ? even : most;
-    uint64_t least = job->ctas >> 31; /* piece numbers have 32 bits */
-    return size > least ? size : least + 1;
-}
-
-/* Deal the grid out to all workers, those who will not come among them. */
-static void deal(struct job *job, struct sc_share *shares)
-{
-    job->shares = shares;
-    job->share_count = sc_pool_workers();
-    job->most = piece_size(job);
-    sc_share_deal(shares, job->share_count,
-                  (job->ctas + job->most - 1) / job->most);
+    return size && !job->kernel->may_wait ? size : 1;
 }
 
 static void learn(struct job *job)
@@ -387,7 +366,6 @@ static void report(const struct job *job, const char *why)
 
 static void run_job(struct job *job)
 {
-    static struct sc_share shares[SC_POOL_MOST]; /* under `launches` */
     const char *why = "grids that synchronise run in the interpreter";
     const struct sc_launch *launch = job->launch;
     bool together = launch->cooperative && job->ctas > 1;
@@ -400,8 +378,7 @@ static void run_job(struct job *job)
         why = NULL;
         sc_build_begin(job->variant, launch->cancel);
     }
-    if (!together && !job->kernel->may_wait)
-        deal(job, shares);
+    job->most = together ? 1 : piece_size(job);
     sc_pool_run(helpers_for(job), together ? run_together : run_ctas, job);
     if (!together)
         learn(job);

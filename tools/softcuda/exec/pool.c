@@ -11,6 +11,7 @@
 
 #include "device/futex.h"
 #include "exec/aside.h"
+#include "exec/processors.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -186,11 +187,9 @@ static void start_threads(void)
 
 bool sc_pool_init(int workers)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    long want = workers > 0 ? workers : online;
-    uint32_t n = want < 1              ? 1
-                 : want > SC_POOL_MOST ? SC_POOL_MOST
-                                       : (uint32_t)want;
+    uint32_t processors = sc_processors();
+    uint32_t want = workers > 0 ? (uint32_t)workers : processors;
+    uint32_t n = want > SC_POOL_MOST ? SC_POOL_MOST : want;
     pool.workers = calloc(n, sizeof *pool.workers);
     pool.threads = calloc(n, sizeof *pool.threads);
     bool good = pool.workers && pool.threads;
@@ -202,7 +201,7 @@ bool sc_pool_init(int workers)
         free_pool();
         return false;
     }
-    pool.spin_ns = online > 2 ? SPIN_NS : SHORT_SPIN_NS;
+    pool.spin_ns = processors > 2 ? SPIN_NS : SHORT_SPIN_NS;
     sc_aside_init();
     atomic_store(&pool.quit, false);
     atomic_store(&pool.turn, 0);
