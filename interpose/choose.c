@@ -3,8 +3,7 @@
  * row out.
  */
 #include "interpose/choose.h"
-
-#include <string.h>
+#include "base/text.h"
 
 enum { PER_THREAD = 2 };
 
@@ -17,7 +16,7 @@ const struct adsm_hook *hook_choose(const struct adsm_hook *hooks, size_t count,
         const struct adsm_hook *hook = &hooks[i];
         const struct adsm_hook **best =
             hook->flags & PER_THREAD ? &per_thread : &plain;
-        if (hook->api && strcmp(hook->api, api) == 0 &&
+        if (hook->api && adsm_text_is(hook->api, api) &&
             hook->since <= version && (!*best || (*best)->since < hook->since))
             *best = hook;
     }

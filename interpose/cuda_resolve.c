@@ -7,10 +7,10 @@
  * value by whoever comes first, so no lock is needed.
  */
 #include "interpose/cuda_resolve.h"
+#include "base/text.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 /* A handle of the driver when it is in the process, never loading it. */
 static void *driver_handle(void)
@@ -18,7 +18,8 @@ static void *driver_handle(void)
     static void *_Atomic known;
     void *handle = atomic_load_explicit(&known, memory_order_acquire);
     if (!handle) {
-        handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+        handle = adsm_real()->dlopen("libcuda.so.1",
+                                     RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
         atomic_store_explicit(&known, handle, memory_order_release);
     }
     return handle;
@@ -36,7 +37,7 @@ void cuda_resolve(void)
             *link->real = find(handle ? handle : RTLD_NEXT, hooks[i].name);
     }
     /* A failed look-up is ours, not the program's to see. */
-    dlerror();
+    adsm_real()->dlerror();
 }
 
 void cuda_resolve_adopt(const struct hook_link *link, void *found)
@@ -57,8 +58,8 @@ bool cuda_resolve_has(void **slot)
 static bool is_other_export(const struct hook_link *link, const void *found)
 {
     Dl_info about;
-    return dladdr(found, &about) && about.dli_saddr == found &&
-           about.dli_sname && strcmp(about.dli_sname, hook_name(link)) != 0;
+    return adsm_real()->dladdr(found, &about) && about.dli_saddr == found &&
+           about.dli_sname && !adsm_text_is(about.dli_sname, hook_name(link));
 }
 
 void *cuda_resolve_wrap(const char *api, int version, uint64_t flags,

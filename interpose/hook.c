@@ -8,12 +8,12 @@
 #include "interpose/hook.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "interpose/choose.h"
 #include "interpose/loader.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 struct hook_real hook_real;
 _Thread_local int hook_depth;
@@ -63,7 +63,7 @@ __attribute__((constructor(101))) static void hook_start(void)
 const struct hook_link *hook_find(const char *name)
 {
     for (size_t i = 0; i < HOOKS; i++)
-        if (strcmp(infos[i].name, name) == 0)
+        if (adsm_text_is(infos[i].name, name))
             return &links[i];
     return NULL;
 }

@@ -16,6 +16,8 @@
 #include <sys/ifunc.h>
 #endif
 
+#include "base/text.h"
+
 struct adsm_real adsm_real_table;
 _Atomic bool adsm_real_ready;
 
@@ -31,15 +33,7 @@ struct image {
 
 #define VERSION_HIDDEN 0x8000 /* not the default version of its name */
 
-/* No C library function here: each may be a hooked one. */
-static bool text_is(const char *a, const char *b)
-{
-    while (*a != '\0' && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
+/* No C library function from here on: each may be a hooked one. */
 
 static const char *text_file_name(const char *path)
 {
@@ -54,7 +48,7 @@ static const char *text_file_name(const char *path)
 static const struct link_map *library_find(const char *file_name)
 {
     const struct link_map *map = _r_debug.r_map;
-    while (map != NULL && !text_is(text_file_name(map->l_name), file_name))
+    while (map != NULL && !adsm_text_is(text_file_name(map->l_name), file_name))
         map = map->l_next;
     return map;
 }
@@ -104,11 +98,12 @@ static bool image_matches(const struct image *image, uint32_t i,
     unsigned index = image->versions[i];
     if (symbol->st_shndx == SHN_UNDEF ||
         (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-        !text_is(image->strings + symbol->st_name, name))
+        !adsm_text_is(image->strings + symbol->st_name, name))
         return false;
     if (version == NULL)
         return !(index & VERSION_HIDDEN);
-    return text_is(image_version_name(image, index & ~VERSION_HIDDEN), version);
+    return adsm_text_is(image_version_name(image, index & ~VERSION_HIDDEN),
+                        version);
 }
 
 /* The processor's variant of a function, from the library's own selector. */

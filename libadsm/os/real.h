@@ -12,6 +12,7 @@
 #ifndef ADSM_OS_REAL_H
 #define ADSM_OS_REAL_H
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
