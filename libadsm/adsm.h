@@ -95,7 +95,7 @@ ADSM_API adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail);
  * Allocate `bytes` of shared memory on the thread's device (paper, Table 1).
  *
  * The address is valid on the CPU and in kernels. Contents are undefined.
- * Return: 256-byte aligned address; NULL with adsmLastStatus ADSM_E_INVALID
+ * Return: 512-byte aligned address; NULL with adsmLastStatus ADSM_E_INVALID
  *         (0 bytes), ADSM_E_DEVICE_NOMEM, ADSM_E_NOMEM or ADSM_E_LIMIT
  */
 ADSM_API void *adsmAlloc(size_t bytes);

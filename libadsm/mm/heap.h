@@ -16,7 +16,7 @@ enum adsm_origin {
     ADSM_FROM_SAFE, /* as API, with an address of its own on the device  */
 };
 
-/** Allocate; 256-byte aligned. Grows the rolling size (paper, section 4.3). */
+/** Allocate; 512-byte aligned. Grows the rolling size (paper, section 4.3). */
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host);
 

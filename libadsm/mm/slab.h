@@ -1,8 +1,9 @@
 /*
- * Slabs: 2 MiB objects from which small allocations are carved, 256-byte
- * aligned. A slab is one object to the coherence engine. Its blocks are as
- * large as its allocations, which then start at a block each (those below a
- * page share one), so that what moves is the allocation.
+ * Slabs: 2 MiB objects from which small allocations are carved, aligned to 512
+ * bytes as a driver's are, on which textures rely. A slab is one object to the
+ * coherence engine. Its blocks are as large as its allocations, which then
+ * start at a block each (those below a page share one), so that what moves is
+ * the allocation.
  *
  * Owns the slots. Lock: one for all slabs, rank API, because a new
  * slab is made under it. A slab is destroyed with its last slot, except that
@@ -13,7 +14,7 @@
 
 #include "mm/object.h"
 
-enum { ADSM_SLOT_SHIFT = 8 };
+enum { ADSM_SLOT_SHIFT = 9 };
 
 /** Allocate `bytes` (1 .. 1 MiB) from a slab of `accel` whose blocks started
  *  in state `first`. */
