@@ -14,15 +14,12 @@
 /* Longest prefix of [address, +bytes) that is uniformly shared or plain. */
 static size_t uniform(CUdeviceptr address, size_t bytes, bool *shared)
 {
-    size_t done = HOOK_CHUNK_BYTES - address % HOOK_CHUNK_BYTES;
+    uintptr_t next = adsm_index_border(address);
     *shared = adsm_index_find((const void *)address) != NULL;
-    while (done < bytes) {
-        const void *next = (const void *)(address + done);
-        if ((adsm_index_find(next) != NULL) != *shared)
-            return done;
-        done += HOOK_CHUNK_BYTES;
-    }
-    return bytes;
+    while (next && next - address < bytes &&
+           (adsm_index_find((const void *)next) != NULL) == *shared)
+        next = adsm_index_border(next);
+    return next && next - address < bytes ? next - address : bytes;
 }
 
 static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,

@@ -34,7 +34,8 @@
 #define hook_likely(x)   __builtin_expect(!!(x), 1)
 #define hook_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Ranges up to one index chunk are plain when both ends are. */
+/* Ranges up to one index chunk are plain when both ends are: no memory of the
+ * program's goes on at both sides of an object. */
 #define HOOK_CHUNK_BYTES ((size_t)1 << ADSM_CHUNK_SHIFT)
 
 /* The wrappers: every one of them is exported. */

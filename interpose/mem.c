@@ -16,9 +16,6 @@ enum { BULK_LEAST_BYTES = 4096 };
 
 enum { PAGE_LEAST_BYTES = 4096 };
 
-/* What the index covers. */
-enum { ADDRESS_BITS = ADSM_CHUNK_SHIFT + 2 * ADSM_INDEX_BITS };
-
 /* Before the constructor ran, and even before this library was relocated. */
 static void *early_move(void *to, const void *from, size_t bytes)
 {
@@ -57,7 +54,7 @@ static void touch_plain(const void *address, size_t bytes, bool writes)
     uintptr_t at = (uintptr_t)address, end = at + bytes;
     while (at < end) {
         if (adsm_index_find((const void *)at)) {
-            at = (at | (HOOK_CHUNK_BYTES - 1)) + 1;
+            at = adsm_index_border(at);
             continue;
         }
         if (writes)
@@ -120,11 +117,11 @@ static __attribute__((noinline)) int shared_compare(const void *a,
  * range this short ends in the same 16 GiB as it begins, or in the next. */
 static inline uintptr_t ends(uintptr_t first, uintptr_t last)
 {
-    enum { LEAF_SHIFT = ADSM_CHUNK_SHIFT + ADSM_INDEX_BITS };
-    return (uintptr_t)atomic_load_explicit(&adsm_index_top[first >> LEAF_SHIFT],
-                                           memory_order_relaxed) |
-           (uintptr_t)atomic_load_explicit(&adsm_index_top[last >> LEAF_SHIFT],
-                                           memory_order_relaxed);
+    return (uintptr_t)atomic_load_explicit(
+               &adsm_index_top[first >> ADSM_INDEX_SHIFT],
+               memory_order_relaxed) |
+           (uintptr_t)atomic_load_explicit(
+               &adsm_index_top[last >> ADSM_INDEX_SHIFT], memory_order_relaxed);
 }
 
 /* Nothing shared anywhere near: short ranges at addresses of the index whose
@@ -134,7 +131,7 @@ static inline bool is_usual(const void *address, size_t bytes)
 {
     uintptr_t first = (uintptr_t)address;
     uintptr_t last = first + bytes;
-    return !(bytes > HOOK_CHUNK_BYTES || (first | last) >> ADDRESS_BITS) &&
+    return !(bytes > HOOK_CHUNK_BYTES || (first | last) >> ADSM_ADDRESS_BITS) &&
            !ends(first, last);
 }
 
@@ -143,7 +140,7 @@ static inline bool both_usual(const void *a, const void *b, size_t bytes)
     uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
     uintptr_t last = first + bytes, second_last = second + bytes;
     return !(bytes > HOOK_CHUNK_BYTES ||
-             (first | last | second | second_last) >> ADDRESS_BITS) &&
+             (first | last | second | second_last) >> ADSM_ADDRESS_BITS) &&
            !(ends(first, last) | ends(second, second_last));
 }
 

@@ -14,7 +14,8 @@
 /* What one call of read(2) or write(2) moves at most (MAX_RW_COUNT). */
 static const size_t transfer_most = 0x7ffff000;
 
-/* Entries that `count` ranges can become: an object owns whole chunks. */
+/* Entries that `count` ranges can become, each within one allocation or across
+ * some of a chunk or more; what needs further ones is transferred in part. */
 static size_t most_pieces(const struct iovec *iov, int count)
 {
     size_t most = 0;

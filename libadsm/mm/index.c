@@ -1,68 +1,129 @@
 /*
- * The two-level radix table. Leaves are mapped once and never unmapped, so a
- * reader that holds a leaf pointer is always right to follow it. Writers are
- * not serialised here: objects own their chunks, and a leaf is installed by
- * compare-and-swap.
+ * The radix table. Leaves and tables of pages are mapped once and never
+ * unmapped, so a reader that holds a pointer to one is always right to follow
+ * it. Writers are not serialised here: objects own their pages, and a leaf or a
+ * table is installed by compare-and-swap.
  */
 #include "mm/index.h"
 
+#include "base/pool.h"
+
+#include <string.h>
 #include <sys/mman.h>
 
 #define LEAF_ENTRIES ((size_t)1 << ADSM_INDEX_BITS)
-#define LEAF_BYTES   (LEAF_ENTRIES * sizeof(_Atomic(struct adsm_object *)))
+#define LEAF_BYTES   (LEAF_ENTRIES * sizeof(adsm_index_chunk))
+#define CHUNK_BYTES  ((uintptr_t)1 << ADSM_CHUNK_SHIFT)
+#define PAGE_BYTES   ((uintptr_t)1 << ADSM_PAGE_SHIFT)
 
-_Atomic(struct adsm_object *) *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
+adsm_index_chunk *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
 
-/* Leaf of chunk `c`, mapped when it is missing; NULL when memory is short. */
-static _Atomic(struct adsm_object *) *leaf_for(uintptr_t c)
+static struct adsm_pool pool =
+    ADSM_POOL_INIT(sizeof(struct adsm_index_pages), 64);
+
+/* Entry of the chunk around `address`, its leaf mapped when it is missing;
+ * NULL when memory is short. */
+static adsm_index_chunk *entry_for(uintptr_t address)
 {
-    _Atomic(struct adsm_object *) *_Atomic *slot =
-        &adsm_index_top[c >> ADSM_INDEX_BITS];
-    _Atomic(struct adsm_object *) *leaf =
-        atomic_load_explicit(slot, memory_order_acquire);
-    if (leaf)
-        return leaf;
+    adsm_index_chunk *entry = adsm_index_at(address);
+    if (entry)
+        return entry;
+    adsm_index_chunk *_Atomic *slot =
+        &adsm_index_top[address >> ADSM_INDEX_SHIFT];
+    adsm_index_chunk *none = NULL;
     void *fresh = mmap(NULL, LEAF_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh == MAP_FAILED)
         return NULL;
     /* Release: a reader that sees the leaf sees it empty. */
-    if (atomic_compare_exchange_strong_explicit(
-            slot, &leaf, fresh, memory_order_acq_rel, memory_order_acquire))
-        return fresh;
-    munmap(fresh, LEAF_BYTES);
-    return leaf;
+    if (!atomic_compare_exchange_strong_explicit(
+            slot, &none, fresh, memory_order_acq_rel, memory_order_acquire))
+        munmap(fresh, LEAF_BYTES);
+    return adsm_index_at(address);
 }
 
-static void store(uintptr_t c, struct adsm_object *object)
+static struct adsm_index_pages *pages_in(uintptr_t chunk)
 {
-    _Atomic(struct adsm_object *) *leaf = leaf_for(c);
-    if (leaf)
-        /* Release: publishes the object's fields to lock-free readers. */
-        atomic_store_explicit(&leaf[c & (LEAF_ENTRIES - 1)], object,
-                              memory_order_release);
+    return chunk & ADSM_INDEX_SHARED
+               ? (struct adsm_index_pages *)(chunk - ADSM_INDEX_SHARED)
+               : NULL;
+}
+
+/* Give the chunk a table of its pages. False when memory is short. */
+static bool share(adsm_index_chunk *entry)
+{
+    uintptr_t empty = 0;
+    if (pages_in(atomic_load_explicit(entry, memory_order_acquire)))
+        return true;
+    struct adsm_index_pages *fresh = adsm_pool_get(&pool);
+    if (!fresh)
+        return false;
+    memset(fresh, 0, sizeof *fresh);
+    /* Release: a reader that sees the table sees it empty. */
+    if (!atomic_compare_exchange_strong_explicit(
+            entry, &empty, (uintptr_t)fresh + ADSM_INDEX_SHARED,
+            memory_order_acq_rel, memory_order_acquire))
+        adsm_pool_put(&pool, fresh);
+    return true;
+}
+
+/* The part of [at, end) in the chunk of `at`: its bytes. */
+static uintptr_t part(uintptr_t at, uintptr_t end)
+{
+    uintptr_t next = (at | (CHUNK_BYTES - 1)) + 1;
+    return (next < end ? next : end) - at;
+}
+
+/* Enter `object`, or NULL, for the pages of [at, at + bytes) in one chunk. */
+static void store(uintptr_t at, uintptr_t bytes, struct adsm_object *object)
+{
+    adsm_index_chunk *entry = adsm_index_at(at);
+    uintptr_t chunk = atomic_load_explicit(entry, memory_order_acquire);
+    struct adsm_index_pages *pages = pages_in(chunk);
+    /* Release: publishes the object's fields to lock-free readers. */
+    if (!pages)
+        atomic_store_explicit(entry, (uintptr_t)object, memory_order_release);
+    size_t first = at >> ADSM_PAGE_SHIFT & (ADSM_CHUNK_PAGES - 1);
+    size_t end = first + (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+    for (size_t i = first; pages && i < end; i++)
+        atomic_store_explicit(&pages->page[i], object, memory_order_release);
 }
 
 int adsm_index_insert(struct adsm_object *object)
 {
-    uintptr_t first = (uintptr_t)object->host >> ADSM_CHUNK_SHIFT;
-    uintptr_t chunks = object->span.bytes >> ADSM_CHUNK_SHIFT;
-    if ((first + chunks) >> (2 * ADSM_INDEX_BITS))
+    uintptr_t first = (uintptr_t)object->host;
+    uintptr_t end = first + object->span.bytes;
+    if ((end - 1) >> ADSM_ADDRESS_BITS)
         return ADSM_E_LIMIT;
-    for (uintptr_t c = first; c < first + chunks; c++)
-        if (!leaf_for(c))
+    for (uintptr_t at = first; at < end; at += part(at, end)) {
+        adsm_index_chunk *entry = entry_for(at);
+        if (!entry || (part(at, end) < CHUNK_BYTES && !share(entry)))
             return ADSM_E_NOMEM;
-    for (uintptr_t c = first; c < first + chunks; c++)
-        store(c, object);
+    }
+    for (uintptr_t at = first; at < end; at += part(at, end))
+        store(at, part(at, end), object);
     return ADSM_OK;
 }
 
 void adsm_index_remove(struct adsm_object *object)
 {
-    uintptr_t first = (uintptr_t)object->host >> ADSM_CHUNK_SHIFT;
-    uintptr_t chunks = object->span.bytes >> ADSM_CHUNK_SHIFT;
-    for (uintptr_t c = first; c < first + chunks; c++)
-        store(c, NULL);
+    uintptr_t first = (uintptr_t)object->host;
+    uintptr_t end = first + object->span.bytes;
+    for (uintptr_t at = first; at < end; at += part(at, end))
+        store(at, part(at, end), NULL);
+}
+
+uintptr_t adsm_index_border(uintptr_t address)
+{
+    adsm_index_chunk *entry = adsm_index_at(address);
+    int shift = ADSM_CHUNK_SHIFT;
+    if (address >> ADSM_ADDRESS_BITS)
+        return 0;
+    if (!entry)
+        shift = ADSM_INDEX_SHIFT;
+    else if (pages_in(atomic_load_explicit(entry, memory_order_acquire)))
+        shift = ADSM_PAGE_SHIFT;
+    return ((address >> shift) + 1) << shift;
 }
 
 void adsm_index_forget(void)

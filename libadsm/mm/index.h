@@ -1,20 +1,51 @@
 /*
- * Address to object: a two-level radix table over 2 MiB chunks.
+ * Address to object: a two-level radix table over 2 MiB chunks, and a table of
+ * pages for each chunk that several objects share.
  *
  * Readers take no lock and allocate nothing, so the fault path and every
  * interposed libc call may look up; an address that is not ours costs two
- * loads. An object owns whole chunks of host addresses.
+ * loads. An object owns whole pages of host addresses. A chunk that was shared
+ * once keeps its table.
  */
 #ifndef ADSM_MM_INDEX_H
 #define ADSM_MM_INDEX_H
 
 #include "mm/object.h"
 
-enum { ADSM_CHUNK_SHIFT = 21, ADSM_INDEX_BITS = 13 };
+enum {
+    ADSM_CHUNK_SHIFT = 21,
+    ADSM_INDEX_BITS = 13,
+    ADSM_INDEX_SHIFT = ADSM_CHUNK_SHIFT + ADSM_INDEX_BITS,
+    ADSM_ADDRESS_BITS = ADSM_INDEX_SHIFT + ADSM_INDEX_BITS,
+    ADSM_PAGE_SHIFT = 12,
+    ADSM_CHUNK_PAGES = 1 << (ADSM_CHUNK_SHIFT - ADSM_PAGE_SHIFT),
+};
 
-/* [47..34] top, [33..21] leaf: 2^13 leaves of 16 GiB each. */
-extern _Atomic(struct adsm_object *)
-    *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
+/** The objects of a shared chunk, by page. */
+struct adsm_index_pages {
+    _Atomic(struct adsm_object *) page[ADSM_CHUNK_PAGES];
+};
+
+/** A chunk: the object that owns all of it, 0, or a table of its pages, which
+ *  the lowest bit tells. */
+typedef _Atomic uintptr_t adsm_index_chunk;
+
+enum { ADSM_INDEX_SHARED = 1 };
+
+/* [46..34] top, [33..21] leaf: 2^13 leaves of 16 GiB each. */
+extern adsm_index_chunk *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
+
+/** Entry of the chunk around `address`; NULL when no leaf is there. */
+static inline adsm_index_chunk *adsm_index_at(uintptr_t address)
+{
+    if (address >> ADSM_ADDRESS_BITS)
+        return NULL;
+    adsm_index_chunk *leaf = atomic_load_explicit(
+        &adsm_index_top[address >> ADSM_INDEX_SHIFT], memory_order_acquire);
+    if (!leaf)
+        return NULL;
+    return &leaf[address >> ADSM_CHUNK_SHIFT & ((1 << ADSM_INDEX_BITS) - 1)];
+}
 
 /**
  * Object whose host range contains `address`, or NULL.
@@ -25,16 +56,28 @@ extern _Atomic(struct adsm_object *)
  */
 static inline struct adsm_object *adsm_index_find(const void *address)
 {
-    uintptr_t a = (uintptr_t)address >> ADSM_CHUNK_SHIFT;
-    if (a >> (2 * ADSM_INDEX_BITS))
+    uintptr_t a = (uintptr_t)address;
+    adsm_index_chunk *entry = adsm_index_at(a);
+    if (!entry)
         return NULL;
-    _Atomic(struct adsm_object *) *leaf = atomic_load_explicit(
-        &adsm_index_top[a >> ADSM_INDEX_BITS], memory_order_acquire);
-    if (!leaf)
-        return NULL;
-    return atomic_load_explicit(&leaf[a & ((1 << ADSM_INDEX_BITS) - 1)],
-                                memory_order_acquire);
+    uintptr_t chunk = atomic_load_explicit(entry, memory_order_acquire);
+    if (!(chunk & ADSM_INDEX_SHARED))
+        return (struct adsm_object *)chunk;
+    struct adsm_index_pages *pages =
+        (struct adsm_index_pages *)(chunk - ADSM_INDEX_SHARED);
+    return atomic_load_explicit(
+        &pages->page[a >> ADSM_PAGE_SHIFT & (ADSM_CHUNK_PAGES - 1)],
+        memory_order_acquire);
 }
+
+/**
+ * The next address behind `address` for which adsm_index_find may answer
+ * otherwise: how to walk a range of any length.
+ *
+ * Return: 0 when there is none
+ * Signal: any handler
+ */
+uintptr_t adsm_index_border(uintptr_t address);
 
 /**
  * As adsm_index_find, and hold the object's lock shared: it stays alive until
@@ -44,7 +87,7 @@ static inline struct adsm_object *adsm_index_find(const void *address)
  */
 struct adsm_object *adsm_index_acquire(const void *address);
 
-/** Enter or remove all chunks of an object. ADSM_OK, ADSM_E_NOMEM. */
+/** Enter or remove all pages of an object's span. ADSM_OK, ADSM_E_NOMEM. */
 int adsm_index_insert(struct adsm_object *object);
 void adsm_index_remove(struct adsm_object *object);
 

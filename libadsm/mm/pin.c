@@ -53,34 +53,20 @@ bool adsm_pin_unneeded(const void *address, size_t bytes)
     uintptr_t last = a + bytes - 1;
     if (last < a)
         last = UINTPTR_MAX;
-    for (uintptr_t c = a; c <= last;) {
+    for (uintptr_t c = a; c && c <= last; c = adsm_index_border(c))
         if (adsm_index_find((void *)c))
             return false;
-        /* A leaf that is not there is 16 GiB of plain memory; a length from a
-         * program's bug must not be walked chunk by chunk. */
-        bool leaf = c >> (ADSM_CHUNK_SHIFT + 2 * ADSM_INDEX_BITS) == 0 &&
-                    adsm_index_top[c >> (ADSM_CHUNK_SHIFT + ADSM_INDEX_BITS)];
-        int shift = ADSM_CHUNK_SHIFT + (leaf ? 0 : ADSM_INDEX_BITS);
-        uintptr_t next = ((c >> shift) + 1) << shift;
-        if (next <= c || c >> (ADSM_CHUNK_SHIFT + 2 * ADSM_INDEX_BITS))
-            return true;
-        c = next;
-    }
     return true;
 }
 
-/* Bytes from `address` up to the next shared chunk, at most `bytes`. */
+/* Bytes from `address` up to the next shared page, at most `bytes`. */
 static size_t plain_bytes(const void *address, size_t bytes)
 {
     uintptr_t a = (uintptr_t)address;
-    uintptr_t c = a;
-    do {
-        uintptr_t next = ((c >> ADSM_CHUNK_SHIFT) + 1) << ADSM_CHUNK_SHIFT;
-        if (next <= c || next - a >= bytes)
-            return bytes;
-        c = next;
-    } while (!adsm_index_find((void *)c));
-    return c - a;
+    uintptr_t c = adsm_index_border(a);
+    while (c && c - a < bytes && !adsm_index_find((void *)c))
+        c = adsm_index_border(c);
+    return c && c - a < bytes ? c - a : bytes;
 }
 
 /* Blocks [first, last) become readable on the host, held run by run. */
