@@ -94,6 +94,20 @@ size_t adsm_granules_used(struct adsm_granules *granules, size_t from,
     return none ? SIZE_MAX : first;
 }
 
+size_t adsm_granules_longest(struct adsm_granules *granules)
+{
+    size_t longest = 0, end;
+    adsm_lock_acquire(&granules->lock);
+    for (size_t i = granules->lowest; i < granules->count; i = end) {
+        size_t first = next_that_is(granules, i, false);
+        end = next_that_is(granules, first, true);
+        if (end - first > longest)
+            longest = end - first;
+    }
+    adsm_lock_release(&granules->lock);
+    return longest;
+}
+
 bool adsm_granules_give(struct adsm_granules *granules, size_t first,
                         size_t count)
 {

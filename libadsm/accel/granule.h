@@ -54,6 +54,9 @@ size_t adsm_granules_take(struct adsm_granules *granules, size_t count);
 size_t adsm_granules_used(struct adsm_granules *granules, size_t from,
                           size_t *count);
 
+/** Length of the longest run of free granules. */
+size_t adsm_granules_longest(struct adsm_granules *granules);
+
 /**
  * Give a run back.
  *
