@@ -304,6 +304,23 @@ int adsm_accel_health(const struct adsm_accel *accel)
     return atomic_load_explicit(&accel->health, memory_order_relaxed);
 }
 
+int adsm_accel_usable(const struct adsm_accel *accel)
+{
+    if (adsm_accel_is_forked())
+        return adsm_accel_fail(ADSM_E_FORKED, "the accelerator belongs to the ",
+                               "parent of this forked process", NULL);
+    int health = accel ? adsm_accel_health(accel) : ADSM_OK;
+    if (health == ADSM_OK)
+        return ADSM_OK;
+    /* The text of the first failure may be another thread's. */
+    return adsm_accel_fail(health,
+                           health == ADSM_E_DEVICE_LOST
+                               ? "the device was lost earlier"
+                               : "a kernel failed earlier; the "
+                                 "context cannot be used any more",
+                           NULL);
+}
+
 /* ---- code: straight through the table ---------------------------------- */
 
 int adsm_accel_module_load(struct adsm_accel *accel, const void *image,

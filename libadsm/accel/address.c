@@ -8,6 +8,7 @@
 #include "accel/error.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "os/vm.h"
 
 #include <string.h>
 
@@ -125,7 +126,8 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
                                    ways[strategy]->name, ": ",
                                    accel->address.why, NULL);
     }
-    bytes = (bytes + ADSM_SPAN_BYTES - 1) / ADSM_SPAN_BYTES * ADSM_SPAN_BYTES;
+    size_t page = adsm_vm_page_bytes();
+    bytes = (bytes + page - 1) / page * page;
     int status = ways[strategy]->alloc(accel, bytes, span);
     if (status != ADSM_OK) {
         memset(span, 0, sizeof *span);

@@ -7,14 +7,16 @@
  *              unmapped or the driver's PROT_NONE placeholder (checked)
  *   translate  cuMemAlloc, and a reserved host range somewhere else
  *
- * Probed once per accel, forced by ADSM_ADDRESS. A span's host range is 2 MiB
- * aligned, a multiple of 2 MiB long and, until the memory manager maps pages
- * over it, PROT_NONE; it is a range no other span shares a 2 MiB chunk with.
+ * Probed once per accel, forced by ADSM_ADDRESS. A span's host range is whole
+ * pages, no other span's, and PROT_NONE until the memory manager maps pages
+ * over it.
  */
 #ifndef ADSM_ACCEL_ADDRESS_H
 #define ADSM_ACCEL_ADDRESS_H
 
 #include "accel/accel.h"
+
+struct adsm_share;
 
 enum adsm_strategy {
     ADSM_WINDOW,
@@ -25,8 +27,9 @@ enum adsm_strategy {
 struct adsm_span {
     uint8_t *host;            /* CPU address range, PROT_NONE            */
     struct adsm_daddr device; /* equals host except under translate       */
-    size_t bytes;             /* rounded up to 2 MiB                      */
+    size_t bytes;             /* rounded up to pages                      */
     uint64_t handle;          /* back end's own (VMM handle, base address) */
+    struct adsm_share *share; /* window: granule of the last, broken part */
     enum adsm_strategy strategy;
 };
 

@@ -4,18 +4,29 @@
  *
  * Drivers keep the host addresses of device memory free or hold them with
  * PROT_NONE placeholders, as the one address space of host and device demands;
- * that is checked for each span, and managed memory is refused. The allocation
- * is 2 MiB longer than the span so that the span can be aligned: no chunk of
- * it is shared with another allocation.
+ * that is checked for each span, and managed memory is refused. A span begins
+ * at a page: where the driver's allocation does not, one a page longer is taken
+ * in its place.
  */
 #include "accel/device.h"
 #include "accel/error.h"
 #include "os/vm.h"
 
-/* Where the span lies in an allocation of bytes + ADSM_SPAN_BYTES. */
 static uintptr_t align(struct adsm_daddr base)
 {
-    return (base.at + ADSM_SPAN_BYTES - 1) / ADSM_SPAN_BYTES * ADSM_SPAN_BYTES;
+    size_t page = adsm_vm_page_bytes();
+    return (base.at + page - 1) / page * page;
+}
+
+/* An allocation that has room for `bytes` from its first page border on. */
+static int allocate(struct adsm_accel *accel, size_t bytes,
+                    struct adsm_daddr *base)
+{
+    int status = accel->ops->memory_alloc(accel, bytes, base);
+    if (status != ADSM_OK || align(*base) == base->at)
+        return status;
+    (void)accel->ops->memory_free(accel, *base);
+    return accel->ops->memory_alloc(accel, bytes + adsm_vm_page_bytes(), base);
 }
 
 /*
@@ -34,7 +45,7 @@ static int claim(struct adsm_accel *accel, struct adsm_daddr base, size_t bytes,
     if (accel->ops->memory_is_managed(accel, base))
         return adsm_accel_fail(ADSM_E_LIMIT, "the driver gives managed memory",
                                NULL);
-    uintptr_t got = adsm_vm_reserve(bytes, ADSM_SPAN_BYTES, host);
+    uintptr_t got = adsm_vm_reserve(bytes, 0, host);
     *claimed = got == host;
     if (*claimed)
         return ADSM_OK;
@@ -53,8 +64,7 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
 {
     struct adsm_daddr base;
     bool claimed;
-    int status =
-        accel->ops->memory_alloc(accel, bytes + ADSM_SPAN_BYTES, &base);
+    int status = allocate(accel, bytes, &base);
     if (status != ADSM_OK)
         return status;
     status = claim(accel, base, bytes, &claimed);
@@ -64,7 +74,7 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
     }
     span->host = (uint8_t *)align(base);
     span->device.at = (uint64_t)align(base);
-    /* Allocations are aligned to 256 bytes: the lowest bit is free. */
+    /* Allocations are aligned to more than two: the lowest bit is free. */
     span->handle = base.at | (claimed ? 1 : 0);
     return ADSM_OK;
 }
@@ -85,8 +95,8 @@ static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 
 static int probe(struct adsm_accel *accel)
 {
-    struct adsm_span span = {.bytes = ADSM_SPAN_BYTES};
-    int status = span_alloc(accel, ADSM_SPAN_BYTES, &span);
+    struct adsm_span span = {.bytes = ADSM_GRANULE_BYTES};
+    int status = span_alloc(accel, ADSM_GRANULE_BYTES, &span);
     /* A full device says nothing about addresses. */
     if (status == ADSM_E_DEVICE_NOMEM)
         return ADSM_OK;

@@ -2,19 +2,26 @@
  * What the address strategies keep per accel, and the strategies themselves.
  *
  * address.c chooses one and passes calls on; each strategy is a file. Lock:
- * address->lock (rank ACCEL) guards the choice and the list of windows, each
- * window's granules have their own (rank STREAM).
+ * address->lock (rank ACCEL) guards the choice, the list of windows and the
+ * granules that spans share; each window's granules have their own (rank
+ * STREAM).
  */
 #ifndef ADSM_ACCEL_ADDRESS_PARTS_H
 #define ADSM_ACCEL_ADDRESS_PARTS_H
 
 #include "accel/address.h"
 #include "accel/granule.h"
+#include "accel/share.h"
 #include "base/lock.h"
 
 #include <stdatomic.h>
 
-#define ADSM_SPAN_BYTES ((size_t)2 << 20)
+/** What drivers map at once, and an address window is made of. */
+#define ADSM_GRANULE_BYTES ((size_t)2 << 20)
+
+_Static_assert(ADSM_GRANULE_BYTES ==
+                   (size_t)ADSM_SHARE_PAGES * ADSM_SHARE_PAGE_BYTES,
+               "a shared granule has other pages");
 
 enum { ADSM_WINDOWS = 16 };
 
@@ -33,6 +40,7 @@ struct adsm_address {
     size_t device_bytes;      /* memory of the device; window only */
     _Atomic uint32_t windows; /* grows; window[i] is written before */
     struct adsm_window window[ADSM_WINDOWS];
+    struct adsm_shares shares; /* window only */
 };
 
 /** Make it in zeroed memory; chooses nothing yet. */
@@ -46,7 +54,7 @@ void adsm_address_fini(struct adsm_accel *accel);
  *
  * @probe  can the accel do it? ADSM_OK, or a status with its reason kept as
  *         error text. Called once, with address->lock held
- * @alloc @free  as adsm_address_alloc/free; bytes are a multiple of 2 MiB
+ * @alloc @free  as adsm_address_alloc/free; bytes are whole pages
  */
 struct adsm_address_way {
     const char *name;

@@ -6,6 +6,13 @@
 #include "accel/error.h"
 #include "os/vm.h"
 
+/* Chunks of the index of its own, which cost nothing here. */
+static size_t host_bytes(size_t bytes)
+{
+    return (bytes + ADSM_GRANULE_BYTES - 1) / ADSM_GRANULE_BYTES *
+           ADSM_GRANULE_BYTES;
+}
+
 static int probe(struct adsm_accel *accel)
 {
     return ADSM_OK;
@@ -14,7 +21,7 @@ static int probe(struct adsm_accel *accel)
 static int span_alloc(struct adsm_accel *accel, size_t bytes,
                       struct adsm_span *span)
 {
-    uintptr_t host = adsm_vm_reserve(bytes, ADSM_SPAN_BYTES, 0);
+    uintptr_t host = adsm_vm_reserve(host_bytes(bytes), ADSM_GRANULE_BYTES, 0);
     if (!host)
         return adsm_accel_fail(ADSM_E_NOMEM,
                                "no host addresses are left for an object "
@@ -22,7 +29,7 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
                                NULL);
     int status = accel->ops->memory_alloc(accel, bytes, &span->device);
     if (status != ADSM_OK) {
-        adsm_vm_release(host, bytes);
+        adsm_vm_release(host, host_bytes(bytes));
         return status;
     }
     span->host = (uint8_t *)host;
@@ -32,7 +39,7 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
 
 static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 {
-    adsm_vm_release((uintptr_t)span->host, span->bytes);
+    adsm_vm_release((uintptr_t)span->host, host_bytes(span->bytes));
     return accel->ops->memory_free(accel, span->device);
 }
 

@@ -1,6 +1,7 @@
 /*
  * Strategy "window": reserve a big range of addresses, valid for host and
- * device, and map device memory into it span by span.
+ * device, and map device memory into it span by span. What of a span is less
+ * than the driver maps at once lies in a granule that others share.
  *
  * The range is chosen by the driver; on the host it is a placeholder, which is
  * checked once for the whole range. When a window is full another is reserved.
@@ -15,7 +16,8 @@
 
 static size_t round_up(size_t bytes)
 {
-    return (bytes + ADSM_SPAN_BYTES - 1) / ADSM_SPAN_BYTES * ADSM_SPAN_BYTES;
+    return (bytes + ADSM_GRANULE_BYTES - 1) / ADSM_GRANULE_BYTES *
+           ADSM_GRANULE_BYTES;
 }
 
 /* Size of a window: the option, or room for four times the device's memory. */
@@ -32,7 +34,7 @@ static size_t wished_bytes(struct adsm_accel *accel)
 /* Is the reserved range usable on the host? */
 static int check(struct adsm_daddr at, size_t bytes)
 {
-    if (at.at % ADSM_SPAN_BYTES)
+    if (at.at % ADSM_GRANULE_BYTES)
         return adsm_accel_fail(
             ADSM_E_LIMIT, "reserved addresses are not 2 MiB aligned", NULL);
     if ((at.at + bytes) >> 47)
@@ -66,7 +68,8 @@ static int open_window(struct adsm_accel *accel, size_t bytes, size_t least)
     window->bytes = bytes;
     status = check(window->at, bytes);
     if (status == ADSM_OK)
-        status = adsm_granules_init(&window->granules, bytes / ADSM_SPAN_BYTES);
+        status =
+            adsm_granules_init(&window->granules, bytes / ADSM_GRANULE_BYTES);
     if (status != ADSM_OK) {
         (void)accel->ops->range_free(accel, window->at, bytes);
         return status;
@@ -84,10 +87,10 @@ static bool take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
     for (uint32_t i = 0; i < n; i++) {
         struct adsm_window *window = &address->window[i];
         size_t first =
-            adsm_granules_take(&window->granules, bytes / ADSM_SPAN_BYTES);
+            adsm_granules_take(&window->granules, bytes / ADSM_GRANULE_BYTES);
         if (first == SIZE_MAX)
             continue;
-        *at = window->at.at + first * ADSM_SPAN_BYTES;
+        *at = window->at.at + first * ADSM_GRANULE_BYTES;
         return true;
     }
     return false;
@@ -101,55 +104,152 @@ static bool give(struct adsm_accel *accel, uint64_t at, size_t bytes)
         struct adsm_window *window = &address->window[i];
         if (at - window->at.at < window->bytes)
             return adsm_granules_give(&window->granules,
-                                      (at - window->at.at) / ADSM_SPAN_BYTES,
-                                      bytes / ADSM_SPAN_BYTES);
+                                      (at - window->at.at) / ADSM_GRANULE_BYTES,
+                                      bytes / ADSM_GRANULE_BYTES);
     }
     return false;
 }
 
-/* Take addresses, opening a further window when none has room. */
+/* Take addresses, opening a further window when none has room; address->lock
+ * is held. */
 static int take_or_open(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
     if (take(accel, bytes, at))
         return ADSM_OK;
+    size_t wish = accel->address.window[0].bytes;
+    int status = open_window(accel, wish > bytes ? wish : bytes, bytes);
+    if (status == ADSM_OK && !take(accel, bytes, at))
+        return adsm_accel_fail(ADSM_E_LIMIT, "no device addresses left", NULL);
+    return status;
+}
+
+/* As take_or_open, without the lock. */
+static int take_addresses(struct adsm_accel *accel, size_t bytes, uint64_t *at)
+{
+    if (take(accel, bytes, at))
+        return ADSM_OK;
     adsm_lock_acquire(&accel->address.lock);
-    int status = ADSM_OK;
-    if (!take(accel, bytes, at)) {
-        size_t wish = accel->address.window[0].bytes;
-        status = open_window(accel, wish > bytes ? wish : bytes, bytes);
-        if (status == ADSM_OK && !take(accel, bytes, at))
-            status =
-                adsm_accel_fail(ADSM_E_LIMIT, "no device addresses left", NULL);
+    int status = take_or_open(accel, bytes, at);
+    adsm_lock_release(&accel->address.lock);
+    return status;
+}
+
+/* Map the granule at `at`, whose first pages are taken; address->lock is
+ * held. */
+static int map_share(struct adsm_accel *accel, uint64_t at, size_t bytes,
+                     struct adsm_share **share)
+{
+    struct adsm_daddr device = {at};
+    uint64_t handle;
+    int status =
+        accel->ops->range_map(accel, device, ADSM_GRANULE_BYTES, &handle);
+    if (status != ADSM_OK)
+        return status;
+    *share = adsm_share_create(&accel->address.shares, at, handle,
+                               bytes / ADSM_SHARE_PAGE_BYTES);
+    if (*share)
+        return ADSM_OK;
+    (void)accel->ops->range_unmap(accel, device, ADSM_GRANULE_BYTES, handle);
+    return adsm_accel_fail(ADSM_E_NOMEM, "no memory for the map of a granule",
+                           NULL);
+}
+
+/* Give pages of a shared granule back, and it with the last of them. Drivers
+ * wait for kernels then, which is not done under the lock. */
+static int unmap_share(struct adsm_accel *accel, struct adsm_share *share,
+                       uint64_t at, size_t bytes)
+{
+    bool gave;
+    adsm_lock_acquire(&accel->address.lock);
+    bool last = adsm_share_give(&accel->address.shares, share, at,
+                                bytes / ADSM_SHARE_PAGE_BYTES, &gave);
+    adsm_lock_release(&accel->address.lock);
+    if (!gave)
+        return adsm_accel_fail(ADSM_E_INVALID, "a span was freed twice", NULL);
+    if (!last)
+        return adsm_accel_health(accel);
+    int status = accel->ops->range_unmap(accel, (struct adsm_daddr){share->at},
+                                         ADSM_GRANULE_BYTES, share->handle);
+    /* Addresses that could not be unmapped are not handed out again. */
+    if (status == ADSM_OK)
+        give(accel, share->at, ADSM_GRANULE_BYTES);
+    adsm_share_destroy(share);
+    return status;
+}
+
+/* Less than a granule: from one that has room, or a further one. */
+static int alloc_pages(struct adsm_accel *accel, size_t bytes,
+                       struct adsm_span *span)
+{
+    uint64_t at = 0;
+    int status = adsm_accel_usable(accel); /* the driver may not be asked */
+    if (status != ADSM_OK)
+        return status;
+    adsm_lock_acquire(&accel->address.lock);
+    span->share = adsm_share_take(&accel->address.shares,
+                                  bytes / ADSM_SHARE_PAGE_BYTES, &at);
+    if (!span->share) {
+        status = take_or_open(accel, ADSM_GRANULE_BYTES, &at);
+        if (status == ADSM_OK) {
+            status = map_share(accel, at, bytes, &span->share);
+            if (status != ADSM_OK)
+                give(accel, at, ADSM_GRANULE_BYTES);
+        }
     }
     adsm_lock_release(&accel->address.lock);
+    span->device.at = at;
+    return status;
+}
+
+/* Whole granules in one mapping, and what is left in one that others share. */
+static int alloc_granules(struct adsm_accel *accel, size_t bytes,
+                          struct adsm_span *span)
+{
+    size_t rest = bytes % ADSM_GRANULE_BYTES, whole = bytes - rest;
+    int status = take_addresses(accel, round_up(bytes), &span->device.at);
+    if (status != ADSM_OK)
+        return status;
+    status = accel->ops->range_map(accel, span->device, whole, &span->handle);
+    if (status == ADSM_OK && rest > 0) {
+        adsm_lock_acquire(&accel->address.lock);
+        status = map_share(accel, span->device.at + whole, rest, &span->share);
+        adsm_lock_release(&accel->address.lock);
+        if (status != ADSM_OK)
+            (void)accel->ops->range_unmap(accel, span->device, whole,
+                                          span->handle);
+    }
+    if (status != ADSM_OK)
+        give(accel, span->device.at, round_up(bytes));
     return status;
 }
 
 static int span_alloc(struct adsm_accel *accel, size_t bytes,
                       struct adsm_span *span)
 {
-    uint64_t at = 0;
     /* Do not spend a window on what can never be mapped. */
     if (bytes > accel->address.device_bytes)
         return adsm_accel_fail(ADSM_E_DEVICE_NOMEM,
                                "the device has less memory than that", NULL);
-    int status = take_or_open(accel, bytes, &at);
-    if (status != ADSM_OK)
-        return status;
-    span->device.at = at;
-    span->host = (uint8_t *)(uintptr_t)at;
-    status = accel->ops->range_map(accel, span->device, bytes, &span->handle);
-    if (status != ADSM_OK)
-        give(accel, at, bytes);
+    int status = bytes < ADSM_GRANULE_BYTES
+                     ? alloc_pages(accel, bytes, span)
+                     : alloc_granules(accel, bytes, span);
+    span->host = (uint8_t *)(uintptr_t)span->device.at;
     return status;
 }
 
 static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 {
-    int status =
-        accel->ops->range_unmap(accel, span->device, span->bytes, span->handle);
-    /* Addresses that could not be unmapped are not handed out again. */
-    if (status == ADSM_OK && !give(accel, span->device.at, span->bytes))
+    size_t rest = span->bytes % ADSM_GRANULE_BYTES, whole = span->bytes - rest;
+    int status = ADSM_OK;
+    if (rest > 0)
+        status = unmap_share(accel, span->share, span->device.at + whole, rest);
+    if (whole == 0)
+        return status;
+    int unmapped =
+        accel->ops->range_unmap(accel, span->device, whole, span->handle);
+    if (unmapped != ADSM_OK)
+        return unmapped;
+    if (!give(accel, span->device.at, whole))
         return adsm_accel_fail(ADSM_E_INVALID, "a span was freed twice", NULL);
     return status;
 }
@@ -164,7 +264,7 @@ static int probe(struct adsm_accel *accel)
                                          &accel->address.device_bytes);
     if (status != ADSM_OK)
         return status;
-    if (granule == 0 || ADSM_SPAN_BYTES % granule)
+    if (granule == 0 || ADSM_GRANULE_BYTES % granule)
         return adsm_accel_fail(ADSM_E_UNSUPPORTED,
                                "device memory can only be mapped in pieces "
                                "that are no part of 2 MiB",
@@ -172,13 +272,13 @@ static int probe(struct adsm_accel *accel)
     status = open_window(accel, wished_bytes(accel), LEAST_WINDOW_BYTES);
     if (status != ADSM_OK)
         return status;
-    struct adsm_span span = {.bytes = ADSM_SPAN_BYTES};
-    status = span_alloc(accel, ADSM_SPAN_BYTES, &span);
+    struct adsm_span span = {.bytes = ADSM_GRANULE_BYTES};
+    status = span_alloc(accel, ADSM_GRANULE_BYTES, &span);
     /* A full device says nothing about addresses. */
     if (status == ADSM_E_DEVICE_NOMEM)
         return ADSM_OK;
     if (status == ADSM_OK) {
-        status = check(span.device, ADSM_SPAN_BYTES);
+        status = check(span.device, ADSM_GRANULE_BYTES);
         int freed = span_free(accel, &span);
         status = status == ADSM_OK ? freed : status;
     }

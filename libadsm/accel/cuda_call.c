@@ -73,18 +73,9 @@ int adsm_cuda_judge(struct adsm_accel *accel, const char *call,
 
 int adsm_cuda_enter(struct adsm_cuda_visit *visit, struct adsm_accel *accel)
 {
-    if (adsm_accel_is_forked())
-        return adsm_accel_fail(ADSM_E_FORKED, "the accelerator belongs to the ",
-                               "parent of this forked process", NULL);
-    int health = accel ? adsm_accel_health(accel) : ADSM_OK;
-    if (health != ADSM_OK)
-        /* The text of the first failure may be another thread's. */
-        return adsm_accel_fail(health,
-                               health == ADSM_E_DEVICE_LOST
-                                   ? "the device was lost earlier"
-                                   : "a kernel failed earlier; the "
-                                     "context cannot be used any more",
-                               NULL);
+    int usable = adsm_accel_usable(accel);
+    if (usable != ADSM_OK)
+        return usable;
     *visit = (struct adsm_cuda_visit){.accel = accel, .errno_kept = errno};
     adsm_fault_enter_driver();
     if (!accel)

@@ -43,6 +43,10 @@ static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
                                             memory_order_relaxed);
 }
 
+/** ADSM_OK, or why no call can succeed any more, with its reason kept as error
+ *  text. @accel  NULL: whatever the device. Signal: fault path */
+int adsm_accel_usable(const struct adsm_accel *accel);
+
 /** The first of the list of all accels, forgotten ones included. */
 struct adsm_accel *adsm_accel_first(void);
 

@@ -2,7 +2,7 @@
  * Which devices' kernels may use the memory of an accel; see peer.h.
  *
  * An allocation of the driver follows the program's own call; memory that was
- * mapped to reserved addresses does not, so it is opened span by span, and
+ * mapped to reserved addresses does not, so it is opened run by run, and
  * what is mapped later is opened as it is mapped.
  */
 #include "accel/peer.h"
@@ -17,7 +17,7 @@ static uint32_t bit_of(const struct adsm_accel *guest)
     return guest->ordinal < 32 ? UINT32_C(1) << guest->ordinal : 0;
 }
 
-/* Runs of spans in use, as long as possible: a span is never cut. */
+/* Runs of granules in use, as long as possible: no mapping is cut. */
 static int open_window(struct adsm_accel *host, struct adsm_window *window,
                        int ordinal, bool enable)
 {
@@ -26,8 +26,8 @@ static int open_window(struct adsm_accel *host, struct adsm_window *window,
     while ((first = adsm_granules_used(&window->granules, first, &count)) !=
            SIZE_MAX) {
         int one = host->ops->range_open(
-            host, adsm_daddr_add(window->at, first * ADSM_SPAN_BYTES),
-            count * ADSM_SPAN_BYTES, ordinal, enable);
+            host, adsm_daddr_add(window->at, first * ADSM_GRANULE_BYTES),
+            count * ADSM_GRANULE_BYTES, ordinal, enable);
         status = status == ADSM_OK ? one : status;
         first += count;
     }

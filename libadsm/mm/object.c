@@ -16,8 +16,6 @@
 #include <sys/mman.h>
 #include <utlist.h>
 
-#define CHUNK_BYTES ((size_t)1 << ADSM_CHUNK_SHIFT)
-
 /* Largest number of blocks in one object (the mapping limit is usually 65,530
  * ranges, and each open block next to a closed one costs two). */
 enum { BLOCK_BUDGET_SHARE = 3 };
@@ -77,6 +75,12 @@ static uint32_t choose_block_shift(size_t bytes, size_t unit)
     return shift < page ? page : shift;
 }
 
+/* The last one may be cut short. */
+static size_t grain_count(const struct adsm_object *object)
+{
+    return ((object->span.bytes - 1) >> object->grain_shift) + 1;
+}
+
 static int create_blocks(struct adsm_object *object, size_t unit,
                          enum adsm_state first)
 {
@@ -85,7 +89,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
         (uint32_t)((object->bytes + ((size_t)1 << shift) - 1) >> shift);
     object->grain_shift =
         unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_CHUNK_SHIFT;
-    size_t words = ((object->span.bytes >> object->grain_shift) + 63) / 64;
+    size_t words = (grain_count(object) + 63) / 64;
     object->block_shift = shift;
     object->block_count = count;
     atomic_store(&object->blocks_used, count);
@@ -221,7 +225,7 @@ static void release_host(struct adsm_object *object)
     if (!atomic_load(&object->backed))
         return;
     size_t bytes = grain_bytes(object);
-    for (size_t g = 0; g < object->span.bytes / bytes; g++)
+    for (size_t g = 0; g < grain_count(object); g++)
         if (is_committed(object, g))
             adsm_dma_unpin(object->home, object->shadow.shadow + g * bytes,
                            bytes);
@@ -300,12 +304,11 @@ int adsm_object_back(struct adsm_object *object)
     return rc;
 }
 
-/* Bytes of grains [0, grain) that blocks lie in; those behind have no pages. */
+/* Bytes of grains [0, grain) in the span; those behind have no pages. */
 static size_t grains_end(const struct adsm_object *object, size_t grain)
 {
-    size_t blocks = (size_t)object->block_count << object->block_shift;
     size_t end = grain * grain_bytes(object);
-    return blocks < end ? blocks : end;
+    return object->span.bytes < end ? object->span.bytes : end;
 }
 
 /* Commit and pin grains [first, last) that are not yet; host_lock is held. */
@@ -457,5 +460,5 @@ bool adsm_object_is_valid(const struct adsm_object *object)
            near == atomic_load(&object->near) &&
            dirty == atomic_load(&object->dirty) &&
            (((uintptr_t)object->host | object->span.bytes) &
-            (CHUNK_BYTES - 1)) == 0;
+            (adsm_vm_page_bytes() - 1)) == 0;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { MIB = 1 << 20, SPAN = 2 * MIB };
+enum { MIB = 1 << 20, SPAN = 2 * MIB, PAGE = 4096 };
 
 static struct adsm_accel *accel_with(const char *address)
 {
@@ -23,10 +23,10 @@ static void check_span(const struct adsm_span *span, size_t asked,
 {
     uintptr_t host = (uintptr_t)span->host;
     ck_assert_int_eq(span->strategy, strategy);
-    ck_assert_uint_eq(host % SPAN, 0);
-    ck_assert_uint_eq(span->bytes % SPAN, 0);
+    ck_assert_uint_eq(host % PAGE, 0);
+    ck_assert_uint_eq(span->bytes % PAGE, 0);
     ck_assert_uint_ge(span->bytes, asked);
-    ck_assert_uint_lt(span->bytes, asked + SPAN);
+    ck_assert_uint_lt(span->bytes, asked + PAGE);
     ck_assert(adsm_vm_is_placeholder(host, span->bytes));
     if (strategy != ADSM_TRANSLATE)
         ck_assert_uint_eq(span->device.at, host);
@@ -277,6 +277,53 @@ START_TEST(many_translated_spans_come_and_go)
 }
 END_TEST
 
+static size_t memory_free(struct adsm_accel *accel)
+{
+    size_t free_bytes, total;
+    must(accel->ops->memory_info(accel, &free_bytes, &total));
+    return free_bytes;
+}
+
+/* What a driver gives the pages of 20 objects, and two after one another. */
+static void spans_are_packed(const char *name)
+{
+    struct adsm_accel *accel = accel_with(name);
+    struct adsm_span span[20], rest;
+    (void)adsm_address_strategy(accel, NULL);
+    size_t before = memory_free(accel);
+    for (int i = 0; i < 20; i++)
+        must(adsm_address_alloc(accel, 100 << 10, false, &span[i]));
+    ck_assert_uint_le(before - memory_free(accel), SPAN);
+    for (int i = 0; i < 20; i++)
+        must(adsm_address_free(accel, &span[(i * 7) % 20]));
+    ck_assert_uint_eq(before, memory_free(accel));
+    must(adsm_address_alloc(accel, 2 * SPAN + 1, false, &span[0]));
+    must(adsm_address_alloc(accel, MIB, false, &rest));
+    size_t most = strcmp(name, "window") == 0 ? 3 * SPAN : 4 * SPAN;
+    ck_assert_uint_le(before - memory_free(accel), most);
+    must(adsm_address_free(accel, &span[0]));
+    use_and_free(accel, &rest);
+    ck_assert_uint_eq(before, memory_free(accel));
+}
+
+START_TEST(window_spans_share_granules)
+{
+    spans_are_packed("window");
+}
+END_TEST
+
+START_TEST(overlay_spans_are_packed_by_the_driver)
+{
+    spans_are_packed("overlay");
+}
+END_TEST
+
+START_TEST(translated_spans_are_packed_by_the_driver)
+{
+    spans_are_packed("translate");
+}
+END_TEST
+
 static void full_device_recovers(const char *name)
 {
     enum { MOST = 64 };
@@ -333,7 +380,9 @@ static void *churn(void *arg)
     struct adsm_span span[8];
     for (int round = 0; round < 30; round++) {
         for (int i = 0; i < 8; i++)
-            must(adsm_address_alloc(accel, SPAN + (size_t)i, false, &span[i]));
+            must(adsm_address_alloc(
+                accel, i % 2 ? SPAN + (size_t)i : (size_t)(i + 1) << 17, false,
+                &span[i]));
         for (int i = 0; i < 8; i++)
             must(adsm_address_free(accel, &span[i]));
     }
@@ -362,5 +411,7 @@ SUITE_MAIN(
     full_windows_are_followed_by_further_ones,
     five_thousand_window_spans_come_and_go, many_overlay_spans_come_and_go,
     many_translated_spans_come_and_go, full_device_recovers_with_window,
+    window_spans_share_granules, overlay_spans_are_packed_by_the_driver,
+    translated_spans_are_packed_by_the_driver,
     full_device_recovers_with_overlay, full_device_recovers_with_translate,
     threads_choose_and_allocate_together)
