@@ -2,8 +2,8 @@
  * Faults, whatever the engine: see os/fault.h.
  *
  * Owns the callback, the guard against a fault that repeats for ever, and the
- * mark of threads inside the driver. Not the handler itself (fault_<engine>.c)
- * nor the application's action (fault_chain.c).
+ * mark of threads inside the driver. Not the handler itself (fault_<engine>.c),
+ * its stack (fault_stack.c) nor the application's action (fault_chain.c).
  */
 #include "os/fault_engine.h"
 
@@ -46,7 +46,9 @@ adsm_status_t adsm_fault_init(adsm_fault_fn fn)
         fault_engines[adsm_options_get()->fault_engine];
     fault_installing = true;
     atomic_store_explicit(&fault_fn, fn, memory_order_relaxed);
-    adsm_status_t status = adsm_fault_chain_init();
+    adsm_status_t status = adsm_fault_stack_init();
+    if (status == ADSM_OK)
+        status = adsm_fault_chain_init();
     if (status == ADSM_OK)
         status = engine->init();
     /* Release: a thread that sees the engine sees the action it keeps. */

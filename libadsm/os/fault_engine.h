@@ -43,14 +43,23 @@ struct adsm_fault_site {
 bool adsm_fault_resolve(const struct adsm_fault_site *site);
 
 /**
- * adsm_fault_resolve, on the interrupted stack when the handler runs on an
- * alternate one and the interrupted one has room.
+ * adsm_fault_resolve on a stack of ours, whatever room there is here; in place
+ * only where no memory for one can be had.
  *
  * @context  of the interrupted code
  * Return, Thread, Signal: as adsm_fault_resolve
  */
-bool adsm_fault_resolve_with_room(const struct adsm_fault_site *site,
-                                  const ucontext_t *context);
+bool adsm_fault_resolve_apart(const struct adsm_fault_site *site,
+                              const ucontext_t *context);
+
+/**
+ * Make the first such stack, so that the first fault finds one.
+ *
+ * Return: ADSM_OK; ADSM_E_SYSTEM (no memory)
+ * Thread: one
+ * Signal: never
+ */
+ADSM_MUST_CHECK adsm_status_t adsm_fault_stack_init(void);
 
 /**
  * Is SIGSEGV's kernel action ours to change now? False while the engine itself

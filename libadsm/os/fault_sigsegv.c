@@ -78,7 +78,7 @@ static int sigsegv_handle(void *address, int serious)
     struct sigsegv_fault *fault = sigsegv_current;
     if (fault != NULL)
         fault->resolved =
-            adsm_fault_resolve_with_room(&fault->site, fault->context);
+            adsm_fault_resolve_apart(&fault->site, fault->context);
     return 1;
 }
 
