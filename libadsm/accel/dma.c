@@ -92,6 +92,24 @@ bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after)
 
 /* ---- up ------------------------------------------------------------------- */
 
+/* In stream order; *sent says how much was handed over. */
+static int enqueue_upload(struct adsm_accel *accel, adsm_stream stream,
+                          struct adsm_daddr to, const void *shadow,
+                          size_t bytes, size_t *sent)
+{
+    int status = ADSM_OK;
+    for (*sent = 0; status == ADSM_OK && *sent < bytes;) {
+        const char *from = (const char *)shadow + *sent;
+        bool pinned;
+        size_t n = adsm_pinned_piece(accel, from, bytes - *sent, &pinned);
+        status = accel->ops->copy_up(accel, stream, adsm_daddr_add(to, *sent),
+                                     from, n);
+        if (status == ADSM_OK)
+            *sent += n;
+    }
+    return status;
+}
+
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
                     struct adsm_fence *done)
@@ -101,15 +119,9 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
     *done = (struct adsm_fence){0};
     int status = order(accel, ADSM_LANE_UPLOAD, after);
     size_t sent = 0;
-    while (status == ADSM_OK && sent < bytes) {
-        const char *from = (const char *)shadow + sent;
-        bool pinned;
-        size_t n = adsm_pinned_piece(accel, from, bytes - sent, &pinned);
-        status = accel->ops->copy_up(accel, upload_stream(accel),
-                                     adsm_daddr_add(to, sent), from, n);
-        if (status == ADSM_OK)
-            sent += n;
-    }
+    if (status == ADSM_OK)
+        status = enqueue_upload(accel, upload_stream(accel), to, shadow, bytes,
+                                &sent);
     if (sent > 0)
         submitted(accel, to, sent, done);
     ADSM_COUNT(bytes_up, sent);
@@ -161,10 +173,9 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
 
 /* ---- down ----------------------------------------------------------------- */
 
-static int enqueue_download(struct adsm_accel *accel, void *shadow,
-                            struct adsm_daddr from, size_t bytes)
+static int enqueue_download(struct adsm_accel *accel, adsm_stream stream,
+                            void *shadow, struct adsm_daddr from, size_t bytes)
 {
-    adsm_stream stream = accel->lanes.lane[ADSM_LANE_DOWNLOAD].stream;
     int status = ADSM_OK;
     for (size_t got = 0; status == ADSM_OK && got < bytes;) {
         char *to = (char *)shadow + got;
@@ -175,6 +186,15 @@ static int enqueue_download(struct adsm_accel *accel, void *shadow,
         got += n;
     }
     return status;
+}
+
+/* What was enqueued on a copy lane so far is through. */
+static int await_stream(struct adsm_accel *accel, adsm_stream stream)
+{
+    struct adsm_fence done;
+    int status = adsm_fence_record(accel, stream, &done);
+    return status == ADSM_OK ? adsm_fence_wait_spinning(accel, done, SPIN_NS)
+                             : status;
 }
 
 /* Whether a download has nothing to wait for. */
@@ -206,17 +226,12 @@ static int download_behind(struct adsm_accel *accel, void *shadow,
                            struct adsm_fence uploads, struct adsm_fence after)
 {
     adsm_stream stream = accel->lanes.lane[ADSM_LANE_DOWNLOAD].stream;
-    struct adsm_fence done;
     int status = adsm_fence_order(accel, stream, uploads);
     if (status == ADSM_OK)
         status = order(accel, ADSM_LANE_DOWNLOAD, after);
     if (status == ADSM_OK)
-        status = enqueue_download(accel, shadow, from, bytes);
-    if (status == ADSM_OK)
-        status = adsm_fence_record(accel, stream, &done);
-    if (status == ADSM_OK)
-        status = adsm_fence_wait_spinning(accel, done, SPIN_NS);
-    return status;
+        status = enqueue_download(accel, stream, shadow, from, bytes);
+    return status == ADSM_OK ? await_stream(accel, stream) : status;
 }
 
 int adsm_dma_download(struct adsm_accel *accel, void *shadow,
@@ -243,7 +258,61 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
     return status;
 }
 
+/* ---- aside ---------------------------------------------------------------- */
+
+static adsm_stream aside_stream(struct adsm_accel *accel)
+{
+    return accel->lanes.lane[ADSM_LANE_ASIDE].stream;
+}
+
+int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
+                            struct adsm_daddr from, size_t bytes,
+                            uint64_t uploads)
+{
+    uint64_t start = adsm_trace_span_begin();
+    uint64_t written = last_write(accel, from, bytes);
+    /* Of those behind `uploads` nothing is known. */
+    int status =
+        adsm_dma_await_upload(accel, written < uploads ? written : uploads);
+    if (status == ADSM_OK)
+        status =
+            enqueue_download(accel, aside_stream(accel), shadow, from, bytes);
+    if (status == ADSM_OK)
+        status = adsm_dma_await_aside(accel);
+    if (status == ADSM_OK)
+        ADSM_COUNT(bytes_down, bytes);
+    adsm_trace_span_end("download", start, bytes);
+    return status;
+}
+
+int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
+                          const void *shadow, size_t bytes)
+{
+    size_t sent;
+    int status =
+        enqueue_upload(accel, aside_stream(accel), to, shadow, bytes, &sent);
+    ADSM_COUNT(bytes_up, sent);
+    return status;
+}
+
+int adsm_dma_await_aside(struct adsm_accel *accel)
+{
+    return await_stream(accel, aside_stream(accel));
+}
+
 /* ---- all ------------------------------------------------------------------ */
+
+uint64_t adsm_dma_last_upload(struct adsm_accel *accel)
+{
+    /* Acquire: what was enqueued before this call has its number. */
+    return atomic_load_explicit(&accel->lanes.lane[ADSM_LANE_UPLOAD].given,
+                                memory_order_acquire);
+}
+
+bool adsm_dma_is_uploaded(struct adsm_accel *accel, uint64_t seq)
+{
+    return adsm_fence_done(accel, (struct adsm_fence){ADSM_LANE_UPLOAD, seq});
+}
 
 int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream)
 {
@@ -257,8 +326,5 @@ int adsm_dma_await_upload(struct adsm_accel *accel, uint64_t seq)
 
 int adsm_dma_drain(struct adsm_accel *accel)
 {
-    struct adsm_lane *upload = &accel->lanes.lane[ADSM_LANE_UPLOAD];
-    /* Acquire: what was enqueued before this call has its number. */
-    return adsm_dma_await_upload(
-        accel, atomic_load_explicit(&upload->given, memory_order_acquire));
+    return adsm_dma_await_upload(accel, adsm_dma_last_upload(accel));
 }

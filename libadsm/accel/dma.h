@@ -55,6 +55,27 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                  size_t bytes, struct adsm_fence after,
                  struct adsm_fence *done);
 
+/**
+ * Both ways on a stream of its own, which waits for no noted lane: for a host
+ * function, behind which these may wait. `download` returns when the bytes are
+ * there, having waited for what writes them among the first `uploads` uploads;
+ * `upload` returns at once and `await` when all before it are there.
+ *
+ * Thread: any that may call the driver
+ */
+int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
+                            struct adsm_daddr from, size_t bytes,
+                            uint64_t uploads);
+int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
+                          const void *shadow, size_t bytes);
+int adsm_dma_await_aside(struct adsm_accel *accel);
+
+/** Number of the newest upload so far; 0: none. Signal: any handler */
+uint64_t adsm_dma_last_upload(struct adsm_accel *accel);
+
+/** Whether the upload with this number has ended. Does not block. */
+bool adsm_dma_is_uploaded(struct adsm_accel *accel, uint64_t seq);
+
 /** Nanoseconds the calling thread has spent in uploads and downloads. Signal:
  *  any handler */
 uint64_t adsm_dma_spent_ns(void);

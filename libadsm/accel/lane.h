@@ -27,6 +27,7 @@ enum {
     ADSM_LANE_LAUNCH,
     ADSM_LANE_UPLOAD,
     ADSM_LANE_DOWNLOAD,
+    ADSM_LANE_ASIDE,   /* copies of host functions: waits for nothing */
     ADSM_LANE_PROGRAM, /* first lane for a stream of the program */
     ADSM_LANES = 256,
     ADSM_LANE_EVENTS = 64,

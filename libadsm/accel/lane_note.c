@@ -7,7 +7,8 @@
 /* Copy lanes are never noted: their own bookkeeping orders them. */
 static bool is_copy_lane(uint32_t i)
 {
-    return i == ADSM_LANE_UPLOAD || i == ADSM_LANE_DOWNLOAD;
+    return i == ADSM_LANE_UPLOAD || i == ADSM_LANE_DOWNLOAD ||
+           i == ADSM_LANE_ASIDE;
 }
 
 static void raise_to(_Atomic uint64_t *mark, uint64_t to)
