@@ -7,6 +7,7 @@
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/turn.h"
 
 struct adsm_rwlock adsm_gate = ADSM_RWLOCK_INIT(ADSM_RANK_GATE);
 
@@ -219,6 +220,11 @@ int adsm_boundary_return(struct adsm_accel *accel)
     /* What a call of another thread has released stays the device's until its
      * kernel is enqueued. */
     adsm_gate_enter();
+    while (adsm_turn_must_wait(accel)) {
+        adsm_gate_leave();
+        adsm_turn_wait(accel);
+        adsm_gate_enter();
+    }
     int rc = adsm_object_each(accel, false, acquire_object, NULL);
     struct adsm_accel *host = NULL;
     while (rc == ADSM_OK && (host = adsm_peer_next_host(accel, host)))

@@ -6,6 +6,7 @@
 #include "mm/boundary.h"
 #include "mm/index.h"
 #include "mm/pin.h"
+#include "mm/turn.h"
 #include "os/real.h"
 
 #include <stdlib.h>
@@ -35,6 +36,8 @@ static size_t bytes_left(const struct adsm_object *object, const void *at)
 static size_t device_part(struct device_job *job)
 {
     const void *truth = job->from ? job->from : job->to;
+    if (adsm_turn_is_mine())
+        return 0; /* a host function must not ask the device */
     struct adsm_object *source = adsm_index_acquire(truth);
     if (!source)
         return 0;

@@ -71,8 +71,9 @@ static size_t run_page_bytes(const struct adsm_object *object, uint32_t first,
     return (run_bytes(object, first, count) + mask) & ~mask;
 }
 
-static int protect(struct adsm_object *object, uint32_t first, uint32_t count,
-                   enum adsm_state state)
+/* [offset, +bytes) as `state` asks for. */
+static int protect_bytes(struct adsm_object *object, size_t offset,
+                         size_t bytes, enum adsm_state state)
 {
     static const enum adsm_prot of_state[ADSM_STATES] = {
         [ADSM_INVALID] = ADSM_PROT_NONE,
@@ -81,12 +82,18 @@ static int protect(struct adsm_object *object, uint32_t first, uint32_t count,
     };
     if (!atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK; /* nothing is mapped, the placeholder stands */
+    return adsm_vm_protect((uintptr_t)object->host + offset, bytes,
+                           of_state[state]);
+}
+
+static int protect(struct adsm_object *object, uint32_t first, uint32_t count,
+                   enum adsm_state state)
+{
     size_t bytes = run_page_bytes(object, first, count);
     /* Nothing behind the end stays open that open_range had to open. */
     if (count == object->block_count && state == ADSM_INVALID)
         bytes = object->span.bytes;
-    return adsm_vm_protect((uintptr_t)object->host + run_offset(object, first),
-                           bytes, of_state[state]);
+    return protect_bytes(object, run_offset(object, first), bytes, state);
 }
 
 /* As protect, all or nothing: at the limit on mappings the system may have
@@ -440,14 +447,15 @@ int adsm_coherence_salvage(struct adsm_object *object, uint32_t i)
     return rc;
 }
 
-int adsm_coherence_expose(struct adsm_object *object, uint32_t i)
+int adsm_coherence_show(struct adsm_object *object, uint32_t i, size_t begin,
+                        size_t end, enum adsm_state as)
 {
-    return protect(object, i, 1, ADSM_DIRTY);
-}
-
-void adsm_coherence_conceal(struct adsm_object *object, uint32_t i)
-{
-    /* At the limit on mappings a block stays open: what the CPU sees there
-     * until the next change of state is what the interrupted call left. */
-    (void)protect(object, i, 1, adsm_block_state(object, i));
+    size_t first = run_offset(object, i);
+    size_t last = first + run_page_bytes(object, i, 1);
+    size_t mask = adsm_vm_page_bytes() - 1;
+    if (begin > first)
+        first = begin & ~mask;
+    if (end < last)
+        last = (end + mask) & ~mask;
+    return protect_bytes(object, first, last - first, as);
 }

@@ -112,10 +112,14 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
                                   uint32_t count);
 
 /**
- * Open a held block as it is, whatever its state, and give it back the
- * protection of its state. Signal: fault path
+ * Show bytes [begin, end) of the object, as far as they lie in held block `i`,
+ * as a block in state `as`; its own state stays. At the limit on mappings what
+ * was open stays open until the block's next change of state.
+ *
+ * Return: ADSM_OK; ADSM_E_LIMIT
+ * Signal: fault path
  */
-int adsm_coherence_expose(struct adsm_object *object, uint32_t i);
-void adsm_coherence_conceal(struct adsm_object *object, uint32_t i);
+int adsm_coherence_show(struct adsm_object *object, uint32_t i, size_t begin,
+                        size_t end, enum adsm_state as);
 
 #endif

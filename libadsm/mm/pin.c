@@ -6,6 +6,7 @@
 #include "mm/evict.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/turn.h"
 
 #include <errno.h>
 
@@ -40,7 +41,8 @@ bool adsm_pin_expose(struct adsm_object *object, uint32_t i)
         if (pin->object == object && i >= pin->held_first &&
             i < pin->held_first + pin->held_count) {
             pin->exposed = true;
-            return adsm_coherence_expose(object, i) == ADSM_OK;
+            return adsm_coherence_show(object, i, 0, SIZE_MAX, ADSM_DIRTY) ==
+                   ADSM_OK;
         }
     return false;
 }
@@ -155,14 +157,36 @@ static int begin_read(struct adsm_pin *pin)
     return make_readable(object, pin->generation, first, last);
 }
 
+/* In a host function: what it opens stays so until its end, which sends what
+ * was written. */
+static int begin_in_turn(const void *address, size_t bytes,
+                         enum adsm_access access, struct adsm_pin *pin)
+{
+    struct adsm_object *object = adsm_index_acquire(address);
+    if (!object) {
+        pin->bytes = plain_bytes(address, bytes);
+        return ADSM_OK;
+    }
+    size_t offset = (size_t)((const uint8_t *)address - object->host);
+    pin->bytes = object->bytes - offset;
+    if (pin->bytes > bytes)
+        pin->bytes = bytes;
+    adsm_rwlock_release_shared(&object->lock);
+    int rc = adsm_turn_touch_range(object, offset, pin->bytes, access);
+    if (rc == ADSM_OK)
+        pin->address = object->shadow.shadow + offset;
+    return rc;
+}
+
 int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
                    struct adsm_pin *pin)
 {
     *pin = (struct adsm_pin){.access = access, .address = (void *)address};
     if (bytes == 0)
         return ADSM_OK;
-    adsm_gate_enter();
-    struct adsm_object *object = adsm_index_acquire(address);
+    if (adsm_turn_is_mine())
+        return begin_in_turn(address, bytes, access, pin);
+    struct adsm_object *object = adsm_turn_pass(address);
     if (!object) {
         adsm_gate_leave();
         pin->bytes = plain_bytes(address, bytes);
@@ -278,6 +302,14 @@ static int commit(struct adsm_pin *pin, size_t done)
     return first_failure;
 }
 
+static void conceal(struct adsm_object *object, uint32_t i)
+{
+    /* At the limit on mappings it stays open: what the CPU sees there until
+     * the next change of state is what the interrupted call left. */
+    (void)adsm_coherence_show(object, i, 0, SIZE_MAX,
+                              adsm_block_state(object, i));
+}
+
 int adsm_pin_end(struct adsm_pin *pin, size_t done)
 {
     struct adsm_object *object = pin->object;
@@ -294,7 +326,7 @@ int adsm_pin_end(struct adsm_pin *pin, size_t done)
         if (done > 0)
             rc = commit(pin, done);
         for (uint32_t i = 0; pin->exposed && i < pin->held_count; i++)
-            adsm_coherence_conceal(object, pin->held_first + i);
+            conceal(object, pin->held_first + i);
         adsm_block_release(object, pin->held_first, pin->held_count);
     }
     adsm_rwlock_release_shared(&object->lock);

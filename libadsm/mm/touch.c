@@ -10,6 +10,7 @@
 #include "mm/gate.h"
 #include "mm/index.h"
 #include "mm/pin.h"
+#include "mm/turn.h"
 
 #include <time.h>
 
@@ -44,7 +45,8 @@ static int salvage(struct adsm_object *object, uint32_t i)
 }
 
 /* The transfer failed. As long as the device lives that may pass (out of
- * threads, out of memory for a while), and the data must not be given up. */
+ * threads, out of memory for a while). If it does not, the access fails: what
+ * the host has is old, and would be taken for the truth from there on. */
 static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
 {
     enum { TRIES = 200, PAUSE_NS = 10 * 1000 * 1000 };
@@ -56,8 +58,7 @@ static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
         rc = adsm_coherence_apply(object, i, 1, event);
     }
-    return rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST ? salvage(object, i)
-                                                           : rc;
+    return adsm_accel_health(object->home) == ADSM_OK ? rc : salvage(object, i);
 }
 
 /* One block of a live object whose lock is held shared. */
@@ -71,32 +72,61 @@ static int touch_block(struct adsm_object *object, uint32_t i,
     return rc;
 }
 
+/* Find the block at `address` and open it; false where nothing is shared. The
+ * gate is passed. */
+static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
+{
+    struct adsm_object *object = adsm_turn_pass((void *)address);
+    *rc = ADSM_OK;
+    if (!object)
+        return false;
+    uint32_t generation = atomic_load(&object->generation);
+    uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
+    bool back = adsm_evict_is_back(object, i);
+    if (!adsm_pin_expose(object, i) && adsm_block_hold(object, generation, i)) {
+        /* It may have let go of the gate: the access will fault again. */
+        if (adsm_turn_must_wait(object->home))
+            adsm_block_release(object, i, 1);
+        else
+            *rc = touch_block(object, i,
+                              access == ADSM_WRITE ? ADSM_WRITE_FAULT
+                                                   : ADSM_READ_FAULT);
+    }
+    adsm_rwlock_release_shared(&object->lock);
+    if (*rc == ADSM_E_LIMIT)
+        *rc = widen(object, generation, i);
+    if (!back)
+        adsm_evict();
+    return true;
+}
+
+static const char *reason(int rc)
+{
+    switch (rc) {
+    case ADSM_E_NOMEM:
+        return "out of host memory for shared data at";
+    case ADSM_E_DEVICE:
+        return "the device lives but does not give back shared data at";
+    default:
+        return "cannot open shared data at";
+    }
+}
+
 static bool touch(uintptr_t address, enum adsm_access access)
 {
     uint64_t start = adsm_now_ns(), copying = adsm_dma_spent_ns();
     uint64_t getting = adsm_object_memory_ns();
-    adsm_gate_enter();
-    struct adsm_object *object = adsm_index_acquire((void *)address);
-    if (!object) {
+    int rc;
+    bool found;
+    if (adsm_turn_is_mine()) {
+        rc = adsm_turn_touch(address, access);
+        found = rc != ADSM_E_NOT_SHARED;
+    } else {
+        found = open_block(address, access, &rc);
         adsm_gate_leave();
-        return false;
     }
-    uint32_t generation = atomic_load(&object->generation);
-    uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
-    bool back = adsm_evict_is_back(object, i);
-    int rc = ADSM_OK;
-    if (adsm_pin_expose(object, i))
-        rc = ADSM_OK;
-    else if (adsm_block_hold(object, generation, i))
-        rc = touch_block(object, i,
-                         access == ADSM_WRITE ? ADSM_WRITE_FAULT
-                                              : ADSM_READ_FAULT);
-    adsm_rwlock_release_shared(&object->lock);
-    if (rc == ADSM_E_LIMIT)
-        rc = widen(object, generation, i);
-    if (!back)
-        adsm_evict();
-    adsm_gate_leave();
+    if (!found)
+        return false;
 
     uint64_t end = adsm_now_ns();
     ADSM_COUNT(ns_fault, end - start);
@@ -109,11 +139,7 @@ static bool touch(uintptr_t address, enum adsm_access access)
     if (atomic_load_explicit(&adsm_trace_on, memory_order_relaxed))
         adsm_trace_record("fault", start, end, 0);
     if (rc != ADSM_OK)
-        adsm_log_signal_address(ADSM_LOG_ERROR,
-                                rc == ADSM_E_NOMEM
-                                    ? "out of host memory for shared data at"
-                                    : "cannot open shared data at",
-                                address);
+        adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
     return rc == ADSM_OK;
 }
 

@@ -1,0 +1,85 @@
+/*
+ * Turns as other threads and the hooks see them: what is expected, and who
+ * waits before taking what a host function needs. How one is served is in
+ * turn_serve.c.
+ */
+#include "mm/turn_parts.h"
+
+#include "mm/coherence.h"
+#include "mm/gate.h"
+#include "mm/index.h"
+
+/* Host functions enqueued and not ended; grows with the gate closed. */
+static _Atomic uint32_t expected;
+static _Atomic bool always;
+
+void adsm_turn_submit(struct adsm_turn *turn)
+{
+    adsm_gate_close();
+    atomic_fetch_add(&expected, 1);
+    turn->counted = true;
+    if (turn->accel)
+        turn->uploads = adsm_dma_last_upload(turn->accel);
+}
+
+void adsm_turn_submitted(struct adsm_turn *turn, adsm_stream stream,
+                         bool per_thread, bool ok)
+{
+    if (!ok)
+        atomic_fetch_sub(&expected, 1);
+    else if (turn->accel)
+        adsm_lane_note(turn->accel, stream, per_thread);
+    adsm_gate_open();
+}
+
+void adsm_turn_ended(const struct adsm_turn *turn)
+{
+    if (turn->counted)
+        atomic_fetch_sub(&expected, 1);
+}
+
+void adsm_turn_expect_always(void)
+{
+    adsm_gate_close();
+    atomic_store(&always, true);
+    adsm_gate_open();
+}
+
+int adsm_turn_before_graph(struct adsm_accel *accel)
+{
+    if (!atomic_load(&always))
+        return ADSM_OK;
+    int rc = adsm_turn_start();
+    return rc == ADSM_OK ? adsm_dma_drain(accel) : rc;
+}
+
+bool adsm_turn_must_wait(struct adsm_accel *accel)
+{
+    if (atomic_load_explicit(&expected, memory_order_relaxed) == 0 &&
+        !atomic_load_explicit(&always, memory_order_relaxed))
+        return false;
+    return adsm_accel_health(accel) == ADSM_OK &&
+           !(adsm_dma_is_clear(accel, (struct adsm_fence){0, 0}) &&
+             adsm_dma_is_uploaded(accel, adsm_dma_last_upload(accel)));
+}
+
+void adsm_turn_wait(struct adsm_accel *accel)
+{
+    /* A failure is a lost device, which the next transfer reports. */
+    (void)adsm_lane_wait_noted(accel);
+    (void)adsm_dma_drain(accel);
+}
+
+struct adsm_object *adsm_turn_pass(const void *address)
+{
+    for (;;) {
+        adsm_gate_enter();
+        struct adsm_object *object = adsm_index_acquire(address);
+        if (!object || !adsm_turn_must_wait(object->home))
+            return object;
+        struct adsm_accel *accel = object->home;
+        adsm_rwlock_release_shared(&object->lock);
+        adsm_gate_leave();
+        adsm_turn_wait(accel);
+    }
+}

@@ -1,0 +1,168 @@
+/*
+ * The thread that serves turns, and the desk where a host function's thread
+ * leaves its errands and waits.
+ *
+ * Futexes only: an errand is left from the fault path. Owner of the desk is the
+ * turn that is served; the errand belongs to its thread, between `posted` and
+ * `served` to the runtime's.
+ */
+#include "mm/turn_parts.h"
+
+#include "base/log.h"
+#include "mm/coherence.h"
+#include "mm/index.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 256 << 10 };
+
+static struct {
+    _Atomic uint32_t owned;  /* 1: a turn is being served                 */
+    _Atomic uint32_t posted; /* errands left                              */
+    _Atomic uint32_t served; /* errands done                              */
+    struct adsm_turn *turn;
+    uintptr_t address; /* 0: the turn ends                               */
+    enum adsm_access access;
+    int status;
+} desk;
+
+/* Initial-exec: the fault handler must not allocate on first use. */
+static __thread struct adsm_turn *mine
+    __attribute__((tls_model("initial-exec")));
+
+static void sleep_on(_Atomic uint32_t *word, uint32_t value)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void wake(_Atomic uint32_t *word, int threads)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
+}
+
+/* ---- the runtime's thread ------------------------------------------------ */
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    for (uint32_t done = 0;; done++) {
+        /* Acquire: the errand was written before it was posted. */
+        while (atomic_load_explicit(&desk.posted, memory_order_acquire) == done)
+            sleep_on(&desk.posted, done);
+        desk.status =
+            desk.address
+                ? adsm_turn_open_piece(desk.turn, desk.address, desk.access)
+                : adsm_turn_close_pieces(desk.turn);
+        atomic_store_explicit(&desk.served, done + 1, memory_order_release);
+        wake(&desk.served, 1);
+    }
+    return NULL;
+}
+
+static int start(void)
+{
+    pthread_t thread;
+    pthread_attr_t how;
+    sigset_t all, before;
+    if (pthread_attr_init(&how) != 0)
+        return ADSM_E_SYSTEM;
+    pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&how, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int failed = pthread_create(&thread, &how, serve, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&how);
+    return failed ? ADSM_E_SYSTEM : ADSM_OK;
+}
+
+int adsm_turn_start(void)
+{
+    static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_API);
+    static _Atomic bool started;
+    int rc = ADSM_OK;
+    if (atomic_load_explicit(&started, memory_order_acquire))
+        return ADSM_OK;
+    adsm_lock_acquire(&lock);
+    if (!atomic_load_explicit(&started, memory_order_relaxed)) {
+        rc = start();
+        atomic_store_explicit(&started, rc == ADSM_OK, memory_order_release);
+    }
+    adsm_lock_release(&lock);
+    return rc;
+}
+
+/* ---- the host function's thread ------------------------------------------ */
+
+static int run_errand(struct adsm_turn *turn, uintptr_t address,
+                      enum adsm_access access)
+{
+    int saved = errno;
+    uint32_t free = 0;
+    while (!turn->served &&
+           !atomic_compare_exchange_strong(&desk.owned, &free, 1)) {
+        sleep_on(&desk.owned, 1);
+        free = 0;
+    }
+    turn->served = true;
+    desk.turn = turn;
+    desk.address = address;
+    desk.access = access;
+    uint32_t number = atomic_fetch_add(&desk.posted, 1) + 1;
+    wake(&desk.posted, 1);
+    uint32_t done;
+    while ((done = atomic_load_explicit(&desk.served, memory_order_acquire)) !=
+           number)
+        sleep_on(&desk.served, done);
+    errno = saved;
+    return desk.status;
+}
+
+bool adsm_turn_is_mine(void)
+{
+    return mine != NULL;
+}
+
+void adsm_turn_begin(struct adsm_turn *turn)
+{
+    mine = turn;
+}
+
+void adsm_turn_end(void)
+{
+    struct adsm_turn *turn = mine;
+    mine = NULL;
+    if (turn->served) {
+        int rc = run_errand(turn, 0, ADSM_READ);
+        if (rc != ADSM_OK)
+            adsm_log_once(ADSM_LOG_ERROR,
+                          "what a host function wrote to shared memory did not "
+                          "reach the device: %s",
+                          adsm_status_text(rc));
+        atomic_store(&desk.owned, 0);
+        wake(&desk.owned, 1);
+    }
+    adsm_turn_ended(turn);
+}
+
+int adsm_turn_touch(uintptr_t address, enum adsm_access access)
+{
+    return adsm_index_find((void *)address) ? run_errand(mine, address, access)
+                                            : ADSM_E_NOT_SHARED;
+}
+
+int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
+                          size_t bytes, enum adsm_access access)
+{
+    size_t step = adsm_turn_piece_bytes(object);
+    int rc = ADSM_OK;
+    for (size_t at = offset; at < offset + bytes && rc == ADSM_OK;
+         at = (at & ~(step - 1)) + step)
+        rc = run_errand(mine, (uintptr_t)object->host + at, access);
+    return rc;
+}
