@@ -8,7 +8,7 @@
 
 static bool host_is_shared(const void *host, size_t bytes)
 {
-    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_depth;
+    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_passes();
 }
 
 /* Order, release, call: `enter` is cuda_read or cuda_write. */

@@ -195,7 +195,7 @@ CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from,
 /* True when the host side needs more than the driver's own copy. */
 static bool host_is_shared(const void *host, size_t bytes)
 {
-    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_depth;
+    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_passes();
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)

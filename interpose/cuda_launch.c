@@ -301,13 +301,31 @@ CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
     CUresult result = release_all(&call, NULL);                                \
     return result ? result : called(&call, CUDA_SUBMIT(real, args))
 
+/* Before a graph, which may have host functions. */
+static CUresult expect_hosts(void)
+{
+    struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
+    if (!accel)
+        return CUDA_SUCCESS;
+    hook_enter();
+    int status = adsm_turn_before_graph(accel);
+    hook_leave();
+    return cuda_result("a launch", status);
+}
+
 CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
 {
+    CUresult ready = expect_hosts();
+    if (ready)
+        return ready;
     OPAQUE(stream, false, cuGraphLaunch, (graph, stream));
 }
 
 CUresult cuGraphLaunch_ptsz(CUgraphExec graph, CUstream stream)
 {
+    CUresult ready = expect_hosts();
+    if (ready)
+        return ready;
     OPAQUE(stream, true, cuGraphLaunch_ptsz, (graph, stream));
 }
 

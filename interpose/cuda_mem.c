@@ -75,7 +75,7 @@ static CUresult release(CUdeviceptr device)
 
 CUresult cuMemFree_v2(CUdeviceptr device)
 {
-    if (hook_depth || !cuda_is_shared(device, 1))
+    if (hook_passes() || !cuda_is_shared(device, 1))
         return CUDA_CALL(cuMemFree_v2, (device));
     return release(device);
 }
@@ -85,7 +85,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
 {
     void *host;
     size_t size;
-    if (hook_depth || !cuda_is_shared(device, 1))
+    if (hook_passes() || !cuda_is_shared(device, 1))
         return CUDA_CALL(cuMemGetAddressRange_v2, (base, bytes, device));
     /* The driver knows the slab; the program's allocation is gone. */
     if (adsm_heap_range((const void *)device, &host, &size) != ADSM_OK)
@@ -130,14 +130,14 @@ static CUresult release_after(CUdeviceptr device, struct cuda_order order)
 
 CUresult cuMemFreeAsync(CUdeviceptr device, CUstream stream)
 {
-    if (hook_depth || !cuda_is_shared(device, 1))
+    if (hook_passes() || !cuda_is_shared(device, 1))
         return CUDA_CALL(cuMemFreeAsync, (device, stream));
     return release_after(device, cuda_order(stream, false));
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr device, CUstream stream)
 {
-    if (hook_depth || !cuda_is_shared(device, 1))
+    if (hook_passes() || !cuda_is_shared(device, 1))
         return CUDA_CALL(cuMemFreeAsync_ptsz, (device, stream));
     return release_after(device, cuda_order(stream, true));
 }

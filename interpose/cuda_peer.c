@@ -20,7 +20,7 @@ static struct adsm_accel *accel_of(CUcontext context)
 
 static CUresult open_peer(CUcontext peer, bool enable)
 {
-    if (hook_depth)
+    if (hook_passes())
         return CUDA_SUCCESS;
     struct adsm_accel *guest = cuda_accel_serving();
     struct adsm_accel *host = guest ? accel_of(peer) : NULL;

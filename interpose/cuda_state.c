@@ -20,7 +20,7 @@ static _Atomic bool fault_seen;
 
 bool cuda_is_serving(void)
 {
-    return !hook_depth && adsm_heap_count() > 0;
+    return !hook_passes() && adsm_heap_count() > 0;
 }
 
 static bool is_up(void)
@@ -37,7 +37,7 @@ struct adsm_accel *cuda_accel_serving(void)
 {
     struct adsm_accel *accel = NULL;
     const char *why = "";
-    if (hook_depth || !cuda_driver_context())
+    if (hook_passes() || !cuda_driver_context())
         return NULL;
     hook_enter();
     if (is_up()) {
@@ -139,7 +139,7 @@ CUresult cuda_context_health(void)
 static bool enter(struct cuda_work *work, CUdeviceptr address)
 {
     struct adsm_object *object = adsm_index_find((const void *)address);
-    if (!object || cuda_is_capturing(work->order.stream))
+    if (!object || adsm_turn_is_mine() || cuda_is_capturing(work->order.stream))
         return false;
     work->accel = object->home;
     work->abroad = object->home != cuda_accel_current();
@@ -299,7 +299,7 @@ void cuda_capture_seen(void)
 struct cuda_parting cuda_context_part(CUcontext context)
 {
     struct cuda_parting parting = {NULL, context};
-    if (context && !hook_depth)
+    if (context && !hook_passes())
         parting.accel = adsm_accel_of_context(context);
     if (!parting.accel)
         return parting;

@@ -134,7 +134,7 @@ static struct {
 
 static bool is_known(CUdevice device)
 {
-    return device >= 0 && device < DEVICES_MOST && !hook_depth;
+    return device >= 0 && device < DEVICES_MOST && !hook_passes();
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)

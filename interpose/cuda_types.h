@@ -21,6 +21,10 @@ typedef void *CUfunction;
 typedef void *CUarray;
 typedef void *CUgraph;
 typedef void *CUgraphExec;
+typedef void *CUgraphNode;
+
+typedef void cuda_host_fn(void *);
+typedef void cuda_stream_callback(CUstream, CUresult, void *);
 
 enum {
     CUDA_SUCCESS = 0,
@@ -101,6 +105,25 @@ struct cuda_launch {
     CUstream stream;
     void *attributes;
     unsigned attribute_count;
+};
+
+/** CUDA_HOST_NODE_PARAMS. */
+struct cuda_host_node {
+    cuda_host_fn *function;
+    void *data;
+};
+
+enum { CUDA_GRAPH_NODE_HOST = 3 };
+
+/** CUgraphNodeParams. */
+struct cuda_node_params {
+    int type;
+    int reserved[3];
+    union {
+        struct cuda_host_node host;
+        long long words[29];
+    };
+    long long more;
 };
 
 #endif

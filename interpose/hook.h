@@ -18,6 +18,7 @@
 #include "interpose/hooks_list.h"
 #include "mm/index.h"
 #include "mm/pin.h"
+#include "mm/turn.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -84,6 +85,13 @@ static inline void hook_leave(void)
 {
     if (--hook_depth == 0)
         pthread_setcancelstate(hook_cancel, NULL);
+}
+
+/** Does a call of this thread go straight through? One in a host function is
+ *  the driver's to refuse, and its accesses are served as faults. */
+static inline bool hook_passes(void)
+{
+    return hook_depth || adsm_turn_is_mine();
 }
 
 /** One row of the tables: where the wrapper and the real function are. */

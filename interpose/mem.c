@@ -69,7 +69,7 @@ static void touch_plain(const void *address, size_t bytes, bool writes)
 static __attribute__((noinline)) void *shared_move(void *to, const void *from,
                                                    size_t bytes)
 {
-    if (bytes < BULK_LEAST_BYTES || hook_depth ||
+    if (bytes < BULK_LEAST_BYTES || hook_passes() ||
         (hook_is_plain(to, bytes) && hook_is_plain(from, bytes)))
         return hook_real.memmove(to, from, bytes);
     touch_plain(from, bytes, false);
@@ -85,7 +85,7 @@ static __attribute__((noinline)) void *shared_move(void *to, const void *from,
 static __attribute__((noinline)) void *shared_set(void *to, int value,
                                                   size_t bytes)
 {
-    if (bytes < BULK_LEAST_BYTES || hook_depth || hook_is_plain(to, bytes))
+    if (bytes < BULK_LEAST_BYTES || hook_passes() || hook_is_plain(to, bytes))
         return hook_real.memset(to, value, bytes);
     touch_plain(to, bytes, true);
     hook_enter();
@@ -100,7 +100,7 @@ static __attribute__((noinline)) int shared_compare(const void *a,
                                                     const void *b, size_t bytes)
 {
     int order = 0;
-    if (bytes < BULK_LEAST_BYTES || hook_depth ||
+    if (bytes < BULK_LEAST_BYTES || hook_passes() ||
         (hook_is_plain(a, bytes) && hook_is_plain(b, bytes)))
         return hook_real.memcmp(a, b, bytes);
     touch_plain(a, bytes, false);
