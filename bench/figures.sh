@@ -32,8 +32,8 @@ if [ "$mode" != draw ]; then
         -e 's/^\(bench\/parboil\/[a-z_-]*\): .*_LINKER.*/\1/p' \
         -e 's/^\(bench\/wave\/\(wave[a-z_-]*\)\): .*_LINKER.*/\1/p' \
         -e 's/^\(tools\/adsm-run\): .*/\1/p' \
-        -e 's/^\(tools\/softcuda\/softcuda-device\): .*/\1/p' \
-        -e 's/^\(tools\/softcuda\/libcuda.so.1\): .*/\1/p' \
+        -e 's/^\(subprojects\/softcuda\/softcuda-device\): .*/\1/p' \
+        -e 's/^\(subprojects\/softcuda\/libcuda.so.1\): .*/\1/p' \
         -e 's/^\(interpose\/libadsm-preload.so\): .*/\1/p')
     # shellcheck disable=SC2086 # one word per target is meant
     ninja -C "$build" $targets >/dev/null

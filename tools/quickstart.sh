@@ -45,7 +45,7 @@ mkdir -p "$build"
     quietly meson setup "$build" --buildtype=release
 quietly ninja -C "$build" \
     interpose/libadsm-preload.so tools/adsm-run tools/adsm-info \
-    tools/softcuda/libcuda.so.1 tools/softcuda/softcuda-device \
+    subprojects/softcuda/libcuda.so.1 subprojects/softcuda/softcuda-device \
     bench/wave/adsm-wave bench/wave/wave_explicit bench/wave/wave_ported \
     bench/wave/wave_adsm
 

@@ -57,7 +57,7 @@ steps_configure()
     log=$steps_dir/logs/$name-build.log
     if ! { [ -f "$steps_dir/$name/build.ninja" ] ||
         meson setup "$steps_dir/$name" -Dwerror=true -Dtests=enabled \
-            -Db_colorout=never \
+            -Dsoftcuda:tests=enabled -Db_colorout=never \
             "$@"; } >"$log" 2>&1 </dev/null; then
         rm -rf "${steps_dir:?}/$name"
         steps_fail "$name" "meson setup" "$log"

@@ -1,0 +1,213 @@
+/*
+ * What functions say about themselves, occupancy, limits of device code.
+ */
+#include "tests/driver/driver_test.h"
+#include "tests/driver/kernels.h"
+
+/* sm_75 code with 48 KiB of static shared memory, and some with none. */
+static const char functions_ptx[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".extern .shared .align 4 .b8 room[];\n"
+    ".visible .entry plain()\n{\n ret;\n}\n"
+    ".visible .entry small() .maxntid 128, 1, 1\n{\n ret;\n}\n"
+    ".visible .entry full(.param .u64 p)\n{\n"
+    " .shared .align 4 .b8 tile[49152]; .reg .b32 %r<2>; .reg .b64 %d<2>;\n"
+    " ld.param.u64 %d0, [p]; st.shared.u32 [tile+49148], 7;\n"
+    " ld.shared.u32 %r0, [tile+49148]; st.global.u32 [%d0], %r0; ret;\n}\n"
+    /* last word of the dynamic shared memory */
+    ".visible .entry last(.param .u64 p, .param .u32 n)\n{\n"
+    " .reg .b32 %r<5>; .reg .b64 %d<2>;\n"
+    " ld.param.u64 %d0, [p]; ld.param.u32 %r0, [n]; mov.u32 %r1, room;\n"
+    " add.u32 %r2, %r1, %r0; st.shared.u32 [%r2+-4], %r0;\n"
+    " ld.shared.u32 %r3, [%r2+-4]; st.global.u32 [%d0], %r3; ret;\n}\n";
+
+/* adds the last word of its parameters to p[0] */
+static const char large_ptx[] =
+    ".version 8.1\n.target sm_75\n.address_size 64\n"
+    ".visible .entry sum(.param .u64 p, .param .align 4 .b8 big[20000])\n{\n"
+    " .reg .b32 %r<2>; .reg .b64 %d<2>;\n"
+    " ld.param.u64 %d0, [p]; ld.param.u32 %r0, [big+19996];\n"
+    " red.global.add.u32 [%d0], %r0; ret;\n}\n";
+
+static CUfunction function(const char *name)
+{
+    static CUmodule module;
+    CUfunction f;
+    if (!module)
+        OK(cuModuleLoadData(&module, functions_ptx));
+    OK(cuModuleGetFunction(&f, module, name));
+    return f;
+}
+
+static int attribute(CUfunction f, CUfunction_attribute attribute)
+{
+    int value = -1;
+    OK(cuFuncGetAttribute(&value, attribute, f));
+    return value;
+}
+
+START_TEST(versions_are_of_the_code_and_of_the_device)
+{
+    begin();
+    CUfunction f = function("plain");
+    ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_PTX_VERSION), 75);
+    ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_BINARY_VERSION), 90);
+    CUmodule old;
+    OK(cuModuleLoadData(&old, kernels_ptx));
+    OK(cuModuleGetFunction(&f, old, "add"));
+    ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_PTX_VERSION), 50);
+}
+END_TEST
+
+static int blocks(CUfunction f, int threads, size_t dynamic)
+{
+    int n = -1;
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, threads, dynamic));
+    return n;
+}
+
+START_TEST(occupancy_follows_the_rules)
+{
+    begin();
+    CUfunction plain = function("plain"), small = function("small");
+    ck_assert_int_eq(blocks(plain, 32, 0), 32);
+    ck_assert_int_eq(blocks(plain, 33, 0), 32);
+    ck_assert_int_eq(blocks(plain, 256, 0), 8);
+    ck_assert_int_eq(blocks(plain, 1024, 0), 2);
+    ck_assert_int_eq(blocks(plain, 768, 0), 2);
+    ck_assert_int_eq(blocks(plain, 2048, 0), 0);
+    ck_assert_int_eq(blocks(plain, 32, 227 << 10), 1);
+    ck_assert_int_eq(blocks(plain, 32, (227 << 10) + 1), 0);
+    ck_assert_int_eq(blocks(plain, 32, SIZE_MAX), 0);
+    ck_assert_int_eq(blocks(plain, 32, 56 << 10), 4);
+    ck_assert_int_eq(blocks(function("full"), 32, 0), 4);
+    ck_assert_int_eq(blocks(small, 128, 0), 16);
+    ck_assert_int_eq(blocks(small, 129, 0), 0);
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuOccupancyMaxActiveBlocksPerMultiprocessor(&(int){0}, plain, 0, 0));
+}
+END_TEST
+
+static size_t word_each(int threads)
+{
+    return (size_t)threads * 256;
+}
+
+START_TEST(potential_block_size_fits)
+{
+    int grid, block;
+    begin();
+    CUfunction plain = function("plain");
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, plain, NULL, 0, 0));
+    ck_assert_int_eq(block, 1024);
+    ck_assert_int_eq(grid, 2 * 4);
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, plain, NULL, 0, 100));
+    ck_assert_int_eq(block, 64); /* 32 of them hold more than 16 of 100 */
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, plain, word_each, 0, 0));
+    ck_assert_int_gt(blocks(plain, block, word_each(block)), 0);
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuOccupancyMaxPotentialBlockSize(&grid, &block, plain, NULL, 0, -1));
+}
+END_TEST
+
+START_TEST(available_shared_memory_can_be_used)
+{
+    size_t room;
+    begin();
+    CUfunction plain = function("plain"), full = function("full");
+    for (int n = 1; n <= 8; n++) {
+        OK(cuOccupancyAvailableDynamicSMemPerBlock(&room, plain, n, 256));
+        ck_assert_int_ge(blocks(plain, 256, room), n);
+        ck_assert_int_lt(n == 1 ? 0 : blocks(plain, 256, room + 1024), n);
+    }
+    OK(cuOccupancyAvailableDynamicSMemPerBlock(&room, full, 1, 32));
+    ck_assert_uint_eq(room, (227u << 10) - 49152);
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuOccupancyAvailableDynamicSMemPerBlock(&room, plain, 9, 256));
+}
+END_TEST
+
+START_TEST(much_shared_memory_has_to_be_asked_for)
+{
+    CUdeviceptr p;
+    int optin, got;
+    unsigned n = 100 << 10;
+    begin();
+    CUfunction f = function("last");
+    void *args[] = {&p, &n};
+    OK(cuDeviceGetAttribute(
+        &optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
+    ck_assert_int_eq(optin, 227 << 10);
+    OK(cuMemAlloc(&p, 4));
+    ck_assert_int_eq(
+        attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
+        48 << 10);
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, n, NULL, args, NULL));
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                            optin + 1));
+    OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                          optin));
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, n, NULL, args, NULL));
+    OK(cuMemcpyDtoH(&got, p, 4));
+    ck_assert_int_eq(got, 100 << 10);
+}
+END_TEST
+
+START_TEST(limits_of_device_code_are_set)
+{
+    size_t value;
+    begin();
+    OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 100001));
+    OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+    ck_assert_uint_eq(value, 100016);
+    OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 16));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1 << 20));
+    OK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 64 * MIB));
+    OK(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+    ck_assert_uint_eq(value, 64 * MIB);
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, SIZE_MAX));
+    OK(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+    ck_assert_uint_eq(value, 64 * MIB);
+}
+END_TEST
+
+/* Few commands of this size fill the ring; the rest must follow by itself. */
+START_TEST(launches_of_large_parameters_all_run)
+{
+    enum { LAUNCHES = 300 };
+    static uint32_t big[5000];
+    uint32_t got = 0, want = 0;
+    uint32_t turns = 1000 * 1000;
+    CUmodule module;
+    CUfunction sum, spin;
+    CUdeviceptr p;
+    begin();
+    OK(cuModuleLoadData(&module, kernels_ptx));
+    OK(cuModuleGetFunction(&spin, module, "spin"));
+    OK(cuModuleLoadData(&module, large_ptx));
+    OK(cuModuleGetFunction(&sum, module, "sum"));
+    OK(cuMemAlloc(&p, 4));
+    OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, &turns},
+                      NULL));
+    OK(cuMemsetD32Async(p, 0, 1, NULL));
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        big[4999] = i;
+        want += i;
+        OK(cuLaunchKernel(sum, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, big},
+                          NULL));
+    }
+    OK(cuCtxSynchronize());
+    OK(cuMemcpyDtoH(&got, p, 4));
+    ck_assert_uint_eq(got, want);
+}
+END_TEST
+
+SUITE_MAIN("softcuda driver: functions", 30,
+           versions_are_of_the_code_and_of_the_device,
+           occupancy_follows_the_rules, potential_block_size_fits,
+           available_shared_memory_can_be_used,
+           much_shared_memory_has_to_be_asked_for,
+           limits_of_device_code_are_set, launches_of_large_parameters_all_run)

@@ -1,0 +1,274 @@
+/*
+ * Lives and deaths: the device process, the program, forks, threads, limits.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+#include "tests/driver/driver_test.h"
+
+/* Device processes that serve program `owner`: their second argument. */
+static pid_t device_of(pid_t owner, int nth)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    pid_t found = 0;
+    while (!found && (entry = readdir(proc))) {
+        char path[300], line[256] = "";
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        FILE *file = fopen(path, "re");
+        if (!file)
+            continue;
+        size_t n = fread(line, 1, sizeof line - 1, file);
+        fclose(file);
+        if (n < 20 || strcmp(line, "softcuda-device") != 0)
+            continue;
+        const char *ordinal = line + strlen(line) + 1;
+        const char *program = ordinal + strlen(ordinal) + 1;
+        if (atoi(program) == owner && nth-- == 0)
+            found = atoi(entry->d_name);
+    }
+    closedir(proc);
+    return found;
+}
+
+static int is_gone_within(pid_t pid, int ms)
+{
+    for (int i = 0; i < ms; i += 10) {
+        char path[64], state = 0;
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *file = fopen(path, "re");
+        if (!file)
+            return 1;
+        int n = fscanf(file, "%*d %*s %c", &state);
+        fclose(file);
+        if (n == 1 && (state == 'Z' || state == 'X'))
+            return 1; /* dead; nobody collected it yet */
+        usleep(10000);
+    }
+    return 0;
+}
+
+START_TEST(device_killed_is_an_error_and_no_hang)
+{
+    CUdeviceptr p;
+    CUstream s;
+    CUevent e;
+    char byte = 0;
+    CUcontext ctx = begin(), other;
+    OK(cuMemAlloc(&p, 64 * MIB));
+    OK(cuStreamCreate(&s, 0));
+    OK(cuEventCreate(&e, 0));
+    pid_t device = device_of(getpid(), 0);
+    ck_assert_int_gt(device, 0);
+    for (int i = 0; i < 200; i++)
+        OK(cuMemsetD32Async(p, 1, 16 * MIB, s));
+    OK(cuEventRecord(e, s));
+    kill(device, SIGKILL);
+    WANT(CUDA_ERROR_DEVICE_UNAVAILABLE, cuStreamSynchronize(s));
+    WANT(CUDA_ERROR_DEVICE_UNAVAILABLE, cuEventSynchronize(e));
+    WANT(CUDA_ERROR_DEVICE_UNAVAILABLE, cuMemcpyHtoD(p, &byte, 1));
+    WANT(CUDA_ERROR_DEVICE_UNAVAILABLE, cuMemAlloc(&p, 1));
+    WANT(CUDA_ERROR_DEVICE_UNAVAILABLE, cuCtxSynchronize());
+    WANT(CUDA_ERROR_DEVICE_UNAVAILABLE, cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuStreamDestroy(s));
+    OK(cuCtxDestroy(ctx));
+}
+END_TEST
+
+START_TEST(other_devices_survive_a_dead_one)
+{
+    CUcontext a, b;
+    CUdeviceptr p;
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    OK(cuInit(0));
+    OK(cuCtxCreate(&a, NULL, 0, 0));
+    pid_t first = device_of(getpid(), 0);
+    OK(cuCtxCreate(&b, NULL, 0, 1));
+    kill(first, SIGKILL);
+    ck_assert(is_gone_within(first, 1000));
+    OK(cuMemAlloc(&p, 100));
+    OK(cuMemsetD8(p, 1, 100));
+    OK(cuCtxSynchronize());
+    OK(cuCtxSetCurrent(a));
+    /* An idle device is missed when its end has been noticed, not before. */
+    CUresult result = CUDA_SUCCESS;
+    for (int i = 0; i < 1000 && result == CUDA_SUCCESS; i++) {
+        usleep(1000);
+        result = cuCtxSynchronize();
+    }
+    ck_assert_int_eq(result, CUDA_ERROR_DEVICE_UNAVAILABLE);
+}
+END_TEST
+
+START_TEST(device_dies_with_a_killed_program)
+{
+    int fds[2];
+    pid_t device = 0;
+    ck_assert_int_eq(pipe(fds), 0);
+    pid_t program = fork();
+    if (program == 0) {
+        begin();
+        device = device_of(getpid(), 0);
+        if (write(fds[1], &device, sizeof device) != sizeof device)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(read(fds[0], &device, sizeof device), sizeof device);
+    ck_assert_int_gt(device, 0);
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    ck_assert(is_gone_within(device, 1000));
+}
+END_TEST
+
+START_TEST(device_is_no_child_of_the_program)
+{
+    begin();
+    errno = 0;
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+static void *begin_here(void *unused)
+{
+    (void)unused;
+    return begin();
+}
+
+START_TEST(context_outlives_the_thread_that_made_it)
+{
+    CUcontext ctx;
+    CUdeviceptr p;
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, begin_here, NULL), 0);
+    pthread_join(thread, (void **)&ctx);
+    usleep(50000);
+    OK(cuCtxSetCurrent(ctx));
+    OK(cuMemAlloc(&p, 4));
+    OK(cuMemsetD8(p, 1, 4));
+    OK(cuCtxSynchronize());
+}
+END_TEST
+
+static bool is_child;
+
+#ifdef __SANITIZE_ADDRESS__
+/* The leak check takes the allocator's locks, which a thread that the child
+ * does not have may have held when it was forked. */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void)
+{
+    return is_child;
+}
+#endif
+
+START_TEST(forked_child_is_refused_and_harmless)
+{
+    CUdeviceptr p;
+    int status, got = 0, value = 7;
+    begin();
+    OK(cuMemAlloc(&p, 4));
+    pid_t child = fork();
+    if (child == 0) {
+        is_child = true;
+        int ok = cuMemcpyHtoD(p, &value, 4) == CUDA_ERROR_NOT_INITIALIZED &&
+                 cuInit(0) == CUDA_ERROR_NOT_INITIALIZED &&
+                 cuMemFree(p) == CUDA_ERROR_NOT_INITIALIZED;
+        exit(ok ? 0 : 1); /* exit handlers included */
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    OK(cuMemcpyHtoD(p, &value, 4));
+    OK(cuMemcpyDtoH(&got, p, 4));
+    ck_assert_int_eq(got, 7);
+}
+END_TEST
+
+static void lower(int resource, rlim_t value)
+{
+    struct rlimit limit = {value, value};
+    ck_assert_int_eq(setrlimit(resource, &limit), 0);
+}
+
+static void use_all_devices(int n)
+{
+    CUcontext ctx;
+    CUdeviceptr p;
+    void *host;
+    char byte = 3;
+    OK(cuInit(0));
+    for (int i = 0; i < n; i++) {
+        OK(cuCtxCreate(&ctx, NULL, 0, i));
+        OK(cuMemAlloc(&p, MIB));
+        OK(cuMemcpyHtoD(p, &byte, 1));
+        OK(cuMemHostAlloc(&host, 65536, 0));
+        OK(cuMemcpyDtoHAsync(host, p, 65536, NULL));
+        OK(cuCtxSynchronize());
+        ck_assert_int_eq(*(char *)host, 3);
+    }
+}
+
+START_TEST(four_devices_fit_in_64_descriptors)
+{
+    setenv("SOFTCUDA_DEVICES", "4", 1);
+    lower(RLIMIT_NOFILE, 64);
+    use_all_devices(4);
+    /* most are left to the program */
+    int last = dup(0);
+    ck_assert_int_lt(last, 32);
+}
+END_TEST
+
+/* A sanitizer's shadow takes more address space than any limit of use. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIMITS_ADDRESS_SPACE 0
+#else
+#define LIMITS_ADDRESS_SPACE 1
+#endif
+
+START_TEST(small_address_space_is_enough)
+{
+    if (!LIMITS_ADDRESS_SPACE)
+        return;
+    setenv("SOFTCUDA_MEMORY", "128M", 1);
+    lower(RLIMIT_AS, (rlim_t)2 << 30);
+    use_all_devices(1);
+}
+END_TEST
+
+START_TEST(impossible_address_space_is_a_status)
+{
+    if (!LIMITS_ADDRESS_SPACE)
+        return;
+    setenv("SOFTCUDA_MEMORY", "8G", 1);
+    lower(RLIMIT_AS, (rlim_t)1 << 30);
+    WANT(CUDA_ERROR_OUT_OF_MEMORY, cuInit(0));
+}
+END_TEST
+
+START_TEST(no_locked_memory_is_needed)
+{
+    lower(RLIMIT_MEMLOCK, 65536);
+    use_all_devices(1);
+}
+END_TEST
+
+SUITE_MAIN("softcuda driver: processes", 30,
+           device_killed_is_an_error_and_no_hang,
+           other_devices_survive_a_dead_one, device_dies_with_a_killed_program,
+           device_is_no_child_of_the_program,
+           context_outlives_the_thread_that_made_it,
+           forked_child_is_refused_and_harmless,
+           four_devices_fit_in_64_descriptors, small_address_space_is_enough,
+           impossible_address_space_is_a_status, no_locked_memory_is_needed)
