@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/protocol.h"
+#include "base/protocol.h"
 #include "device/space.h"
 
 struct writer {

@@ -4,7 +4,7 @@
 #ifndef SOFTCUDA_DEVICE_FILL_H
 #define SOFTCUDA_DEVICE_FILL_H
 
-#include "device/protocol.h"
+#include "base/protocol.h"
 
 /** Set rows of elements; the driver has checked the addresses. */
 void sc_fill_run(const struct sc_command_fill *command);

@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "device/futex.h"
+#include "base/futex.h"
 #include "device/serve.h"
 #include "device/space.h"
 #include "exec/exec.h"

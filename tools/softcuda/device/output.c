@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "device/protocol.h"
+#include "base/protocol.h"
 
 void sc_output_print(void *ring, const char *text, size_t bytes)
 {

@@ -14,10 +14,10 @@
 
 #include "device/answer.h"
 #include "device/fill.h"
-#include "device/futex.h"
+#include "base/futex.h"
 #include "device/output.h"
 #include "device/space.h"
-#include "exec/aside.h"
+#include "base/aside.h"
 #include "exec/exec.h"
 
 /* Generic addresses of .shared and .local; far below any mapping. */

@@ -4,7 +4,7 @@
 #ifndef SOFTCUDA_DEVICE_SERVE_H
 #define SOFTCUDA_DEVICE_SERVE_H
 
-#include "device/protocol.h"
+#include "base/protocol.h"
 
 /**
  * Execute commands in order until the process is ended from outside.

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/protocol.h"
+#include "base/protocol.h"
 
 /**
  * Reserve the window inaccessible, before anything else can land in it.

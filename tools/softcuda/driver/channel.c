@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "device/futex.h"
+#include "base/futex.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/stats.h"

@@ -4,7 +4,7 @@
 #ifndef SOFTCUDA_DRIVER_DEVICE_H
 #define SOFTCUDA_DRIVER_DEVICE_H
 
-#include "device/ranges.h"
+#include "base/ranges.h"
 #include "driver/channel.h"
 #include "driver/engine.h"
 #include "driver/link.h"

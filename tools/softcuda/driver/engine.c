@@ -8,7 +8,7 @@
 
 #include <sys/prctl.h>
 
-#include "device/futex.h"
+#include "base/futex.h"
 
 static _Thread_local bool in_callback;
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "device/futex.h"
+#include "base/futex.h"
 
 /* The program's threads wake up some 50 us late. */
 #define SLEEP_NS 30000u

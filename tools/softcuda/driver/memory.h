@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-#include "device/ranges.h"
+#include "base/ranges.h"
 #include "driver/driver.h"
 
 struct sc_device;

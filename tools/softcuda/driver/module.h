@@ -4,7 +4,7 @@
 #ifndef SOFTCUDA_DRIVER_MODULE_H
 #define SOFTCUDA_DRIVER_MODULE_H
 
-#include "device/protocol.h"
+#include "base/protocol.h"
 #include "driver/driver.h"
 
 struct sc_kernel_stats;

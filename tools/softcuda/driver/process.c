@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device/futex.h"
+#include "base/futex.h"
 #include "driver/device.h"
 #include "driver/memory.h"
 

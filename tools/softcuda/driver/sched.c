@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/futex.h"
+#include "base/futex.h"
 #include "driver/channel.h"
 #include "driver/context.h"
 #include "driver/device.h"

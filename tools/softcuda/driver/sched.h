@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "device/protocol.h"
+#include "base/protocol.h"
 #include "driver/copy.h"
 #include "driver/driver.h"
 

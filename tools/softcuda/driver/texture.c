@@ -1,14 +1,14 @@
 /*
  * Owns: texture and surface objects: what the program described, checked, as
  * a descriptor in device memory whose address is the handle.
- * Does not own: the descriptor's meaning (device/texture.h), fetches (exec/).
+ * Does not own: the descriptor's meaning (base/texture.h), fetches (exec/).
  * Lock: `lock`, rank 4, for the list.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "device/texture.h"
+#include "base/texture.h"
 #include "driver/array.h"
 #include "driver/context.h"
 #include "driver/device.h"

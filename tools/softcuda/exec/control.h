@@ -141,7 +141,7 @@ SC_DECLARE_OP(sc_op_copy);
 SC_DECLARE_OP(sc_op_alloca); /* d: .local address, a: bytes, flags: alignment */
 SC_DECLARE_OP(sc_op_stack_restore); /* a: what the stack's end was */
 
-/* ---- video.c ---- a, b, c; imm: struct sc_video of exec/video.h */
+/* ---- video.c ---- a, b, c; imm: struct sc_video of ptx/video.h */
 SC_DECLARE_OP(sc_op_video);
 
 #endif

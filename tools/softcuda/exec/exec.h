@@ -74,7 +74,7 @@ struct sc_variable_info {
     uint64_t address;
     uint64_t bytes;
     bool is_const, is_managed;
-    /* .texref, .surfref: the variable holds a handle (device/texture.h), which
+    /* .texref, .surfref: the variable holds a handle (base/texture.h), which
      * the driver stores; 0 = none bound */
     bool is_texture, is_surface;
 };

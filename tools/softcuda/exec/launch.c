@@ -10,7 +10,7 @@
  */
 #include "exec/launch.h"
 
-#include "device/futex.h"
+#include "base/futex.h"
 #include "exec/pool.h"
 
 #include <pthread.h>

@@ -1,10 +1,10 @@
 /*
- * Decodes video instructions; see exec/lower.h and exec/video.h.
+ * Decodes video instructions; see exec/lower.h and ptx/video.h.
  *
  * Lock: none.
  */
 #include "exec/lower.h"
-#include "exec/video_form.h"
+#include "ptx/video_form.h"
 
 #include <string.h>
 

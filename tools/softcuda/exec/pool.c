@@ -9,8 +9,8 @@
  */
 #include "exec/pool.h"
 
-#include "device/futex.h"
-#include "exec/aside.h"
+#include "base/futex.h"
+#include "base/aside.h"
 #include "exec/processors.h"
 
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #ifndef SOFTCUDA_EXEC_TEXEL_H
 #define SOFTCUDA_EXEC_TEXEL_H
 
-#include "device/texture.h"
+#include "base/texture.h"
 #include "exec/half.h"
 #include "exec/texture.h"
 

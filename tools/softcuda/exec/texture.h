@@ -1,7 +1,7 @@
 /*
  * Textures and surfaces: what a fetch computes, apart from who asks.
  *
- * Reads descriptors (device/texture.h) and texels from device memory; checks
+ * Reads descriptors (base/texture.h) and texels from device memory; checks
  * both against the window. A hole in the window faults, which the caller's
  * fault handler sees. Lock: none.
  */

@@ -1,10 +1,10 @@
 /*
- * Video instructions, lane after lane; see exec/video.h.
+ * Video instructions, lane after lane; see ptx/video.h.
  *
  * Intermediate results have the 33 and 34 bits that PTX gives them.
  * Lock: none.
  */
-#include "exec/video.h"
+#include "ptx/video.h"
 #include "exec/control.h"
 
 #include <string.h>

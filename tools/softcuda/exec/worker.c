@@ -5,7 +5,7 @@
  */
 #include "exec/worker.h"
 
-#include "device/futex.h"
+#include "base/futex.h"
 
 #include <fenv.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * The interpreter has checked types and selectors. Lock: none.
  */
 #include "native/alu_find.h"
-#include "exec/video_form.h"
+#include "ptx/video_form.h"
 
 static unsigned take_compare(struct sc_alu_find *find)
 {

@@ -6,7 +6,7 @@
  */
 #include "native/build.h"
 
-#include "exec/aside.h"
+#include "base/aside.h"
 #include "native/build_cc.h"
 #include "native/build_keep.h"
 

@@ -3,7 +3,7 @@
  * refused.  What a fetch makes of them is the business of other suites.
  */
 #include "tests/driver/driver_test.h"
-#include "device/texture.h"
+#include "base/texture.h"
 
 static CUarray make(CUarray_format format, unsigned channels, size_t width,
                     size_t height, size_t depth, unsigned flags)

@@ -7,7 +7,7 @@
 #ifndef TESTS_SOFTCUDA_PTX_TEXTURE_CASE_H
 #define TESTS_SOFTCUDA_PTX_TEXTURE_CASE_H
 
-#include "device/texture.h"
+#include "base/texture.h"
 #include "device.h"
 
 /* CUarray_format and CUaddress_mode, whose values descriptors hold. */

@@ -4,10 +4,10 @@
  *
  * Owns no state. Nothing here is for signal handlers. Lock: none.
  */
-#ifndef SOFTCUDA_EXEC_VIDEO_FORM_H
-#define SOFTCUDA_EXEC_VIDEO_FORM_H
+#ifndef SOFTCUDA_PTX_VIDEO_FORM_H
+#define SOFTCUDA_PTX_VIDEO_FORM_H
 
-#include "exec/video.h"
+#include "ptx/video.h"
 #include "ptx/ir.h"
 
 struct sc_video_form {

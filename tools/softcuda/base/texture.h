@@ -5,8 +5,8 @@
  * driver allocates and uploads it, kernels read it. Texels lie row after row:
  * (x, y, z or layer) at base + x * texel bytes + y * pitch + z * slice.
  */
-#ifndef SOFTCUDA_DEVICE_TEXTURE_H
-#define SOFTCUDA_DEVICE_TEXTURE_H
+#ifndef SOFTCUDA_BASE_TEXTURE_H
+#define SOFTCUDA_BASE_TEXTURE_H
 
 #include <stdint.h>
 

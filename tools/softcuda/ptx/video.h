@@ -4,8 +4,8 @@
  *
  * What an instruction does fits the imm of one op. Lock: none.
  */
-#ifndef SOFTCUDA_EXEC_VIDEO_H
-#define SOFTCUDA_EXEC_VIDEO_H
+#ifndef SOFTCUDA_PTX_VIDEO_H
+#define SOFTCUDA_PTX_VIDEO_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * Futex wait and wake on a word of shared memory.  No state, no lock.
  */
-#ifndef SOFTCUDA_DEVICE_FUTEX_H
-#define SOFTCUDA_DEVICE_FUTEX_H
+#ifndef SOFTCUDA_BASE_FUTEX_H
+#define SOFTCUDA_BASE_FUTEX_H
 
 #include <limits.h>
 #include <linux/futex.h>

@@ -1,12 +1,12 @@
 /*
- * Owns: the processors the process started with; see exec/aside.h.
+ * Owns: the processors the process started with; see base/aside.h.
  * Lock: none; they are written once.
  */
-#include "exec/aside.h"
+#include "base/aside.h"
 
 #include <sched.h>
 
-#include "device/futex.h"
+#include "base/futex.h"
 
 #define LEAST_NS 2000000u /* between two moves of a thread */
 

@@ -2,7 +2,7 @@
  * Owns: first-fit bookkeeping of free ranges in a sorted array.
  * Does not own: a lock (the owner's), or what the numbers mean.
  */
-#include "device/ranges.h"
+#include "base/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * A set of free ranges of numbers: addresses, file offsets, bytes of a slab.
  */
-#ifndef SOFTCUDA_DEVICE_RANGES_H
-#define SOFTCUDA_DEVICE_RANGES_H
+#ifndef SOFTCUDA_BASE_RANGES_H
+#define SOFTCUDA_BASE_RANGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

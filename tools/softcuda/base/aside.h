@@ -4,8 +4,8 @@
  * A scheduler that wakes a thread where it slept last may have two of them take
  * turns on one processor, wake after wake, beside an idle one.
  */
-#ifndef SOFTCUDA_EXEC_ASIDE_H
-#define SOFTCUDA_EXEC_ASIDE_H
+#ifndef SOFTCUDA_BASE_ASIDE_H
+#define SOFTCUDA_BASE_ASIDE_H
 
 #include <stdbool.h>
 

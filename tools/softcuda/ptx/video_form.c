@@ -1,8 +1,8 @@
 /*
  * Which instructions video instructions are, and what their selectors say; see
- * exec/video_form.h. Lock: none.
+ * ptx/video_form.h. Lock: none.
  */
-#include "exec/video_form.h"
+#include "ptx/video_form.h"
 
 #include <stddef.h>
 

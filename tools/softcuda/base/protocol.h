@@ -11,8 +11,8 @@
  * the counter again (both sequentially consistent) before the futex wait;
  * the producer stores the counter, then looks at the flag.
  */
-#ifndef SOFTCUDA_DEVICE_PROTOCOL_H
-#define SOFTCUDA_DEVICE_PROTOCOL_H
+#ifndef SOFTCUDA_BASE_PROTOCOL_H
+#define SOFTCUDA_BASE_PROTOCOL_H
 
 #include <stdatomic.h>
 #include <stdint.h>
