@@ -15,6 +15,18 @@ import re
 MOST_LINES = 800
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
+# The folders of softcuda, which is a project of its own, bottom up.
+SOFTCUDA = {
+    'base': [],
+    'ptx': [],
+    'native': ['base', 'ptx'],
+    'exec': ['base', 'ptx', 'native'],
+    'device': ['base', 'native', 'exec'],
+    'include': [],
+    'driver': ['base', 'include'],
+    'cudart': ['include'],
+    'tests': ['base', 'ptx', 'native', 'exec', 'cudart'],
+}
 # Layer (longest matching folder wins) -> layers it may include besides itself
 # and adsm.h, which stands alone and is everybody's.
 CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
@@ -33,18 +45,21 @@ TABLE = {
     'interpose': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'libadsm/mm',
                   'libadsm/sched', 'libadsm'],
     'tools': ['libadsm/base'],
-    'tools/softcuda': [],
     # adsm-info shows what the layers below decided, and the list of hooks.
     'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
                         'interpose'],
+    'tools/softcuda': [],
+    **{f'tools/softcuda/{row}': [f'tools/softcuda/{name}' for name in below]
+       for row, below in SOFTCUDA.items()},
 }
 # Folders whose files may include anything: they look at every layer.
-FREE = ['tests', 'bench', 'tools/softcuda/tests']
+FREE = ['tests', 'bench']
 # Here every include starts with its layer, whatever folder it is in.
 LAYER_NAMED = ['libadsm', 'protocols', 'interpose']
 # What an include is relative to, besides the including file's own folder.
 SEARCH = ['.', 'libadsm']
-SEARCH_SOFTCUDA = ['tools/softcuda', 'tools/softcuda/include']
+SEARCH_SOFTCUDA = ['tools/softcuda', 'tools/softcuda/include',
+                   'tools/softcuda/tests']
 
 
 def layer_of(name):
@@ -79,7 +94,7 @@ def check_include(root, name, bracket, header):
     path = find(root, name, header)
     if bracket == '<':
         own = '/' in header and any((root / place / header).is_file()
-                                    for place in SEARCH)
+                                    for place in SEARCH + SEARCH_SOFTCUDA[:1])
         return f'<{header}> is ours: use quotes' if own else None
     if path is None:
         return f'"{header}" is no file of this tree'
@@ -87,7 +102,7 @@ def check_include(root, name, bracket, header):
             os.path.dirname(path) != 'libadsm':
         return f'"{header}" does not name its layer'
     target = layer_of(path)
-    if path == 'libadsm/adsm.h' and layer != 'tools/softcuda':
+    if path == 'libadsm/adsm.h' and not under(name, ['tools/softcuda']):
         return None
     if target not in [layer] + TABLE[layer]:
         return f'"{header}": {layer} may not include {target}'
@@ -96,7 +111,7 @@ def check_include(root, name, bracket, header):
 
 def sources(root):
     """All C files of the tree, as sorted relative names."""
-    rooms = sorted({row.split('/')[0] for row in [*TABLE, *FREE]})
+    rooms = sorted({row.split('/')[0] for row in TABLE} | set(FREE))
     return sorted(path.relative_to(root).as_posix()
                   for room in rooms for path in (root / room).rglob('*')
                   if path.suffix in ('.c', '.h', '.def', '.cu', '.S')

@@ -37,6 +37,16 @@ class Tree(unittest.TestCase):
         self.assertTrue(any(name.startswith('tests/') for name in seen))
 
 
+    def test_table_has_no_cycle(self):
+        below = {row: set(names) - {row} for row, names in layout.TABLE.items()}
+        while below:
+            bottom = {row for row, names in below.items()
+                      if not names & below.keys()}
+            self.assertTrue(bottom, f'rows of a cycle: {sorted(below)}')
+            for row in bottom:
+                del below[row]
+
+
 class Planted(unittest.TestCase):
     def one(self, files, words):
         found = planted(files)
@@ -57,6 +67,25 @@ class Planted(unittest.TestCase):
         self.one({'tools/softcuda/driver/api.c':
                   '#include "../../../libadsm/adsm.h"\n',
                   'libadsm/adsm.h': ''}, 'may not include libadsm')
+
+    def test_softcuda_native_includes_exec_found(self):
+        self.one({'tools/softcuda/native/value.c': '#include "exec/exec.h"\n',
+                  'tools/softcuda/exec/exec.h': ''},
+                 'softcuda/native may not include tools/softcuda/exec')
+
+    def test_softcuda_driver_includes_device_found(self):
+        self.one({'tools/softcuda/driver/link.c': '#include "device/x.h"\n',
+                  'tools/softcuda/device/x.h': ''},
+                 'softcuda/driver may not include tools/softcuda/device')
+
+    def test_softcuda_tests_include_libadsm_tests_found(self):
+        self.one({'tools/softcuda/tests/driver/test_x.c':
+                  '#include "common/no_handler.h"\n',
+                  'tests/common/no_handler.h': ''}, 'no file of this tree')
+
+    def test_softcuda_header_in_brackets_found(self):
+        self.one({'tools/softcuda/driver/link.c': '#include <exec/exec.h>\n',
+                  'tools/softcuda/exec/exec.h': ''}, 'use quotes')
 
     def test_tool_includes_mm_found(self):
         self.one({'tools/adsm-run/main.c': '#include "mm/object.h"\n',
@@ -100,7 +129,7 @@ class Planted(unittest.TestCase):
             'interpose/hook.h': '\n' * 800,
             'tools/adsm-run/main.c': '#include "args.h"\n',
             'tools/adsm-run/args.h': '#include "base/log.h"\n',
-            'tools/softcuda/driver/api.c': '#include "ptx/lex.h"\n',
+            'tools/softcuda/exec/lower.c': '#include "ptx/lex.h"\n',
             'tools/softcuda/ptx/lex.h': '',
             'tests/mm/test_x.c': '#include "libadsm/mm/object.h"\n',
         }), [])

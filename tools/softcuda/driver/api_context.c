@@ -8,7 +8,7 @@
 #include "driver/memory.h"
 #include "driver/output.h"
 #include "driver/sched.h"
-#include "exec/exec.h"
+#include "base/kernel.h"
 
 #include "driver/entry.h"
 

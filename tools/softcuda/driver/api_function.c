@@ -7,7 +7,7 @@
 #include "driver/entry.h"
 #include "driver/handle.h"
 #include "driver/module.h"
-#include "exec/exec.h"
+#include "base/kernel.h"
 
 static CUfunction as_function(CUkernel kernel)
 {

@@ -14,7 +14,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/stats.h"
-#include "exec/exec.h"
+#include "base/kernel.h"
 
 /* At most so many results are left uncollected. */
 #define COLLECT_EVERY 64u

@@ -13,7 +13,7 @@
 #include "driver/module.h"
 #include "driver/output.h"
 #include "driver/stream.h"
-#include "exec/exec.h"
+#include "base/kernel.h"
 
 static CUresult check_shape(const struct sc_shape *s, const struct CUfunc_st *f)
 {

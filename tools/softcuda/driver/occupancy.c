@@ -6,7 +6,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/module.h"
-#include "exec/exec.h"
+#include "base/kernel.h"
 
 #define WARP             32u
 #define SM_THREADS       2048u

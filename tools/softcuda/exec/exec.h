@@ -13,18 +13,11 @@
 #ifndef SOFTCUDA_EXEC_EXEC_H
 #define SOFTCUDA_EXEC_EXEC_H
 
+#include "base/kernel.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/** Bytes of generic address space that stand for .shared and for .local. */
-#define SC_SHARED_WINDOW (16u << 20)
-#define SC_LOCAL_WINDOW  (16u << 20)
-
-/** Largest CTA, and the most shared memory one CTA may use (static + dynamic,
- *  the opt-in limit of sm_90). */
-#define SC_MAX_CTA_THREADS  1024u
-#define SC_MAX_SHARED_BYTES (227u << 10)
 
 /**
  * One window of virtual addresses that holds everything a kernel may touch.
@@ -77,21 +70,6 @@ struct sc_variable_info {
     /* .texref, .surfref: the variable holds a handle (base/texture.h), which
      * the driver stores; 0 = none bound */
     bool is_texture, is_surface;
-};
-
-enum sc_exec_status {
-    SC_EXEC_OK,
-    SC_EXEC_INVALID_PTX,         /* text is no PTX; see the log */
-    SC_EXEC_UNSUPPORTED,         /* PTX this machine refuses; see the log */
-    SC_EXEC_NO_MEMORY,           /* host or device memory ran out */
-    SC_EXEC_BAD_LAUNCH,          /* grid, block, shared or parameter size */
-    SC_EXEC_ILLEGAL_ADDRESS,     /* outside the window, or a hole in it */
-    SC_EXEC_MISALIGNED,          /* address not a multiple of the access size */
-    SC_EXEC_ILLEGAL_INSTRUCTION, /* e.g. brx.idx past its table */
-    SC_EXEC_TRAP,                /* the kernel executed trap */
-    SC_EXEC_TIMEOUT,             /* cancelled, or a barrier that cannot open */
-    SC_EXEC_ASSERT,              /* a device-side assert failed */
-    SC_EXEC_STACK_OVERFLOW,      /* calls deeper than a thread's stack */
 };
 
 struct sc_module;
@@ -198,13 +176,6 @@ bool sc_exec_init(int workers);
 
 /** Stop the pool and restore the signal handlers. Thread: one at a time. */
 void sc_exec_fini(void);
-
-/** Limits of device code, as cuCtxSetLimit has them; for all devices' later
- *  launches, the heap's until a module that allocates is loaded. */
-enum sc_exec_limit {
-    SC_LIMIT_STACK, /* bytes a thread's calls may take; default 32 KiB */
-    SC_LIMIT_HEAP,  /* bytes of device malloc; default 8 MiB */
-};
 
 /**
  * Set a limit.

@@ -115,10 +115,6 @@ struct sc_cta {
     struct sc_exec_fault fault;
 };
 
-/** Where kernel parameters appear among generic addresses: behind .local. */
-#define SC_PARAM_WINDOW 65536u
-#define SC_LOCAL_USABLE (SC_LOCAL_WINDOW - SC_PARAM_WINDOW)
-
 /** What to put in a slot before a kernel or a CTA starts. */
 enum sc_fill_kind { SC_FILL_VALUE, SC_FILL_PARAM, SC_FILL_SPECIAL };
 

@@ -10,6 +10,7 @@
 
 #include "exec/machine.h"
 #include "ptx/ir.h"
+#include "ptx/round.h"
 
 enum sc_alu {
 #define X(kind) SC_ALU_##kind,
@@ -17,16 +18,6 @@ enum sc_alu {
 #undef X
     SC_ALU_COUNT
 };
-
-/* Flags of the slow floating point forms (kind_x) and of cvt. */
-enum sc_round { SC_RN, SC_RZ, SC_RM, SC_RP, SC_RNA };
-#define SC_FLAG_ROUND 7u /* mask: enum sc_round */
-#define SC_FLAG_FTZ   8u
-#define SC_FLAG_SAT   16u
-#define SC_FLAG_INT   32u /* round to an integral value first */
-#define SC_FLAG_RELU  64u
-#define SC_FLAG_ABS   128u /* min/max: .xorsign.abs */
-#define SC_FLAG_NAN   256u
 
 /** One set of handlers; every look-up returns NULL for "no such form". */
 struct sc_isa {

@@ -5,7 +5,7 @@
  * the result into a register that may be wider. Lock: none.
  */
 #include "native/alu_find.h"
-#include "exec/ops.h"
+#include "ptx/round.h"
 
 #include <inttypes.h>
 #include <stdio.h>

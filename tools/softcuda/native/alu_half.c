@@ -4,7 +4,7 @@
  * Lock: none.
  */
 #include "native/alu_find.h"
-#include "exec/ops.h"
+#include "ptx/round.h"
 
 #include <stdio.h>
 #include <string.h>

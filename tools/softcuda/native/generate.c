@@ -7,8 +7,7 @@
  */
 #include "native/emit.h"
 
-#include "exec/exec.h"
-#include "exec/machine.h"
+#include "base/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,6 @@
  */
 #include "native/emit.h"
 
-#include "exec/machine.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
