@@ -1,7 +1,7 @@
 /*
  * Runs of bytes that go over several rows of an array.
  */
-#include "tests/softcuda/cudart/cudart_test.h"
+#include "tests/cudart/cudart_test.h"
 
 enum { WIDTH = 12, HEIGHT = 9, ROW = WIDTH * 4, ALL = ROW * HEIGHT };
 

@@ -1,7 +1,7 @@
 /*
  * Nodes of graphs that allocate and free memory, made and captured.
  */
-#include "tests/softcuda/driver/driver_test.h"
+#include "tests/driver/driver_test.h"
 
 enum { N = 1 << 20, BYTES = N * 4 };
 
