@@ -34,6 +34,9 @@ static FAULT_TLS volatile struct {
     uint64_t closings;
 } fault_last;
 
+/* Set before an engine is installed, and not changed afterwards. */
+static const struct adsm_fault_program *fault_program;
+
 static const struct adsm_fault_engine *const fault_engines[] = {
     [ADSM_OPT_FAULT_ENGINE_SIGSEGV] = &adsm_fault_sigsegv,
 };
@@ -56,6 +59,8 @@ adsm_status_t adsm_fault_init(adsm_fault_fn fn)
         atomic_store_explicit(&fault_engine_in_use, engine,
                               memory_order_release);
     fault_installing = false;
+    if (status == ADSM_OK && fault_program != NULL)
+        fault_program->begins();
     return status;
 }
 
@@ -84,6 +89,16 @@ bool adsm_fault_is_installed(void)
 bool adsm_fault_keeps_action(void)
 {
     return adsm_fault_is_installed() && !fault_installing;
+}
+
+void adsm_fault_set_program(const struct adsm_fault_program *program)
+{
+    fault_program = program;
+}
+
+bool adsm_fault_is_kept(const siginfo_t *sent)
+{
+    return fault_program != NULL && fault_program->keeps(sent);
 }
 
 void adsm_fault_set_owner(adsm_fault_owns_fn owns)

@@ -58,6 +58,23 @@ void adsm_fault_fini(void);
 /** Is an engine installed? Signal: any handler. */
 bool adsm_fault_is_installed(void);
 
+/** How a program that runs preloaded sees SIGSEGV. */
+struct adsm_fault_program {
+    /** An engine was installed: from now on SIGSEGV must not be blocked. */
+    void (*begins)(void);
+    /** Keep a SIGSEGV that a process sent, because the program has the signal
+     *  blocked in this thread. Return: true when kept. Signal: fault path */
+    bool (*keeps)(const siginfo_t *sent);
+};
+
+/**
+ * Say how; before an engine is installed.
+ *
+ * @program  stays in use
+ * Thread: one. Signal: never
+ */
+void adsm_fault_set_program(const struct adsm_fault_program *program);
+
 /**
  * Name the predicate that tells shared addresses, so that a fault on one
  * inside the driver is reported instead of waiting for ever for the driver's

@@ -2,7 +2,7 @@
  * The application's own SIGSEGV action, and handing signals to it.
  *
  * Owns that action. What the kernel does on delivery is done here instead: the
- * mask, SA_RESETHAND, SA_SIGINFO, the default action. The kernel itself does
+ * mask, SA_RESETHAND, the default action. The kernel itself does
  * SA_ONSTACK and SA_RESTART, because the engine's kernel action takes these
  * flags over. One thing differs on purpose: SIGSEGV is never blocked, since a
  * handler of the application may touch shared memory too.
@@ -127,8 +127,10 @@ static void chain_default(siginfo_t *info, ucontext_t *context)
 void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context)
 {
     int saved_errno = errno;
-    struct sigaction action = chain_take_action();
     bool is_sent = info->si_code <= 0; /* by kill() and the like: no fault */
+    if (is_sent && adsm_fault_is_kept(info))
+        return;
+    struct sigaction action = chain_take_action();
     if (!chain_has_handler(&action)) {
         if (!(is_sent && action.sa_handler == SIG_IGN))
             chain_default(info, context);
@@ -139,8 +141,6 @@ void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context)
         (chain_set_of(&context->uc_sigmask) | chain_set_of(&action.sa_mask)) &
         ~KERNEL_BIT(SIGSEGV));
     errno = saved_errno;
-    if (action.sa_flags & SA_SIGINFO)
-        action.sa_sigaction(signal, info, context);
-    else
-        action.sa_handler(signal);
+    /* One without SA_SIGINFO gets them as well, as from the kernel. */
+    action.sa_sigaction(signal, info, context);
 }

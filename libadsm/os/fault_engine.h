@@ -67,6 +67,10 @@ ADSM_MUST_CHECK adsm_status_t adsm_fault_stack_init(void);
  */
 bool adsm_fault_keeps_action(void);
 
+/** Does the program have the signal `sent` by a process blocked, so that it is
+ *  kept for it? Signal: fault path. */
+bool adsm_fault_is_kept(const siginfo_t *sent);
+
 /** Engine in use; NULL for none. Signal: any handler. */
 const struct adsm_fault_engine *adsm_fault_engine(void);
 
