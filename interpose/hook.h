@@ -20,12 +20,19 @@
 #include "mm/pin.h"
 #include "mm/turn.h"
 
+#include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <threads.h>
+#include <ucontext.h>
 
 /* glibc has macros of these names where it optimises. */
 #undef fread_unlocked

@@ -1,0 +1,147 @@
+/*
+ * Threads that had SIGSEGV blocked when the runtime came into use.
+ *
+ * Each of them gets a signal whose handler changes the mask that it returns
+ * to. The signal is the one of the C library that a program cannot block
+ * (SIGSETXID): it is borrowed for that time, and what the library sends with
+ * it is passed on. A system call in which such a thread waits can end with
+ * EINTR, which is the price. A thread started meanwhile inherits its mask, so
+ * all are looked at again until none is left.
+ */
+#include "interpose/mask.h"
+#include "base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIGNAL = 33, ROUNDS_MOST = 2000, PAUSE_NS = 500000, ASKED_MOST = 1024 };
+
+/* As the kernel has it. */
+struct kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static struct kernel_action library; /* the C library's action for SIGNAL */
+
+static int action_swap(int number, const struct kernel_action *action,
+                       struct kernel_action *before)
+{
+    return (int)syscall(SYS_rt_sigaction, number, action, before,
+                        sizeof action->mask);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    uint64_t *mask = mask_word(&((ucontext_t *)context)->uc_sigmask);
+    if (info->si_code == SI_QUEUE && info->si_ptr == &library) {
+        if (*mask & MASK_SEGV)
+            mask_thread.blocked = true;
+        *mask &= ~MASK_SEGV;
+    } else if ((uintptr_t)library.handler > 1) {
+        library.handler(number, info, context);
+    }
+}
+
+static bool is_blocked(const char *tid)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/status", tid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t got = read(file, text, sizeof text - 1);
+    close(file);
+    text[got > 0 ? got : 0] = '\0';
+    const char *line = strstr(text, "SigBlk:");
+    return line && strtoull(line + 7, NULL, 16) & MASK_SEGV;
+}
+
+static void ask(int tid)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    info.si_signo = SIGNAL;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_ptr = &library;
+    syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGNAL, &info);
+}
+
+struct asked {
+    int count;
+    int tids[ASKED_MOST];
+};
+
+static bool is_asked(const struct asked *asked, int tid)
+{
+    for (int i = 0; i < asked->count; i++)
+        if (asked->tids[i] == tid)
+            return true;
+    return false;
+}
+
+/* Ask each thread that has the signal blocked, once. Return: how many have. */
+static int ask_all(struct asked *asked)
+{
+    int found = 0, self = (int)syscall(SYS_gettid);
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks && (task = readdir(tasks)) != NULL;) {
+        int tid = atoi(task->d_name);
+        if (tid <= 0 || tid == self || !is_blocked(task->d_name))
+            continue;
+        found++;
+        if (is_asked(asked, tid) || asked->count == ASKED_MOST)
+            continue;
+        asked->tids[asked->count++] = tid;
+        ask(tid);
+    }
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
+/* Ours in the place of the library's; flags and way back as SIGSEGV has them,
+ * which was installed a moment ago. */
+static bool borrow(void)
+{
+    struct kernel_action ours;
+    if (action_swap(SIGSEGV, NULL, &ours) != 0)
+        return false;
+    ours.handler = on_signal;
+    ours.flags = (ours.flags & ~(unsigned long)SA_ONSTACK) | SA_RESTART;
+    ours.mask = ~UINT64_C(0);
+    return action_swap(SIGNAL, &ours, &library) == 0;
+}
+
+static void give_back(void)
+{
+    struct kernel_action now;
+    if (action_swap(SIGNAL, NULL, &now) == 0 && now.handler == on_signal)
+        action_swap(SIGNAL, &library, NULL);
+}
+
+void mask_open_others(void)
+{
+    static const struct timespec pause = {0, PAUSE_NS};
+    struct asked asked = {0};
+    if (!borrow())
+        return;
+    int rounds = 0;
+    while (ask_all(&asked) && rounds++ < ROUNDS_MOST)
+        nanosleep(&pause, NULL);
+    /* Without its handler a signal that comes late would end the process. */
+    if (rounds > ROUNDS_MOST)
+        adsm_log(ADSM_LOG_WARN, "a thread with every signal blocked does not "
+                                "answer: it must not touch shared memory");
+    else
+        give_back();
+}

@@ -1,0 +1,102 @@
+/*
+ * New threads: they believe of SIGSEGV what their maker did, or what the
+ * attributes say.
+ *
+ * The C library gives a thread its mask by a call that nobody can stand
+ * before, so the thread begins here.
+ */
+#include "interpose/mask.h"
+#include "os/real.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <threads.h>
+
+struct start {
+    void *(*run)(void *);
+    int (*run_c11)(void *);
+    void *arg;
+    bool blocked;
+};
+
+static struct start *prepare(void *arg, bool blocked)
+{
+    struct start *start = calloc(1, sizeof *start);
+    if (start) {
+        start->arg = arg;
+        start->blocked = blocked;
+    }
+    return start;
+}
+
+static struct start begin(struct start *given)
+{
+    struct start start = *given;
+    free(given);
+    mask_thread.blocked = start.blocked;
+    mask_adopt();
+    return start;
+}
+
+static void *run(void *given)
+{
+    struct start start = begin(given);
+    return start.run(start.arg);
+}
+
+static int run_c11(void *given)
+{
+    struct start start = begin(given);
+    return start.run_c11(start.arg);
+}
+
+/* Do the attributes bring a mask? Then the kernel has it. */
+static bool has_mask(const pthread_attr_t *attr)
+{
+    sigset_t set;
+    int (*get)(const pthread_attr_t *, sigset_t *) =
+        attr ? adsm_real_lookup("pthread_attr_getsigmask_np", NULL) : NULL;
+    return get && get(attr, &set) == 0;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                   void *(*function)(void *), void *arg)
+{
+    if (!mask_is_seen()) {
+        int failed = HOOK_REAL(pthread_create)(thread, attr, function, arg);
+        if (mask_is_seen()) /* it came into use meanwhile */
+            mask_open_others();
+        return failed;
+    }
+    struct start *start = prepare(arg, mask_thread.blocked && !has_mask(attr));
+    if (!start)
+        return EAGAIN;
+    start->run = function;
+    /* libc stores it while every signal is blocked, in some versions. */
+    pthread_t made;
+    bool plain = hook_is_plain(thread, sizeof *thread);
+    int failed =
+        HOOK_REAL(pthread_create)(plain ? thread : &made, attr, run, start);
+    if (failed)
+        free(start);
+    else if (!plain)
+        *thread = made;
+    return failed;
+}
+
+int thrd_create(thrd_t *thread, thrd_start_t function, void *arg)
+{
+    if (!mask_is_seen())
+        return HOOK_REAL(thrd_create)(thread, function, arg);
+    struct start *start = prepare(arg, mask_thread.blocked);
+    if (!start)
+        return thrd_nomem;
+    start->run_c11 = function;
+    thrd_t made;
+    int result = HOOK_REAL(thrd_create)(&made, run_c11, start);
+    if (result == thrd_success)
+        *thread = made;
+    else
+        free(start);
+    return result;
+}
