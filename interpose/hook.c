@@ -20,7 +20,7 @@ _Thread_local int hook_depth;
 _Thread_local int hook_cancel;
 
 static const struct adsm_hook infos[] = {
-#define ADSM_HOOK_LOADER(name)                {#name, "loader", NULL, 0, 0},
+#define ADSM_HOOK_STUB(name, family)          {#name, family, NULL, 0, 0},
 #define ADSM_HOOK_LIBC(returns, name, params) {#name, "libc", NULL, 0, 0},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     {#name, "cuda", api, since, flags},
@@ -30,7 +30,7 @@ static const struct adsm_hook infos[] = {
 enum { HOOKS = sizeof infos / sizeof *infos };
 
 static const struct hook_link links[HOOKS] = {
-#define ADSM_HOOK_LOADER(name) {name, (void **)&hook_next_##name, false},
+#define ADSM_HOOK_STUB(name, family) {name, (void **)&hook_next_##name, false},
 #define ADSM_HOOK_LIBC(returns, name, params)                                  \
     {name, (void **)&hook_real.name, false},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \

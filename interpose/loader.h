@@ -1,19 +1,23 @@
 /*
- * dlsym and dlvsym: answered here for hooked names, else by the real ones.
+ * Functions that must not have one of ours between them and their caller.
  *
- * The exported functions are assembly (hook_loader.S): they ask
- * hook_loader_answer and, without an answer, jump to the real function with
- * the caller's own return address on the stack, which is how it knows who
- * asks for RTLD_NEXT.
+ * The exported functions are assembly (hook_stub.S): they ask
+ * hook_<name>_answer and, without an answer, jump to the real function with
+ * the caller's own return address on the stack. dlsym and dlvsym tell by it
+ * who asks for RTLD_NEXT; getcontext and sigsetjmp return there once more.
  */
 #ifndef INTERPOSE_LOADER_H
 #define INTERPOSE_LOADER_H
 
+#include <setjmp.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 /** The real functions; read by the assembly. */
 extern void *(*hook_next_dlsym)(void *, const char *);
 extern void *(*hook_next_dlvsym)(void *, const char *, const char *);
+extern int (*hook_next_getcontext)(ucontext_t *);
+extern int (*hook_next___sigsetjmp)(struct __jmp_buf_tag *, int);
 
 /** Two registers: what to return, and whether to return it. */
 struct hook_answer {
@@ -27,5 +31,11 @@ struct hook_answer hook_dlsym_answer(void *handle, const char *name);
 /** Answer to dlvsym. Called from assembly. */
 struct hook_answer hook_dlvsym_answer(void *handle, const char *name,
                                       const char *version);
+
+/** Notes beside the mask that getcontext and sigsetjmp save (jump.c): never an
+ *  answer. Called from assembly. */
+struct hook_answer hook_getcontext_answer(ucontext_t *context);
+struct hook_answer hook___sigsetjmp_answer(struct __jmp_buf_tag *buffer,
+                                           long saves_mask);
 
 #endif

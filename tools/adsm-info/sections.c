@@ -107,7 +107,7 @@ static const struct hook {
     const char *name, *kind;
     int since; /* CUDA version, 1000 * major + 10 * minor; 0 for others */
 } hooks[] = {
-#define ADSM_HOOK_LOADER(name)                {#name, "loader", 0},
+#define ADSM_HOOK_STUB(name, family)          {#name, family, 0},
 #define ADSM_HOOK_LIBC(returns, name, params) {#name, "libc", 0},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     {#name, "CUDA driver", since},

@@ -1,6 +1,6 @@
 /*
- * dlsym and dlvsym as stubs: ask hook_*_answer, and without an answer jump to
- * the real function so that it sees the caller's return address (RTLD_NEXT).
+ * Stubs: ask hook_*_answer, and without an answer jump to the real function so
+ * that it sees the caller's return address (see interpose/loader.h).
  */
 #if defined(__x86_64__)
 
@@ -69,15 +69,18 @@
 .endm
 
 #else
-#error "dlsym stub: x86-64 and aarch64 only"
+#error "stubs: x86-64 and aarch64 only"
 #endif
 
+    .irp name, dlsym, dlvsym, getcontext, __sigsetjmp
+    .hidden hook_next_\name
+    .hidden hook_\name\()_answer
+    .endr
+
     .text
-    .hidden hook_next_dlsym
-    .hidden hook_next_dlvsym
-    .hidden hook_dlsym_answer
-    .hidden hook_dlvsym_answer
     STUB dlsym
     STUB dlvsym
+    STUB getcontext
+    STUB __sigsetjmp
 
     .section .note.GNU-stack, "", %progbits
