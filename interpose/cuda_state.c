@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
 #include "interpose/cuda_module.h"
+#include "interpose/mask.h"
 #include "libadsm/init.h"
 #include "mm/heap.h"
 
@@ -25,6 +26,7 @@ bool cuda_is_serving(void)
 
 static bool is_up(void)
 {
+    mask_start();
     int status = adsm_init();
     if (status)
         adsm_log_once(ADSM_LOG_ERROR,

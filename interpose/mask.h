@@ -104,6 +104,10 @@ void mask_handler_begin(struct mask_frame *frame, ucontext_t *context,
                         bool blocked);
 void mask_handler_end(const struct mask_frame *frame, ucontext_t *context);
 
+/** Have all this begin when the runtime comes into use. Also called by what
+ *  brings it up: a library's constructor may do that before ours ran. */
+void mask_start(void);
+
 /** Actions set before the runtime came into use (signal.c). */
 void signal_adopt_actions(void);
 

@@ -129,7 +129,7 @@ static void begin(void)
     mask_open_others();
 }
 
-__attribute__((constructor)) static void mask_start(void)
+__attribute__((constructor)) void mask_start(void)
 {
     static const struct adsm_fault_program program = {begin, mask_keep};
     adsm_fault_set_program(&program);

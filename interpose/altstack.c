@@ -1,0 +1,102 @@
+/*
+ * Alternate signal stacks in shared memory.
+ *
+ * The kernel writes a signal's frame to the stack, and ends the process where
+ * it cannot, as on a block whose data is on the device. So the kernel gets
+ * plain memory of the same size, and the program is told of its own.
+ */
+#include "interpose/hook.h"
+
+#include <sys/mman.h>
+
+struct substitute {
+    void *programs; /* where the program wants its stack */
+    void *map;      /* where it is; NULL for none        */
+    size_t bytes;
+};
+
+static _Thread_local struct substitute stack
+    __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t at_exit;
+static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
+
+static bool is_on(const struct substitute *used)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return here - (uintptr_t)used->map < used->bytes;
+}
+
+/* A stack with SS_AUTODISARM may be exchanged while it is in use: then it has
+ * to stay. */
+static void discard(const struct substitute *used)
+{
+    if (used->map && !is_on(used))
+        munmap(used->map, used->bytes);
+}
+
+static void end_of_thread(void *nothing)
+{
+    static const stack_t none = {.ss_flags = SS_DISABLE};
+    (void)nothing;
+    if (stack.map && HOOK_REAL(sigaltstack)(&none, NULL) == 0)
+        discard(&stack);
+    stack.map = NULL;
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&at_exit, end_of_thread);
+}
+
+static bool substitute_for(const stack_t *wanted, struct substitute *made)
+{
+    void *map = mmap(NULL, wanted->ss_size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (map == MAP_FAILED)
+        return false;
+    *made = (struct substitute){wanted->ss_sp, map, wanted->ss_size};
+    pthread_once(&at_exit_once, make_key);
+    pthread_setspecific(at_exit, &stack);
+    return true;
+}
+
+static int exchange(const stack_t *wanted, stack_t *before)
+{
+    struct substitute next = {NULL, NULL, 0};
+    stack_t given, old;
+    if (wanted) {
+        given = *wanted;
+        if (!(given.ss_flags & SS_DISABLE) && given.ss_size &&
+            !hook_is_plain(given.ss_sp, given.ss_size)) {
+            if (!substitute_for(wanted, &next))
+                return -1; /* with the errno of mmap, ENOMEM */
+            given.ss_sp = next.map;
+        }
+    }
+    int result = HOOK_REAL(sigaltstack)(wanted ? &given : NULL, &old);
+    if (result != 0) {
+        discard(&next);
+        return result;
+    }
+    if (before) {
+        if (stack.map && old.ss_sp == stack.map)
+            old.ss_sp = stack.programs;
+        *before = old;
+    }
+    if (wanted) {
+        discard(&stack);
+        stack = next;
+    }
+    return 0;
+}
+
+int sigaltstack(const stack_t *wanted, stack_t *before)
+{
+    bool plain = (!wanted || (hook_is_plain(wanted, sizeof *wanted) &&
+                              hook_is_plain(wanted->ss_sp, wanted->ss_size))) &&
+                 (!before || hook_is_plain(before, sizeof *before));
+    if (hook_likely(plain && !stack.map))
+        return HOOK_REAL(sigaltstack)(wanted, before);
+    return exchange(wanted, before);
+}
