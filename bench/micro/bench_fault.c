@@ -128,8 +128,7 @@ static void measure_block(const char *name, size_t bytes, size_t block)
     struct bench_samples ours = {0}, floor = {0}, two = {0}, floor_two = {0};
     uint8_t *p = adsmAlloc(bytes);
     char label[64];
-    if (!p ||
-        adsm_index_find(p)->block_shift != (uint32_t)__builtin_ctzl(block)) {
+    if (!p || adsm_index_find(p)->block_bytes != block) {
         fprintf(stderr, "bench_fault: %s blocks cannot be had: %s\n", name,
                 adsmErrorDetail());
         exit(1);

@@ -278,12 +278,12 @@ static int give_range(struct adsm_object *object, size_t from, size_t to)
     int rc = ADSM_OK;
     if (!atomic_load(&object->near))
         return ADSM_OK;
-    if (from != (size_t)first << object->block_shift) {
+    if (from != adsm_block_begin(object, first)) {
         rc = adsm_coherence_apply_all(object, first, 1, ADSM_CALL);
         first++;
     }
     if (rc == ADSM_OK && last > first && to < object->bytes &&
-        to != (size_t)last << object->block_shift) {
+        to != adsm_block_begin(object, last)) {
         rc = adsm_coherence_apply_all(object, last - 1, 1, ADSM_CALL);
         last--;
     }

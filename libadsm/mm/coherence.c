@@ -51,13 +51,13 @@ void adsm_coherence_abandon(struct adsm_object *object)
 
 static size_t run_offset(const struct adsm_object *object, uint32_t first)
 {
-    return (size_t)first << object->block_shift;
+    return adsm_block_begin(object, first);
 }
 
 static size_t run_bytes(const struct adsm_object *object, uint32_t first,
                         uint32_t count)
 {
-    size_t end = (size_t)(first + count) << object->block_shift;
+    size_t end = adsm_block_begin(object, first + count);
     if (end > object->bytes)
         end = object->bytes;
     return end - run_offset(object, first);

@@ -48,31 +48,21 @@ static struct {
 /* Initial-exec: the fault handler must not allocate on first use. */
 static __thread uint64_t memory_ns __attribute__((tls_model("initial-exec")));
 
-static uint32_t log2_ceil(size_t n)
-{
-    uint32_t shift = 0;
-    while (((size_t)1 << shift) < n)
-        shift++;
-    return shift;
-}
-
 /* Block size by protocol, option and object size. */
-static uint32_t choose_block_shift(size_t bytes, size_t unit)
+static size_t choose_block_bytes(size_t bytes, size_t unit)
 {
-    uint32_t page = log2_ceil(adsm_vm_page_bytes());
+    size_t page = adsm_vm_page_bytes();
     const struct adsm_options *options = adsm_options_get();
     bool whole = adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT;
-    if (whole || unit < options->block_size) {
-        uint32_t shift = log2_ceil(unit);
-        return shift < page ? page : shift;
-    }
+    if (whole || unit < options->block_size)
+        return (unit + page - 1) / page * page;
     size_t budget = (size_t)options->block_budget;
     if (budget == 0)
         budget = adsm_vm_map_limit() / BLOCK_BUDGET_SHARE;
-    uint32_t shift = log2_ceil(options->block_size);
-    while ((bytes >> shift) > budget)
-        shift++;
-    return shift < page ? page : shift;
+    size_t block = page;
+    while (block < options->block_size || bytes / block > budget)
+        block *= 2;
+    return block;
 }
 
 /* The last one may be cut short. */
@@ -84,13 +74,12 @@ static size_t grain_count(const struct adsm_object *object)
 static int create_blocks(struct adsm_object *object, size_t unit,
                          enum adsm_state first)
 {
-    uint32_t shift = choose_block_shift(object->bytes, unit);
-    uint32_t count =
-        (uint32_t)((object->bytes + ((size_t)1 << shift) - 1) >> shift);
+    size_t block = choose_block_bytes(object->bytes, unit);
+    uint32_t count = (uint32_t)((object->bytes + block - 1) / block);
     object->grain_shift =
         unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_CHUNK_SHIFT;
     size_t words = (grain_count(object) + 63) / 64;
-    object->block_shift = shift;
+    object->block_bytes = block;
     object->block_count = count;
     atomic_store(&object->blocks_used, count);
     object->blocks = malloc(count);

@@ -51,9 +51,9 @@ struct adsm_object {
     struct adsm_accel *home;
     struct adsm_span span;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
-    _Atomic bool backed;  /* shadow allocated and mapped at A           */
-    bool withdrawn;       /* A is no longer ours; lock: exclusive       */
-    uint32_t block_shift; /* log2 of bytes in a block                   */
+    _Atomic bool backed; /* shadow allocated and mapped at A           */
+    bool withdrawn;      /* A is no longer ours; lock: exclusive       */
+    size_t block_bytes;  /* whole pages; the last one may be shorter    */
     uint32_t block_count;
     _Atomic uint32_t blocks_used; /* those behind were never allocated     */
     _Atomic uint8_t *blocks; /* block_count bytes                          */
@@ -138,11 +138,15 @@ void adsm_object_update_near(struct adsm_object *object);
 /** The structure's specification; used by assertions and tests. */
 bool adsm_object_is_valid(const struct adsm_object *object);
 
+static inline size_t adsm_block_begin(const struct adsm_object *o, uint32_t i)
+{
+    return i * o->block_bytes;
+}
+
 static inline size_t adsm_block_bytes(const struct adsm_object *o, uint32_t i)
 {
-    size_t begin = (size_t)i << o->block_shift;
-    size_t full = (size_t)1 << o->block_shift;
-    return o->bytes - begin < full ? o->bytes - begin : full;
+    size_t left = o->bytes - adsm_block_begin(o, i);
+    return left < o->block_bytes ? left : o->block_bytes;
 }
 
 /** Change bits of block `i`'s byte, whose flags others change meanwhile. */
@@ -159,7 +163,7 @@ static inline void adsm_block_change(struct adsm_object *o, uint32_t i,
 
 static inline uint32_t adsm_block_of(const struct adsm_object *o, size_t offset)
 {
-    return (uint32_t)(offset >> o->block_shift);
+    return (uint32_t)(offset / o->block_bytes);
 }
 
 #endif

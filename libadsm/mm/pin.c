@@ -75,7 +75,7 @@ static size_t plain_bytes(const void *address, size_t bytes)
 static int make_readable(struct adsm_object *object, uint32_t generation,
                          uint32_t first, uint32_t last)
 {
-    uint32_t most = HOLD_BYTES >> object->block_shift;
+    uint32_t most = adsm_block_of(object, HOLD_BYTES);
     int rc = ADSM_OK;
     for (uint32_t i = first; i < last && rc == ADSM_OK;) {
         if (adsm_block_state(object, i) != ADSM_INVALID) {
@@ -103,7 +103,7 @@ static int make_readable(struct adsm_object *object, uint32_t generation,
 static bool covers_block(const struct adsm_object *object, size_t from,
                          size_t to, uint32_t i)
 {
-    size_t begin = (size_t)i << object->block_shift;
+    size_t begin = adsm_block_begin(object, i);
     return from <= begin && begin + adsm_block_bytes(object, i) <= to;
 }
 
@@ -219,7 +219,7 @@ int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
 static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
                           size_t to)
 {
-    size_t begin = (size_t)i << object->block_shift;
+    size_t begin = adsm_block_begin(object, i);
     size_t end = begin + adsm_block_bytes(object, i);
     int rc = ADSM_OK;
     if (from > begin)
@@ -238,7 +238,7 @@ static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
 static int write_through(struct adsm_object *object, uint32_t i, size_t from,
                          size_t to)
 {
-    size_t begin = (size_t)i << object->block_shift;
+    size_t begin = adsm_block_begin(object, i);
     size_t end = begin + adsm_block_bytes(object, i);
     struct adsm_fence done;
     if (from < begin)

@@ -235,7 +235,7 @@ bool adsm_slab_blocks(struct adsm_object *object, const void *address,
     struct adsm_slab *slab = object->slab;
     uint32_t s = slot_at(slab, offset);
     bool alone =
-        s < SLOTS && slab->unit << ADSM_SLOT_SHIFT >= 1u << object->block_shift;
+        s < SLOTS && slab->unit << ADSM_SLOT_SHIFT >= object->block_bytes;
     if (s < SLOTS) {
         size_t at = (size_t)s << ADSM_SLOT_SHIFT;
         *first = adsm_block_of(object, at);

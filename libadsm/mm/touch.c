@@ -40,7 +40,7 @@ static int salvage(struct adsm_object *object, uint32_t i)
             ADSM_LOG_ERROR,
             "the device is lost: the program goes on with what the host last "
             "had, from",
-            (unsigned long)(object->host + ((size_t)i << object->block_shift)));
+            (unsigned long)(object->host + adsm_block_begin(object, i)));
     return adsm_coherence_salvage(object, i);
 }
 

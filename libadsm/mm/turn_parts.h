@@ -7,8 +7,10 @@
 /** The function of this turn has ended. Thread: any. Signal: never */
 void adsm_turn_ended(const struct adsm_turn *turn);
 
-/** Bytes that are opened at once, a power of two. Signal: fault path */
-size_t adsm_turn_piece_bytes(const struct adsm_object *object);
+/** [*begin, *end) around `offset` of an object is opened at once: of one block,
+ *  and not too long. Signal: fault path */
+void adsm_turn_piece_around(const struct adsm_object *object, size_t offset,
+                            size_t *begin, size_t *end);
 
 /** Open the bytes around `offset` for the turn. Thread: the runtime's. */
 int adsm_turn_open_piece(struct adsm_turn *turn, uintptr_t address,

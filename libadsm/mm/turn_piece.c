@@ -15,7 +15,7 @@
 
 enum {
     /* More is not fetched at once; blocks of whole objects are far larger. */
-    PIECE_SHIFT = 18,
+    PIECE_BYTES = 256 << 10,
     /* Changes are told apart by words of this size, and by bytes at the ends
      * of a run of them. */
     WORD_BYTES = 4,
@@ -34,11 +34,14 @@ struct adsm_turn_piece {
     uint8_t *before; /* what was there; NULL: only read so far, or carried   */
 };
 
-size_t adsm_turn_piece_bytes(const struct adsm_object *object)
+void adsm_turn_piece_around(const struct adsm_object *object, size_t offset,
+                            size_t *begin, size_t *end)
 {
-    uint32_t shift =
-        object->block_shift < PIECE_SHIFT ? object->block_shift : PIECE_SHIFT;
-    return (size_t)1 << shift;
+    uint32_t block = adsm_block_of(object, offset);
+    size_t first = adsm_block_begin(object, block);
+    size_t last = first + adsm_block_bytes(object, block);
+    *begin = first + (offset - first) / PIECE_BYTES * PIECE_BYTES;
+    *end = *begin + PIECE_BYTES < last ? *begin + PIECE_BYTES : last;
 }
 
 /* Find the object and hold the block of `address`: its lock is held shared. No
@@ -110,16 +113,12 @@ static int add_piece(struct adsm_turn *turn, struct adsm_object *object,
                      uint32_t block, size_t offset,
                      struct adsm_turn_piece **added)
 {
-    size_t step = adsm_turn_piece_bytes(object);
     struct adsm_turn_piece *piece = calloc(1, sizeof *piece);
     if (!piece)
         return ADSM_E_NOMEM;
     piece->object = object;
     piece->generation = atomic_load(&object->generation);
-    piece->begin = offset & ~(step - 1);
-    piece->end = piece->begin + step;
-    if (piece->end > object->bytes)
-        piece->end = object->bytes;
+    adsm_turn_piece_around(object, offset, &piece->begin, &piece->end);
     int rc = fill(turn, piece, block);
     if (rc != ADSM_OK) {
         free(piece);

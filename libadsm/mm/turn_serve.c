@@ -159,10 +159,11 @@ int adsm_turn_touch(uintptr_t address, enum adsm_access access)
 int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
                           size_t bytes, enum adsm_access access)
 {
-    size_t step = adsm_turn_piece_bytes(object);
+    size_t begin, end;
     int rc = ADSM_OK;
-    for (size_t at = offset; at < offset + bytes && rc == ADSM_OK;
-         at = (at & ~(step - 1)) + step)
+    for (size_t at = offset; at < offset + bytes && rc == ADSM_OK; at = end) {
+        adsm_turn_piece_around(object, at, &begin, &end);
         rc = run_errand(mine, (uintptr_t)object->host + at, access);
+    }
     return rc;
 }

@@ -89,7 +89,7 @@ static void skip_equal(const uint8_t *a, const uint8_t *b, size_t step,
 
 int adsm_twin_send(struct adsm_object *object, uint32_t i)
 {
-    size_t offset = (size_t)i << object->block_shift;
+    size_t offset = adsm_block_begin(object, i);
     const uint8_t *host = object->shadow.shadow + offset;
     uint8_t *twin = object->twins[i];
     size_t from = 0, to = adsm_block_bytes(object, i);

@@ -88,7 +88,7 @@ START_TEST(every_other_page_of_4_gib_can_be_written)
     size_t bytes = (size_t)4 << 30;
     volatile uint8_t *p = adsmAlloc(bytes);
     ck_assert_ptr_nonnull((void *)p);
-    size_t step = (size_t)2 << adsm_index_find((void *)p)->block_shift;
+    size_t step = 2 * adsm_index_find((void *)p)->block_bytes;
     for (size_t i = 0; i < bytes; i += step)
         p[i] = (uint8_t)(i >> 13);
     for (size_t i = 0; i < bytes; i += step)

@@ -86,7 +86,7 @@ START_TEST(defect_06_alternate_4_kib_blocks_of_a_gib_do_not_abort)
     size_t bytes = (size_t)1 << 30;
     volatile uint8_t *p = adsmAlloc(bytes);
     ck_assert_ptr_nonnull((void *)p);
-    size_t block = (size_t)1 << adsm_index_find((void *)p)->block_shift;
+    size_t block = adsm_index_find((void *)p)->block_bytes;
     for (size_t i = 0; i < bytes; i += 2 * block)
         p[i] = 1;
     for (size_t i = 0; i < bytes; i += 2 * block)
