@@ -20,20 +20,26 @@ static enum adsm_state first_state(enum adsm_origin origin)
                                                            : first;
 }
 
-int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
+static int allocate(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host)
 {
     enum adsm_state first = first_state(origin);
     bool safe = origin == ADSM_FROM_SAFE;
-    int rc;
-    if (bytes <= adsm_options_get()->slab_max) {
-        rc = adsm_slab_alloc(accel, bytes, first, safe, host);
-    } else {
-        struct adsm_object *object;
-        rc = adsm_object_create(accel, bytes, bytes, first, safe, &object);
-        if (rc == ADSM_OK)
-            *host = object->host;
-    }
+    if (bytes <= adsm_options_get()->slab_max)
+        return adsm_slab_alloc(accel, bytes, first, safe, host);
+    struct adsm_object *object;
+    int rc = adsm_object_create(accel, bytes, bytes, first, safe, &object);
+    if (rc == ADSM_OK)
+        *host = object->host;
+    return rc;
+}
+
+int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
+                    enum adsm_origin origin, void **host)
+{
+    int rc = allocate(accel, bytes, origin, host);
+    if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
+        rc = allocate(accel, bytes, origin, host);
     if (rc != ADSM_OK)
         return rc;
     adsm_evict_grow();

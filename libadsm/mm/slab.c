@@ -1,6 +1,7 @@
 /* Slabs: a bitmap of slots and the size of the allocation each one starts. */
 #include "mm/slab.h"
 
+#include "accel/granule.h"
 #include "base/pool.h"
 #include "os/vm.h"
 
@@ -8,21 +9,35 @@
 #include <utlist.h>
 
 enum {
-    SLAB_BYTES = 2 << 20,
-    SLOTS = SLAB_BYTES >> ADSM_SLOT_SHIFT,
-    WORDS = SLOTS / 64,
+    SLOT_BYTES = 512, /* a slot's size is a multiple of it */
+    MOST_BYTES = 2 << 20,
+    LEAST_BYTES = 256 << 10, /* the first slab of a kind; then twice that */
+    MOST_SLOTS = MOST_BYTES / SLOT_BYTES,
+};
+
+/* How the slots of a slab lie in its blocks: from the start of each on. */
+struct layout {
+    uint32_t block_bytes;
+    uint32_t slots; /* in a block */
+    uint32_t slot_bytes;
 };
 
 struct adsm_slab {
     struct adsm_object *object;
     enum adsm_state first;
     bool safe;
-    uint32_t unit;         /* slots an allocation starts at a multiple of */
-    uint32_t used;         /* slots */
-    uint32_t hint;         /* no free slot below it */
-    uint64_t taken[WORDS]; /* bit per slot */
-    uint32_t bytes[SLOTS]; /* of the allocation that starts here, else 0 */
+    struct layout layout;
+    struct adsm_granules slots;
+    uint32_t bytes[MOST_SLOTS]; /* of the allocation that starts here, else 0 */
     struct adsm_slab *prev, *next;
+};
+
+/* What an allocation asks for, and which slabs can serve it. */
+struct kind {
+    struct adsm_accel *accel;
+    enum adsm_state first;
+    bool safe;
+    struct layout layout;
 };
 
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_API);
@@ -30,64 +45,103 @@ static struct adsm_slab *slabs; /* newest first */
 static struct adsm_pool pool =
     ADSM_POOL_INIT(sizeof(struct adsm_slab), _Alignof(struct adsm_slab));
 
-static bool is_taken(const struct adsm_slab *slab, uint32_t slot)
+static struct layout layout_of(size_t block_bytes, size_t slots)
 {
-    return slab->taken[slot / 64] >> (slot % 64) & 1;
+    size_t slot = block_bytes / slots / SLOT_BYTES * SLOT_BYTES;
+    return (struct layout){(uint32_t)block_bytes, (uint32_t)slots,
+                           (uint32_t)slot};
 }
 
-static void mark(struct adsm_slab *slab, uint32_t first, uint32_t count,
-                 bool taken)
+/* A block for each allocation; below a page, slots of which one takes some. */
+static struct layout layout_alone(size_t bytes)
 {
-    for (uint32_t s = first; s < first + count; s++) {
-        uint64_t bit = UINT64_C(1) << (s % 64);
-        if (taken)
-            slab->taken[s / 64] |= bit;
-        else
-            slab->taken[s / 64] &= ~bit;
-    }
+    size_t page = adsm_vm_page_bytes();
+    size_t slots = bytes <= page ? page / SLOT_BYTES : 1;
+    return layout_of((bytes + page - 1) / page * page, slots);
 }
 
-/* First run of `count` free slots at a multiple of the unit; SLOTS when there
- * is none. */
-static uint32_t find_free(struct adsm_slab *slab, uint32_t count)
+/* The smallest block that whole allocations fill to twelve thirteenths. */
+static struct layout layout_packed(size_t bytes)
 {
-    uint32_t run = 0;
-    bool first_free = true;
-    for (uint32_t s = slab->hint; s < SLOTS; s++) {
-        if (run == 0 && s % 64 == 0 && slab->taken[s / 64] == UINT64_MAX) {
-            s += 63;
-            continue;
-        }
-        if (is_taken(slab, s) || (run == 0 && s % slab->unit != 0)) {
-            run = 0;
-            continue;
-        }
-        if (first_free)
-            slab->hint = s;
-        first_free = false;
-        if (++run == count)
-            return s + 1 - count;
-    }
-    return SLOTS;
+    size_t page = adsm_vm_page_bytes();
+    size_t slot = (bytes + SLOT_BYTES - 1) / SLOT_BYTES * SLOT_BYTES;
+    size_t block = page;
+    if (bytes <= page)
+        return layout_alone(bytes);
+    while (block / slot * slot * 13 < block * 12)
+        block += page;
+    return layout_of(block, block / slot);
 }
 
-static int new_slab(struct adsm_accel *accel, uint32_t unit,
-                    enum adsm_state first, bool safe, struct adsm_slab **out)
+static bool is_same(struct layout a, struct layout b)
 {
+    return a.block_bytes == b.block_bytes && a.slots == b.slots;
+}
+
+static bool serves(const struct adsm_slab *slab, const struct kind *kind)
+{
+    return slab->object->home == kind->accel && slab->first == kind->first &&
+           slab->safe == kind->safe && is_same(slab->layout, kind->layout);
+}
+
+static size_t slots_in(const struct layout *layout, size_t bytes)
+{
+    return bytes / layout->block_bytes * layout->slots;
+}
+
+static size_t slots_for(const struct layout *layout, size_t bytes)
+{
+    return (bytes + layout->slot_bytes - 1) / layout->slot_bytes;
+}
+
+static size_t offset_of(const struct layout *layout, size_t slot)
+{
+    return slot / layout->slots * layout->block_bytes +
+           slot % layout->slots * layout->slot_bytes;
+}
+
+/* The slot that `offset` lies in, which may be behind the last of its block. */
+static size_t slot_of(const struct layout *layout, size_t offset)
+{
+    return offset / layout->block_bytes * layout->slots +
+           offset % layout->block_bytes / layout->slot_bytes;
+}
+
+static struct adsm_slab *take_structure(const struct kind *kind, size_t bytes)
+{
+    size_t slots = slots_in(&kind->layout, bytes);
     struct adsm_slab *slab = adsm_pool_get(&pool);
+    if (slab && adsm_granules_init(&slab->slots, slots) != ADSM_OK) {
+        adsm_pool_put(&pool, slab);
+        slab = NULL;
+    }
+    if (!slab)
+        return NULL;
+    memset(slab->bytes, 0, slots * sizeof *slab->bytes);
+    slab->first = kind->first;
+    slab->safe = kind->safe;
+    slab->layout = kind->layout;
+    return slab;
+}
+
+static void put_structure(struct adsm_slab *slab)
+{
+    adsm_granules_fini(&slab->slots);
+    adsm_pool_put(&pool, slab);
+}
+
+static int new_slab(const struct kind *kind, size_t bytes,
+                    struct adsm_slab **out)
+{
+    struct adsm_slab *slab = take_structure(kind, bytes);
     if (!slab)
         return ADSM_E_NOMEM;
-    memset(slab, 0, sizeof *slab);
-    int rc =
-        adsm_object_create(accel, SLAB_BYTES, (size_t)unit << ADSM_SLOT_SHIFT,
-                           first, safe, &slab->object);
+    int rc = adsm_object_create(kind->accel, bytes, kind->layout.block_bytes,
+                                kind->first, kind->safe, &slab->object);
     if (rc != ADSM_OK) {
-        adsm_pool_put(&pool, slab);
+        put_structure(slab);
         return rc;
     }
-    slab->unit = unit;
-    slab->first = first;
-    slab->safe = safe;
     slab->object->slab = slab;
     atomic_store(&slab->object->blocks_used, 0);
     DL_PREPEND(slabs, slab);
@@ -95,64 +149,79 @@ static int new_slab(struct adsm_accel *accel, uint32_t unit,
     return ADSM_OK;
 }
 
-static void *take(struct adsm_slab *slab, uint32_t slot, uint32_t count,
-                  size_t bytes)
+static size_t count(const struct kind *kind)
 {
-    mark(slab, slot, count, true);
+    size_t n = 0;
+    struct adsm_slab *slab;
+    DL_FOREACH(slabs, slab)
+    n += serves(slab, kind);
+    return n;
+}
+
+/* A slab twice as large as the last one, or as large as there is memory for. */
+static int grow(const struct kind *kind, struct adsm_slab **out)
+{
+    size_t block = kind->layout.block_bytes, bytes = LEAST_BYTES;
+    for (size_t n = count(kind); n > 0 && bytes < MOST_BYTES; n--)
+        bytes *= 2;
+    bytes = bytes < block ? block : bytes / block * block;
+    int rc = new_slab(kind, bytes, out);
+    while (rc == ADSM_E_DEVICE_NOMEM && bytes > block) {
+        bytes = (bytes / block + 1) / 2 * block;
+        rc = new_slab(kind, bytes, out);
+    }
+    return rc;
+}
+
+static void *take(struct adsm_slab *slab, size_t bytes)
+{
+    size_t n = slots_for(&slab->layout, bytes);
+    size_t slot = adsm_granules_take(&slab->slots, n);
+    if (slot == SIZE_MAX)
+        return NULL;
     slab->bytes[slot] = (uint32_t)bytes;
-    slab->used += count;
     struct adsm_object *object = slab->object;
-    size_t end = (size_t)(slot + count) << ADSM_SLOT_SHIFT;
-    uint32_t used = adsm_block_of(object, end - 1) + 1;
+    size_t offset = offset_of(&slab->layout, slot);
+    uint32_t used = adsm_block_of(object, offset + bytes - 1) + 1;
     if (used > atomic_load(&object->blocks_used))
         atomic_store(&object->blocks_used, used);
-    return slab->object->host + ((size_t)slot << ADSM_SLOT_SHIFT);
+    return object->host + offset;
 }
 
-static bool serves(const struct adsm_slab *slab, struct adsm_accel *accel,
-                   uint32_t unit, enum adsm_state first, bool safe,
-                   uint32_t count)
+/* From the slabs there are. *found says whether there was one of the kind. */
+static void *take_from(const struct kind *kind, size_t bytes, bool *found)
 {
-    return slab->object->home == accel && slab->unit == unit &&
-           slab->first == first && slab->safe == safe &&
-           slab->used + count <= SLOTS;
-}
-
-static uint32_t slots_for(size_t bytes)
-{
-    return (uint32_t)((bytes + (1 << ADSM_SLOT_SHIFT) - 1) >> ADSM_SLOT_SHIFT);
-}
-
-/* Small allocations share what cannot be protected apart anyway. */
-static uint32_t unit_for(uint32_t count)
-{
-    uint32_t unit = 1;
-    while (unit < count)
-        unit *= 2;
-    return unit <= adsm_vm_page_bytes() >> ADSM_SLOT_SHIFT ? 1 : unit;
+    void *host = NULL;
+    struct adsm_slab *slab;
+    *found = false;
+    DL_FOREACH(slabs, slab)
+    {
+        if (!serves(slab, kind))
+            continue;
+        *found = true;
+        if ((host = take(slab, bytes)))
+            break;
+    }
+    return host;
 }
 
 int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_state first, bool safe, void **host)
 {
-    uint32_t count = slots_for(bytes), unit = unit_for(count);
+    struct kind kind = {accel, first, safe, layout_alone(bytes)};
     struct adsm_slab *slab;
+    bool found;
     int rc = ADSM_OK;
     adsm_lock_acquire(&lock);
-    DL_FOREACH(slabs, slab)
-    {
-        if (!serves(slab, accel, unit, first, safe, count))
-            continue;
-        uint32_t slot = find_free(slab, count);
-        if (slot < SLOTS) {
-            *host = take(slab, slot, count, bytes);
-            break;
-        }
+    *host = take_from(&kind, bytes, &found);
+    if (!*host && found) {
+        kind.layout = layout_packed(bytes);
+        *host = take_from(&kind, bytes, &found);
     }
-    if (!slab) {
-        rc = new_slab(accel, unit, first, safe, &slab);
+    if (!*host) {
+        rc = grow(&kind, &slab);
         if (rc == ADSM_OK)
-            *host = take(slab, 0, count, bytes);
+            *host = take(slab, bytes);
     }
     adsm_lock_release(&lock);
     return rc;
@@ -160,57 +229,63 @@ int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
 
 static bool is_last_of_kind(const struct adsm_slab *slab)
 {
-    struct adsm_slab *other;
-    DL_FOREACH(slabs, other)
-    if (other != slab && serves(other, slab->object->home, slab->unit,
-                                slab->first, slab->safe, 0))
-        return false;
-    return true;
+    struct kind kind = {slab->object->home, slab->first, slab->safe,
+                        slab->layout};
+    return count(&kind) == 1;
+}
+
+/* Slabs that have left the list: without the lock, because it may have to wait
+ * for a kernel. Nobody allocates from them any more, and no slot of theirs can
+ * be freed again. */
+static int destroy(struct adsm_slab *list)
+{
+    int rc = ADSM_OK;
+    struct adsm_slab *slab, *next;
+    DL_FOREACH_SAFE(list, slab, next)
+    {
+        rc = adsm_object_destroy(slab->object,
+                                 atomic_load(&slab->object->generation));
+        put_structure(slab);
+    }
+    return rc;
 }
 
 int adsm_slab_free(struct adsm_object *object, void *host)
 {
     size_t offset = (size_t)((uint8_t *)host - object->host);
-    uint32_t slot = (uint32_t)(offset >> ADSM_SLOT_SHIFT);
     int rc = ADSM_E_NOT_SHARED;
-    bool is_empty = false;
+    struct adsm_slab *leaving = NULL;
     adsm_lock_acquire(&lock);
     /* Under the lock: the slab may be gone since the caller looked. */
     struct adsm_slab *slab = object->slab;
-    if (slab && offset % (1 << ADSM_SLOT_SHIFT) == 0 && slot < SLOTS &&
-        slab->bytes[slot] != 0) {
-        uint32_t count = slots_for(slab->bytes[slot]);
-        mark(slab, slot, count, false);
+    size_t slot = slab ? slot_of(&slab->layout, offset) : SIZE_MAX;
+    if (slab && slot < slab->slots.count && slab->bytes[slot] != 0 &&
+        offset == offset_of(&slab->layout, slot)) {
+        (void)adsm_granules_give(&slab->slots, slot,
+                                 slots_for(&slab->layout, slab->bytes[slot]));
         slab->bytes[slot] = 0;
-        slab->used -= count;
-        if (slot < slab->hint)
-            slab->hint = slot;
         rc = ADSM_OK;
-        is_empty = slab->used == 0 && !is_last_of_kind(slab);
-        if (is_empty)
+        if (slab->slots.in_use == 0 && !is_last_of_kind(slab)) {
             DL_DELETE(slabs, slab);
+            DL_APPEND(leaving, slab);
+        }
     }
     adsm_lock_release(&lock);
-    /* Without the lock: it may have to wait for a kernel. Nobody allocates from
-     * the slab any more, and no slot of it can be freed again. */
-    if (is_empty) {
-        rc = adsm_object_destroy(object, atomic_load(&object->generation));
-        adsm_pool_put(&pool, slab);
-    }
-    return rc;
+    return leaving ? destroy(leaving) : rc;
 }
 
-/* First slot of the allocation that `offset` lies in; SLOTS when in none. */
-static uint32_t slot_at(const struct adsm_slab *slab, size_t offset)
+/* First slot of the allocation that `offset` lies in; SIZE_MAX in none. */
+static size_t start_of(const struct adsm_slab *slab, size_t offset)
 {
-    uint32_t slot = (uint32_t)(offset >> ADSM_SLOT_SHIFT);
-    uint32_t s = slot;
-    if (!slab || slot >= SLOTS)
-        return SLOTS;
-    while (s > 0 && slab->bytes[s] == 0)
-        s--;
-    bool inside = slab->bytes[s] != 0 && slot - s < slots_for(slab->bytes[s]);
-    return inside ? s : SLOTS;
+    size_t slot = slab ? slot_of(&slab->layout, offset) : SIZE_MAX;
+    if (!slab || slot >= slab->slots.count)
+        return SIZE_MAX;
+    while (slot > 0 && slab->bytes[slot] == 0)
+        slot--;
+    size_t begin = offset_of(&slab->layout, slot);
+    size_t room =
+        slots_for(&slab->layout, slab->bytes[slot]) * slab->layout.slot_bytes;
+    return offset - begin < room ? slot : SIZE_MAX;
 }
 
 int adsm_slab_range(struct adsm_object *object, const void *address,
@@ -218,45 +293,59 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
 {
     size_t offset = (size_t)((const uint8_t *)address - object->host);
     adsm_lock_acquire(&lock);
-    uint32_t s = slot_at(object->slab, offset);
-    if (s < SLOTS) {
-        *base = object->host + ((size_t)s << ADSM_SLOT_SHIFT);
-        *bytes = object->slab->bytes[s];
+    size_t slot = start_of(object->slab, offset);
+    if (slot != SIZE_MAX) {
+        *base = object->host + offset_of(&object->slab->layout, slot);
+        *bytes = object->slab->bytes[slot];
     }
     adsm_lock_release(&lock);
-    return s < SLOTS ? ADSM_OK : ADSM_E_NOT_SHARED;
+    return slot != SIZE_MAX ? ADSM_OK : ADSM_E_NOT_SHARED;
 }
 
 bool adsm_slab_blocks(struct adsm_object *object, const void *address,
                       uint32_t *first, uint32_t *count)
 {
     size_t offset = (size_t)((const uint8_t *)address - object->host);
+    bool alone = false;
     adsm_lock_acquire(&lock);
-    struct adsm_slab *slab = object->slab;
-    uint32_t s = slot_at(slab, offset);
-    bool alone =
-        s < SLOTS && slab->unit << ADSM_SLOT_SHIFT >= object->block_bytes;
-    if (s < SLOTS) {
-        size_t at = (size_t)s << ADSM_SLOT_SHIFT;
+    const struct adsm_slab *slab = object->slab;
+    size_t slot = start_of(slab, offset);
+    if (slot != SIZE_MAX) {
+        size_t at = offset_of(&slab->layout, slot);
         *first = adsm_block_of(object, at);
-        *count = adsm_block_of(object, at + slab->bytes[s] - 1) + 1 - *first;
+        *count = adsm_block_of(object, at + slab->bytes[slot] - 1) + 1 - *first;
+        /* Smaller blocks than the slab's may have been asked for. */
+        alone = slab->layout.slots == 1 &&
+                slab->layout.block_bytes % object->block_bytes == 0;
     }
     adsm_lock_release(&lock);
     return alone;
 }
 
-void adsm_slab_forget(struct adsm_accel *accel)
+/* Destroy the slabs of `accel`, all or those without an allocation. */
+static bool drop(struct adsm_accel *accel, bool all)
 {
-    struct adsm_slab *slab, *next;
+    struct adsm_slab *slab, *next, *leaving = NULL;
     adsm_lock_acquire(&lock);
     DL_FOREACH_SAFE(slabs, slab, next)
     {
-        if (slab->object->home != accel)
+        if (slab->object->home != accel || (!all && slab->slots.in_use > 0))
             continue;
         DL_DELETE(slabs, slab);
-        (void)adsm_object_destroy(slab->object,
-                                  atomic_load(&slab->object->generation));
-        adsm_pool_put(&pool, slab);
+        DL_APPEND(leaving, slab);
     }
     adsm_lock_release(&lock);
+    bool any = leaving != NULL;
+    (void)destroy(leaving);
+    return any;
+}
+
+bool adsm_slab_trim(struct adsm_accel *accel)
+{
+    return drop(accel, false);
+}
+
+void adsm_slab_forget(struct adsm_accel *accel)
+{
+    (void)drop(accel, true);
 }

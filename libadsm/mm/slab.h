@@ -1,20 +1,22 @@
 /*
- * Slabs: 2 MiB objects from which small allocations are carved, aligned to 512
- * bytes as a driver's are, on which textures rely. A slab is one object to the
- * coherence engine. Its blocks are as large as its allocations, which then
- * start at a block each (those below a page share one), so that what moves is
- * the allocation.
+ * Slabs: objects from which small allocations are carved, aligned to 512 bytes
+ * as a driver's are, on which textures rely.
  *
- * Owns the slots. Lock: one for all slabs, rank API, because a new
- * slab is made under it. A slab is destroyed with its last slot, except that
- * the last slab of its kind stays.
+ * A slab is one object to the coherence engine. Up to a page, allocations lie
+ * one behind the other and share pages, which cannot be protected apart.
+ * Larger ones have slots of one size. In the first slab of a size each has a
+ * block of its own, so that what moves is the allocation. Where that leaves
+ * more than a thirteenth of it unused, further slabs put several into a block
+ * that they fill: a program with that many wants its memory.
+ *
+ * Owns the slots. Lock: one for all slabs, rank API, because a new slab is made
+ * under it. A slab is destroyed with its last slot, except that the last slab
+ * of its kind stays until device memory is short.
  */
 #ifndef ADSM_MM_SLAB_H
 #define ADSM_MM_SLAB_H
 
 #include "mm/object.h"
-
-enum { ADSM_SLOT_SHIFT = 9 };
 
 /** Allocate `bytes` (1 .. 1 MiB) from a slab of `accel` whose blocks started
  *  in state `first`. */
@@ -34,6 +36,10 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
  */
 bool adsm_slab_blocks(struct adsm_object *object, const void *address,
                       uint32_t *first, uint32_t *count);
+
+/** Destroy the slabs of `accel` that nothing is allocated from.
+ *  Return: whether there was one */
+bool adsm_slab_trim(struct adsm_accel *accel);
 
 /** The slabs of `accel` are being destroyed: drop them all. */
 void adsm_slab_forget(struct adsm_accel *accel);
