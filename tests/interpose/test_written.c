@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { BYTES = 3 << 20, WORDS = BYTES / 4, SMALL = 4096 };
+enum { BYTES = 3 << 20, WORDS = BYTES / 4, SMALL = 4096, NEAR = 100 << 10 };
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 #define ENTRY(name, params)                                                    \
@@ -154,6 +154,29 @@ START_TEST(small_objects_share_a_slab)
 }
 END_TEST
 
+/* Objects of less than 2 MiB lie in one chunk and are moved apart. */
+START_TEST(neighbours_in_one_chunk_are_told_apart)
+{
+    enum { IN, OUT, OTHER, COUNT };
+    volatile uint32_t *made[COUNT];
+    device_start();
+    for (int i = 0; i < COUNT; i++) {
+        made[i] = words(NEAR, 0);
+        ck_assert_uint_eq((uintptr_t)made[i] >> 21, (uintptr_t)made[0] >> 21);
+    }
+    for (uint32_t round = 1; round < 5; round++) {
+        made[IN][0] = made[OUT][1] = made[OTHER][2] = round;
+        launch("next", (void *)made[IN], (void *)made[OUT]);
+        ck_assert_int_eq(is_open(made[IN]), keeps());
+        ck_assert_int_eq(is_open(made[OTHER]), keeps());
+        ck_assert(!is_open(made[OUT]));
+        ck_assert_uint_eq(made[OUT][0], round + 1);
+        ck_assert_uint_eq(made[OUT][1], round);
+        ck_assert_uint_eq(made[OTHER][2], round);
+    }
+}
+END_TEST
+
 START_TEST(array_may_begin_at_one)
 {
     device_start();
@@ -242,7 +265,7 @@ END_TEST
 
 SUITE_MAIN("what launches write", 60, what_is_only_read_stays,
            argument_buffer_says_the_same, one_object_may_be_both,
-           small_objects_share_a_slab, array_may_begin_at_one,
-           pointer_beside_objects_reaches_everything,
+           small_objects_share_a_slab, neighbours_in_one_chunk_are_told_apart,
+           array_may_begin_at_one, pointer_beside_objects_reaches_everything,
            pointer_from_memory_reaches_everything, structure_is_looked_into,
            kernel_reads_what_was_there, handle_that_returns_is_another_kernel)
