@@ -147,41 +147,12 @@ class Documents(unittest.TestCase):
 
     def test_links_lead_to_files(self):
         for name in ('README.md', 'docs/design.md', 'docs/hardware.md',
-                     'docs/softcuda.md', 'docs/measured.md',
+                     'tools/softcuda/README.md', 'docs/measured.md',
                      'docs/figures.md', 'bench/parboil/README.md'):
             text = (ROOT / name).read_text(encoding='utf-8')
             for link in re.findall(r'\]\(([^)#:]+)\)', text):
                 self.assertTrue((ROOT / name).parent.joinpath(link).exists(),
                                 f'{name}: {link}')
-
-    def test_variables_of_the_software_device_are_those_it_reads(self):
-        page = (ROOT / 'docs/softcuda.md').read_text(encoding='utf-8')
-        table = dict(re.findall(r'^\| `(SOFTCUDA_\w+)` \| ([^|]*) \|', page,
-                                re.M))
-        read = set()
-        for file in (ROOT / 'tools/softcuda').rglob('*.c'):
-            read |= set(re.findall(r'"(SOFTCUDA_[A-Z_]+)"',
-                                   file.read_text(encoding='utf-8')))
-        self.assertEqual(set(table), read)
-        soft = [TOOLS / 'adsm-run', '--soft', TOOLS / 'adsm-info', '--devices']
-        got = run(*soft, **{name: '' for name in table})
-        self.assertEqual((got.returncode, got.stderr), (0, ''))
-        garbage = {name: '%' for name in table
-                   if not name.endswith(('CC', 'CACHE', 'KEEP', 'PROGRAM'))}
-        kept = dict(re.findall(r'^softcuda: (SOFTCUDA_\w+)=% .* keeping (.*)$',
-                               run(*soft, **garbage).stderr, re.M))
-        self.assertEqual(set(kept), set(garbage))
-        for name, value in kept.items():
-            if name not in ('SOFTCUDA_LINK', 'SOFTCUDA_ISA'):
-                self.assertEqual(value, table[name], name)
-
-    def test_misspelt_variable_of_the_software_device_is_said(self):
-        got = run(TOOLS / 'adsm-run', '--soft', TOOLS / 'adsm-info',
-                  '--devices', SOFTCUDA_NATIV='off', SOFTCUDA_LINKS='1')
-        self.assertEqual(got.returncode, 0)
-        for name in 'SOFTCUDA_NATIV', 'SOFTCUDA_LINKS':
-            self.assertRegex(got.stderr, rf'(?m)no variable {name}; docs/')
-        self.assertEqual(got.stderr.count('\n'), 2, got.stderr)
 
     def test_manual_of_adsm_run_names_its_flags(self):
         flags = re.findall(r'^  (--[a-z-]+)', run(TOOLS / 'adsm-run',

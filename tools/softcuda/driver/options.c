@@ -149,7 +149,7 @@ static void warn_unknown(void)
         if (!known)
             fprintf(stderr,
                     "softcuda: there is no variable SOFTCUDA_%.*s; "
-                    "docs/softcuda.md lists those there are\n",
+                    "softcuda/README.md lists those there are\n",
                     (int)length, name);
     }
 }
