@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """adsm-run as built: environment, checks of values, exit statuses, warnings.
 
-test_run.py BUILD-ROOT
+test_run.py BUILD-ROOT [C-COMPILER]
 """
 import os
 import pathlib
@@ -17,10 +17,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
                        / 'common'))
 import suite  # noqa: E402
 
-BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+COMPILER = sys.argv[2] if len(sys.argv) > 2 else 'cc'
+del sys.argv[1:]
 RUN = BUILD / 'tools/adsm-run'
 PRELOAD = BUILD / 'interpose/libadsm-preload.so'
-SOFTCUDA = BUILD / 'tools/softcuda'
+SOFTCUDA = (BUILD / 'tools/softcuda').resolve()
 
 
 def plain_environment():
@@ -281,6 +283,38 @@ class Installed(unittest.TestCase):
             run = adsm_run('true', program=program)
         self.assertEqual(run.returncode, 125)
         self.assertIn('libadsm-preload.so is not beside', run.stderr)
+
+    def without(self, missing):
+        """Run --soft with a device that lacks a file; the program is linked
+        with its libcudart.so.12."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / 'p.c').write_text('int main(void) { return 0; }\n')
+            subprocess.run([*COMPILER.split(), folder / 'p.c', '-o',
+                            folder / 'p', '-Wl,--no-as-needed', '-L', SOFTCUDA,
+                            '-l:libcudart.so.12'], check=True)
+            program = shutil.copy(RUN, folder)
+            shutil.copy(PRELOAD, folder)
+            (folder / 'softcuda').mkdir()
+            for file in SOFTCUDA.iterdir():
+                if file.is_file() and file.name != missing:
+                    (folder / 'softcuda' / file.name).symlink_to(file)
+            return adsm_run('--soft', folder / 'p', program=program,
+                            LD_LIBRARY_PATH=str(BUILD / 'libadsm'))
+
+    def test_soft_without_the_programs_runtime_is_refused(self):
+        run = self.without('libcudart.so.12')
+        self.assertEqual(run.returncode, 125, run)
+        self.assertIn('there is no libcudart.so.12 in', run.stderr)
+
+    def test_soft_without_the_device_program_is_refused(self):
+        run = self.without('softcuda-device')
+        self.assertEqual(run.returncode, 125, run)
+        self.assertIn('there is no softcuda-device in', run.stderr)
+
+    def test_soft_without_another_runtime_is_silent(self):
+        run = self.without('libcudart.so.13')
+        self.assertEqual((run.returncode, run.stderr), (0, ''))
 
     def test_folder_the_loader_cannot_take_is_refused(self):
         with tempfile.TemporaryDirectory(suffix='a b') as folder:

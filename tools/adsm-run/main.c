@@ -16,6 +16,7 @@
 
 #include "args.h"
 #include "find.h"
+#include "needs.h"
 #include "program.h"
 
 enum { EXIT_USAGE = 2, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
@@ -60,7 +61,35 @@ static int use_preload(void)
     return prepend("LD_PRELOAD", path);
 }
 
-static int use_softcuda(void)
+/* Say so when the software device's folder lacks a file. */
+static bool device_has(const char *folder, const char *name, const char *advice)
+{
+    char path[PATH_MAX * 2];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (access(path, R_OK) == 0)
+        return true;
+    fprintf(stderr, "adsm-run: --soft: there is no %s in %s; %s\n", name,
+            folder, advice);
+    return false;
+}
+
+/* Without its own libcudart a program gets NVIDIA's, if there is one, which
+ * does not work on this driver. */
+static bool device_serves(const char *folder, const char *program)
+{
+    char runtime[NAME_MAX + 1];
+    if (!getenv("SOFTCUDA_DEVICE_PROGRAM") &&
+        !device_has(folder, "softcuda-device",
+                    "build it with `ninja -C build`"))
+        return false;
+    if (needs_library(program, "libcudart.so.", runtime, sizeof runtime) != 0)
+        return true;
+    return device_has(folder, runtime,
+                      "the program is linked with it: build it with `ninja -C "
+                      "build`, or link with the runtime of CUDA 11, 12 or 13");
+}
+
+static int use_softcuda(const char *program)
 {
     char folder[PATH_MAX];
     if (find_softcuda(folder, sizeof folder) != 0) {
@@ -70,7 +99,7 @@ static int use_softcuda(void)
               stderr);
         return -1;
     }
-    if (usable_in_list(folder, ":;") != 0)
+    if (usable_in_list(folder, ":;") != 0 || !device_serves(folder, program))
         return -1;
     return prepend("LD_LIBRARY_PATH", folder);
 }
@@ -116,7 +145,7 @@ static int run(const struct args *args)
         warn_about_program(path);
     if (found && !args->soft)
         warn_without_driver();
-    if (use_preload() != 0 || (args->soft && use_softcuda() != 0))
+    if (use_preload() != 0 || (args->soft && use_softcuda(path) != 0))
         return EXIT_SETUP;
     for (int i = 0; i < args->settings; i++)
         if (setenv(args->setting[i].name, args->setting[i].value, 1) != 0)
