@@ -13,24 +13,25 @@
 #include "driver/handle.h"
 #include "driver/module.h"
 
-static CUresult find_text(const void *image, struct sc_text *text)
+static CUresult find_text(const void *image, struct sc_text *text,
+                          struct sc_jit_log *log)
 {
     char why[256];
     CUresult result = sc_fatbin_find(image, text, why, sizeof why);
     if (result != CUDA_SUCCESS && *why)
-        sc_say("module refused: %s", why);
+        sc_jit_log_error(log, "module refused", why);
     return result;
 }
 
 static CUresult load(CUmodule *module, const void *image,
-                     const struct sc_jit_log *log)
+                     struct sc_jit_log *log)
 {
     CUcontext ctx;
     struct sc_text text;
     SC_TRY(sc_enter_context(&ctx));
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    SC_TRY(find_text(image, &text));
+    SC_TRY(find_text(image, &text, log));
     CUresult result =
         sc_module_new(module, ctx, text.text, text.bytes, NULL, log);
     free(text.text);
@@ -170,12 +171,12 @@ SC_API cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
 }
 
 static CUresult new_library(CUlibrary *out, const void *image,
-                            const struct sc_jit_log *log)
+                            struct sc_jit_log *log)
 {
     struct sc_text text;
     if (!out || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    SC_TRY(find_text(image, &text));
+    SC_TRY(find_text(image, &text, log));
     CUlibrary library = calloc(1, sizeof *library);
     if (!library || !sc_handle_add(library, SC_HANDLE_LIBRARY)) {
         free(library);

@@ -44,13 +44,9 @@ SC_API cuLinkCreate(unsigned int numOptions, CUjit_option *options,
     return CUDA_SUCCESS;
 }
 
-/* Tell the program's log, or stderr where it gave none. */
 static CUresult fail(CUlinkState state, CUresult result, const char *why)
 {
-    if (state->log.error && state->log.error_bytes > 0)
-        snprintf(state->log.error, state->log.error_bytes, "%s", why);
-    else
-        sc_say("link refused: %s", why);
+    sc_jit_log_error(&state->log, "link refused", why);
     return result;
 }
 
@@ -133,11 +129,18 @@ SC_API cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
     SC_TRY(check(state));
     if (!cubinOut || state->joint.count == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!state->text.text && !sc_joint_finish(&state->joint, &state->text))
+    bool first = !state->text.text;
+    if (first && !sc_joint_finish(&state->joint, &state->text))
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (sc_joint_missing(&state->joint, name, sizeof name)) {
         snprintf(why, sizeof why, "'%s' is defined nowhere", name);
         return fail(state, CUDA_ERROR_INVALID_IMAGE, why);
+    }
+    if (first) {
+        snprintf(why, sizeof why,
+                 "%zu texts of PTX joined, to be compiled when they run",
+                 (size_t)state->joint.count);
+        sc_jit_log_info(&state->log, why);
     }
     *cubinOut = state->text.text;
     if (sizeOut)

@@ -24,54 +24,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUmod_st *modules; /* under lock */
 
-void sc_jit_log_read(struct sc_jit_log *log, unsigned count,
-                     const CUjit_option *options, void **values)
-{
-    *log = (struct sc_jit_log){0};
-    for (unsigned i = 0; options && values && i < count; i++) {
-        switch ((int)options[i]) {
-        case CU_JIT_ERROR_LOG_BUFFER:
-            log->error = values[i];
-            break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-            log->error_bytes = (uint32_t)(uintptr_t)values[i];
-            log->error_used = &values[i];
-            break;
-        case CU_JIT_INFO_LOG_BUFFER:
-            log->info = values[i];
-            break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-            log->info_bytes = (uint32_t)(uintptr_t)values[i];
-            log->info_used = &values[i];
-            break;
-        default:
-            break; /* code generation options have nothing to act on here */
-        }
-    }
-}
-
-static void tell(char *buffer, size_t size, void **used, const char *text)
-{
-    size_t length = 0;
-    if (buffer && size > 0) {
-        length = strnlen(text, size - 1);
-        memcpy(buffer, text, length);
-        buffer[length] = '\0';
-    }
-    if (used)
-        *used = (void *)(uintptr_t)length;
-}
-
-static void report(const struct sc_jit_log *log, const char *text)
-{
-    if (log)
-        tell(log->info, log->info_bytes, log->info_used, "");
-    if (log && log->error && log->error_bytes > 0)
-        tell(log->error, log->error_bytes, log->error_used, text);
-    else if (*text)
-        sc_say("module refused: %s", text);
-}
-
 static int image_file(const char *text, size_t bytes)
 {
     int fd = memfd_create("softcuda-image", MFD_CLOEXEC);
@@ -271,15 +223,15 @@ static void dismantle(CUmodule module)
 }
 
 CUresult sc_module_new(CUmodule *out, CUcontext ctx, const char *text,
-                       size_t bytes, CUlibrary library,
-                       const struct sc_jit_log *log)
+                       size_t bytes, CUlibrary library, struct sc_jit_log *log)
 {
     uint8_t *answer = NULL;
     CUresult result = exchange(ctx->device, text, bytes, &answer);
     if (result != CUDA_SUCCESS) {
         const struct sc_load_answer *head = (const void *)answer;
         if (head && head->log_bytes <= head->total_bytes)
-            report(log, (const char *)answer + sizeof *head);
+            sc_jit_log_error(log, "module refused",
+                             (const char *)answer + sizeof *head);
         free(answer);
         return result;
     }
@@ -295,14 +247,6 @@ CUresult sc_module_new(CUmodule *out, CUcontext ctx, const char *text,
         dismantle(module);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (log)
-        report(&(struct sc_jit_log){.error = log->error,
-                                    .error_bytes = log->error_bytes,
-                                    .error_used = log->error_used,
-                                    .info = log->info,
-                                    .info_bytes = log->info_bytes,
-                                    .info_used = log->info_used},
-               "");
     pthread_mutex_lock(&lock);
     module->next = modules;
     modules = module;

@@ -6,6 +6,7 @@
 
 #include "base/protocol.h"
 #include "driver/driver.h"
+#include "driver/jit_log.h"
 
 struct sc_kernel_stats;
 
@@ -48,20 +49,6 @@ struct CUlib_st {
     struct CUkern_st *kernels; /* module lock */
 };
 
-/** Where messages of the PTX front end go. */
-struct sc_jit_log {
-    char *error;
-    size_t error_bytes;
-    void **error_used; /* option value to store the length in */
-    char *info;
-    size_t info_bytes;
-    void **info_used;
-};
-
-/** Pick the log buffers out of cuModuleLoadDataEx's options. */
-void sc_jit_log_read(struct sc_jit_log *log, unsigned count,
-                     const CUjit_option *options, void **values);
-
 /**
  * Load PTX text into a context.
  *
@@ -71,8 +58,7 @@ void sc_jit_log_read(struct sc_jit_log *log, unsigned count,
  * Thread: any, no lock held
  */
 CUresult sc_module_new(CUmodule *module, CUcontext ctx, const char *text,
-                       size_t bytes, CUlibrary library,
-                       const struct sc_jit_log *log);
+                       size_t bytes, CUlibrary library, struct sc_jit_log *log);
 
 /** Unload; waits for the device first. Thread: any, no lock held. */
 void sc_module_destroy(CUmodule module);

@@ -123,6 +123,18 @@ START_TEST(error_log_names_the_line)
     ck_assert_ptr_nonnull(strstr(error, "frobnicate"));
     ck_assert_uint_eq((size_t)values[1], strlen(error));
     ck_assert_str_eq(info, "");
+    /* an image that holds no PTX is told in the same place */
+    values[1] = (void *)sizeof error;
+    WANT(CUDA_ERROR_NO_BINARY_FOR_GPU,
+         cuModuleLoadDataEx(&module, "\x50\xed\x55\xba\1\0\x10\0\0\0\0\0\0\0\0",
+                            4, options, values));
+    ck_assert_ptr_nonnull(strstr(error, "empty"));
+    ck_assert_uint_eq((size_t)values[1], strlen(error));
+    /* one that loads leaves nothing behind */
+    values[1] = (void *)sizeof error;
+    OK(cuModuleLoadDataEx(&module, kernels_ptx, 4, options, values));
+    ck_assert_str_eq(error, "");
+    ck_assert_ptr_null(values[1]);
     /* a short buffer is filled as far as it goes */
     values[1] = (void *)8;
     WANT(CUDA_ERROR_INVALID_PTX,

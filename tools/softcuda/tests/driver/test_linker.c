@@ -101,6 +101,43 @@ START_TEST(what_cannot_be_linked_says_why)
 }
 END_TEST
 
+START_TEST(logs_of_a_link_are_filled_as_far_as_they_are_said)
+{
+    CUlinkState link;
+    void *cubin;
+    char error[100] = "not touched", info[100] = "not touched";
+    CUjit_option options[] = {
+        CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {error, (void *)sizeof error, info, (void *)sizeof info};
+    begin();
+    OK(cuLinkCreate(4, options, values, &link));
+    ck_assert_str_eq(error, "");
+    ck_assert_str_eq(info, "");
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, caller, sizeof caller, "a", 0,
+                     NULL, NULL));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, callee, sizeof callee, "b", 0,
+                     NULL, NULL));
+    OK(cuLinkComplete(link, &cubin, NULL));
+    OK(cuLinkComplete(link, &cubin, NULL));
+    ck_assert_str_eq(error, "");
+    ck_assert_ptr_null(values[1]);
+    ck_assert_ptr_nonnull(strstr(info, "2 texts"));
+    ck_assert_uint_eq((size_t)values[3], strlen(info));
+    OK(cuLinkDestroy(link));
+    /* what is said later comes behind, as far as there is room */
+    values[1] = (void *)sizeof error;
+    OK(cuLinkCreate(2, options, values, &link));
+    for (int i = 0; i < 3; i++)
+        WANT(CUDA_ERROR_NO_BINARY_FOR_GPU,
+             cuLinkAddData(link, CU_JIT_INPUT_OBJECT, caller, 100, "a", 0, NULL,
+                           NULL));
+    ck_assert_uint_eq(strlen(error), sizeof error - 1);
+    ck_assert_uint_eq((size_t)values[1], sizeof error - 1);
+    OK(cuLinkDestroy(link));
+}
+END_TEST
+
 START_TEST(stream_attributes_are_kept)
 {
     CUstream s, t;
@@ -127,4 +164,5 @@ END_TEST
 
 SUITE_MAIN("softcuda driver: linker", 30, two_texts_become_one_module,
            files_are_read, what_cannot_be_linked_says_why,
+           logs_of_a_link_are_filled_as_far_as_they_are_said,
            stream_attributes_are_kept)
