@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 5u
+#define SC_PROTOCOL_VERSION 6u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
@@ -165,6 +165,11 @@ struct sc_shared {
     uint32_t sm;            /* capability to report, 90 = 9.0 */
     uint64_t window_base, window_bytes;
     uint64_t heap_base, heap_bytes, heap_offset; /* module variables */
+
+    /* SOFTCUDA_STATS=1: the device process prints its report when the program
+     * ends; the program takes it back when it prints one itself. */
+    _Atomic uint32_t report;
+    _Atomic uint64_t bytes_up, bytes_down; /* ever moved */
 
     /* Commands: bytes ever written, bytes ever read.  Written by one side
      * each, on lines of their own. */

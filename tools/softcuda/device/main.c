@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/futex.h"
+#include "device/count.h"
 #include "device/serve.h"
 #include "device/space.h"
 #include "exec/exec.h"
@@ -91,8 +92,15 @@ static void settle(void)
     prctl(PR_SET_NAME, "softcuda-device");
 }
 
+static struct sc_shared *_Atomic joined;
+static int ordinal;
+
+/* The program ended.  One that a signal ended has not said what ran. */
 static _Noreturn void end(void)
 {
+    struct sc_shared *shared = atomic_load(&joined);
+    if (shared && atomic_load(&shared->report))
+        sc_count_report(shared, ordinal);
     sc_build_cc_stop(); /* compilers are processes of their own */
     _exit(0);
 }
@@ -130,7 +138,7 @@ static void start_watch(void)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static struct sc_shared *connect_driver(int ordinal)
+static struct sc_shared *connect_driver(void)
 {
     int channel = sc_serve_receive_file(SOCKET);
     int memory = sc_serve_receive_file(SOCKET);
@@ -157,7 +165,7 @@ int main(int argc, char **argv)
                         "libcuda.so.1; run your CUDA program instead\n");
         return EXIT_USAGE;
     }
-    int ordinal = atoi(argv[1]);
+    ordinal = atoi(argv[1]);
     program = atoi(argv[2]);
     choose_layout(atoi(argv[3]), argv);
     settle();
@@ -167,9 +175,10 @@ int main(int argc, char **argv)
     if (ordinal < 0 || ordinal >= SC_MAX_DEVICES ||
         !sc_space_reserve(base, bytes))
         return EXIT_COLLISION;
-    struct sc_shared *shared = connect_driver(ordinal);
+    struct sc_shared *shared = connect_driver();
     if (!sc_space_init(shared, (uint32_t)ordinal) || !sc_exec_init(0))
         return EXIT_START;
+    atomic_store(&joined, shared);
     atomic_store(&shared->ready, 1);
     sc_futex_wake(&shared->ready);
     sc_serve(shared, SOCKET);

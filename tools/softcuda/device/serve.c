@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "device/answer.h"
+#include "device/count.h"
 #include "device/fill.h"
 #include "base/futex.h"
 #include "device/output.h"
@@ -261,6 +262,18 @@ static enum sc_exec_status launch(const struct sc_command_launch *command,
     return status;
 }
 
+/* The kernel of a launch, where it is counted. */
+static struct sc_count *begin_count(const struct sc_command *command)
+{
+    const struct sc_command_launch *c = (const void *)command;
+    if (command->type != SC_COMMAND_LAUNCH ||
+        !atomic_load_explicit(&channel->report, memory_order_relaxed) ||
+        c->module >= module_count || !modules[c->module])
+        return NULL;
+    return sc_count_begin(
+        sc_module_kernel(modules[c->module], c->kernel)->name);
+}
+
 static enum sc_exec_status execute(const struct sc_command *command,
                                    struct sc_result *result)
 {
@@ -323,11 +336,14 @@ _Noreturn void sc_serve(struct sc_shared *shared, int socket)
         if (command->type != SC_COMMAND_PAD) {
             struct sc_result result = {.begin_ns = sc_now_ns()};
             const struct failed *failed = failure_of(command->context);
+            struct sc_count *count = failed ? NULL : begin_count(command);
             result.status = failed ? failed->status : execute(command, &result);
             if (!failed && command->context && result.status != SC_EXEC_OK &&
                 result.status != SC_EXEC_BAD_LAUNCH)
                 note_failure(command->context, result.status);
             result.end_ns = sc_now_ns();
+            if (count)
+                sc_count_end(count, &result, channel->why[result.why]);
             /* The room of the command must be free before its result shows:
              * the driver refills the ring when it sees results. */
             tail += bytes;

@@ -64,6 +64,10 @@ static CUresult map_channel(struct sc_device *device)
     shared->heap_base = device->heap_base;
     shared->heap_bytes = device->heap_bytes;
     shared->heap_offset = device->heap_offset;
+    shared->report = sc_options.stats;
+    /* where the device process can read them when the program is gone */
+    device->upload_link.bytes = &shared->bytes_up;
+    device->download_link.bytes = &shared->bytes_down;
     device->channel.shared = shared;
     device->channel_file = fd;
     return CUDA_SUCCESS;

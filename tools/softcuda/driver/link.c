@@ -18,7 +18,8 @@ void sc_link_init(struct sc_link *link, uint64_t bytes_per_second)
     link->bytes_per_second = bytes_per_second;
     link->free_ns = 0;
     link->users = 0;
-    atomic_init(&link->bytes, 0);
+    atomic_init(&link->none, 0);
+    link->bytes = &link->none;
 }
 
 uint64_t sc_link_chunk(const struct sc_link *link)
@@ -62,7 +63,7 @@ void sc_link_close(struct sc_link *link)
 
 void sc_link_pass(struct sc_link *link, uint64_t bytes)
 {
-    atomic_fetch_add_explicit(&link->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(link->bytes, bytes, memory_order_relaxed);
     if (link->bytes_per_second == 0)
         return;
     uint64_t wire = sc_link_wire_ns(link, bytes);

@@ -12,9 +12,10 @@
 struct sc_link {
     pthread_mutex_t lock; /* leaf */
     uint64_t bytes_per_second;
-    uint64_t free_ns;       /* when the wire is free again; under lock */
-    unsigned users;         /* copies under way; under lock */
-    _Atomic uint64_t bytes; /* ever moved, for the statistics */
+    uint64_t free_ns; /* when the wire is free again; under lock */
+    unsigned users;   /* copies under way; under lock */
+    _Atomic uint64_t none;
+    _Atomic uint64_t *bytes; /* ever moved, for the statistics */
 };
 
 /** Prepare a direction; 0 bytes per second means unthrottled. Thread: one. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/report.h"
 #include "driver/device.h"
 
 struct sc_kernel_stats {
@@ -67,7 +68,7 @@ void sc_stats_kernel_ran(struct sc_kernel_stats *stats,
 
 static uint64_t link_bytes(struct sc_link *link)
 {
-    return atomic_load_explicit(&link->bytes, memory_order_relaxed);
+    return atomic_load_explicit(link->bytes, memory_order_relaxed);
 }
 
 __attribute__((visibility("default"))) int
@@ -91,50 +92,23 @@ softcudaStats(int ordinal, struct softcuda_stats *stats)
     return 0;
 }
 
-/* ", native", ", interpreter (why)", or counts where both took part. */
-static void describe_executor(const struct sc_kernel_stats *k, char *text,
-                              size_t bytes)
-{
-    bool mixed = k->both || (k->native && k->interpreted);
-    size_t n = 0;
-    text[0] = '\0';
-    if (mixed)
-        n = (size_t)snprintf(
-            text, bytes, ", %llu native, %llu interpreter, %llu both",
-            (unsigned long long)k->native, (unsigned long long)k->interpreted,
-            (unsigned long long)k->both);
-    else if (k->native || k->interpreted)
-        n = (size_t)snprintf(text, bytes,
-                             k->native ? ", native" : ", interpreter");
-    if (k->why[0] && n < bytes)
-        snprintf(text + n, bytes - n, " (%s)", k->why);
-}
-
-static void report_kernel(const struct sc_kernel_stats *k)
-{
-    char executor[256];
-    describe_executor(k, executor, sizeof executor);
-    fprintf(stderr, "softcuda: %s: %llu launches, %.3f ms, %.1f us each%s\n",
-            k->name, (unsigned long long)k->launches, (double)k->ns / 1e6,
-            (double)k->ns / 1e3 / (double)k->launches, executor);
-}
-
 __attribute__((destructor)) static void report(void)
 {
     if (sc_enter() != CUDA_SUCCESS || !sc_options.stats)
         return;
     for (int i = 0; i < sc_device_count(); i++) {
         struct sc_device *device = sc_device_get(i);
-        uint64_t up = link_bytes(&device->upload_link);
-        uint64_t down = link_bytes(&device->download_link);
-        /* The bytes are for programs, which compare them. */
-        fprintf(stderr,
-                "softcuda: device %d: %.3f MiB up, %.3f MiB down "
-                "(%llu up, %llu down)\n",
-                i, (double)up / 0x1p20, (double)down / 0x1p20,
-                (unsigned long long)up, (unsigned long long)down);
+        if (device->channel.shared)
+            atomic_store(&device->channel.shared->report, 0);
+        sc_report_device(i, link_bytes(&device->upload_link),
+                         link_bytes(&device->download_link));
     }
     for (struct sc_kernel_stats *k = kernels; k; k = k->next)
-        if (k->launches)
-            report_kernel(k);
+        sc_report_kernel(&(struct sc_report){.name = k->name,
+                                             .launches = k->launches,
+                                             .ns = k->ns,
+                                             .interpreted = k->interpreted,
+                                             .native = k->native,
+                                             .both = k->both,
+                                             .why = k->why});
 }

@@ -132,6 +132,87 @@ START_TEST(device_dies_with_a_killed_program)
 }
 END_TEST
 
+static const char busy_ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
+                               ".visible .entry quick()\n{\n ret;\n}\n"
+                               ".visible .entry endless()\n{\nL:\n bra L;\n}\n";
+
+static void launch_by_name(CUmodule module, const char *name)
+{
+    CUfunction f;
+    OK(cuModuleGetFunction(&f, module, name));
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+}
+
+/* A program that counts, then ends by a signal, or returns for 0. */
+static void count_and_end(int number)
+{
+    CUmodule module;
+    CUdeviceptr p;
+    char bytes[1000] = "";
+    setenv("SOFTCUDA_STATS", "1", 1);
+    setenv("SOFTCUDA_NATIVE", "off", 1);
+    begin();
+    OK(cuModuleLoadData(&module, busy_ptx));
+    OK(cuMemAlloc(&p, sizeof bytes));
+    OK(cuMemcpyHtoD(p, bytes, sizeof bytes));
+    for (int i = 0; i < 3; i++)
+        launch_by_name(module, "quick");
+    OK(cuCtxSynchronize());
+    if (number) {
+        launch_by_name(module, "endless");
+        usleep(100000);
+        signal(number, SIG_DFL);
+        kill(getpid(), number);
+        pause();
+    }
+    exit(0);
+}
+
+/* All that goes to stderr of such a program and of what it leaves behind. */
+static void read_report(int number, char *text, size_t room)
+{
+    int fds[2];
+    size_t n = 0;
+    ssize_t got;
+    ck_assert_int_eq(pipe(fds), 0);
+    pid_t program = fork();
+    if (program == 0) {
+        close(fds[0]);
+        dup2(fds[1], STDERR_FILENO);
+        close(fds[1]);
+        count_and_end(number);
+    }
+    close(fds[1]);
+    while (n < room - 1 && (got = read(fds[0], text + n, room - 1 - n)) > 0)
+        n += (size_t)got;
+    text[n] = '\0';
+    close(fds[0]);
+    waitpid(program, NULL, 0);
+}
+
+static int times(const char *text, const char *what)
+{
+    int n = 0;
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+START_TEST(report_is_printed_once_however_the_program_ends)
+{
+    static const int ends[] = {0, SIGTERM, SIGINT, SIGKILL, SIGSEGV};
+    char text[4096];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        read_report(ends[i], text, sizeof text);
+        ck_assert_msg(times(text, "(1000 up, 0 down)") == 1 &&
+                          times(text, "quick: 3 launches") == 1 &&
+                          times(text, "interpreter") == 1,
+                      "signal %d: %s", ends[i], text);
+        ck_assert_int_eq(times(text, "endless: ran when"), ends[i] != 0);
+    }
+}
+END_TEST
+
 START_TEST(device_is_no_child_of_the_program)
 {
     begin();
@@ -267,6 +348,7 @@ END_TEST
 SUITE_MAIN("softcuda driver: processes", 30,
            device_killed_is_an_error_and_no_hang,
            other_devices_survive_a_dead_one, device_dies_with_a_killed_program,
+           report_is_printed_once_however_the_program_ends,
            device_is_no_child_of_the_program,
            context_outlives_the_thread_that_made_it,
            forked_child_is_refused_and_harmless,
