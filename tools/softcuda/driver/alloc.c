@@ -127,9 +127,17 @@ CUresult sc_alloc_in_pool(CUcontext ctx, struct sc_device *device,
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult sc_alloc_on(CUcontext ctx, struct sc_device *device, uint64_t bytes,
+                     uint64_t *address)
+{
+    CUresult result = sc_alloc_in_pool(ctx, device, NULL, bytes, address);
+    return result == CUDA_ERROR_OUT_OF_MEMORY ? sc_memory_refuse(device, bytes)
+                                              : result;
+}
+
 CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address)
 {
-    return sc_alloc_in_pool(ctx, ctx->device, NULL, bytes, address);
+    return sc_alloc_on(ctx, ctx->device, bytes, address);
 }
 
 static void free_locked(struct sc_block *block)

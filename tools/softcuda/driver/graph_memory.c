@@ -109,8 +109,7 @@ static CUresult place(struct sc_graph_memory *m, CUcontext ctx)
     uint32_t peers = 0;
     for (size_t i = 0; i < m->params.accessDescCount; i++)
         SC_TRY(sc_pool_access(m->device, &m->params.accessDescs[i], &peers));
-    SC_TRY(
-        sc_alloc_in_pool(ctx, m->device, NULL, m->params.bytesize, &address));
+    SC_TRY(sc_alloc_on(ctx, m->device, m->params.bytesize, &address));
     if (!sc_memory_lookup(address, &block))
         return CUDA_ERROR_UNKNOWN;
     m->params.dptr = address;

@@ -128,6 +128,11 @@ bool sc_memory_place(uint64_t address, struct sc_place *place);
  *  Thread: holds the lock. */
 bool sc_memory_charge(struct sc_device *device, uint64_t bytes);
 
+/** Say once for a device that it had no room for so much: most programs only
+ *  print that memory ran out.
+ *  Return: CUDA_ERROR_OUT_OF_MEMORY. Thread: any, no lock held. */
+CUresult sc_memory_refuse(struct sc_device *device, uint64_t bytes);
+
 /** Take a piece of a device's memory file. Return: its offset or
  *  SC_RANGES_NONE; charged. Thread: holds the lock. */
 uint64_t sc_memory_take(struct sc_device *device, uint64_t bytes);
@@ -165,7 +170,11 @@ void sc_memory_peer(struct sc_device *viewer, struct sc_device *owner,
  */
 CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address);
 
-/** As sc_alloc, for a pool, on whose device it is; NULL is none. */
+/** As sc_alloc, on another device than the context's. */
+CUresult sc_alloc_on(CUcontext ctx, struct sc_device *device, uint64_t bytes,
+                     uint64_t *address);
+
+/** As sc_alloc_on, for a pool or NULL, and without a word when it fails. */
 CUresult sc_alloc_in_pool(CUcontext ctx, struct sc_device *device,
                           CUmemoryPool pool, uint64_t bytes, uint64_t *address);
 

@@ -172,7 +172,8 @@ static bool place_variables(CUmodule module)
     uint64_t more = head->heap_bytes > device->heap_used
                         ? head->heap_bytes - device->heap_used
                         : 0;
-    bool ok = sc_memory_charge(device, more);
+    bool fits = sc_memory_charge(device, more);
+    bool ok = fits;
     if (ok) {
         module->heap_bytes = more;
         device->heap_used += more;
@@ -195,6 +196,8 @@ static bool place_variables(CUmodule module)
         }
     }
     pthread_mutex_unlock(&sc_memory_lock);
+    if (!fits)
+        sc_memory_refuse(device, more);
     return ok;
 }
 

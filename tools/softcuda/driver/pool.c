@@ -81,7 +81,10 @@ CUresult sc_pool_alloc(CUcontext ctx, CUmemoryPool pool, uint64_t bytes,
         return result;
     /* what other streams are about to free may be enough */
     sc_device_drain(pool->device);
-    return sc_alloc_in_pool(ctx, pool->device, pool, bytes, address);
+    result = sc_alloc_in_pool(ctx, pool->device, pool, bytes, address);
+    if (result != CUDA_ERROR_OUT_OF_MEMORY || pool->props.maxSize)
+        return result; /* a pool's own size needs no explaining */
+    return sc_memory_refuse(pool->device, bytes);
 }
 
 struct release {

@@ -145,7 +145,8 @@ SC_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
         .device = device, .bytes = size, .handles = 1, .prop = *prop};
     pthread_mutex_lock(&sc_memory_lock);
     physical->offset = sc_memory_take(device, size);
-    bool ok = physical->offset != SC_RANGES_NONE;
+    bool fits = physical->offset != SC_RANGES_NONE;
+    bool ok = fits;
     if (ok && !sc_handle_add(physical, SC_HANDLE_PHYSICAL)) {
         sc_memory_give(device, physical->offset, size);
         ok = false;
@@ -153,7 +154,7 @@ SC_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     pthread_mutex_unlock(&sc_memory_lock);
     if (!ok) {
         free(physical);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return fits ? CUDA_ERROR_OUT_OF_MEMORY : sc_memory_refuse(device, size);
     }
     *handle = (CUmemGenericAllocationHandle)(uintptr_t)physical;
     return CUDA_SUCCESS;

@@ -28,6 +28,58 @@ START_TEST(allocations_of_nothing_and_too_much)
 }
 END_TEST
 
+/* Each way to ask for device memory, alone in a process. */
+static cudaError_t ask(int way, size_t bytes)
+{
+    void *p;
+    cudaArray_t array;
+    struct cudaChannelFormatDesc desc =
+        cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+    switch (way) {
+    case 0:
+        return cudaMalloc(&p, bytes);
+    case 1:
+        return cudaMallocAsync(&p, bytes, NULL);
+    default:
+        return cudaMallocArray(&array, &desc, 32768, bytes / 32768, 0);
+    }
+}
+
+static void check_refusal(int way)
+{
+    struct captured said;
+    void *p;
+    setenv("SOFTCUDA_MEMORY", "64M", 1);
+    capture_begin(&said);
+    OK(cudaMalloc(&p, 40 * MIB));
+    for (int i = 0; i < 3; i++)
+        WANT(cudaErrorMemoryAllocation, ask(way, 32 * MIB));
+    capture_end(&said);
+    const char *line = strstr(said.text, "no room for 32.000 MiB");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_ptr_nonnull(strstr(line, "of 64 MiB (SOFTCUDA_MEMORY)"));
+    ck_assert_ptr_nonnull(strstr(line, "40.000 are in use and 24.000 free"));
+    ck_assert_ptr_null(strstr(line + 1, "no room"));
+}
+
+START_TEST(a_first_refused_allocation_says_what_there_is)
+{
+    check_refusal(0);
+}
+END_TEST
+
+START_TEST(a_first_refused_pool_allocation_says_what_there_is)
+{
+    check_refusal(1);
+}
+END_TEST
+
+START_TEST(a_first_refused_array_says_what_there_is)
+{
+    check_refusal(2);
+}
+END_TEST
+
 /* A byte that tells its place. */
 static uint8_t mark(size_t i)
 {
@@ -302,6 +354,9 @@ START_TEST(pools_give_memory_in_stream_order)
 END_TEST
 
 SUITE_MAIN("cudart_memory", 60, allocations_of_nothing_and_too_much,
+           a_first_refused_allocation_says_what_there_is,
+           a_first_refused_pool_allocation_says_what_there_is,
+           a_first_refused_array_says_what_there_is,
            every_kind_of_copy_moves_what_it_says, wrong_copies_are_refused,
            rectangles_keep_their_rows, boxes_keep_their_planes, fills_are_exact,
            pinned_memory_is_seen_by_kernels,
