@@ -17,7 +17,7 @@
 
 struct hook_real hook_real;
 _Thread_local int hook_depth;
-_Thread_local int hook_cancel;
+_Thread_local struct adsm_cancel hook_cancel;
 
 static const struct adsm_hook infos[] = {
 #define ADSM_HOOK_STUB(name, family)          {#name, family, NULL, 0, 0},

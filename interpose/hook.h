@@ -14,6 +14,7 @@
 #ifndef INTERPOSE_HOOK_H
 #define INTERPOSE_HOOK_H
 
+#include "base/cancel.h"
 #include "interpose/cuda_types.h"
 #include "interpose/hooks_list.h"
 #include "mm/index.h"
@@ -21,7 +22,6 @@
 #include "mm/turn.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -76,7 +76,8 @@ void hook_resolve(void);
 extern _Thread_local int hook_depth __attribute__((tls_model("initial-exec")));
 
 /** What the outermost hook of this thread restores. */
-extern _Thread_local int hook_cancel __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct adsm_cancel hook_cancel
+    __attribute__((tls_model("initial-exec")));
 
 /**
  * Begin and end a stretch inside the driver or the runtime. Not a place where
@@ -85,13 +86,15 @@ extern _Thread_local int hook_cancel __attribute__((tls_model("initial-exec")));
 static inline void hook_enter(void)
 {
     if (hook_depth++ == 0)
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &hook_cancel);
+        hook_cancel = adsm_cancel_hold();
 }
 
 static inline void hook_leave(void)
 {
+    /* Read first: a handler that comes in between has hooks of its own. */
+    struct adsm_cancel before = hook_cancel;
     if (--hook_depth == 0)
-        pthread_setcancelstate(hook_cancel, NULL);
+        adsm_cancel_release(before);
 }
 
 /** Does a call of this thread go straight through? One in a host function is

@@ -1,9 +1,11 @@
 /*
  * Public entry points: check the arguments, bring the runtime up, pass on.
- * Nothing below checks again what is checked here.
+ * Nothing below checks again what is checked here. What is done in steps is
+ * no place where a thread can be cancelled.
  */
 #include "adsm.h"
 
+#include "base/cancel.h"
 #include "init.h"
 #include "mm/assign.h"
 #include "mm/boundary.h"
@@ -105,6 +107,7 @@ adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail)
 
 static void *allocate(size_t bytes, enum adsm_origin origin)
 {
+    ADSM_NOT_CANCELLED;
     struct adsm_accel *accel;
     void *host = NULL;
     if (bytes == 0) {
@@ -146,6 +149,7 @@ void *adsmSafe(const void *address)
 
 adsmStatus adsmFree(void *address)
 {
+    ADSM_NOT_CANCELLED;
     if (!address)
         return done(ADSM_OK);
     int rc = adsm_heap_free(address);
@@ -162,6 +166,7 @@ adsmStatus adsmFree(void *address)
 
 adsmStatus adsmModuleLoad(adsmModule **module, const void *image, size_t bytes)
 {
+    ADSM_NOT_CANCELLED;
     struct adsm_accel *accel;
     if (!module || !image)
         return done(
@@ -175,12 +180,14 @@ adsmStatus adsmModuleLoad(adsmModule **module, const void *image, size_t bytes)
 
 adsmStatus adsmModuleUnload(adsmModule *module)
 {
+    ADSM_NOT_CANCELLED;
     return done(adsm_module_unload(module));
 }
 
 adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
                          const char *name, adsmReach reach)
 {
+    ADSM_NOT_CANCELLED;
     if (!kernel || !name)
         return done(
             adsm_detail(ADSM_E_INVALID, "kernel and name must not be NULL"));
@@ -235,6 +242,7 @@ adsmStatus adsmDetach(void *address, adsmKernel *kernel)
 adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
                        size_t shared_bytes, int count, const adsmArg *args)
 {
+    ADSM_NOT_CANCELLED;
     const unsigned g[3] = {grid.x, grid.y, grid.z};
     const unsigned b[3] = {block.x, block.y, block.z};
     for (int i = 0; i < 3; i++)
@@ -249,6 +257,7 @@ adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
 
 adsmStatus adsmCallV(adsmKernel *kernel, long n, int count, const adsmArg *args)
 {
+    ADSM_NOT_CANCELLED;
     if (count > 0 && !args)
         return done(adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
     return done(adsm_launch_range(kernel, n, count, args));
@@ -256,6 +265,7 @@ adsmStatus adsmCallV(adsmKernel *kernel, long n, int count, const adsmArg *args)
 
 adsmStatus adsmSync(void)
 {
+    ADSM_NOT_CANCELLED;
     struct adsm_accel *accel;
     int rc = current(&accel);
     if (rc != ADSM_OK)

@@ -6,6 +6,7 @@
 #include "init.h"
 
 #include "accel/accel.h"
+#include "base/cancel.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
@@ -89,6 +90,7 @@ adsm_status_t adsm_init(void)
 {
     if (atomic_load(&forked))
         return ADSM_E_FORKED;
+    ADSM_NOT_CANCELLED; /* a thread that ended in there would have it redone */
     pthread_once(&once, start_once);
     return outcome;
 }

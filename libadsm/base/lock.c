@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/log.h"
 
 enum { FREE, HELD, WAITED };
@@ -48,8 +49,9 @@ static void lock_wake(_Atomic uint32_t *word, int count)
 /* ---- no asynchronous signals while a lock is held ------------------------ */
 
 static __thread struct {
-    uint32_t depth; /* locks held, stretches and handlers entered */
-    uint64_t saved; /* the thread's mask before the first        */
+    uint32_t depth;            /* locks held, stretches, handlers entered */
+    uint64_t saved;            /* the thread's mask before the first      */
+    struct adsm_cancel cancel; /* and how it could be cancelled           */
 } quiet __attribute__((tls_model("initial-exec")));
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
@@ -60,17 +62,23 @@ void adsm_quiet_enter(void)
     static const uint64_t asynchronous =
         ~(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) |
           BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT));
-    if (quiet.depth == 0)
+    if (quiet.depth == 0) {
         syscall(SYS_rt_sigprocmask, SIG_BLOCK, &asynchronous, &quiet.saved,
                 sizeof asynchronous);
+        quiet.cancel = adsm_cancel_hold();
+    }
     quiet.depth++;
 }
 
 void adsm_quiet_leave(void)
 {
-    if (--quiet.depth == 0)
-        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &quiet.saved, NULL,
-                sizeof quiet.saved);
+    /* A handler that comes with the mask has a stretch of its own. */
+    struct adsm_cancel cancel = quiet.cancel;
+    if (--quiet.depth != 0)
+        return;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &quiet.saved, NULL,
+            sizeof quiet.saved);
+    adsm_cancel_release(cancel);
 }
 
 void adsm_quiet_enter_handler(void)

@@ -9,7 +9,8 @@
  *
  * A thread that holds a lock takes no asynchronous signals: a handler of the
  * program that touches shared memory must not wait for the thread it has
- * interrupted. Costs two system calls for the outermost lock.
+ * interrupted. Nor can it be cancelled. Costs two system calls for the
+ * outermost lock.
  *
  * Not recursive, not robust, not shared between processes.
  */
@@ -92,7 +93,8 @@ struct adsm_rwlock {
 
 /**
  * Begin or end a stretch in which the calling thread takes no asynchronous
- * signals, as while it holds a lock. Stretches and locks nest.
+ * signals and cannot be cancelled, as while it holds a lock. Stretches and
+ * locks nest.
  *
  * Thread: any. Signal: fault path
  */
@@ -100,7 +102,7 @@ void adsm_quiet_enter(void);
 void adsm_quiet_leave(void);
 
 /** The same for a thread in a handler of a synchronous signal that has all
- *  asynchronous ones blocked already: saves the system calls. */
+ *  asynchronous ones blocked and cancellation held already: saves the calls. */
 void adsm_quiet_enter_handler(void);
 void adsm_quiet_leave_handler(void);
 

@@ -188,6 +188,40 @@ START_TEST(waiting_keeps_errno)
 }
 END_TEST
 
+static void *hold_and_wait(void *arg)
+{
+    adsm_lock_acquire(&lock);
+    pthread_cancel(pthread_self());
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+    good++;
+    adsm_lock_release(&lock);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void *hold_and_wait_at_any_place(void *arg)
+{
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    return hold_and_wait(arg);
+}
+
+START_TEST(thread_that_holds_a_lock_is_cancelled_after_it)
+{
+    void *(*const threads[])(void *) = {hold_and_wait,
+                                        hold_and_wait_at_any_place};
+    good = 0;
+    for (size_t i = 0; i < 2; i++) {
+        pthread_t thread;
+        void *result;
+        pthread_create(&thread, NULL, threads[i], NULL);
+        pthread_join(thread, &result);
+        ck_assert_uint_eq(good, i + 1);
+        ck_assert(!adsm_lock_is_held(&lock));
+        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    }
+}
+END_TEST
+
 #if ADSM_LOCK_CHECKED && !defined(ADSM_DEBUG_LOCKS)
 static struct capture said;
 
@@ -257,12 +291,12 @@ END_TEST
 SUITE_MAIN("lock", 60, eight_threads_lose_no_update,
            readers_never_see_half_a_write, readers_enter_together,
            waiting_writer_goes_before_new_readers, try_fails_on_a_held_lock,
-           waiting_keeps_errno, rising_ranks_are_silent,
-           falling_rank_is_reported_once, same_rank_is_reported,
-           try_may_be_out_of_order)
+           waiting_keeps_errno, thread_that_holds_a_lock_is_cancelled_after_it,
+           rising_ranks_are_silent, falling_rank_is_reported_once,
+           same_rank_is_reported, try_may_be_out_of_order)
 #else
 SUITE_MAIN("lock", 60, eight_threads_lose_no_update,
            readers_never_see_half_a_write, readers_enter_together,
            waiting_writer_goes_before_new_readers, try_fails_on_a_held_lock,
-           waiting_keeps_errno)
+           waiting_keeps_errno, thread_that_holds_a_lock_is_cancelled_after_it)
 #endif
