@@ -9,7 +9,6 @@
 
 #include "base/lock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -159,12 +158,7 @@ bool adsm_fault_resolve(const struct adsm_fault_site *site)
     if (fault_is_in_driver(site->addr))
         return false;
     adsm_fault_fn fn = atomic_load_explicit(&fault_fn, memory_order_relaxed);
-    int cancel;
-    /* What waits in there would end the thread with its locks held. */
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    bool resolved = fn(site->addr, fault_guard(site));
-    pthread_setcancelstate(cancel, NULL);
-    if (!resolved) {
+    if (!fn(site->addr, fault_guard(site))) {
         fault_last.addr = 0;
         return false;
     }

@@ -15,7 +15,10 @@
 #include <sigsegv.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/lock.h"
 #include "os/real.h"
 
@@ -82,35 +85,56 @@ static int sigsegv_handle(void *address, int serious)
     return 1;
 }
 
+/* A thread of asynchronous type that was cancelled meanwhile ends in here: on
+ * the stack and with the mask on which the access would have ended it. */
+static void sigsegv_cancellable(struct adsm_cancel before, uint64_t mask)
+{
+    if (before.type == PTHREAD_CANCEL_ASYNCHRONOUS)
+        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+    adsm_cancel_release(before);
+}
+
+/* Ask libsigsegv, which asks sigsegv_handle. */
+static bool sigsegv_resolve(int signal, siginfo_t *info, ucontext_t *context)
+{
+    struct sigsegv_fault *outer = sigsegv_current;
+    struct sigsegv_fault fault = {.site = sigsegv_site(info, context),
+                                  .context = context};
+    sigsegv_current = &fault;
+    sigsegv_library.sa_sigaction(signal, info, context);
+    sigsegv_current = outer;
+    return fault.resolved;
+}
+
 static void sigsegv_entry(int signal, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
-    struct sigsegv_fault fault = {.resolved = false};
+    bool resolved = false;
     uint64_t blocked;
     memcpy(&blocked, &((ucontext_t *)context)->uc_sigmask, sizeof blocked);
     adsm_quiet_interrupted(blocked);
     /* Not a page fault: sent by a process, or by the kernel without an
      * address (a non-canonical one). */
     if (info->si_code > 0 && info->si_code != SI_KERNEL) {
-        struct sigsegv_fault *outer = sigsegv_current;
-        fault.site = sigsegv_site(info, context);
-        fault.context = context;
-        sigsegv_current = &fault;
-        sigsegv_library.sa_sigaction(signal, info, context);
-        sigsegv_current = outer;
+        /* What waits in there would end the thread with its locks held. */
+        struct adsm_cancel before = adsm_cancel_hold();
+        resolved = sigsegv_resolve(signal, info, context);
+        sigsegv_cancellable(before, blocked);
     }
     errno = saved_errno;
-    if (!fault.resolved)
+    if (!resolved)
         adsm_fault_chain(signal, info, context);
 }
 
 /* A handler that interrupts us while we hold a lock, and touches shared
- * memory, would wait for itself; faults of our own must stay visible. */
+ * memory, would wait for itself; faults of our own must stay visible. By hand,
+ * because sigfillset leaves out the signals that glibc keeps to itself, one of
+ * which cancels threads. */
 static void sigsegv_block_asynchronous(sigset_t *set)
 {
     static const int synchronous[] = {SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
                                       SIGTRAP, SIGABRT, SIGSYS};
-    sigfillset(set);
+    memset(set, 0xff, sizeof *set);
     for (size_t i = 0; i < sizeof synchronous / sizeof *synchronous; i++)
         sigdelset(set, synchronous[i]);
 }
