@@ -12,5 +12,5 @@ calls=$(LC_ALL=C readelf -rW "$1" |
 [ -n "$calls" ] || { echo "no calls found in $1" >&2; exit 1; }
 # Making the thread uncancellable belongs to cuGetProcAddress.
 foreign=$(printf '%s\n' "$calls" |
-          grep -vE '^(adsm_|hook_|cuda_|cuGetProc|pthread_setcancelstate$)')
+          grep -vE '^(adsm_|hook_|cuda_|cuGetProc|pthread_setcancel(state|type)$)')
 [ -z "$foreign" ] || { echo "calls of $foreign" >&2; exit 1; }
