@@ -15,6 +15,15 @@
  * ADSM_E_DEVICE, ADSM_E_DEVICE_LOST, ADSM_E_SYSTEM and, in a forked child,
  * ADSM_E_FORKED; `Return` names what else there is.
  *
+ * The CPU uses shared objects by loads and stores. A system call fails with
+ * EFAULT, or stops short, where it meets a part that is closed to the CPU. One
+ * that only reads memory (write, send) gets what the CPU has read or written
+ * since the last call that may have changed it: read a byte of every page
+ * first. One that writes memory (read, recv) is given a plain buffer, from
+ * which the CPU copies: under rolling a block just written is closed to writing
+ * again as others follow it. (Under batch and lazy what was written since stays
+ * open.) Preloaded, read and write and their relatives need none of this.
+ *
  * This header stands alone: it includes nothing else of the project.
  */
 #ifndef ADSM_H
