@@ -34,8 +34,11 @@ CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
 {
     struct adsm_accel *accel = NULL;
     /* What the driver refuses, it refuses with its own words. */
-    if (device && bytes)
-        accel = cuda_accel_serving();
+    if (device && bytes) {
+        CUresult result = cuda_accel_serving(&accel);
+        if (result)
+            return result;
+    }
     return accel ? alloc(accel, device, bytes)
                  : CUDA_CALL(cuMemAlloc_v2, (device, bytes));
 }
@@ -44,15 +47,18 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
                             size_t height, unsigned element_bytes)
 {
     struct adsm_accel *accel = NULL;
+    CUresult result = CUDA_SUCCESS;
     size_t bytes;
     if (device && pitch && width && height)
-        accel = cuda_accel_serving();
+        result = cuda_accel_serving(&accel);
+    if (result)
+        return result;
     if (!accel)
         return CUDA_CALL(cuMemAllocPitch_v2,
                          (device, pitch, width, height, element_bytes));
     /* The pitch is the driver's choice: ask for one row. */
     CUdeviceptr row;
-    CUresult result =
+    result =
         CUDA_CALL(cuMemAllocPitch_v2, (&row, pitch, width, 1, element_bytes));
     if (result)
         return result;

@@ -13,7 +13,8 @@ static struct adsm_accel *accel_of(CUcontext context)
 {
     if (!cuda_driver_push(context))
         return NULL;
-    struct adsm_accel *accel = cuda_accel_serving();
+    struct adsm_accel *accel;
+    (void)cuda_accel_serving(&accel); /* without one there is nothing to open */
     cuda_driver_pop();
     return accel;
 }
@@ -22,7 +23,8 @@ static CUresult open_peer(CUcontext peer, bool enable)
 {
     if (hook_passes())
         return CUDA_SUCCESS;
-    struct adsm_accel *guest = cuda_accel_serving();
+    struct adsm_accel *guest;
+    (void)cuda_accel_serving(&guest);
     struct adsm_accel *host = guest ? accel_of(peer) : NULL;
     if (!host)
         return CUDA_SUCCESS;

@@ -35,30 +35,42 @@ static bool is_up(void)
     return status == ADSM_OK;
 }
 
-struct adsm_accel *cuda_accel_serving(void)
+/* The accel of the current context, made if it has none. What may be there the
+ * next time is a result; without the rest the program goes on by itself. */
+static CUresult open_current(struct adsm_accel **accel)
 {
-    struct adsm_accel *accel = NULL;
     const char *why = "";
-    if (hook_passes() || !cuda_driver_context())
-        return NULL;
-    hook_enter();
-    if (is_up()) {
-        int status = adsm_accel_of_current(&accel);
-        if (status) {
-            accel = NULL;
-            adsm_log_once(ADSM_LOG_ERROR,
-                          "this context runs without shared memory: %s",
-                          adsm_accel_error_text());
-        } else if (adsm_address_strategy(accel, &why) == ADSM_TRANSLATE) {
-            accel = NULL;
-            adsm_log_once(ADSM_LOG_WARN,
-                          "device pointers cannot be host pointers here, "
-                          "allocations are not shared: %s",
-                          why);
-        }
+    int status = adsm_accel_of_current(accel);
+    if (status == ADSM_OK) {
+        if (adsm_address_strategy(*accel, &why) != ADSM_TRANSLATE)
+            return CUDA_SUCCESS;
+        adsm_log_once(ADSM_LOG_WARN,
+                      "device pointers cannot be host pointers here, "
+                      "allocations are not shared: %s",
+                      why);
     }
+    *accel = NULL;
+    bool short_of = status == ADSM_E_NOMEM || status == ADSM_E_LIMIT ||
+                    status == ADSM_E_DEVICE_NOMEM;
+    if (status)
+        adsm_log_once(ADSM_LOG_ERROR, "%s: %s",
+                      short_of ? "this context gets no shared memory for now"
+                               : "this context runs without shared memory",
+                      adsm_accel_error_text());
+    return short_of ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+CUresult cuda_accel_serving(struct adsm_accel **accel)
+{
+    CUresult result = CUDA_SUCCESS;
+    *accel = NULL;
+    if (hook_passes() || !cuda_driver_context())
+        return CUDA_SUCCESS;
+    hook_enter();
+    if (is_up())
+        result = open_current(accel);
     hook_leave();
-    return accel;
+    return result;
 }
 
 struct adsm_accel *cuda_accel_current(void)

@@ -37,8 +37,11 @@ bool cuda_is_serving(void);
  * The accel of the calling thread's context, for an allocation: brings the
  * runtime up at the first call. NULL: hand the call to the driver (no context,
  * no runtime, or a strategy that cannot share addresses; said once).
+ *
+ * Return: CUDA_ERROR_OUT_OF_MEMORY: the host has no memory or no mappings for
+ *         it just now, and memory of the driver's own would not be shared
  */
-struct adsm_accel *cuda_accel_serving(void);
+CUresult cuda_accel_serving(struct adsm_accel **accel);
 
 /** The accel of the calling thread's context when it has one, else NULL. */
 struct adsm_accel *cuda_accel_current(void);

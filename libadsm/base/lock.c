@@ -333,6 +333,17 @@ void adsm_rwlock_acquire(struct adsm_rwlock *lock)
     atomic_fetch_sub(&lock->writers, 1);
 }
 
+bool adsm_rwlock_try(struct adsm_rwlock *lock)
+{
+    adsm_quiet_enter();
+    if (!rwlock_enter(lock)) {
+        adsm_quiet_leave();
+        return false;
+    }
+    LOCK_CHECK_NONE(lock);
+    return true;
+}
+
 void adsm_rwlock_release(struct adsm_rwlock *lock)
 {
     LOCK_UNCHECK(lock);

@@ -174,4 +174,13 @@ void adsm_rwlock_release_shared(struct adsm_rwlock *lock);
 void adsm_rwlock_acquire(struct adsm_rwlock *lock);
 void adsm_rwlock_release(struct adsm_rwlock *lock);
 
+/**
+ * Enter as the only one if that needs no waiting; any order is allowed.
+ *
+ * Return: true when taken
+ * Thread: any
+ * Signal: fault path
+ */
+bool adsm_rwlock_try(struct adsm_rwlock *lock);
+
 #endif

@@ -222,10 +222,12 @@ static bool needs_host(const struct adsm_cell *cell, enum adsm_state state,
            (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH)) || is_fault(event);
 }
 
+/* `open`: an access waits for the blocks; elsewhere the mapping may be missing,
+ * as long as the first access to come gets one. */
 static int prepare_host(struct adsm_object *object, uint32_t first,
-                        uint32_t count)
+                        uint32_t count, bool open)
 {
-    int rc = adsm_object_back(object);
+    int rc = open ? adsm_object_back(object) : adsm_object_shadow(object);
     if (rc != ADSM_OK)
         return rc;
     return adsm_object_commit(object, run_offset(object, first),
@@ -251,7 +253,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
     if (event == ADSM_CALL_IN)
         adsm_twin_close(object, first, count, state == ADSM_DIRTY);
     if (needs_host(cell, state, event))
-        rc = prepare_host(object, first, count);
+        rc = prepare_host(object, first, count, is_fault(event));
     if (next == ADSM_DIRTY && state != ADSM_DIRTY &&
         !(cell->actions & ADSM_DO_FETCH))
         adsm_coherence_await_uploads(object, first, count);
@@ -401,7 +403,7 @@ static bool is_awaited(const struct adsm_object *object, uint32_t first,
 /* Open [first, last) for writing by one change of protection. */
 static int open_range(struct adsm_object *object, uint32_t first, uint32_t last)
 {
-    int rc = prepare_host(object, first, last - first);
+    int rc = prepare_host(object, first, last - first, true);
     adsm_coherence_await_uploads(object, first, last - first);
     if (rc == ADSM_OK)
         rc = fetch_invalid(object, first, last);
@@ -439,7 +441,7 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited)
 
 int adsm_coherence_salvage(struct adsm_object *object, uint32_t i)
 {
-    int rc = prepare_host(object, i, 1);
+    int rc = prepare_host(object, i, 1, true);
     if (rc == ADSM_OK)
         rc = protect(object, i, 1, ADSM_DIRTY);
     if (rc == ADSM_OK)

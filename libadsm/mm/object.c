@@ -33,6 +33,7 @@ static struct {
     struct adsm_object *all;
     struct adsm_object *near;
     _Atomic size_t count, near_count;
+    _Atomic size_t mapped; /* of them at A */
 } lists = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
 
 /* Backing and committing under a shared object lock. */
@@ -42,8 +43,11 @@ static struct adsm_lock host_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
 static struct {
     struct adsm_lock lock; /* rank OBJECT_TABLE: one walk at a time */
     struct adsm_object **items;
-    size_t capacity;
+    _Atomic size_t capacity;
 } walk = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_TABLE)};
+
+/* Objects that may join while a walk copies the list. */
+enum { WALK_MARGIN = 16 };
 
 /* Initial-exec: the fault handler must not allocate on first use. */
 static __thread uint64_t memory_ns __attribute__((tls_model("initial-exec")));
@@ -127,15 +131,42 @@ static void publish(struct adsm_object *object)
     adsm_object_update_near(object);
 }
 
+static size_t unmap_some(void);
+static int grow_walk(size_t need);
+
+/* What accesses and walks cannot do without where the system grants no more
+ * mappings is there before there is an object. */
+static int provide(void)
+{
+    size_t need = atomic_load(&lists.count) + WALK_MARGIN + 1;
+    int rc = ADSM_OK;
+    while (!adsm_vm_spare_take(ADSM_VM_SPARE)) {
+        (void)adsm_vm_spare_release();
+        if (unmap_some() > 0)
+            continue;
+        (void)adsm_vm_spare_take(ADSM_VM_SPARE);
+        return ADSM_E_LIMIT;
+    }
+    if (need > atomic_load(&walk.capacity)) {
+        adsm_lock_acquire(&walk.lock);
+        rc = grow_walk(need);
+        adsm_lock_release(&walk.lock);
+    }
+    return rc;
+}
+
 int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, bool safe,
                        struct adsm_object **out)
 {
+    int rc = provide();
+    if (rc != ADSM_OK)
+        return rc;
     struct adsm_object *object = take_structure();
     if (!object)
         return ADSM_E_NOMEM;
     struct adsm_span span;
-    int rc = adsm_address_alloc(accel, bytes, safe, &span);
+    rc = adsm_address_alloc(accel, bytes, safe, &span);
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, object);
         return rc;
@@ -179,7 +210,7 @@ static void settle(struct adsm_object *object)
     /* A lost device ends all its work: go on releasing. */
     (void)adsm_fence_wait(object->home, object->work);
     (void)adsm_lane_wait_noted(object->home);
-    if (atomic_load(&object->backed))
+    if (object->shadow.segment)
         (void)adsm_dma_drain(object->home);
 }
 
@@ -207,11 +238,13 @@ static void unmap_host(struct adsm_object *object)
     if (rc != ADSM_OK)
         adsm_log(ADSM_LOG_ERROR, "cannot give back host addresses of %zu bytes",
                  object->span.bytes);
+    atomic_store(&object->backed, false);
+    atomic_fetch_sub(&lists.mapped, 1);
 }
 
 static void release_host(struct adsm_object *object)
 {
-    if (!atomic_load(&object->backed))
+    if (!object->shadow.segment)
         return;
     size_t bytes = grain_bytes(object);
     for (size_t g = 0; g < grain_count(object); g++)
@@ -220,7 +253,6 @@ static void release_host(struct adsm_object *object)
                            bytes);
     unmap_host(object);
     adsm_arena_free(&object->shadow);
-    atomic_store(&object->backed, false);
 }
 
 void adsm_object_withdraw(struct adsm_object *object)
@@ -270,27 +302,102 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     return rc;
 }
 
-int adsm_object_back(struct adsm_object *object)
+/* Shadow pages and, where that is possible, a mapping of them at A. */
+static int back(struct adsm_object *object)
 {
-    /* Acquire: pairs with the store below, the mapping is there. */
-    if (atomic_load_explicit(&object->backed, memory_order_acquire))
-        return ADSM_OK;
-    adsm_lock_acquire(&host_lock);
     int rc = ADSM_OK;
-    if (!atomic_load_explicit(&object->backed, memory_order_relaxed)) {
+    adsm_lock_acquire(&host_lock);
+    if (!object->shadow.segment)
         rc = adsm_arena_alloc(&object->shadow, object->span.bytes);
+    if (rc == ADSM_OK &&
+        !atomic_load_explicit(&object->backed, memory_order_relaxed)) {
+        rc = adsm_vm_map_file((uintptr_t)object->host, object->span.bytes,
+                              object->shadow.fd, object->shadow.offset,
+                              ADSM_PROT_NONE);
         if (rc == ADSM_OK) {
-            rc = adsm_vm_map_file((uintptr_t)object->host, object->span.bytes,
-                                  object->shadow.fd, object->shadow.offset,
-                                  ADSM_PROT_NONE);
-            if (rc != ADSM_OK)
-                adsm_arena_free(&object->shadow);
-        }
-        if (rc == ADSM_OK)
+            atomic_fetch_add(&lists.mapped, 1);
             atomic_store_explicit(&object->backed, true, memory_order_release);
+        }
     }
     adsm_lock_release(&host_lock);
     return rc;
+}
+
+int adsm_object_back(struct adsm_object *object)
+{
+    /* Acquire: pairs with the store above, the mapping is there. */
+    if (atomic_load_explicit(&object->backed, memory_order_acquire))
+        return ADSM_OK;
+    int rc = back(object);
+    while ((rc == ADSM_E_LIMIT || rc == ADSM_E_NOMEM) &&
+           adsm_object_make_room())
+        rc = back(object);
+    return rc;
+}
+
+int adsm_object_shadow(struct adsm_object *object)
+{
+    if (atomic_load_explicit(&object->backed, memory_order_acquire))
+        return ADSM_OK;
+    int rc = back(object);
+    while (rc == ADSM_E_NOMEM && adsm_object_make_room())
+        rc = back(object);
+    return rc == ADSM_E_LIMIT ? ADSM_OK : rc;
+}
+
+/* Take the object from A, if it is there and nobody uses it just now. Its bytes
+ * and states stay: an access maps it again. */
+static int unmap(struct adsm_object *object)
+{
+    int rc = ADSM_E_NOT_SHARED;
+    if (!adsm_rwlock_try(&object->lock))
+        return rc;
+    if (atomic_load(&object->live) && atomic_load(&object->backed) &&
+        !object->withdrawn)
+        rc = adsm_vm_placeholder((uintptr_t)object->host, object->span.bytes);
+    if (rc == ADSM_OK) {
+        for (uint32_t i = 0; i < object->block_count; i++)
+            adsm_block_change(object, i, ADSM_BLOCK_MAPPED, 0);
+        atomic_store(&object->backed, false);
+        atomic_fetch_sub(&lists.mapped, 1);
+    }
+    adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+/* The objects that have been at A longest. Return: how many */
+static size_t unmap_some(void)
+{
+    enum { AT_ONCE = 64 };
+    /* Not all: one instruction may need two objects. */
+    size_t most = atomic_load(&lists.mapped) / 2, taken = 0;
+    int rc = ADSM_OK;
+    if (most > AT_ONCE)
+        most = AT_ONCE;
+    adsm_lock_acquire(&lists.lock);
+    size_t left = atomic_load(&lists.count);
+    for (struct adsm_object *next, *object = lists.all;
+         left > 0 && taken < most && rc != ADSM_E_LIMIT;
+         object = next, left--) {
+        next = object->next;
+        rc = unmap(object);
+        if (rc != ADSM_OK)
+            continue;
+        /* To the end: the others come first next time. */
+        DL_DELETE(lists.all, object);
+        DL_APPEND(lists.all, object);
+        taken++;
+    }
+    adsm_lock_release(&lists.lock);
+    return taken;
+}
+
+bool adsm_object_make_room(void)
+{
+    size_t spare = adsm_vm_spare_release();
+    size_t unmapped = unmap_some();
+    (void)adsm_vm_spare_take(ADSM_VM_SPARE_LAST);
+    return spare > ADSM_VM_SPARE_LAST || unmapped > 0;
 }
 
 /* Bytes of grains [0, grain) in the span; those behind have no pages. */
@@ -397,7 +504,7 @@ static int snapshot(struct adsm_accel *accel, bool near_only, size_t *count)
     for (;;) {
         size_t need = near_only ? atomic_load(&lists.near_count)
                                 : atomic_load(&lists.count);
-        int rc = grow_walk(need + 16);
+        int rc = grow_walk(need + WALK_MARGIN);
         if (rc != ADSM_OK)
             return rc;
         struct adsm_object *object;

@@ -51,7 +51,8 @@ struct adsm_object {
     struct adsm_accel *home;
     struct adsm_span span;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
-    _Atomic bool backed; /* shadow allocated and mapped at A           */
+    _Atomic bool backed; /* shadow allocated and mapped at A; of these the
+                            mapping may go again                       */
     bool withdrawn;      /* A is no longer ours; lock: exclusive       */
     size_t block_bytes;  /* whole pages; the last one may be shorter    */
     uint32_t block_count;
@@ -107,10 +108,20 @@ void adsm_object_withdraw(struct adsm_object *object);
 
 /**
  * Give the object host pages: shadow range and mapping at A, nothing
- * committed. Idempotent; called with the lock held shared or exclusive.
+ * committed. Idempotent; called with the lock held shared or exclusive. Where
+ * no mapping is left, other objects that nobody uses just now give up theirs.
  * Signal: fault path
  */
 int adsm_object_back(struct adsm_object *object);
+
+/** The same for what needs the shadow only: the mapping at A may be missing
+ *  afterwards, and comes with the next access. Signal: fault path */
+int adsm_object_shadow(struct adsm_object *object);
+
+/** The system grants no mapping: use those set aside, or take objects from A
+ *  that nobody uses just now. Any lock of an object may be held. Return:
+ *  whether trying again can help. Signal: fault path */
+bool adsm_object_make_room(void);
 
 /** Commit and pin the grains under [offset, offset + bytes), once each.
  *  Signal: fault path */

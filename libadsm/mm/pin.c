@@ -198,7 +198,7 @@ int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
     pin->bytes = object->bytes - pin->offset;
     if (pin->bytes > bytes)
         pin->bytes = bytes;
-    int rc = adsm_object_back(object);
+    int rc = adsm_object_shadow(object);
     if (rc == ADSM_OK)
         rc = adsm_object_commit(object, pin->offset, pin->bytes);
     if (rc == ADSM_OK)

@@ -95,6 +95,8 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
     adsm_rwlock_release_shared(&object->lock);
     if (*rc == ADSM_E_LIMIT)
         *rc = widen(object, generation, i);
+    if (*rc == ADSM_E_LIMIT && adsm_object_make_room())
+        *rc = ADSM_OK; /* the access will fault again */
     if (!back)
         adsm_evict();
     return true;

@@ -163,8 +163,11 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
     if (rc != ADSM_OK)
         return rc;
     bool writable = piece->before || piece->carried;
-    return adsm_coherence_show(object, block, piece->begin, piece->end,
-                               writable ? ADSM_DIRTY : ADSM_READ_ONLY);
+    do {
+        rc = adsm_coherence_show(object, block, piece->begin, piece->end,
+                                 writable ? ADSM_DIRTY : ADSM_READ_ONLY);
+    } while (rc == ADSM_E_LIMIT && adsm_object_make_room());
+    return rc;
 }
 
 int adsm_turn_open_piece(struct adsm_turn *turn, uintptr_t address,

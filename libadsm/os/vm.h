@@ -60,6 +60,21 @@ void adsm_vm_release(uintptr_t addr, size_t bytes);
 ADSM_MUST_CHECK adsm_status_t adsm_vm_protect(uintptr_t addr, size_t bytes,
                                               enum adsm_prot prot);
 
+/** Mappings to set aside before an allocation, and those without which not
+ *  even a mapping can be exchanged for another. */
+enum { ADSM_VM_SPARE = 64, ADSM_VM_SPARE_LAST = 16 };
+
+/**
+ * Set mappings aside for when the system grants no more, `mappings` of them at
+ * least, and give all of them back to be used.
+ *
+ * Return: take: whether so many are there; release: how many there were
+ * Thread: any
+ * Signal: fault path
+ */
+bool adsm_vm_spare_take(size_t mappings);
+size_t adsm_vm_spare_release(void);
+
 /**
  * Map a part of a file at exactly this address, shared, in place of whatever
  * is there, and keep it from forked children.

@@ -1,0 +1,135 @@
+/*
+ * At the limit on mappings (vm.max_map_count): an allocation says so or what it
+ * gives can be used. It was given, and the first touch ended the program.
+ */
+#include "preloaded.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OBJECTS = 40000, PAGE = 4096 };
+
+static const char bump_ptx[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".visible .entry bump(.param .u64 p)\n{\n"
+    ".reg .b32 %r<3>;\n.reg .b64 %rd<3>;\n"
+    "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\n"
+    "ld.global.u32 %r1, [%rd2];\nadd.u32 %r2, %r1, 1;\n"
+    "st.global.u32 [%rd2], %r2;\nret;\n}\n";
+
+static CUfunction bump_kernel(void)
+{
+    CUmodule module;
+    CUfunction kernel;
+    must(cuModuleLoadData(&module, bump_ptx));
+    must(cuModuleGetFunction(&kernel, module, "bump"));
+    return kernel;
+}
+
+static void bump(CUfunction kernel, void *at)
+{
+    void *params[] = {&at};
+    must(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+}
+
+/* All mappings that the system grants, but `left`. */
+static void take_mappings(int left)
+{
+    size_t bytes = (size_t)70000 * PAGE, i = 0;
+    uint8_t *filler = mmap(NULL, bytes, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(filler, MAP_FAILED);
+    while (i < bytes && mprotect(filler + i, PAGE, PROT_READ) == 0)
+        i += 2 * PAGE;
+    ck_assert_uint_lt(i, bytes); /* the limit was reached */
+    for (; left > 0; left -= 2) {
+        i -= 2 * PAGE;
+        ck_assert_int_eq(mprotect(filler + i, PAGE, PROT_NONE), 0);
+    }
+}
+
+/* Every object is used by CPU and device in turn. */
+static void use(CUfunction kernel, volatile uint32_t **objects, int count)
+{
+    for (int i = 0; i < count; i++)
+        *objects[i] = (uint32_t)i;
+    for (int i = 0; i < count; i += count / 50 + 1)
+        bump(kernel, (void *)objects[i]);
+    for (int i = 0; i < count; i++)
+        ck_assert_uint_eq(*objects[i],
+                          (uint32_t)i + (i % (count / 50 + 1) == 0));
+}
+
+START_TEST(forty_thousand_objects_are_refused_or_usable)
+{
+    static volatile uint32_t *objects[OBJECTS];
+    int count = 0;
+    CUresult result = CUDA_SUCCESS;
+    device_start();
+    CUfunction kernel = bump_kernel();
+    while (count < OBJECTS && result == CUDA_SUCCESS) {
+        CUdeviceptr at;
+        /* More than what shares a slab. */
+        result = cuMemAlloc(&at, 70000);
+        if (result == CUDA_SUCCESS)
+            objects[count++] = (volatile uint32_t *)at;
+    }
+    if (result != CUDA_SUCCESS)
+        ck_assert_int_eq(result, CUDA_ERROR_OUT_OF_MEMORY);
+    printf("limits: %d objects of %d\n", count, OBJECTS);
+    ck_assert_int_gt(count, 10000);
+    use(kernel, objects, count);
+}
+END_TEST
+
+static void allocate_with(int left)
+{
+    device_start();
+    CUfunction kernel = bump_kernel();
+    CUdeviceptr at;
+    take_mappings(left);
+    CUresult result = cuMemAlloc(&at, 1 << 20);
+    printf("limits: %d mappings left before: %d\n", left, result);
+    if (result != CUDA_SUCCESS)
+        ck_assert_int_eq(result, CUDA_ERROR_OUT_OF_MEMORY);
+    else if (runtime_is_up()) {
+        must(cuMemsetD8(at, 0, 1 << 20));
+        volatile uint32_t *object = (volatile uint32_t *)at;
+        use(kernel, &object, 1);
+    }
+}
+
+START_TEST(allocation_with_few_mappings_left_is_refused_or_usable)
+{
+    for (int left = 0; left < 120; left += left < 40 ? 2 : 20) {
+        pid_t child = fork();
+        if (child == 0) {
+            allocate_with(left);
+            _exit(0);
+        }
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(status == 0, "%d mappings left: status %x", left, status);
+    }
+}
+END_TEST
+
+START_TEST(mappings_taken_after_allocations_leave_them_usable)
+{
+    enum { COUNT = 64 };
+    volatile uint32_t *objects[COUNT];
+    device_start();
+    CUfunction kernel = bump_kernel();
+    for (int i = 0; i < COUNT; i++)
+        objects[i] = (volatile uint32_t *)device_bytes(300000, 0);
+    take_mappings(0);
+    use(kernel, objects, COUNT);
+}
+END_TEST
+
+SUITE_MAIN("regress-interpose-limits", 240,
+           forty_thousand_objects_are_refused_or_usable,
+           allocation_with_few_mappings_left_is_refused_or_usable,
+           mappings_taken_after_allocations_leave_them_usable)
