@@ -1,14 +1,14 @@
 /*
  * The radix table. Leaves and tables of pages are mapped once and never
  * unmapped, so a reader that holds a pointer to one is always right to follow
- * it. Writers are not serialised here: objects own their pages, and a leaf or a
- * table is installed by compare-and-swap.
+ * it: in a table that has gone to another chunk meanwhile it finds an object
+ * that does not contain its address. Writers are not serialised here: objects
+ * own their pages, and a leaf or a table is installed by compare-and-swap.
  */
 #include "mm/index.h"
 
 #include "base/pool.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define LEAF_ENTRIES ((size_t)1 << ADSM_INDEX_BITS)
@@ -58,7 +58,8 @@ static bool share(adsm_index_chunk *entry)
     struct adsm_index_pages *fresh = adsm_pool_get(&pool);
     if (!fresh)
         return false;
-    memset(fresh, 0, sizeof *fresh);
+    for (size_t i = 0; i < ADSM_CHUNK_PAGES; i++)
+        atomic_store_explicit(&fresh->page[i], NULL, memory_order_relaxed);
     /* Release: a reader that sees the table sees it empty. */
     if (!atomic_compare_exchange_strong_explicit(
             entry, &empty, (uintptr_t)fresh + ADSM_INDEX_SHARED,
@@ -78,14 +79,18 @@ static uintptr_t part(uintptr_t at, uintptr_t end)
 static void store(uintptr_t at, uintptr_t bytes, struct adsm_object *object)
 {
     adsm_index_chunk *entry = adsm_index_at(at);
-    uintptr_t chunk = atomic_load_explicit(entry, memory_order_acquire);
-    struct adsm_index_pages *pages = pages_in(chunk);
     /* Release: publishes the object's fields to lock-free readers. */
-    if (!pages)
-        atomic_store_explicit(entry, (uintptr_t)object, memory_order_release);
+    if (bytes == CHUNK_BYTES) {
+        uintptr_t old = atomic_exchange_explicit(entry, (uintptr_t)object,
+                                                 memory_order_acq_rel);
+        adsm_pool_put(&pool, pages_in(old));
+        return;
+    }
+    struct adsm_index_pages *pages =
+        pages_in(atomic_load_explicit(entry, memory_order_acquire));
     size_t first = at >> ADSM_PAGE_SHIFT & (ADSM_CHUNK_PAGES - 1);
     size_t end = first + (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-    for (size_t i = first; pages && i < end; i++)
+    for (size_t i = first; i < end; i++)
         atomic_store_explicit(&pages->page[i], object, memory_order_release);
 }
 

@@ -4,8 +4,8 @@
  *
  * Readers take no lock and allocate nothing, so the fault path and every
  * interposed libc call may look up; an address that is not ours costs two
- * loads. An object owns whole pages of host addresses. A chunk that was shared
- * once keeps its table.
+ * loads. An object owns whole pages of host addresses. A table stays until one
+ * object owns the whole chunk.
  */
 #ifndef ADSM_MM_INDEX_H
 #define ADSM_MM_INDEX_H
@@ -23,6 +23,7 @@ enum {
 
 /** The objects of a shared chunk, by page. */
 struct adsm_index_pages {
+    void *pool_link; /* the pool's; stale readers look at the pages          */
     _Atomic(struct adsm_object *) page[ADSM_CHUNK_PAGES];
 };
 

@@ -117,9 +117,13 @@ START_TEST(walk_over_borders_meets_every_object)
 }
 END_TEST
 
-/* A chunk of its own is one entry, whatever else there is. */
+/* A chunk of its own is one entry, whatever else there is or was. */
 START_TEST(chunk_with_one_owner_has_no_table)
 {
+    enter(&objects[1], CHUNK / PAGE + 5, 7);
+    leave(&objects[1]);
+    ck_assert_uint_eq(adsm_index_border((uintptr_t)base + CHUNK),
+                      (uintptr_t)base + CHUNK + PAGE);
     enter(&objects[0], CHUNK / PAGE, CHUNK / PAGE + 1);
     uintptr_t at = (uintptr_t)objects[0].host;
     ck_assert_uint_eq(adsm_index_border(at), at + CHUNK);
