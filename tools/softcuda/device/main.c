@@ -28,6 +28,7 @@
 #include "device/serve.h"
 #include "device/space.h"
 #include "exec/exec.h"
+#include "native/build.h"
 #include "native/build_cc.h"
 
 #define SOCKET 3
@@ -94,6 +95,24 @@ static void settle(void)
 
 static struct sc_shared *_Atomic joined;
 static int ordinal;
+static uint64_t base, bytes; /* of the window */
+static char *own_name;
+
+/* What only compiles on holds nothing that the program or its caller waits for:
+ * no memory, no pipe; and is no device to those who look for one. */
+static void let_go(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; null >= 0 && fd < 3; fd++)
+        dup2(null, fd);
+    syscall(SYS_close_range, 3, ~0u, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    munmap((void *)(uintptr_t)base, bytes);
+    prctl(PR_SET_NAME, "softcuda-later");
+    strncpy(own_name, "softcuda-later", strlen(own_name));
+}
 
 /* The program ended.  One that a signal ended has not said what ran. */
 static _Noreturn void end(void)
@@ -101,6 +120,7 @@ static _Noreturn void end(void)
     struct sc_shared *shared = atomic_load(&joined);
     if (shared && atomic_load(&shared->report))
         sc_count_report(shared, ordinal);
+    sc_build_leave(let_go);
     sc_build_cc_stop(); /* compilers are processes of their own */
     _exit(0);
 }
@@ -131,7 +151,7 @@ static void start_watch(void)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, 128 << 10);
+    pthread_attr_setstacksize(&attr, 4 << 20); /* kernels may be generated on */
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     if (pthread_create(&thread, &attr, watch, NULL) != 0)
         _exit(EXIT_START);
@@ -165,13 +185,14 @@ int main(int argc, char **argv)
                         "libcuda.so.1; run your CUDA program instead\n");
         return EXIT_USAGE;
     }
+    own_name = argv[0];
     ordinal = atoi(argv[1]);
     program = atoi(argv[2]);
     choose_layout(atoi(argv[3]), argv);
     settle();
     start_watch();
-    uint64_t base = strtoull(argv[4], NULL, 16);
-    uint64_t bytes = strtoull(argv[5], NULL, 16);
+    base = strtoull(argv[4], NULL, 16);
+    bytes = strtoull(argv[5], NULL, 16);
     if (ordinal < 0 || ordinal >= SC_MAX_DEVICES ||
         !sc_space_reserve(base, bytes))
         return EXIT_COLLISION;

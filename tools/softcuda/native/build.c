@@ -9,6 +9,7 @@
 #include "base/aside.h"
 #include "native/build_cc.h"
 #include "native/build_keep.h"
+#include "native/build_later.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -284,6 +285,54 @@ void sc_build_kernel_drop(struct sc_build_kernel *kernel)
         free(variant);
     }
     kernel->count = 0;
+}
+
+/* For each job that is wanted: the text, and the object if `variant` is still
+ * there.  In the child of a fork, which has the lock and is alone. */
+static void store(struct job *job)
+{
+    struct sc_native_code code;
+    struct sc_build_keep keep;
+    if (!job || !job->variant || !sc_build_later_goes_on() ||
+        access(build.options.cache, W_OK) != 0)
+        return;
+    generate(job, &code, &keep);
+    if (code.text)
+        sc_build_object_store(&build.options, code.text);
+    free(code.text);
+}
+
+static _Noreturn void go_on(void (*let_go)(void))
+{
+    let_go();
+    sc_build_object_forked();
+    sc_build_later_begin();
+    if (!sc_build_later_turn(build.options.cache))
+        _exit(0);
+    for (int i = 0; i < build.thread_count; i++)
+        store(build.current[i]);
+    for (struct job *job = build.first; job; job = job->next)
+        store(job);
+    _exit(0);
+}
+
+static bool is_busy(void)
+{
+    bool busy = false;
+    for (int i = 0; i < build.thread_count; i++)
+        busy |= build.current[i] && build.current[i]->variant;
+    for (struct job *job = build.first; job; job = job->next)
+        busy |= job->variant != NULL;
+    return busy;
+}
+
+void sc_build_leave(void (*let_go)(void))
+{
+    pthread_mutex_lock(&lock); /* no job and no IR changes meanwhile */
+    if (build.open && build.options.later && build.options.cache[0] &&
+        is_busy() && fork() == 0)
+        go_on(let_go);
+    pthread_mutex_unlock(&lock);
 }
 
 void sc_build_fini(void)

@@ -91,6 +91,17 @@ void sc_build_begin(struct sc_build_variant *variant,
 void sc_build_spend(struct sc_build_variant *variant, uint64_t ns);
 
 /**
+ * The process is about to end: leave what is queued and being compiled to one
+ * of its own, where there is a cache for it (build_later.h). Variants go on as
+ * they are.
+ *
+ * @let_go called there first: gives up all that the program might miss
+ * Thread: one, whose stack is the child's
+ * Signal: never
+ */
+void sc_build_leave(void (*let_go)(void));
+
+/**
  * The kernel goes: drop its jobs, unload its code, free its variants. None of
  * its launches is running.
  *

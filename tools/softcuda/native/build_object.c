@@ -166,6 +166,7 @@ static void give_up_cache(const char *folder)
                 folder);
 }
 
+/* @object NULL: it is not loaded, and is made for the cache or not at all */
 static bool build_cached(struct sc_build_object *object,
                          const struct sc_build_options *options,
                          const char *key, const char *text, const char *keep,
@@ -178,17 +179,19 @@ static bool build_cached(struct sc_build_object *object,
     if (!compile(file, text, keep, why, why_bytes)) {
         if (!has_room(options->cache)) {
             give_up_cache(options->cache);
-            return build_uncached(object, text, keep, why, why_bytes);
+            return object && build_uncached(object, text, keep, why, why_bytes);
         }
         say_failure(why);
         return false;
     }
     bool sealed = sc_build_cache_seal(file, key, key_bytes);
-    bool good = load(object, file, why, why_bytes);
+    bool good = !object || load(object, file, why, why_bytes);
     if (!good)
         say_failure(why);
-    if (!good || !sealed || rename(file, path) != 0)
+    if (!good || !sealed || rename(file, path) != 0) {
         unlink(file);
+        good &= object != NULL;
+    }
     sc_build_cache_trim(options->cache, options->cache_max);
     return good;
 }
@@ -227,11 +230,35 @@ bool sc_build_object_get(struct sc_build_object *object,
     return good;
 }
 
+bool sc_build_object_store(const struct sc_build_options *options,
+                           const char *text)
+{
+    char path[SC_BUILD_PATH], why[160];
+    if (!prepare(options, why, sizeof why) || !state.has_cache)
+        return false;
+    char *key = make_key(text);
+    if (!key)
+        return false;
+    size_t bytes = strlen(key);
+    sc_build_cache_path(options->cache, key, bytes, path, sizeof path);
+    bool good =
+        sc_build_cache_check(path, key, bytes) ||
+        build_cached(NULL, options, key, text, NULL, path, why, sizeof why);
+    free(key);
+    return good;
+}
+
 void sc_build_object_drop(struct sc_build_object *object)
 {
     if (object->handle)
         dlclose(object->handle);
     *object = (struct sc_build_object){0};
+}
+
+void sc_build_object_forked(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    memset(&state, 0, sizeof state);
 }
 
 void sc_build_object_reset(void)

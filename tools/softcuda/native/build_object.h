@@ -35,6 +35,20 @@ bool sc_build_object_get(struct sc_build_object *object,
                          const char *text, const char *keep, char *why,
                          size_t why_bytes);
 
+/**
+ * As sc_build_object_get, but only for the cache: nothing is loaded.
+ *
+ * Return: whether the object is in the cache
+ * Thread: any
+ * Signal: never
+ */
+bool sc_build_object_store(const struct sc_build_options *options,
+                           const char *text);
+
+/** In a child of fork: threads that held locks are not there, and what they
+ *  had begun is their process's.  Thread: the only one. */
+void sc_build_object_forked(void);
+
 /** Unload; nobody may run it. Thread: any. */
 void sc_build_object_drop(struct sc_build_object *object);
 

@@ -69,6 +69,14 @@ static enum sc_native_isa read_isa(enum sc_native_isa best)
     return best;
 }
 
+static bool read_later(void)
+{
+    const char *text = value_of("SOFTCUDA_LATER");
+    if (text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+        warn("SOFTCUDA_LATER", text, "0 or 1", "1");
+    return !text || strcmp(text, "0") != 0;
+}
+
 static uint64_t read_size(const char *name, uint64_t usual)
 {
     static const char units[] = "KMGT";
@@ -125,5 +133,6 @@ void sc_build_options_read(struct sc_build_options *options)
     const char *keep = value_of("SOFTCUDA_KEEP");
     if (keep)
         put_path(options->keep, keep, "");
+    options->later = read_later();
     options->cache_max = read_size("SOFTCUDA_CACHE_MAX", CACHE_MAX);
 }

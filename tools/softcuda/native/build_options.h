@@ -1,7 +1,7 @@
 /*
  * What the environment says about native code.
  *
- * Owns: SOFTCUDA_NATIVE, _CC, _ISA, _CACHE, _CACHE_MAX, _KEEP.
+ * Owns: SOFTCUDA_NATIVE, _CC, _ISA, _CACHE, _CACHE_MAX, _KEEP, _LATER.
  * Lock: none; read once, before threads start, and fixed afterwards.
  */
 #ifndef SOFTCUDA_NATIVE_BUILD_OPTIONS_H
@@ -27,6 +27,7 @@ struct sc_build_options {
     char cache[SC_BUILD_FOLDER]; /* folder; "" = nowhere to put one */
     char keep[SC_BUILD_FOLDER];  /* folder; "" = keep nothing */
     uint64_t cache_max;          /* bytes */
+    bool later;                  /* compile on when the program has ended */
 };
 
 /**
