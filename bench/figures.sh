@@ -27,16 +27,7 @@ packages_install figures
 if [ "$mode" != draw ]; then
     [ -f "$build/build.ninja" ] ||
         meson setup "$build" --buildtype=release >/dev/null
-    # What the figures need, by the names the build has for it.
-    targets=$(ninja -C "$build" -t targets all | sed -n \
-        -e 's/^\(bench\/parboil\/[a-z_-]*\): .*_LINKER.*/\1/p' \
-        -e 's/^\(bench\/wave\/\(wave[a-z_-]*\)\): .*_LINKER.*/\1/p' \
-        -e 's/^\(tools\/adsm-run\): .*/\1/p' \
-        -e 's/^\(subprojects\/softcuda\/softcuda-device\): .*/\1/p' \
-        -e 's/^\(subprojects\/softcuda\/libcuda.so.1\): .*/\1/p' \
-        -e 's/^\(interpose\/libadsm-preload.so\): .*/\1/p')
-    # shellcheck disable=SC2086 # one word per target is meant
-    ninja -C "$build" $targets >/dev/null
+    ninja -C "$build" programs >/dev/null
     python3 bench/figures/measure.py "$mode" "$build" docs/figures.json
 fi
 python3 bench/figures/tables.py docs/figures.json docs/figures.md

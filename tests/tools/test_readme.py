@@ -3,6 +3,7 @@
 
 test_readme.py SOURCE-ROOT BUILD-ROOT [C-COMPILER]
 """
+import json
 import os
 import pathlib
 import re
@@ -109,6 +110,97 @@ class ExampleInCxx(Example):
                       LD_LIBRARY_PATH=str(TOOLS / 'softcuda'))
             self.assertEqual((got.returncode, got.stdout, got.stderr),
                              (0, block('text'), ''))
+
+
+class Newcomer(unittest.TestCase):
+    """tools/quickstart.sh, and then the page from its top."""
+    COMMAND = re.compile(r'^ {4}(?:\$ )?((?:tools/ptx\.sh|cc|build/|'
+                         r'LD_LIBRARY_PATH=)[^\n]*)$', re.M)
+
+    def setUp(self):
+        if not (BUILD / 'bench/wave/adsm-wave').exists():
+            self.skipTest('the wave programs need libpng')
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def quickstart(self):
+        """What it has ninja build in BUILD, as a set of files there."""
+        ninja = shutil.which('ninja')
+        spy = self.folder / 'ninja'
+        spy.write_text(f'#!/bin/sh\necho "$*" >>"$0.log"\n'
+                       f'exec {ninja} "$@"\n')
+        spy.chmod(0o755)
+        got = run(ROOT / 'tools/quickstart.sh', BUILD, PACKAGES_DRY_RUN='1',
+                  PATH=f'{self.folder}:{os.environ["PATH"]}')
+        self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+        words = (self.folder / 'ninja.log').read_text().split()
+        self.assertEqual(words[:2], ['-C', str(BUILD)])
+        query = run(ninja, '-C', BUILD, '-t', 'query', *words[2:]).stdout
+        below = re.findall(r'^    (?:\|\|? )?(\S+)$',
+                           re.sub(r'(?m)^  outputs:\n(    .*\n)*', '', query),
+                           re.M)
+        return {os.path.realpath(BUILD / name)
+                for name in [*words[2:], *below]}
+
+    def test_quickstart_builds_what_is_installed_and_what_the_pages_name(self):
+        made = self.quickstart()
+        listed = json.loads(run('meson', 'introspect', '--installed',
+                                BUILD).stdout)
+        wanted = {name for name in listed if name.startswith(f'{BUILD}/')
+                  and os.access(name, os.X_OK)}
+        for page in ('README.md', 'tools/softcuda/README.md',
+                     'bench/wave/README.md', 'bench/parboil/README.md',
+                     'docs/hardware.md', 'docs/figures.md', 'docs/design.md'):
+            text = (ROOT / page).read_text(encoding='utf-8')
+            wanted |= {str(BUILD / name) for name
+                       in re.findall(r'\bbuild/([\w./-]*\w)', text)}
+        wanted = {os.path.realpath(name) for name in wanted
+                  if not name.endswith('.png')}
+        self.assertGreater(len(wanted), 12, wanted)
+        self.assertEqual([name for name in wanted if name not in made
+                          and not os.path.isdir(name)], [])
+
+    def checkout(self):
+        """A folder that looks like the tree after quickstart."""
+        for entry in ROOT.iterdir():
+            if not entry.name.startswith(('build', '.git')):
+                (self.folder / entry.name).symlink_to(entry)
+        (self.folder / 'build').symlink_to(BUILD)
+        for language in 'c', 'cuda':
+            suffix = {'c': 'c', 'cuda': 'cu'}[language]
+            (self.folder / f'scale.{suffix}').write_text(block(language))
+        (self.folder / 'your-cuda-program').symlink_to(shutil.which('true'))
+
+    def test_commands_of_the_page_work_in_its_order(self):
+        self.checkout()
+        text = README[:README.index('## Building and installing by hand')]
+        commands = self.COMMAND.findall(text)
+        self.assertGreater(len(commands), 4, commands)
+        for command in commands:
+            got = run('sh', '-c', command, cwd=self.folder,
+                      PWD=str(self.folder))
+            if command.startswith('tools/ptx.sh') and got.returncode == 77:
+                shutil.copy(ROOT / 'tests/tools/readme_scale.ptx',
+                            self.folder / 'scale.ptx')
+                continue
+            self.assertEqual(got.returncode, 0, f'{command}: {got}')
+        self.assertEqual(got.stdout, block('text'), got)
+
+    def test_program_of_nvcc_runs_as_the_page_says(self):
+        nvcc = shutil.which('nvcc') or '/usr/local/cuda/bin/nvcc'
+        if not os.access(nvcc, os.X_OK):
+            self.skipTest('nvcc is not installed')
+        self.checkout()
+        shutil.copy(ROOT / 'tests/cuda/vecadd.cu', self.folder / 'prog.cu')
+        shutil.copy(ROOT / 'tests/cuda/program.h', self.folder)
+        command = re.search(r'`(nvcc -cudart shared [^`]*)`', README)[1]
+        got = run('sh', '-c', command, cwd=self.folder,
+                  PATH=f'{os.path.dirname(nvcc)}:{os.environ["PATH"]}')
+        self.assertEqual(got.returncode, 0, got)
+        for command in ('build/tools/adsm-run --soft ./a.out',
+                        'LD_LIBRARY_PATH=build/tools/softcuda ./a.out'):
+            got = run('sh', '-c', command, cwd=self.folder)
+            self.assertEqual((got.returncode, got.stderr), (0, ''), command)
 
 
 class Counters(unittest.TestCase):
