@@ -34,7 +34,7 @@ fi
 # Comments carry the producer's name and version; the rest is the program.
 compile() {
     "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 \
-        -nocudainc -nocudalib --cuda-path=/nonexistent -I"$here/cuda" \
+        -nocudainc -nocudalib --cuda-path=/dev/null -I"$here/cuda" \
         -Wall -Wextra -Werror -Wno-unused-command-line-argument \
         -ffp-contract=off -O3 -S -o - "$1" |
         sed -e '/^\/\//d' -e 's/[[:space:]]*\/\/.*$//' -e '/^$/d'

@@ -6,13 +6,19 @@ check_tree(root) returns one line per violation:
   - a header of this tree in angle brackets;
   - in the libraries, an include that does not name its layer (the two headers
     above all layers, adsm.h and init.h, have none);
-  - a C file longer than MOST_LINES.
+  - a file longer than MOST_LINES;
+  - in tests, a path that is made up: somebody, or a test that sets a folder,
+    can make it. /dev/null/x cannot be made.
 """
 import os
 import pathlib
 import re
 
 MOST_LINES = 800
+# An absolute path at the start of a literal, a word or a value.
+PATH = re.compile(r'(?:(?<=["\'=!])|(?<=[\w"] ))(/[A-Za-z][\w./-]*)')
+# Folders that any system has.
+FOLDERS = ['bin', 'dev', 'etc', 'lib', 'proc', 'sys', 'tmp', 'usr', 'var']
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
 # The folders of softcuda, which is a project of its own, bottom up.
@@ -54,6 +60,7 @@ TABLE = {
 }
 # Folders whose files may include anything: they look at every layer.
 FREE = ['tests', 'bench']
+TESTS = ['tests', 'tools/softcuda/tests']
 # Here every include starts with its layer, whatever folder it is in.
 LAYER_NAMED = ['libadsm', 'protocols', 'interpose']
 # What an include is relative to, besides the including file's own folder.
@@ -110,12 +117,20 @@ def check_include(root, name, bracket, header):
 
 
 def sources(root):
-    """All C files of the tree, as sorted relative names."""
+    """All source files of the tree, as sorted relative names."""
     rooms = sorted({row.split('/')[0] for row in TABLE} | set(FREE))
     return sorted(path.relative_to(root).as_posix()
                   for room in rooms for path in (root / room).rglob('*')
-                  if path.suffix in ('.c', '.h', '.def', '.cu', '.S')
+                  if path.suffix in ('.c', '.h', '.def', '.cu', '.S', '.py')
                   and path.is_file())
+
+
+def check_paths(name, text):
+    """Violations of one test: absolute paths outside FOLDERS."""
+    return [f'{name}:{text.count(chr(10), 0, match.start(1)) + 1}: '
+            f'{match.group(1)} can be made: use a path below /dev/null'
+            for match in PATH.finditer(text)
+            if match.group(1).split('/')[1] not in FOLDERS]
 
 
 def check_file(root, name):
@@ -125,6 +140,8 @@ def check_file(root, name):
     lines = text.count('\n')
     if lines > MOST_LINES:
         found.append(f'{name}: {lines} lines, at most {MOST_LINES}')
+    if under(name, TESTS):
+        found += check_paths(name, text)
     if under(name, FREE) or layer_of(name) is None:
         return found
     for match in INCLUDE.finditer(text):

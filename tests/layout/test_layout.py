@@ -108,6 +108,19 @@ class Planted(unittest.TestCase):
         self.one({'libadsm/mm/object.c': '#include <base/log.h>\n',
                   'libadsm/base/log.h': ''}, 'use quotes')
 
+    def test_path_that_can_be_made_found(self):
+        for line in ('open("%s/a")', "'#!%s/shell'", '"--volume %s.vol"',
+                     '"CACHE=%s"'):
+            self.one({'tests/base/test_x.c': line % '/'.join(['', 'no'])},
+                     'test_x.c:1: /no')
+        self.one({'tools/softcuda/tests/x.py': "\n'%s'" % '/'.join(['', 'no', 'x'])},
+                 'x.py:2: /no/x can be made')
+
+    def test_path_nobody_can_make_is_allowed(self):
+        self.assertEqual(planted({
+            'tests/base/test_x.c': '"/dev/null/x" "%s/usr" "a/b" "--o /tmp/x"',
+        }), [])
+
     def test_long_file_found(self):
         self.one({'libadsm/base/log.c': '\n' * 801}, '801 lines')
 

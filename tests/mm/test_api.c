@@ -407,8 +407,8 @@ START_TEST(bad_modules_and_kernels_are_named)
     struct fixture f = fixture_up();
     adsmModule *module;
     adsmKernel *kernel;
-    expect(adsmModuleLoad(&module, "/no/such.ptx", 0), ADSM_E_NOT_FOUND,
-           "/no/such.ptx");
+    expect(adsmModuleLoad(&module, "/dev/null/x.ptx", 0), ADSM_E_NOT_FOUND,
+           "/dev/null/x.ptx");
     expect(adsmModuleLoad(&module, "garbage", 7), ADSM_E_INVALID, "refused");
     expect(adsmKernelGet(&kernel, f.module, "nonesuch", ADSM_ANY_OBJECT),
            ADSM_E_NOT_FOUND, "nonesuch");

@@ -227,7 +227,7 @@ class Generator(unittest.TestCase):
                       ("cp", "small", self.path, "nx=12x"),
                       ("cp", "small", self.path, "colour=1"),
                       ("cp", "small", self.path, "seed=-1"),
-                      ("cp", "small", "/no/such/folder/x.par")):
+                      ("cp", "small", "/dev/null/x.par")):
             status, err = self.make(*words)
             self.assertEqual(status, 2, words)
             self.assertEqual(len(err.splitlines()), 1, err)

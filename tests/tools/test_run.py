@@ -87,9 +87,9 @@ class Environment(unittest.TestCase):
         libc = next(line.split()[-1] for line in
                     open('/proc/self/maps', encoding='utf-8')
                     if 'libc.so' in line)
-        env = environment_of('--soft', LD_PRELOAD=libc, LD_LIBRARY_PATH='/x')
+        env = environment_of('--soft', LD_PRELOAD=libc, LD_LIBRARY_PATH='/dev')
         self.assertEqual(env['LD_PRELOAD'], f'{PRELOAD}:{libc}')
-        self.assertEqual(env['LD_LIBRARY_PATH'], f'{SOFTCUDA}:/x')
+        self.assertEqual(env['LD_LIBRARY_PATH'], f'{SOFTCUDA}:/dev')
 
     def test_soft_finds_driver_and_runtime(self):
         if not (SOFTCUDA / 'libcudart.so.13').exists():
@@ -161,7 +161,7 @@ class Program(unittest.TestCase):
     def test_missing_interpreter_is_not_a_missing_program(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / 'script'
-            path.write_text('#!/no/such/shell\n')
+            path.write_text('#!/dev/null/shell\n')
             path.chmod(0o755)
             run = adsm_run('--soft', path)
         self.assertEqual(run.returncode, 126)

@@ -84,8 +84,8 @@ END_TEST
 START_TEST(unwritable_output_is_refused_at_once)
 {
     setup();
-    refused("--volume ok.vol --out nowhere/out.vol", "No such file");
-    refused("--volume ok.vol --png nowhere/out.png", "No such file");
+    refused("--volume ok.vol --out /dev/null/out.vol", "Not a dir");
+    refused("--volume ok.vol --png /dev/null/out.png", "Not a dir");
     refused("--volume ok.vol --out .", "Is a directory");
     scratch_remove(folder);
 }
@@ -113,7 +113,7 @@ START_TEST(device_that_does_not_start_gives_status_3)
     setup();
     for (size_t i = 0; i < PROGRAMS; i++) {
         struct command_result result = command(
-            "cd '%s' && SOFTCUDA_DEVICE_PROGRAM=/nowhere "
+            "cd '%s' && SOFTCUDA_DEVICE_PROGRAM=/dev/null/x "
             "LD_LIBRARY_PATH='%s' '%s/%s' --volume ok.vol --steps 1",
             folder, place("DEVICE_DIR"), place("WAVE_PROGRAMS"), programs[i]);
         ck_assert_msg(result.status == 3, "status %d, said %s", result.status,

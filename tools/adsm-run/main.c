@@ -152,7 +152,7 @@ static int run(const struct args *args)
             return EXIT_SETUP;
     execvp(args->program[0], args->program);
     int error = errno;
-    bool loader = found && error == ENOENT;
+    bool loader = found && (error == ENOENT || error == ENOTDIR);
     fprintf(stderr, "adsm-run: %s: %s\n", args->program[0],
             loader ? "the interpreter or loader it names does not exist"
                    : strerror(error));

@@ -145,7 +145,7 @@ END_TEST
 START_TEST(device_program_missing_is_a_status)
 {
     CUcontext ctx;
-    setenv("SOFTCUDA_DEVICE_PROGRAM", "/nonexistent/softcuda-device", 1);
+    setenv("SOFTCUDA_DEVICE_PROGRAM", "/dev/null/softcuda-device", 1);
     OK(cuInit(0));
     WANT(CUDA_ERROR_OPERATING_SYSTEM, cuCtxCreate(&ctx, NULL, 0, 0));
     setenv("SOFTCUDA_DEVICE_PROGRAM", "/bin/false", 1);

@@ -278,12 +278,12 @@ static void refuse(const char *reason)
 START_TEST(no_compiler_is_a_reason)
 {
     enter_room();
-    setenv("SOFTCUDA_CC", "/nonexistent/cc", 1);
+    setenv("SOFTCUDA_CC", "/dev/null/cc", 1);
     refuse("there is no C compiler");
     setenv("SOFTCUDA_CC", " ", 1);
     refuse("there is no C compiler");
     unsetenv("SOFTCUDA_CC");
-    setenv("PATH", "/nonexistent", 1);
+    setenv("PATH", "/dev/null", 1);
     refuse("there is no C compiler 'cc'");
 }
 END_TEST
