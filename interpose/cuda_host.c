@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/status.h"
 #include "interpose/cuda_state.h"
+#include "interpose/mask.h"
 #include "mm/turn.h"
 
 #include <stdlib.h>
@@ -38,11 +39,18 @@ static struct kept *all_kept;
 
 /* ---- in the driver's thread ---------------------------------------------- */
 
+/* The driver may have blocked every signal in there. */
+static void begin_turn(struct adsm_turn *turn)
+{
+    mask_adopt();
+    adsm_turn_begin(turn);
+}
+
 static void run_once(void *data)
 {
     struct once once = *(struct once *)data;
     free(data);
-    adsm_turn_begin(&once.turn);
+    begin_turn(&once.turn);
     once.wish.function(once.wish.data);
     adsm_turn_end();
 }
@@ -52,7 +60,7 @@ static void call_back_once(CUstream stream, CUresult result, void *data)
     struct once once = *(struct once *)data;
     free(data);
     cuda_seen(result);
-    adsm_turn_begin(&once.turn);
+    begin_turn(&once.turn);
     once.wish.callback(stream, result, once.wish.data);
     adsm_turn_end();
 }
@@ -61,7 +69,7 @@ static void run_kept(void *data)
 {
     const struct kept *kept = data;
     struct adsm_turn turn = {0};
-    adsm_turn_begin(&turn);
+    begin_turn(&turn);
     kept->node.function(kept->node.data);
     adsm_turn_end();
 }

@@ -8,7 +8,9 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 enum { BYTES = 1 << 20 };
 
@@ -108,8 +110,33 @@ START_TEST(defect_09_threads_of_c11_may_touch)
 }
 END_TEST
 
+/* What a driver does in its threads: past every function of libc. */
+static void block_all(void *nothing)
+{
+    uint64_t all = ~UINT64_C(0);
+    (void)nothing;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
+}
+
+static void touch_in_host_function(void *object)
+{
+    touch(object);
+}
+
+START_TEST(host_functions_may_touch_where_the_driver_blocks_signals)
+{
+    device_start();
+    uint8_t *object = device_bytes(BYTES, 5);
+    must(cuLaunchHostFunc(NULL, block_all, NULL));
+    must(cuLaunchHostFunc(NULL, touch_in_host_function, object));
+    must(cuCtxSynchronize());
+    ck_assert_int_eq(object[0], 6);
+}
+END_TEST
+
 SUITE_MAIN("regress-interpose-host", 60,
            defect_05_handler_installed_before_gets_foreign_faults,
            defect_05_handler_installed_later_does_not_steal_faults,
            defect_05_blocked_signal_does_not_kill,
-           defect_09_threads_of_c11_may_touch)
+           defect_09_threads_of_c11_may_touch,
+           host_functions_may_touch_where_the_driver_blocks_signals)
