@@ -380,7 +380,7 @@ static void children(void)
         sigprocmask(SIG_SETMASK, blocked ? &all : &none, NULL);
         for (int how = 0; how < 4; how++)
             inherit(how);
-        execl("/nowhere", "nowhere", NULL);
+        execl("/dev/null/nowhere", "nowhere", NULL);
         look("after a failed exec");
     }
 }
