@@ -55,7 +55,7 @@ static bool reserve(uint64_t bytes)
 CUresult sc_memory_init(void)
 {
     uint64_t per_device = sc_options.memory_bytes + heap_size();
-    uint64_t need = (uint64_t)sc_options.devices * per_device;
+    uint64_t need = SC_PAGE + (uint64_t)sc_options.devices * per_device;
     uint64_t bytes = WINDOW_BYTES;
     while (bytes / 2 >= need && !reserve(bytes))
         bytes /= 2;
@@ -72,7 +72,7 @@ CUresult sc_memory_init(void)
         sc_say("cannot make a memory file");
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
-    uint64_t heaps = (uint64_t)sc_options.devices * heap_size();
+    uint64_t heaps = SC_PAGE + (uint64_t)sc_options.devices * heap_size();
     if (!sc_ranges_init(&sc_memory_addresses, window_base + heaps,
                         window_bytes - heaps))
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -115,7 +115,9 @@ CUresult sc_memory_device_init(struct sc_device *device)
     device->memory_file = fd;
     device->heap_offset = space;
     device->heap_bytes = heap_size();
-    device->heap_base = window_base + (uint64_t)device->ordinal * heap_size();
+    /* a page is left out: kernels may read shortly before their variables */
+    device->heap_base =
+        window_base + SC_PAGE + (uint64_t)device->ordinal * heap_size();
     device->adopted = 1u << device->ordinal;
     return CUDA_SUCCESS;
 }

@@ -135,9 +135,9 @@ static uint64_t read_link(void)
 static void warn_unknown(void)
 {
     static const char *const names[] = {
-        "DEVICES", "MEMORY", "LINK",          "PEER",  "STATS",
-        "NATIVE",  "CC",     "ISA",           "CACHE", "CACHE_MAX",
-        "KEEP",    "LATER",  "DEVICE_PROGRAM"};
+        "DEVICES", "MEMORY", "LINK",   "PEER",          "STATS",
+        "NATIVE",  "CC",     "ISA",    "CACHE",         "CACHE_MAX",
+        "KEEP",    "LATER",  "STRICT", "DEVICE_PROGRAM"};
     for (char **at = environ; at && *at; at++) {
         if (strncmp(*at, "SOFTCUDA_", 9) != 0)
             continue;

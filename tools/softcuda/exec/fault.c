@@ -1,12 +1,12 @@
 /*
  * Faults of kernels: SIGSEGV and SIGBUS of a worker inside a kernel, at an
- * address inside the device window, end that CTA, as do all in generated code,
- * which touches nothing but what the kernel names; all others go on to who
- * had the signal before.
+ * address inside the device window, end that CTA unless near.c lets it read,
+ * as do all in generated code, which touches nothing but what the kernel names;
+ * all others go on to who had the signal before.
  *
  * Lock: none; the handlers are installed and removed by sc_exec_init/fini.
  */
-#include "exec/worker.h"
+#include "exec/near.h"
 
 #include <signal.h>
 
@@ -18,6 +18,8 @@ struct sc_worker *sc_fault_set(struct sc_worker *worker)
 {
     struct sc_worker *before = running;
     running = worker;
+    if (worker)
+        worker->near_page = 0;
     return before;
 }
 
@@ -38,17 +40,21 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     struct sc_worker *worker = running;
     uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
-    if (!worker || (!worker->in_native &&
-                    at - worker->cta.window_base >= worker->cta.window_bytes)) {
+    bool inside =
+        worker && at - worker->cta.window_base < worker->cta.window_bytes;
+    if (!worker || (!worker->in_native && !inside)) {
         pass_on(number, info, context);
         return;
     }
+    if (number == SIGSEGV && inside && sc_near_allow(worker, at))
+        return;
     worker->cta.fault.address = at;
     siglongjmp(worker->back, 1);
 }
 
 void sc_fault_init(void)
 {
+    sc_near_init();
     /* NODEFER, since siglongjmp leaves without restoring the mask: saving it
      * would cost a system call for every CTA */
     struct sigaction action = {.sa_sigaction = on_fault,
@@ -63,4 +69,5 @@ void sc_fault_fini(void)
 {
     sigaction(SIGSEGV, &old_segv, NULL);
     sigaction(SIGBUS, &old_bus, NULL);
+    sc_near_fini();
 }

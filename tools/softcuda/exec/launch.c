@@ -11,6 +11,7 @@
 #include "exec/launch.h"
 
 #include "base/futex.h"
+#include "exec/near.h"
 #include "exec/pool.h"
 
 #include <pthread.h>
@@ -364,6 +365,24 @@ static void report(const struct job *job, const char *why)
         report->why = job->variant->why;
 }
 
+/* Once for each kernel; a launch that dies says more. */
+static void end_near(struct job *job)
+{
+    struct sc_near_read read;
+    char line[32] = "";
+    if (!sc_near_end(&read) || job->status != SC_EXEC_OK ||
+        job->kernel->has_strayed)
+        return;
+    job->kernel->has_strayed = true;
+    if (read.line)
+        snprintf(line, sizeof line, ", line %u,", read.line);
+    fprintf(stderr,
+            "softcuda: kernel '%s'%s reads at 0x%llx, which lies outside of "
+            "every allocation, and gets 0; SOFTCUDA_STRICT=1 makes it an "
+            "error\n",
+            job->kernel->info.name, line, (unsigned long long)read.address);
+}
+
 static void run_job(struct job *job)
 {
     const char *why = "grids that synchronise run in the interpreter";
@@ -380,6 +399,7 @@ static void run_job(struct job *job)
     }
     job->most = together ? 1 : piece_size(job);
     sc_pool_run(helpers_for(job), together ? run_together : run_ctas, job);
+    end_near(job);
     if (!together)
         learn(job);
     report(job, why);

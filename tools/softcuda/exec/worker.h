@@ -17,6 +17,7 @@ struct sc_worker {
     size_t files_bytes, shared_bytes, local_bytes, params_bytes, save_bytes;
     struct sc_native_cta native;
     volatile bool in_native; /* generated code runs, for the fault handler */
+    uint64_t near_page;      /* the last one near.c let it read, or refused */
     sigjmp_buf back;         /* from the fault handler */
     bool can_interpret;      /* prepared for the running launch */
 };

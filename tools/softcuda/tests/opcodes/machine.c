@@ -47,6 +47,8 @@ void machine_open(void)
                      0);
     space.window_base = machine_address(window);
     used = 0;
+    /* wild reads show, unless the test says otherwise */
+    setenv("SOFTCUDA_STRICT", "1", 0);
     ck_assert(sc_exec_init(2));
 }
 

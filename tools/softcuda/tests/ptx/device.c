@@ -46,6 +46,8 @@ void device_open(void)
                               .alloc = place,
                               .free = release,
                               .sm = 90};
+    /* wild reads show, unless the test says otherwise */
+    setenv("SOFTCUDA_STRICT", "1", 0);
     ck_assert(sc_exec_init(2));
 }
 
