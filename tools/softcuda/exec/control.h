@@ -141,6 +141,25 @@ SC_DECLARE_OP(sc_op_copy);
 SC_DECLARE_OP(sc_op_alloca); /* d: .local address, a: bytes, flags: alignment */
 SC_DECLARE_OP(sc_op_stack_restore); /* a: what the stack's end was */
 
+/* ---- mbarrier.c ---- a: address of e bytes + imm, mode; flags: what it does;
+ * b: count or state */
+SC_DECLARE_OP(sc_op_mbarrier);         /* d: state before, or SC_NO_SLOT */
+SC_DECLARE_OP(sc_op_mbarrier_test);    /* d: predicate */
+SC_DECLARE_OP(sc_op_mbarrier_pending); /* d: number, b: state */
+enum sc_mbarrier {
+    SC_MBARRIER_INIT,
+    SC_MBARRIER_INVAL,
+    SC_MBARRIER_ARRIVE,
+    SC_MBARRIER_DROP,   /* arrive, and be expected no more */
+    SC_MBARRIER_EXPECT, /* bytes that will be copied */
+    SC_MBARRIER_COMPLETE,
+    SC_MBARRIER_KINDS,
+    SC_MBARRIER_AND_ONE = 8, /* flag: of EXPECT; then arrive */
+    SC_MBARRIER_AND_DROP = 16,
+};
+/* flags of a test: b holds the parity of a phase, not a state */
+#define SC_MBARRIER_PARITY 1
+
 /* ---- video.c ---- a, b, c; imm: struct sc_video of ptx/video.h */
 SC_DECLARE_OP(sc_op_video);
 

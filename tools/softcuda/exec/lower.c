@@ -564,7 +564,7 @@ static void lower_inst(struct sc_lower *lower, const struct sc_inst *inst)
         !sc_lower_convert(lower) && !sc_lower_memory(lower) &&
         !sc_lower_flow(lower) && !sc_lower_call(lower) &&
         !sc_lower_video(lower) && !sc_lower_texture(lower) &&
-        !sc_lower_async(lower))
+        !sc_lower_async(lower) && !sc_lower_mbarrier(lower))
         sc_lower_refuse(lower, "unsupported opcode");
     check_modifiers(lower);
 }

@@ -171,6 +171,25 @@ void sc_lower_check_real(struct sc_lower *lower);
 /** Call of a function without a body: vprintf, malloc and their like. */
 void sc_lower_system_call(struct sc_lower *lower, const struct sc_func *func);
 
+/* ---- lower_mbarrier.c ---- */
+
+/** cp.async.mbarrier.arrive: the copies before it are done. */
+void sc_lower_copies_arrive(struct sc_lower *lower);
+
+/* ---- lower_memory.c ---- */
+
+/** An address operand: slot with the base, bytes of it, what is added. */
+struct sc_lower_place {
+    uint32_t slot, bytes;
+    uint64_t offset;
+    enum sc_address_mode mode;
+};
+
+/** Take an address operand apart; refuses one of another space. */
+struct sc_lower_place sc_lower_place(struct sc_lower *lower,
+                                     const struct sc_operand *operand,
+                                     enum sc_space_kind space);
+
 /* ---- each of the lower_*.c files: false = not mine ---- */
 bool sc_lower_arithmetic(struct sc_lower *lower);
 bool sc_lower_compare(struct sc_lower *lower);
@@ -180,6 +199,7 @@ bool sc_lower_flow(struct sc_lower *lower);
 bool sc_lower_call(struct sc_lower *lower);
 bool sc_lower_video(struct sc_lower *lower);
 bool sc_lower_async(struct sc_lower *lower);
+bool sc_lower_mbarrier(struct sc_lower *lower);
 bool sc_lower_texture(struct sc_lower *lower);
 /** Value the instruction computes once for the launch, if it does. */
 bool sc_lower_absorb(struct sc_lower *lower, const struct sc_inst *inst);

@@ -8,29 +8,6 @@
 
 /* ---- cp.async ---- */
 
-static uint32_t address_slot(struct sc_lower *lower, uint32_t index,
-                             enum sc_space_kind space, uint32_t *bytes,
-                             uint64_t *offset)
-{
-    const struct sc_operand *operand = sc_lower_operand(lower, index);
-    if (operand->kind != SC_OPERAND_ADDRESS)
-        sc_lower_invalid(lower, "an address in [ ] is missing in");
-    const struct sc_operand *base = operand->sub;
-    *offset = operand->bits;
-    *bytes = 8;
-    if (base->kind == SC_OPERAND_SYMBOL) {
-        if (base->var->space != space)
-            sc_lower_invalid(lower, "variable of another space in");
-        return sc_lower_address_slot(lower, base->var, false, base->bits);
-    }
-    if (base->kind != SC_OPERAND_REG)
-        sc_lower_refuse(lower, "unsupported address in");
-    *bytes = sc_lower_reg_bytes(lower, base);
-    if (*bytes < 4 || (*bytes == 4 && space == SC_SPACE_GLOBAL))
-        sc_lower_invalid(lower, "address register too narrow in");
-    return sc_lower_source(lower, base, *bytes, SC_T_b64);
-}
-
 /* Bytes that are read, of `size`: all, a number, or none where a predicate is
  * set; the others become 0. */
 static uint32_t read_slot(struct sc_lower *lower, uint32_t size)
@@ -67,24 +44,27 @@ static void lower_copy(struct sc_lower *lower)
     if (size->kind != SC_OPERAND_INT ||
         (size->bits != 16 && (whole || (size->bits != 4 && size->bits != 8))))
         sc_lower_invalid(lower, "size that cannot be copied in");
-    uint32_t to_bytes, from_bytes;
-    uint64_t to_offset, from_offset;
-    uint32_t a = address_slot(lower, 0, SC_SPACE_SHARED, &to_bytes, &to_offset);
-    uint32_t b =
-        address_slot(lower, 1, SC_SPACE_GLOBAL, &from_bytes, &from_offset);
+    struct sc_lower_place to =
+        sc_lower_place(lower, sc_lower_operand(lower, 0), SC_SPACE_SHARED);
+    struct sc_lower_place from =
+        sc_lower_place(lower, sc_lower_operand(lower, 1), SC_SPACE_GLOBAL);
     uint32_t c = read_slot(lower, (uint32_t)size->bits);
     struct sc_op *op = sc_lower_emit(lower, sc_op_copy);
-    op->a = a;
-    op->b = b;
+    op->a = to.slot;
+    op->b = from.slot;
     op->c = c;
-    op->e = to_bytes;
+    op->e = to.bytes;
     op->flags = (uint16_t)size->bits;
-    op->imm = (int64_t)(from_offset << 32 | (uint32_t)to_offset);
+    op->imm = (int64_t)(from.offset << 32 | (uint32_t)to.offset);
 }
 
 static void lower_cp(struct sc_lower *lower)
 {
     bool async = sc_lower_take(lower, SC_MOD_async);
+    if (async && sc_lower_take(lower, SC_MOD_mbarrier)) {
+        sc_lower_copies_arrive(lower);
+        return;
+    }
     if (!async || lower->inst->type_count)
         sc_lower_refuse(lower, "unsupported form");
     if (sc_lower_take(lower, SC_MOD_commit_group) ||

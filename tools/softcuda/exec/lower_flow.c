@@ -126,6 +126,8 @@ static void lower_bar(struct sc_lower *lower)
     sc_lower_take(lower, SC_MOD_aligned);
     sc_lower_take(lower, SC_MOD_cta);
     bool warp = sc_lower_take(lower, SC_MOD_warp);
+    if (sc_lower_take(lower, SC_MOD_cluster))
+        sc_lower_refuse(lower, "clusters have no barriers here for");
     if (sc_lower_take(lower, SC_MOD_red)) {
         lower_bar_red(lower);
     } else if (sc_lower_take(lower, SC_MOD_arrive)) {
@@ -301,9 +303,11 @@ static void lower_elect(struct sc_lower *lower)
 static void lower_fence(struct sc_lower *lower)
 {
     static const enum sc_modifier kinds[] = {
-        SC_MOD_cta,     SC_MOD_gl,      SC_MOD_sys,
-        SC_MOD_gpu,     SC_MOD_cluster, SC_MOD_sc,
-        SC_MOD_acq_rel, SC_MOD_acquire, SC_MOD_release};
+        SC_MOD_cta,           SC_MOD_gl,      SC_MOD_sys,
+        SC_MOD_gpu,           SC_MOD_cluster, SC_MOD_sc,
+        SC_MOD_acq_rel,       SC_MOD_acquire, SC_MOD_release,
+        SC_MOD_mbarrier_init, SC_MOD_proxy,   SC_MOD_async,
+        SC_MOD_alias};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         sc_lower_take(lower, kinds[i]);
     sc_lower_emit(lower, sc_op_fence);

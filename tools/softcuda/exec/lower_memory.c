@@ -6,20 +6,16 @@
  */
 #include "exec/lower.h"
 
-struct address {
-    uint32_t slot, bytes; /* slot with the base, its size */
-    uint64_t offset;
-    enum sc_address_mode mode;
-};
-
 enum sc_space_kind sc_lower_space(struct sc_lower *lower)
 {
     if (sc_lower_take(lower, SC_MOD_global))
         return SC_SPACE_GLOBAL;
     if (sc_lower_take(lower, SC_MOD_const))
         return SC_SPACE_CONST;
+    /* clusters are single blocks */
     if (sc_lower_take(lower, SC_MOD_shared) ||
-        sc_lower_take(lower, SC_MOD_shared__cta))
+        sc_lower_take(lower, SC_MOD_shared__cta) ||
+        sc_lower_take(lower, SC_MOD_shared__cluster))
         return SC_SPACE_SHARED;
     if (sc_lower_take(lower, SC_MOD_local))
         return SC_SPACE_LOCAL;
@@ -63,7 +59,8 @@ static void note_pointer(struct sc_lower *lower, uint32_t slot)
 
 /* A constant's address in 32 bits: the low half of where it lies, in the first
  * 4 GiB of the window. */
-static struct address widen_const(struct sc_lower *lower, struct address at)
+static struct sc_lower_place widen_const(struct sc_lower *lower,
+                                         struct sc_lower_place at)
 {
     uint64_t window = lower->space->window_base;
     uint32_t low = sc_lower_temp(lower, 4), slot = sc_lower_temp(lower, 8);
@@ -76,17 +73,18 @@ static struct address widen_const(struct sc_lower *lower, struct address at)
     widen->a = low;
     sc_lower_alu(lower, SC_ALU_add, SC_T_u64, slot, slot,
                  sc_lower_constant(lower, 8, window), 0);
-    return (struct address){.slot = slot, .bytes = 8, .mode = SC_ADDR_GLOBAL};
+    return (struct sc_lower_place){
+        .slot = slot, .bytes = 8, .mode = SC_ADDR_GLOBAL};
 }
 
-static struct address parse_address(struct sc_lower *lower,
-                                    const struct sc_operand *operand,
-                                    enum sc_space_kind space)
+struct sc_lower_place sc_lower_place(struct sc_lower *lower,
+                                     const struct sc_operand *operand,
+                                     enum sc_space_kind space)
 {
     if (operand->kind != SC_OPERAND_ADDRESS)
         sc_lower_invalid(lower, "an address in [ ] is missing in");
     const struct sc_operand *base = operand->sub;
-    struct address address = {
+    struct sc_lower_place address = {
         .offset = operand->bits, .mode = mode_of(space), .bytes = 8};
     if (base->kind == SC_OPERAND_REG) {
         address.bytes = sc_lower_reg_bytes(lower, base);
@@ -192,8 +190,8 @@ components(struct sc_lower *lower, const struct sc_operand *operand, uint32_t n)
 }
 
 /* A vector access must be aligned as a whole: probe the first byte of it. */
-static void check_vector(struct sc_lower *lower, const struct address *address,
-                         uint32_t total)
+static void check_vector(struct sc_lower *lower,
+                         const struct sc_lower_place *address, uint32_t total)
 {
     struct sc_op *op = sc_lower_emit(lower, sc_op_align);
     op->a = address->slot;
@@ -217,7 +215,8 @@ static bool is_whole(const struct sc_lower *lower, bool watched,
 
 /* An operation on memory `offset` bytes behind the address. */
 static struct sc_op *emit_access(struct sc_lower *lower, sc_handler run,
-                                 const struct address *address, uint64_t offset)
+                                 const struct sc_lower_place *address,
+                                 uint64_t offset)
 {
     struct sc_op *op = sc_lower_emit(lower, run);
     op->a = address->slot;
@@ -227,8 +226,8 @@ static struct sc_op *emit_access(struct sc_lower *lower, sc_handler run,
 }
 
 static void emit_whole(struct sc_lower *lower, sc_handler run,
-                       const struct address *address, const uint32_t *slots,
-                       uint32_t n, uint32_t size)
+                       const struct sc_lower_place *address,
+                       const uint32_t *slots, uint32_t n, uint32_t size)
 {
     struct sc_op *op = emit_access(lower, run, address, 0);
     op->d = slots[0];
@@ -238,7 +237,7 @@ static void emit_whole(struct sc_lower *lower, sc_handler run,
     op->flags = SC_WHOLE(n, size, address->bytes);
 }
 
-static void load_parts(struct sc_lower *lower, struct address address,
+static void load_parts(struct sc_lower *lower, struct sc_lower_place address,
                        const struct sc_operand *to, uint32_t n,
                        enum sc_type type)
 {
@@ -276,8 +275,8 @@ static void lower_load(struct sc_lower *lower)
     sc_lower_count(lower, 2, 2);
     const struct sc_operand *to =
         components(lower, sc_lower_operand(lower, 0), n);
-    struct address address =
-        parse_address(lower, sc_lower_operand(lower, 1), space);
+    struct sc_lower_place address =
+        sc_lower_place(lower, sc_lower_operand(lower, 1), space);
     if (is_whole(lower, spin, to, n, size)) {
         uint32_t slots[4] = {0};
         for (uint32_t i = 0; i < n; i++)
@@ -292,7 +291,7 @@ static void lower_load(struct sc_lower *lower)
         sc_lower_emit(lower, sc_op_spin);
 }
 
-static void store_parts(struct sc_lower *lower, struct address address,
+static void store_parts(struct sc_lower *lower, struct sc_lower_place address,
                         const struct sc_operand *from, uint32_t n,
                         enum sc_type type)
 {
@@ -324,8 +323,8 @@ static void lower_store(struct sc_lower *lower)
         sc_lower_refuse(lower, "store to the parameters of a kernel in");
     if (space == SC_SPACE_CONST)
         sc_lower_refuse(lower, "store to read-only space in");
-    struct address address =
-        parse_address(lower, sc_lower_operand(lower, 0), space);
+    struct sc_lower_place address =
+        sc_lower_place(lower, sc_lower_operand(lower, 0), space);
     const struct sc_operand *from =
         components(lower, sc_lower_operand(lower, 1), n);
     if (release)
@@ -378,8 +377,8 @@ static void lower_atomic(struct sc_lower *lower, bool returns)
     uint32_t first = returns ? 1 : 0, bytes = sc_type_bytes(type);
     uint32_t n = kind == SC_ATOM_CAS ? 2 : 1;
     sc_lower_count(lower, first + 1 + n, first + 1 + n);
-    struct address address =
-        parse_address(lower, sc_lower_operand(lower, first), space);
+    struct sc_lower_place address =
+        sc_lower_place(lower, sc_lower_operand(lower, first), space);
     uint32_t b =
         sc_lower_source(lower, sc_lower_operand(lower, first + 1), bytes, type);
     uint32_t c =

@@ -17,7 +17,8 @@ enum sc_mode sc_emit_mode(const struct sc_inst *inst)
     if (sc_inst_has(inst, SC_MOD_global) || sc_inst_has(inst, SC_MOD_const))
         return SC_MODE_GLOBAL;
     if (sc_inst_has(inst, SC_MOD_shared) ||
-        sc_inst_has(inst, SC_MOD_shared__cta))
+        sc_inst_has(inst, SC_MOD_shared__cta) ||
+        sc_inst_has(inst, SC_MOD_shared__cluster))
         return SC_MODE_SHARED;
     if (sc_inst_has(inst, SC_MOD_local))
         return SC_MODE_LOCAL;

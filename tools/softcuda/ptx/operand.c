@@ -58,6 +58,43 @@ bool sc_operand_register(struct sc_parser *parser, struct sc_operand *operand)
     return true;
 }
 
+/* Shared memory that the system keeps of each block for itself; cooperative
+ * groups use the second half of it. */
+#define RESERVED_BYTES 1024u
+
+/* Where it lies: a variable of the blocks that ask for it. */
+static bool find_reserved(struct sc_parser *parser, struct sc_operand *operand,
+                          const struct sc_token *token)
+{
+    static const struct {
+        const char *name;
+        uint32_t at;
+    } places[] = {{"%reserved_smem_offset_begin", 0},
+                  {"%reserved_smem_offset_0", 0},
+                  {"%reserved_smem_offset_1", RESERVED_BYTES / 2},
+                  {"%reserved_smem_offset_end", RESERVED_BYTES}};
+    size_t i = 0, n = sizeof places / sizeof *places;
+    while (i < n && (strlen(places[i].name) != token->length ||
+                     memcmp(places[i].name, token->text, token->length) != 0))
+        i++;
+    if (i == n)
+        return false;
+    if (!parser->reserved) {
+        parser->reserved =
+            sc_load_alloc(parser->load, 1, sizeof *parser->reserved);
+        *parser->reserved = (struct sc_var){.name = "%reserved_smem",
+                                            .line = token->line,
+                                            .space = SC_SPACE_SHARED,
+                                            .type = SC_T_b8,
+                                            .align = 128,
+                                            .bytes = RESERVED_BYTES};
+    }
+    operand->kind = SC_OPERAND_SYMBOL;
+    operand->var = parser->reserved;
+    operand->bits = places[i].at;
+    return true;
+}
+
 /* Registers that say the same as another, or one number, on a device whose
  * clusters are single blocks. */
 static const struct {
@@ -81,9 +118,7 @@ static const struct {
     {"%is_explicit_cluster", NULL, 0},
     {"%aggr_smem_size", "%total_smem_size", 0},
     {"%current_graph_exec", NULL, 0},
-    {"%reserved_smem_offset_begin", NULL, 0},
-    {"%reserved_smem_offset_end", NULL, 0},
-    {"%reserved_smem_offset_cap", NULL, 0},
+    {"%reserved_smem_offset_cap", NULL, RESERVED_BYTES},
 };
 
 static bool find_alias(struct sc_operand *operand, const struct sc_token *token)
@@ -125,7 +160,8 @@ static void parse_special(struct sc_parser *parser, struct sc_operand *operand)
         operand->kind = SC_OPERAND_INT;
         return;
     }
-    if (special < 0 && find_alias(operand, &token))
+    if (special < 0 &&
+        (find_alias(operand, &token) || find_reserved(parser, operand, &token)))
         return;
     if (special < 0)
         sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, token.line,

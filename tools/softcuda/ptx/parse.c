@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define NEWEST_VERSION 90u /* PTX ISA 9.0 */
+/* Of sm_1x addresses had 32 bits, and f64 could be f32. */
+#define FIRST_TARGET 20u
 
 void sc_parse_expected(struct sc_parser *parser, const char *what)
 {
@@ -84,6 +86,11 @@ static void parse_target(struct sc_parser *parser)
                     break;
                 sm = sm * 10 + (uint32_t)(token->text[i] - '0');
             }
+            if (sm && sm < FIRST_TARGET)
+                sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, token->line,
+                             "target '%.*s' is one of PTX 1.x, which is not "
+                             "supported; sm_%u and later are",
+                             (int)token->length, token->text, FIRST_TARGET);
             parser->ir->sm = sm;
         } else if (!sc_lex_is_word(&parser->lex, "debug") &&
                    !sc_lex_is_word(&parser->lex, "texmode_independent") &&

@@ -55,6 +55,7 @@ struct sc_parser {
     bool anonymous;       /* parameters of a prototype declare no names */
     bool selects;         /* registers may name bytes: video instructions */
     size_t reg_capacity, inst_capacity;
+    struct sc_var *reserved; /* shared memory of the system, or NULL */
     struct sc_var **var_tail;
     struct sc_func **func_tail;
 };

@@ -87,6 +87,25 @@ static void parse_guard(struct sc_parser *parser, struct sc_inst *inst)
     inst->guard = guard.reg;
 }
 
+/* Forms of theirs that nobody reads are not worth parsing. */
+static void refuse_tensors(struct sc_parser *parser, const struct sc_inst *inst)
+{
+    switch (inst->opcode) {
+    case SC_OP_wmma:
+    case SC_OP_mma:
+    case SC_OP_wgmma:
+    case SC_OP_ldmatrix:
+    case SC_OP_stmatrix:
+    case SC_OP_movmatrix:
+    case SC_OP_tcgen05:
+        sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, inst->line,
+                     "there are no tensor cores for '%.*s'",
+                     shown_length(parser, inst->text), inst->text);
+    default:
+        return;
+    }
+}
+
 /* The opcode `name` has been consumed. */
 static void finish_inst(struct sc_parser *parser, struct sc_inst *inst,
                         const struct sc_token *name)
@@ -97,6 +116,7 @@ static void finish_inst(struct sc_parser *parser, struct sc_inst *inst,
                      "unknown opcode '%.*s'", shown_length(parser, name->text),
                      name->text);
     inst->opcode = (enum sc_opcode)opcode;
+    refuse_tensors(parser, inst);
     parse_modifiers(parser, inst);
     parser->selects = name->text[0] == 'v' && opcode != SC_OP_vote;
     if (opcode == SC_OP_call)
