@@ -29,6 +29,11 @@
 #define MAX_RUNNING 16
 #define TIMEOUT_MS  60000
 
+/* Compilers take more than twice the time for twice the text: from here on
+ * they get less to do. */
+#define LARGE_TEXT ((size_t)1 << 20)
+#define HUGE_TEXT  ((size_t)4 << 20)
+
 extern char **environ;
 
 static _Atomic pid_t running[MAX_RUNNING];
@@ -132,6 +137,7 @@ bool sc_build_cc_find(struct sc_build_cc *cc,
     char path[PATH_MAX], *rest;
     memset(cc, 0, sizeof *cc);
     atomic_store(&stopped, false);
+    cc->limit_ms = TIMEOUT_MS;
     snprintf(cc->words, sizeof cc->words, "%s", options->cc);
     for (char *word = strtok_r(cc->words, " \t", &rest); word;
          word = strtok_r(NULL, " \t", &rest))
@@ -166,15 +172,25 @@ static int memory_file(const char *text)
     return fd;
 }
 
+/* Behind the other flags, where the last one counts; NULL: as they say. */
+static const char *effort_for(size_t text_bytes)
+{
+    return text_bytes > HUGE_TEXT    ? "-O0"
+           : text_bytes > LARGE_TEXT ? "-O1"
+                                     : NULL;
+}
+
 /* A group of its own, so that the passes of the compiler end with it. */
-static pid_t spawn(const struct sc_build_cc *cc, const char *object, int in,
-                   int out)
+static pid_t spawn(const struct sc_build_cc *cc, const char *effort,
+                   const char *object, int in, int out)
 {
     char path[PATH_MAX], *argv[SC_BUILD_CC_WORDS + 8];
     if (!find_program(cc->argv[0], path))
         return -1;
     int n = cc->argc;
     memcpy(argv, cc->argv, sizeof *argv * (size_t)n);
+    if (effort)
+        argv[n++] = (char *)(uintptr_t)effort;
     argv[n++] = "-x";
     argv[n++] = "c";
     argv[n++] = "-";
@@ -232,7 +248,7 @@ bool sc_build_cc_is_stopped(void)
 
 /* Status of the process, as waitpid gives it; -1 after the time limit. The
  * table entry goes before the process id may be used again. */
-static int wait_for(pid_t pid, int slot)
+static int wait_for(pid_t pid, int slot, int limit_ms)
 {
     const struct timespec nap = {0, 1000000};
     siginfo_t end;
@@ -242,7 +258,7 @@ static int wait_for(pid_t pid, int slot)
         int r = waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
         if ((r == 0 && end.si_pid == pid) || (r < 0 && errno != EINTR))
             break;
-        if (ms == TIMEOUT_MS) {
+        if (ms == limit_ms) {
             late = true;
             kill(-pid, SIGKILL);
         }
@@ -267,13 +283,13 @@ static void first_message(int fd, char *text, size_t bytes)
     snprintf(text, bytes, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static void explain(int status, int out, char *why, size_t bytes)
+static void explain(int status, int limit_ms, int out, char *why, size_t bytes)
 {
     char line[100];
     first_message(out, line, sizeof line);
     if (status == -1)
         snprintf(why, bytes, "the C compiler took more than %d s",
-                 TIMEOUT_MS / 1000);
+                 limit_ms / 1000);
     else if (WIFSIGNALED(status))
         snprintf(why, bytes, "the C compiler was ended by signal %d",
                  WTERMSIG(status));
@@ -296,31 +312,43 @@ static void keep_log(int out, const char *log)
         fclose(file);
 }
 
+/* One run. Return: status as of wait_for, or -2: not started. */
+static int run_once(const struct sc_build_cc *cc, const char *effort,
+                    const char *object, int in, int out)
+{
+    lseek(in, 0, SEEK_SET);
+    lseek(out, 0, SEEK_SET);
+    if (ftruncate(out, 0) != 0 || atomic_load(&stopped))
+        return -2;
+    pid_t pid = spawn(cc, effort, object, in, out);
+    if (pid <= 0)
+        return -2;
+    int slot = note_running(pid);
+    if (atomic_load(&stopped)) /* while it started */
+        kill(-pid, SIGTERM);
+    return wait_for(pid, slot, cc->limit_ms);
+}
+
 bool sc_build_cc_run(const struct sc_build_cc *cc, const char *text,
                      const char *object, char *why, size_t why_bytes,
                      const char *log)
 {
     int in = memory_file(text), out = memory_file("");
-    bool can = in >= 0 && out >= 0 && !atomic_load(&stopped);
-    pid_t pid = can ? spawn(cc, object, in, out) : -1;
-    int status = -1;
-    if (pid > 0) {
-        int slot = note_running(pid);
-        if (atomic_load(&stopped)) /* while it started */
-            kill(-pid, SIGTERM);
-        status = wait_for(pid, slot);
-    }
-    bool ok = pid > 0 && status == 0;
-    if (pid <= 0)
+    const char *effort = effort_for(strlen(text));
+    int status =
+        in >= 0 && out >= 0 ? run_once(cc, effort, object, in, out) : -2;
+    if (status == -1) /* late; code without much effort is still faster */
+        status = run_once(cc, "-O0", object, in, out);
+    if (status == -2)
         snprintf(why, why_bytes, "the C compiler '%.60s' could not be started",
                  cc->argv[0]);
-    else if (!ok)
-        explain(status, out, why, why_bytes);
-    if (!ok && pid > 0 && log)
+    else if (status != 0)
+        explain(status, cc->limit_ms, out, why, why_bytes);
+    if (status != 0 && status != -2 && log)
         keep_log(out, log);
     if (in >= 0)
         close(in);
     if (out >= 0)
         close(out);
-    return ok;
+    return status == 0;
 }

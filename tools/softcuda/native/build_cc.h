@@ -16,6 +16,7 @@ struct sc_build_cc {
     char words[SC_BUILD_PATH];
     char *argv[SC_BUILD_CC_WORDS]; /* up to the flags, then NULL */
     int argc;
+    int limit_ms; /* of one run */
     /* path, size and time of the program, flags, CPU: part of cache keys */
     char identity[2 * SC_BUILD_PATH];
 };
@@ -33,7 +34,8 @@ bool sc_build_cc_find(struct sc_build_cc *cc,
                       size_t why_bytes);
 
 /**
- * Compile C text to a shared object; takes about a tenth of a second.
+ * Compile C text to a shared object; takes about a tenth of a second.  Large
+ * texts get less optimisation, and so does one that took a minute in vain.
  *
  * @text  C, ends in NUL; @object path of the file to make
  * @why   receives one sentence when it fails: the compiler's first message

@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+/* Words of register sets that are or'ed for one kernel: some seconds. */
+#define MOST_COMPARED ((uint64_t)1 << 32)
+
 /* ---- edges ---- */
 
 static bool leaves(const struct sc_inst *inst)
@@ -231,17 +234,43 @@ static bool parted(const uint32_t *labels, uint32_t a, uint32_t b)
     return labels && labels[a] && labels[b] && labels[a] != labels[b];
 }
 
+/* Places that a branch labels, in order: mostly few of a large kernel's. */
+static uint32_t labelled(const struct sc_gen *gen, const uint32_t *labels,
+                         uint32_t *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < gen->count; i++)
+        if (labels[i])
+            list[n++] = i;
+    return n;
+}
+
+static void clash_of(struct sc_gen *gen, const uint32_t *labels,
+                     const uint32_t *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct sc_place *p = &gen->places[list[i]];
+        if (!p->diverged)
+            continue;
+        for (uint32_t j = i + 1; j < n; j++) {
+            if (!parted(labels, list[i], list[j]))
+                continue;
+            gen->compared += gen->words;
+            for (uint32_t w = 0; w < gen->words; w++)
+                p->clash[w] |= gen->places[list[j]].live_in[w];
+        }
+        if (gen->compared > MOST_COMPARED)
+            sc_gen_refuse(gen, "the kernel's branches are too many to compare");
+    }
+}
+
 void sc_gen_clash(struct sc_gen *gen)
 {
+    uint32_t *list = sc_load_alloc(&gen->load, gen->count + 1, sizeof *list);
     for (uint32_t b = 0; b < gen->count; b++) {
         const uint32_t *labels = gen->places[b].labels;
-        for (uint32_t i = 0; labels && i < gen->count; i++) {
-            struct sc_place *p = &gen->places[i];
-            for (uint32_t j = i + 1; p->diverged && j < gen->count; j++)
-                for (uint32_t w = 0; parted(labels, i, j) && w < gen->words;
-                     w++)
-                    p->clash[w] |= gen->places[j].live_in[w];
-        }
+        if (labels)
+            clash_of(gen, labels, list, labelled(gen, labels, list));
     }
 }
 

@@ -110,6 +110,7 @@ struct sc_gen {
 
     uint32_t reg_count; /* the condition code is the last one */
     uint32_t words;     /* of a set of registers */
+    uint64_t compared;  /* words of places that clash, ever */
     struct sc_shape *shapes;
     uint32_t *defs;     /* how many instructions write the register */
     uint32_t *def_inst; /* one of them */

@@ -373,6 +373,67 @@ START_TEST(stopped_compiler_ends_at_once)
 }
 END_TEST
 
+/* Compile C text that is `bytes` long, nearly all of it a comment. */
+static bool compile_long(const struct sc_build_cc *cc, size_t bytes)
+{
+    static const char code[] = "int answer(void) { return 42; }\n/*";
+    char *text = malloc(bytes + 3);
+    memset(text, '-', bytes);
+    memcpy(text, code, strlen(code));
+    strcpy(text + bytes, "*/");
+    bool ok =
+        sc_build_cc_run(cc, text, in_room("long.so"), why, sizeof why, NULL);
+    free(text);
+    return ok;
+}
+
+/* Arguments of the compiler's last run. */
+static const char *last_run(void)
+{
+    static char line[4096];
+    FILE *file = fopen(in_room("runs"), "r");
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file)) {
+    }
+    fclose(file);
+    return line;
+}
+
+START_TEST(large_texts_are_compiled_with_less_effort)
+{
+    static const struct {
+        size_t bytes;
+        const char *effort; /* what -x comes behind */
+    } texts[] = {
+        {1000, "-w"}, {(size_t)2 << 20, "-O1"}, {(size_t)5 << 20, "-O0"}};
+    struct sc_build_cc cc;
+    enter_room();
+    use_script("echo \"$*\" >>${0%/*}/runs; exec cc \"$@\"");
+    read_options();
+    ck_assert(sc_build_cc_find(&cc, &options, why, sizeof why));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ck_assert_msg(compile_long(&cc, texts[i].bytes), "%s", why);
+        const char *run = last_run(), *at = strstr(run, texts[i].effort);
+        bool last = i > 0 || (!strstr(run, "-O1") && !strstr(run, "-O0"));
+        ck_assert_msg(at && last && strstr(at, "-x c"), "%s", run);
+    }
+}
+END_TEST
+
+START_TEST(compiler_that_takes_too_long_gets_less_to_do)
+{
+    struct sc_build_cc cc;
+    enter_room();
+    use_script("echo \"$*\" >>${0%/*}/runs\n"
+               "case \"$*\" in *-O0*) exec cc \"$@\";; esac; sleep 100");
+    read_options();
+    ck_assert(sc_build_cc_find(&cc, &options, why, sizeof why));
+    cc.limit_ms = 2000;
+    ck_assert_msg(compile_long(&cc, 1000), "%s", why);
+    ck_assert_ptr_nonnull(strstr(last_run(), "-O0"));
+}
+END_TEST
+
 START_TEST(lesser_instruction_sets_build)
 {
     static const char *const names[] = {"generic", "avx2", "avx512"};
@@ -419,4 +480,6 @@ SUITE_MAIN(
     leftovers_of_killed_compilers_go, no_compiler_is_a_reason,
     failing_compiler_is_a_reason, object_without_entry_is_a_reason,
     many_processes_share_one_cache, stopped_compiler_ends_at_once,
-    lesser_instruction_sets_build, wrong_values_keep_the_usual)
+    large_texts_are_compiled_with_less_effort,
+    compiler_that_takes_too_long_gets_less_to_do, lesser_instruction_sets_build,
+    wrong_values_keep_the_usual)

@@ -436,6 +436,53 @@ START_TEST(text_holds_no_address_of_a_variable)
 }
 END_TEST
 
+/* A kernel of `insts` instructions, every `every`th a branch on data. */
+static char *large_kernel(int insts, int every)
+{
+    char *text = malloc((size_t)insts * 120 + 4096);
+    char *at = stpcpy(text, PTX_HEAD
+                      ".visible .entry k(.param .u64 p)\n{\n.reg .pred %q;"
+                      ".reg .b32 %r<40>;.reg .b64 %d<4>;\n"
+                      "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
+                      "mad.wide.u32 %d2, %r1, 4, %d1;\n"
+                      "ld.global.u32 %r2, [%d2];\n");
+    for (int i = 0; i < insts; i++) {
+        int a = 2 + i % 32, b = 2 + (i * 7 + 3) % 32;
+        at += sprintf(at, "add.u32 %%r%d, %%r%d, %d;\n", a, b, i);
+        if (i % every == every - 1)
+            at += sprintf(at,
+                          "setp.gt.u32 %%q, %%r%d, %d; @%%q bra L%d;\n"
+                          "st.global.u32 [%%d2], %%r%d;\nL%d:\n",
+                          a, i, i, b, i);
+    }
+    strcpy(at, "st.global.u32 [%d2], %r2;\nret;\n}\n");
+    return text;
+}
+
+/* Only the text: compilers take many seconds for it. */
+START_TEST(large_kernels_are_generated)
+{
+    static const struct {
+        int insts, every;
+    } sizes[] = {{30000, 1000}, {12000, 20}};
+    static const uint32_t block[3] = {256, 1, 1};
+    struct sc_native_code code;
+    device_open();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char *text = large_kernel(sizes[i].insts, sizes[i].every);
+        struct sc_module *module = device_load(text);
+        const struct sc_build_kernel *native = &module->kernels[0].native;
+        ck_assert_msg(sc_native_generate(native->ir, native->func, block,
+                                         SC_NATIVE_GENERIC, &code),
+                      "%d: %s", sizes[i].insts, code.why);
+        free(code.text);
+        free(text);
+        sc_module_unload(module);
+    }
+    device_close();
+}
+END_TEST
+
 static volatile int cancelled;
 
 static void *cancel_later(void *unused)
@@ -488,6 +535,7 @@ int main(void)
         faults_have_their_line,
         holes_have_their_line,
         text_holds_no_address_of_a_variable,
+        large_kernels_are_generated,
         endless_loop_is_cancelled,
     };
     return suite_run("softcuda native: generated code", cases,
