@@ -31,7 +31,8 @@ SOFTCUDA = {
     'include': [],
     'driver': ['base', 'include'],
     'cudart': ['include'],
-    'tests': ['base', 'ptx', 'native', 'exec', 'cudart'],
+    'nvrtc': [],
+    'tests': ['base', 'ptx', 'native', 'exec', 'cudart', 'nvrtc'],
 }
 # Layer (longest matching folder wins) -> layers it may include besides itself
 # and adsm.h, which stands alone and is everybody's.

@@ -2,6 +2,7 @@
  * Owns: bring-up of the driver, error names, device queries.
  * Does not own: contexts (api_context.c).  Lock: start lock for bring-up.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -133,14 +134,22 @@ SC_API cuGetErrorString(CUresult error, const char **pStr)
     return *pStr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Is the calling library NVIDIA's compiler, which asks too, and goes on
+ * without an answer?  The others bring NVIDIA's runtime, which does not. */
+static bool is_compiler(const void *caller)
+{
+    Dl_info info;
+    return dladdr(caller, &info) && info.dli_fname &&
+           strstr(info.dli_fname, "libnvrtc");
+}
+
 SC_API cuGetExportTable(const void **ppExportTable,
                         const CUuuid *pExportTableId)
 {
     static _Atomic bool said;
     (void)pExportTableId;
-    /* The only known caller is NVIDIA's libcudart, to see whether the driver
-     * is NVIDIA's. */
-    if (!atomic_exchange(&said, true))
+    if (!is_compiler(__builtin_return_address(0)) &&
+        !atomic_exchange(&said, true))
         sc_say("this program brings NVIDIA's CUDA runtime, which runs on "
                "NVIDIA's driver only; link it with 'nvcc -cudart shared', and "
                "it finds softcuda's");
