@@ -37,33 +37,19 @@ bool adsm_accel_is_forked(void)
     return atomic_load_explicit(&forked, memory_order_relaxed);
 }
 
-static bool is_listed(const int *list, int count, int ordinal)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i] == ordinal)
-            return true;
-    return false;
-}
-
-/* Read ADSM_DEVICES: numbers and commas. Return: devices taken. */
+/* Read ADSM_DEVICES, which was refused unless it is different numbers with a
+ * comma between them. Return: devices taken. */
 static int select_devices(const char *list, int present)
 {
     int count = 0;
     while (list && *list && count < MOST_DEVICES) {
         char *end;
         long ordinal = strtol(list, &end, 10);
-        if (end == list) {
-            list++;
-            continue;
-        }
-        list = end;
-        if (ordinal < 0 || ordinal >= present)
+        list = end + (*end == ',');
+        if (ordinal >= present)
             adsm_log(ADSM_LOG_WARN,
                      "ADSM_DEVICES: there is no device %ld, only 0..%d",
                      ordinal, present - 1);
-        else if (is_listed(visible, count, (int)ordinal))
-            adsm_log(ADSM_LOG_WARN, "ADSM_DEVICES: device %ld is named twice",
-                     ordinal);
         else
             visible[count++] = (int)ordinal;
     }
