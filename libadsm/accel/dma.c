@@ -100,8 +100,7 @@ static int enqueue_upload(struct adsm_accel *accel, adsm_stream stream,
     int status = ADSM_OK;
     for (*sent = 0; status == ADSM_OK && *sent < bytes;) {
         const char *from = (const char *)shadow + *sent;
-        bool pinned;
-        size_t n = adsm_pinned_piece(accel, from, bytes - *sent, &pinned);
+        size_t n = adsm_pinned_piece(accel, from, bytes - *sent);
         status = accel->ops->copy_up(accel, stream, adsm_daddr_add(to, *sent),
                                      from, n);
         if (status == ADSM_OK)
@@ -179,8 +178,7 @@ static int enqueue_download(struct adsm_accel *accel, adsm_stream stream,
     int status = ADSM_OK;
     for (size_t got = 0; status == ADSM_OK && got < bytes;) {
         char *to = (char *)shadow + got;
-        bool pinned;
-        size_t n = adsm_pinned_piece(accel, to, bytes - got, &pinned);
+        size_t n = adsm_pinned_piece(accel, to, bytes - got);
         status = accel->ops->copy_down(accel, stream, to,
                                        adsm_daddr_add(from, got), n);
         got += n;
@@ -211,8 +209,7 @@ static int download_now(struct adsm_accel *accel, void *shadow,
     int status = ADSM_OK;
     for (size_t got = 0; status == ADSM_OK && got < bytes;) {
         char *to = (char *)shadow + got;
-        bool pinned;
-        size_t n = adsm_pinned_piece(accel, to, bytes - got, &pinned);
+        size_t n = adsm_pinned_piece(accel, to, bytes - got);
         status =
             accel->ops->copy_down_now(accel, to, adsm_daddr_add(from, got), n);
         got += n;

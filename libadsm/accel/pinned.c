@@ -166,13 +166,11 @@ void adsm_pinned_clear(struct adsm_accel *accel)
     adsm_lock_release(&pinned->change);
 }
 
-size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes,
-                         bool *pinned)
+size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
 {
     uintptr_t begin = (uintptr_t)at;
     uintptr_t end = begin + bytes;
     uintptr_t cut = begin;
-    *pinned = false;
     /* Relaxed: a caller that has pinned knows that it has. */
     if (!atomic_load_explicit(&accel->pinned.bytes, memory_order_relaxed))
         return bytes;
@@ -181,8 +179,8 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes,
         uintptr_t stop = chunk_end(cut, end);
         struct adsm_pinned_range *there = first_from(&accel->pinned, cut, stop);
         if (there && there->begin <= cut) {
-            *pinned = cut == begin;
-            cut = *pinned ? (there->end < end ? there->end : end) : cut;
+            if (cut == begin)
+                cut = there->end < end ? there->end : end;
             break;
         }
         cut = there ? there->begin : stop;

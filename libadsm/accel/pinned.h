@@ -40,13 +40,13 @@ void adsm_pinned_clear(struct adsm_accel *accel);
 /**
  * How many bytes from `at` on are uniformly in one registration, or plain.
  *
- * @at @bytes  host range; @pinned  set to whether the piece is registered
+ * @at @bytes  host range
  * Return: length of the piece, 1 .. bytes
  * Thread: any
  * Signal: fault path
  */
-size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes,
-                         bool *pinned);
+size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at,
+                         size_t bytes);
 
 /** Bytes known to be page-locked; for adsm-info and tests. Signal: any handler. */
 uint64_t adsm_pinned_bytes(const struct adsm_accel *accel);

@@ -238,15 +238,6 @@ END_TEST
 
 /* ---- pinning --------------------------------------------------------------- */
 
-static size_t piece(struct adsm_accel *accel, const uint8_t *at, size_t bytes,
-                    bool expect)
-{
-    bool pinned;
-    size_t n = adsm_pinned_piece(accel, at, bytes, &pinned);
-    ck_assert_int_eq(pinned, expect);
-    return n;
-}
-
 static uint8_t *chunk_buffer(size_t bytes)
 {
     void *at = NULL;
@@ -263,13 +254,13 @@ START_TEST(overlapping_and_adjacent_pins_join_without_gaps)
     adsm_dma_pin(accel, at, 2 * MIB + 4096); /* around both, into the next */
     adsm_dma_pin(accel, at, 2 * MIB);        /* there already */
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 2 * MIB + 4096);
-    ck_assert_uint_eq(piece(accel, at, 4 * MIB, true), 65536);
-    ck_assert_uint_eq(piece(accel, at + 65537, 4 * MIB, true), 65535);
-    ck_assert_uint_eq(piece(accel, at + 131072, 4 * MIB, true), 4096);
-    ck_assert_uint_eq(piece(accel, at + 2 * MIB + 4096, MIB, false), MIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at, 4 * MIB), 65536);
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at + 65537, 4 * MIB), 65535);
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at + 131072, 4 * MIB), 4096);
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at + 2 * MIB + 4096, MIB), MIB);
     adsm_dma_unpin(accel, at, 4 * MIB);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 0);
-    ck_assert_uint_eq(piece(accel, at, 4 * MIB, false), 4 * MIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at, 4 * MIB), 4 * MIB);
 }
 END_TEST
 
@@ -278,11 +269,11 @@ START_TEST(plain_piece_ends_where_pinned_memory_begins)
     struct adsm_accel *accel = accel_up();
     uint8_t *at = chunk_buffer(8 * MIB);
     adsm_dma_pin(accel, at + 6 * MIB + 4096, 4096);
-    ck_assert_uint_eq(piece(accel, at + 5, 8 * MIB - 5, false),
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at + 5, 8 * MIB - 5),
                       6 * MIB + 4096 - 5);
-    ck_assert_uint_eq(piece(accel, at + 5, 100, false), 100);
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at + 5, 100), 100);
     adsm_dma_pin(accel, at + 2 * MIB, 2 * MIB);
-    ck_assert_uint_eq(piece(accel, at, 8 * MIB, false), 2 * MIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel, at, 8 * MIB), 2 * MIB);
 }
 END_TEST
 
