@@ -65,8 +65,7 @@ static adsm_status_t start(void)
     int rc = adsm_accel_init();
     if (rc != ADSM_OK)
         return rc;
-    adsm_coherence_init(adsm_protocol_find(adsm_option_word(
-                            ADSM_OPTION_ID_protocol, options->protocol)),
+    adsm_coherence_init(adsm_protocol_of(options->protocol),
                         (uint32_t)options->rolling_size,
                         (uint32_t)options->rolling_factor);
     adsm_fault_set_owner(owns);

@@ -1,16 +1,18 @@
-/* Protocols by name, and names for messages and tests. */
+/* Protocols by the option's words, and names for messages and tests. */
 #include "protocols/protocol.h"
 
-#include <string.h>
-
-const struct adsm_protocol *adsm_protocol_find(const char *name)
+const struct adsm_protocol *adsm_protocol_of(enum adsm_opt_protocol word)
 {
     static const struct adsm_protocol *const all[] = {
-        &adsm_protocol_batch, &adsm_protocol_lazy, &adsm_protocol_rolling};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i]->name, name) == 0)
-            return all[i];
-    return NULL;
+        [ADSM_OPT_PROTOCOL_BATCH] = &adsm_protocol_batch,
+        [ADSM_OPT_PROTOCOL_LAZY] = &adsm_protocol_lazy,
+        [ADSM_OPT_PROTOCOL_ROLLING] = &adsm_protocol_rolling,
+    };
+#define ONE(option, constant, word) +1
+    _Static_assert(sizeof all / sizeof *all == ADSM_WORDS_PROTOCOL(ONE),
+                   "a protocol for each word");
+#undef ONE
+    return all[word];
 }
 
 const char *adsm_state_name(enum adsm_state state)

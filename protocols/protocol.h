@@ -9,6 +9,8 @@
 #ifndef PROTOCOLS_PROTOCOL_H
 #define PROTOCOLS_PROTOCOL_H
 
+#include "base/option.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,8 +68,8 @@ extern const struct adsm_protocol adsm_protocol_batch;
 extern const struct adsm_protocol adsm_protocol_lazy;
 extern const struct adsm_protocol adsm_protocol_rolling;
 
-/** Protocol called `name`; NULL when there is none. Any thread. */
-const struct adsm_protocol *adsm_protocol_find(const char *name);
+/** The protocol that a word of ADSM_PROTOCOL stands for. Any thread. */
+const struct adsm_protocol *adsm_protocol_of(enum adsm_opt_protocol word);
 
 /** Name of a state or event for messages and tests. Any thread. */
 const char *adsm_state_name(enum adsm_state state);

@@ -221,12 +221,18 @@ START_TEST(every_cell_keeps_the_only_current_copy)
 }
 END_TEST
 
-START_TEST(known_and_unknown_names_are_told_apart)
+START_TEST(each_word_of_the_option_is_the_protocol_of_that_name)
 {
-    ck_assert_ptr_eq(adsm_protocol_find("lazy"), &adsm_protocol_lazy);
-    ck_assert_ptr_eq(adsm_protocol_find("batch"), &adsm_protocol_batch);
-    ck_assert_ptr_eq(adsm_protocol_find("rolling"), &adsm_protocol_rolling);
-    ck_assert_ptr_null(adsm_protocol_find("eager"));
+#define IS(option, constant, word)                                             \
+    ck_assert_str_eq(adsm_protocol_of(ADSM_OPT_PROTOCOL_##constant)->name,     \
+                     word);
+    ADSM_WORDS_PROTOCOL(IS)
+#undef IS
+}
+END_TEST
+
+START_TEST(unknown_states_and_events_have_no_name)
+{
     ck_assert_str_eq(adsm_state_name(ADSM_STATES), "?");
     ck_assert_str_eq(adsm_event_name(ADSM_EVENTS), "?");
 }
@@ -302,7 +308,8 @@ SUITE_MAIN("protocols", 10, lazy_table_equals_figure_6b,
            only_rolling_queues_and_exactly_what_becomes_dirty,
            changes_are_sent_of_what_stays_dirty,
            every_cell_keeps_the_only_current_copy,
-           known_and_unknown_names_are_told_apart,
+           each_word_of_the_option_is_the_protocol_of_that_name,
+           unknown_states_and_events_have_no_name,
            queue_returns_the_oldest_first_across_the_wrap,
            full_queue_refuses_and_empty_queue_has_nothing,
            adaptive_size_grows_by_two_per_allocation_fixed_does_not,
