@@ -1,5 +1,5 @@
 /*
- * The hooked symbols, for adsm-info and the documentation.
+ * The hooked symbols, as the look-ups of the driver are answered from them.
  */
 #ifndef INTERPOSE_HOOKS_LIST_H
 #define INTERPOSE_HOOKS_LIST_H

@@ -67,7 +67,7 @@ struct adsm_object {
     _Atomic uint32_t dirty; /* blocks that are DIRTY                      */
     _Atomic bool settled;   /* none was since a call released it           */
     struct adsm_fence work; /* last call of our own API that may use it   */
-    const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels (G4)     */
+    const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels          */
     uint32_t kernel_count;
     struct adsm_slab *slab; /* not NULL: small allocations live in it      */
     struct adsm_object *prev, *next;           /* lock: the lists'         */
