@@ -302,6 +302,29 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     return rc;
 }
 
+/* Bytes of grains [0, grain) in the span; those behind have no pages. */
+static size_t grains_end(const struct adsm_object *object, size_t grain)
+{
+    size_t end = grain * grain_bytes(object);
+    return object->span.bytes < end ? object->span.bytes : end;
+}
+
+/* A core file gets the object once, at A, and no page that is not there. */
+static void dump_committed(struct adsm_object *object, size_t first,
+                           size_t last)
+{
+    size_t bytes = grain_bytes(object);
+    for (size_t end, g = first; g < last; g = end) {
+        for (end = g; end < last && is_committed(object, end);)
+            end++;
+        if (end > g)
+            adsm_vm_dump((uintptr_t)object->host + g * bytes,
+                         grains_end(object, end) - g * bytes);
+        else
+            end++;
+    }
+}
+
 /* Shadow pages and, where that is possible, a mapping of them at A. */
 static int back(struct adsm_object *object)
 {
@@ -316,6 +339,7 @@ static int back(struct adsm_object *object)
                               ADSM_PROT_NONE);
         if (rc == ADSM_OK) {
             atomic_fetch_add(&lists.mapped, 1);
+            dump_committed(object, 0, grain_count(object));
             atomic_store_explicit(&object->backed, true, memory_order_release);
         }
     }
@@ -400,13 +424,6 @@ bool adsm_object_make_room(void)
     return spare > ADSM_VM_SPARE_LAST || unmapped > 0;
 }
 
-/* Bytes of grains [0, grain) in the span; those behind have no pages. */
-static size_t grains_end(const struct adsm_object *object, size_t grain)
-{
-    size_t end = grain * grain_bytes(object);
-    return object->span.bytes < end ? object->span.bytes : end;
-}
-
 /* Commit and pin grains [first, last) that are not yet; host_lock is held. */
 static int commit_grains(struct adsm_object *object, size_t first, size_t last)
 {
@@ -424,6 +441,8 @@ static int commit_grains(struct adsm_object *object, size_t first, size_t last)
         if (rc != ADSM_OK)
             return rc;
         adsm_dma_pin(object->home, object->shadow.shadow + at, bytes);
+        if (atomic_load(&object->backed))
+            adsm_vm_dump((uintptr_t)object->host + at, bytes);
         for (; g < end; g++)
             atomic_fetch_or_explicit(&object->committed[g / 64],
                                      UINT64_C(1) << (g % 64),

@@ -155,14 +155,31 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
     int saved_errno = errno;
     adsm_status_t status = ADSM_OK;
     vm_count_closing();
-    void *map = mmap((void *)addr, bytes, vm_prot[prot],
+    /* Closed at first: where the program has all its memory locked
+     * (MCL_FUTURE), an open mapping gets all its pages at once. */
+    void *map = mmap((void *)addr, bytes, PROT_NONE,
                      MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)offset);
     /* A child would write into the parent's object (fork does not
      * copy a shared mapping); without the mapping it faults instead. */
     if (map == MAP_FAILED || madvise(map, bytes, MADV_DONTFORK) != 0)
         status = vm_status(errno);
+    /* Neither is worth failing for: it would cost memory, or disk. */
+    if (status == ADSM_OK) {
+        (void)madvise(map, bytes, MADV_DONTDUMP);
+        (void)munlock(map, bytes);
+    }
+    if (status == ADSM_OK && prot != ADSM_PROT_NONE &&
+        mprotect(map, bytes, vm_prot[prot]) != 0)
+        status = vm_status(errno);
     errno = saved_errno;
     return status;
+}
+
+void adsm_vm_dump(uintptr_t addr, size_t bytes)
+{
+    int saved_errno = errno;
+    (void)madvise((void *)addr, bytes, MADV_DODUMP);
+    errno = saved_errno;
 }
 
 adsm_status_t adsm_vm_placeholder(uintptr_t addr, size_t bytes)

@@ -77,7 +77,8 @@ size_t adsm_vm_spare_release(void);
 
 /**
  * Map a part of a file at exactly this address, shared, in place of whatever
- * is there, and keep it from forked children.
+ * is there, and keep it from forked children, from core files, and from being
+ * locked in memory with all that the program locks.
  *
  * @fd @offset  file and first byte in it (page multiple)
  * Return: ADSM_OK; ADSM_E_LIMIT (no mapping or address space left);
@@ -88,6 +89,10 @@ size_t adsm_vm_spare_release(void);
 ADSM_MUST_CHECK adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes,
                                                int fd, uint64_t offset,
                                                enum adsm_prot prot);
+
+/** Let core files have these pages, which are there. Costs mappings; at their
+ *  limit nothing changes. Thread: any. Signal: fault path */
+void adsm_vm_dump(uintptr_t addr, size_t bytes);
 
 /**
  * Put a placeholder (as adsm_vm_reserve) at exactly this address, in place of
