@@ -41,6 +41,8 @@ static CUresult open_current(struct adsm_accel **accel)
 {
     const char *why = "";
     int status = adsm_accel_of_current(accel);
+    if (status == ADSM_OK)
+        status = adsm_address_choose(*accel);
     if (status == ADSM_OK) {
         if (adsm_address_strategy(*accel, &why) != ADSM_TRANSLATE)
             return CUDA_SUCCESS;

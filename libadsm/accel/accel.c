@@ -37,22 +37,25 @@ bool adsm_accel_is_forked(void)
     return atomic_load_explicit(&forked, memory_order_relaxed);
 }
 
-/* Read ADSM_DEVICES, which was refused unless it is different numbers with a
- * comma between them. Return: devices taken. */
+/* ADSM_DEVICES: different numbers (base/option.c). Return: devices taken. */
 static int select_devices(const char *list, int present)
 {
     int count = 0;
-    while (list && *list && count < MOST_DEVICES) {
-        char *end;
-        long ordinal = strtol(list, &end, 10);
-        list = end + (*end == ',');
-        if (ordinal >= present)
-            adsm_log(ADSM_LOG_WARN,
-                     "ADSM_DEVICES: there is no device %ld, only 0..%d",
-                     ordinal, present - 1);
-        else
+    int64_t ordinal;
+    for (const char *at = list;
+         *at && count < MOST_DEVICES && adsm_option_next(&at, &ordinal);) {
+        if (ordinal < present)
             visible[count++] = (int)ordinal;
+        else
+            adsm_log(ADSM_LOG_WARN,
+                     "ADSM_DEVICES: there is no device %lld, only 0..%d",
+                     (long long)ordinal, present - 1);
     }
+    if (count == 0)
+        adsm_log(ADSM_LOG_WARN,
+                 "ADSM_DEVICES=%s names no device of this machine and counts "
+                 "as not set",
+                 list);
     return count;
 }
 
@@ -63,15 +66,10 @@ static int find_devices(void)
     if (status != ADSM_OK)
         return status;
     const char *list = adsm_options_get()->devices;
-    int count = 0;
-    if (list) {
-        count = select_devices(list, present);
-        if (count == 0)
-            return adsm_accel_fail(ADSM_E_NO_DEVICE, "ADSM_DEVICES=", list,
-                                   " names no device of this machine", NULL);
-    }
-    for (; !list && count < present && count < MOST_DEVICES; count++)
-        visible[count] = count;
+    int count = list ? select_devices(list, present) : 0;
+    if (count == 0)
+        for (; count < present && count < MOST_DEVICES; count++)
+            visible[count] = count;
     /* Release: whoever sees the number sees the list. */
     atomic_store_explicit(&visible_count, count, memory_order_release);
     return ADSM_OK;

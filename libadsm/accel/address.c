@@ -37,73 +37,102 @@ static void append(char *sentence, size_t bytes, const char *text)
     strncpy(sentence + used, text, bytes - used - 1);
 }
 
+int adsm_address_look(uint64_t at, size_t bytes, const char *taken)
+{
+    switch (adsm_vm_look(at, bytes)) {
+    case ADSM_OK:
+        return ADSM_OK;
+    case ADSM_E_INVALID:
+        return adsm_accel_fail(ADSM_E_LIMIT, taken, NULL);
+    case ADSM_E_NOMEM:
+        return adsm_accel_fail(ADSM_E_NOMEM,
+                               "no file descriptor is left to look at "
+                               "/proc/self/maps (ulimit -n)",
+                               NULL);
+    default:
+        return adsm_accel_fail(ADSM_E_LIMIT, "cannot read /proc/self/maps",
+                               NULL);
+    }
+}
+
 /* ADSM_ADDRESS names one: no other is tried. address->lock is held. */
-static void force(struct adsm_accel *accel, enum adsm_strategy strategy)
+static int force(struct adsm_accel *accel, enum adsm_strategy strategy)
 {
     struct adsm_address *address = &accel->address;
     int status = ways[strategy]->probe(accel);
     address->strategy = strategy;
     address->forced_status = status;
     append(address->why, sizeof address->why, "ADSM_ADDRESS asks for it");
-    if (status == ADSM_OK)
-        return;
+    if (status == ADSM_OK || status == ADSM_E_NOMEM)
+        return status;
     append(address->why, sizeof address->why, ", but ");
     append(address->why, sizeof address->why, adsm_accel_error_text());
     adsm_log(ADSM_LOG_WARN, "ADSM_ADDRESS=%s cannot be had: %s",
              ways[strategy]->name, adsm_accel_error_text());
+    return ADSM_OK;
 }
 
 /* Take the first that works. address->lock is held. */
-static void probe(struct adsm_accel *accel)
+static int probe(struct adsm_accel *accel)
 {
     struct adsm_address *address = &accel->address;
     for (unsigned i = 0; i < WAYS; i++) {
         address->strategy = (enum adsm_strategy)i;
-        address->forced_status = ways[i]->probe(accel);
-        if (address->forced_status == ADSM_OK) {
+        int status = ways[i]->probe(accel);
+        address->forced_status = status;
+        if (status == ADSM_OK)
             append(address->why, sizeof address->why, ways[i]->why);
-            return;
-        }
+        if (status == ADSM_OK || status == ADSM_E_NOMEM)
+            return status;
         append(address->why, sizeof address->why, "no ");
         append(address->why, sizeof address->why, ways[i]->name);
         append(address->why, sizeof address->why, " (");
         append(address->why, sizeof address->why, adsm_accel_error_text());
         append(address->why, sizeof address->why, "); ");
     }
+    return ADSM_OK;
 }
 
-static void choose(struct adsm_accel *accel)
+static int choose_now(struct adsm_accel *accel)
+{
+    switch (adsm_options_get()->address) {
+    case ADSM_OPT_ADDRESS_WINDOW:
+        return force(accel, ADSM_WINDOW);
+    case ADSM_OPT_ADDRESS_OVERLAY:
+        return force(accel, ADSM_OVERLAY);
+    case ADSM_OPT_ADDRESS_TRANSLATE:
+        return force(accel, ADSM_TRANSLATE);
+    default:
+        return probe(accel);
+    }
+}
+
+int adsm_address_choose(struct adsm_accel *accel)
 {
     struct adsm_address *address = &accel->address;
+    int status = ADSM_OK;
     /* Acquire: the choice was written before the flag. */
     if (atomic_load_explicit(&address->chosen, memory_order_acquire))
-        return;
+        return ADSM_OK;
     adsm_lock_acquire(&address->lock);
     if (!atomic_load_explicit(&address->chosen, memory_order_relaxed)) {
-        switch (adsm_options_get()->address) {
-        case ADSM_OPT_ADDRESS_WINDOW:
-            force(accel, ADSM_WINDOW);
-            break;
-        case ADSM_OPT_ADDRESS_OVERLAY:
-            force(accel, ADSM_OVERLAY);
-            break;
-        case ADSM_OPT_ADDRESS_TRANSLATE:
-            force(accel, ADSM_TRANSLATE);
-            break;
-        default:
-            probe(accel);
+        address->why[0] = '\0';
+        status = choose_now(accel);
+        if (status == ADSM_OK) {
+            adsm_log(ADSM_LOG_INFO, "device %d: address strategy %s: %s",
+                     accel->device, ways[address->strategy]->name,
+                     address->why);
+            atomic_store_explicit(&address->chosen, true, memory_order_release);
         }
-        adsm_log(ADSM_LOG_INFO, "device %d: address strategy %s: %s",
-                 accel->device, ways[address->strategy]->name, address->why);
-        atomic_store_explicit(&address->chosen, true, memory_order_release);
     }
     adsm_lock_release(&address->lock);
+    return status;
 }
 
 enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
                                          const char **why)
 {
-    choose(accel);
+    (void)adsm_address_choose(accel);
     if (why)
         *why = accel->address.why;
     return accel->address.strategy;
@@ -120,7 +149,10 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
                                "the address space",
                                NULL);
     if (!safe) {
-        strategy = adsm_address_strategy(accel, NULL);
+        int chosen = adsm_address_choose(accel);
+        if (chosen != ADSM_OK)
+            return chosen;
+        strategy = accel->address.strategy;
         if (accel->address.forced_status != ADSM_OK)
             return adsm_accel_fail(ADSM_E_UNSUPPORTED, "address strategy ",
                                    ways[strategy]->name, ": ",

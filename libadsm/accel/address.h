@@ -33,7 +33,16 @@ struct adsm_span {
     enum adsm_strategy strategy;
 };
 
-/** Strategy in use and one sentence why. */
+/**
+ * Choose the strategy, once.
+ *
+ * Return: ADSM_OK; ADSM_E_NOMEM (the host has nothing left to find out with;
+ *         adsm_accel_error_text says what): chosen another time
+ * Thread: any. Signal: never
+ */
+int adsm_address_choose(struct adsm_accel *accel);
+
+/** Strategy in use, chosen now if none is, and one sentence why. */
 enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
                                          const char **why);
 const char *adsm_strategy_name(enum adsm_strategy strategy);

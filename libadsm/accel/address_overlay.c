@@ -51,12 +51,9 @@ static int claim(struct adsm_accel *accel, struct adsm_daddr base, size_t bytes,
         return ADSM_OK;
     if (got)
         adsm_vm_release(got, bytes);
-    if (adsm_vm_is_placeholder(host, bytes))
-        return ADSM_OK;
-    return adsm_accel_fail(ADSM_E_LIMIT,
-                           "something is mapped on the host where the "
-                           "driver put device memory",
-                           NULL);
+    return adsm_address_look(host, bytes,
+                             "something is mapped on the host where the "
+                             "driver put device memory");
 }
 
 static int span_alloc(struct adsm_accel *accel, size_t bytes,

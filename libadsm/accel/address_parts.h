@@ -69,4 +69,8 @@ extern const struct adsm_address_way adsm_address_window;
 extern const struct adsm_address_way adsm_address_overlay;
 extern const struct adsm_address_way adsm_address_translate;
 
+/** Is the range free on the host? Return: ADSM_OK; ADSM_E_LIMIT with the text
+ *  `taken`; ADSM_E_NOMEM where nothing is left to look with: ask again */
+int adsm_address_look(uint64_t at, size_t bytes, const char *taken);
+
 #endif

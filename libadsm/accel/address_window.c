@@ -40,12 +40,9 @@ static int check(struct adsm_daddr at, size_t bytes)
     if ((at.at + bytes) >> 47)
         return adsm_accel_fail(
             ADSM_E_LIMIT, "reserved addresses are no host addresses", NULL);
-    if (!adsm_vm_is_placeholder(at.at, bytes))
-        return adsm_accel_fail(ADSM_E_LIMIT,
-                               "something is mapped on the host where "
-                               "the driver reserved addresses",
-                               NULL);
-    return ADSM_OK;
+    return adsm_address_look(at.at, bytes,
+                             "something is mapped on the host where the "
+                             "driver reserved addresses");
 }
 
 /* Reserve a window, halving down to `least`; address->lock is held. */

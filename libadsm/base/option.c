@@ -137,25 +137,36 @@ static bool option_read_int(const char *text, int64_t *number)
     return true;
 }
 
+bool adsm_option_next(const char **list, int64_t *number)
+{
+    const char *text = *list;
+    char *end;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    *number = strtoll(text, &end, 10);
+    *list = *end == ',' ? end + 1 : end;
+    return *end == '\0' || (*end == ',' && end[1] != '\0');
+}
+
+static bool option_is_in(const char *list, const char *end, int64_t number)
+{
+    int64_t seen;
+    while (list < end && adsm_option_next(&list, &seen))
+        if (seen == number)
+            return true;
+    return false;
+}
+
 /* Numbers up to `max` separated by commas, each once. */
 static bool option_is_list(const char *text, int64_t max)
 {
-    for (const char *at = text;; at++) {
-        if (!isdigit((unsigned char)*at))
+    for (const char *at = text, *next = text;; at = next) {
+        int64_t number;
+        if (!adsm_option_next(&next, &number) || number > max ||
+            option_is_in(text, at, number))
             return false;
-        char *end;
-        long long value = strtoll(at, &end, 10);
-        if (value > max)
-            return false;
-        for (const char *seen = text; seen < at; seen = strchr(seen, ',') + 1) {
-            if (strtoll(seen, NULL, 10) == value)
-                return false;
-        }
-        if (*end == '\0')
+        if (*next == '\0')
             return true;
-        if (*end != ',')
-            return false;
-        at = end;
     }
 }
 

@@ -141,4 +141,14 @@ bool adsm_option_info(size_t index, struct adsm_option_info *info);
  */
 const char *adsm_option_word(enum adsm_option_id option, int value);
 
+/**
+ * Take the next number of a list of numbers separated by commas.
+ *
+ * @list  where it begins; moved to the next one, or to the end of the text
+ * Return: false where no number or no comma is where one has to be
+ * Thread: any
+ * Signal: any handler
+ */
+bool adsm_option_next(const char **list, int64_t *number);
+
 #endif

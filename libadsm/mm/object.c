@@ -155,6 +155,22 @@ static int provide(void)
     return rc;
 }
 
+/* Device memory with addresses, and a range of the arena: that may take a file,
+ * which an access could not be told that it cannot have. */
+static int take_ranges(struct adsm_accel *accel, size_t bytes, bool safe,
+                       struct adsm_span *span, struct adsm_arena_range *shadow)
+{
+    int rc = adsm_address_alloc(accel, bytes, safe, span);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = adsm_arena_alloc(shadow, span->bytes);
+    if (rc != ADSM_OK) {
+        int freed = adsm_address_free(accel, span);
+        (void)freed; /* the first failure is the one to report */
+    }
+    return rc;
+}
+
 int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, bool safe,
                        struct adsm_object **out)
@@ -166,7 +182,8 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     if (!object)
         return ADSM_E_NOMEM;
     struct adsm_span span;
-    rc = adsm_address_alloc(accel, bytes, safe, &span);
+    struct adsm_arena_range shadow;
+    rc = take_ranges(accel, bytes, safe, &span, &shadow);
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, object);
         return rc;
@@ -182,7 +199,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     object->slab = NULL;
     object->on_near_list = false;
     atomic_store(&object->settled, false);
-    object->shadow = (struct adsm_arena_range){.fd = -1};
+    object->shadow = shadow;
     atomic_store(&object->backed, false);
     object->withdrawn = false;
     rc = create_blocks(object, unit, first);
@@ -194,6 +211,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     adsm_rwlock_release(&object->lock);
     if (rc != ADSM_OK) {
         release_blocks(object);
+        adsm_arena_free(&object->shadow);
         int freed = adsm_address_free(accel, &span);
         (void)freed; /* the first failure is the one to report */
         adsm_pool_put(&pool, object);
@@ -202,16 +220,6 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     publish(object);
     *out = object;
     return ADSM_OK;
-}
-
-/* Work that may still read or write the object's device or host memory. */
-static void settle(struct adsm_object *object)
-{
-    /* A lost device ends all its work: go on releasing. */
-    (void)adsm_fence_wait(object->home, object->work);
-    (void)adsm_lane_wait_noted(object->home);
-    if (object->shadow.segment)
-        (void)adsm_dma_drain(object->home);
 }
 
 static size_t grain_bytes(const struct adsm_object *object)
@@ -226,6 +234,24 @@ static bool is_committed(const struct adsm_object *object, size_t grain)
                                 memory_order_acquire) >>
                (grain % 64) &
            1;
+}
+
+static bool has_pages(const struct adsm_object *object)
+{
+    size_t g = 0;
+    while (g < grain_count(object) && !is_committed(object, g))
+        g++;
+    return g < grain_count(object);
+}
+
+/* Work that may still read or write the object's device or host memory. */
+static void settle(struct adsm_object *object)
+{
+    /* A lost device ends all its work: go on releasing. */
+    (void)adsm_fence_wait(object->home, object->work);
+    (void)adsm_lane_wait_noted(object->home);
+    if (has_pages(object))
+        (void)adsm_dma_drain(object->home);
 }
 
 /* Nothing of the object stays at A. */
@@ -244,8 +270,6 @@ static void unmap_host(struct adsm_object *object)
 
 static void release_host(struct adsm_object *object)
 {
-    if (!object->shadow.segment)
-        return;
     size_t bytes = grain_bytes(object);
     for (size_t g = 0; g < grain_count(object); g++)
         if (is_committed(object, g))
@@ -325,15 +349,12 @@ static void dump_committed(struct adsm_object *object, size_t first,
     }
 }
 
-/* Shadow pages and, where that is possible, a mapping of them at A. */
+/* Map the shadow's pages at A, where that is possible. */
 static int back(struct adsm_object *object)
 {
     int rc = ADSM_OK;
     adsm_lock_acquire(&host_lock);
-    if (!object->shadow.segment)
-        rc = adsm_arena_alloc(&object->shadow, object->span.bytes);
-    if (rc == ADSM_OK &&
-        !atomic_load_explicit(&object->backed, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&object->backed, memory_order_relaxed)) {
         rc = adsm_vm_map_file((uintptr_t)object->host, object->span.bytes,
                               object->shadow.fd, object->shadow.offset,
                               ADSM_PROT_NONE);
@@ -353,8 +374,7 @@ int adsm_object_back(struct adsm_object *object)
     if (atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK;
     int rc = back(object);
-    while ((rc == ADSM_E_LIMIT || rc == ADSM_E_NOMEM) &&
-           adsm_object_make_room())
+    while (rc == ADSM_E_LIMIT && adsm_object_make_room())
         rc = back(object);
     return rc;
 }
@@ -364,8 +384,6 @@ int adsm_object_shadow(struct adsm_object *object)
     if (atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK;
     int rc = back(object);
-    while (rc == ADSM_E_NOMEM && adsm_object_make_room())
-        rc = back(object);
     return rc == ADSM_E_LIMIT ? ADSM_OK : rc;
 }
 

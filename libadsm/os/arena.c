@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/log.h"
 #include "os/vm.h"
 
 #define GRANULE             ADSM_ARENA_GRANULE_BYTES
@@ -103,6 +104,9 @@ static size_t segment_size_limit(void)
 static int segment_open(size_t bytes)
 {
     int fd = memfd_create("adsm", MFD_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+        adsm_log_once(ADSM_LOG_ERROR, "no file descriptor is left for shared "
+                                      "memory (ulimit -n)");
     if (fd >= 0 && ftruncate(fd, (off_t)bytes) != 0) {
         close(fd);
         fd = -1;

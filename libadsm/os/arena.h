@@ -33,7 +33,7 @@ struct adsm_arena_range {
  * @range  filled on success, cleared on failure; @bytes  at least 1
  * Return: ADSM_OK; ADSM_E_NOMEM (no address space or file left)
  * Thread: any; takes the ARENA lock
- * Signal: fault path
+ * Signal: never
  */
 ADSM_MUST_CHECK adsm_status_t adsm_arena_alloc(struct adsm_arena_range *range,
                                                size_t bytes);

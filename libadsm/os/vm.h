@@ -121,10 +121,15 @@ ADSM_MUST_CHECK adsm_status_t adsm_vm_populate(uintptr_t addr, size_t bytes,
  * Is the whole range unmapped or an anonymous private PROT_NONE mapping, so
  * that nobody's data is lost by mapping over it?
  *
- * Return: false also when /proc/self/maps cannot be read
+ * Return: ADSM_OK: it is; ADSM_E_INVALID: it is not. Of /proc/self/maps, which
+ *         tells: ADSM_E_NOMEM: no file descriptor or memory is left to read
+ *         it; ADSM_E_SYSTEM: it cannot be read
  * Thread: any (a snapshot)
  * Signal: never (slow)
  */
+ADSM_MUST_CHECK adsm_status_t adsm_vm_look(uintptr_t addr, size_t bytes);
+
+/** Whether that is ADSM_OK. */
 bool adsm_vm_is_placeholder(uintptr_t addr, size_t bytes);
 
 /**

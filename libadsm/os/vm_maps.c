@@ -6,6 +6,7 @@
  */
 #include "os/vm.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -86,7 +87,7 @@ static size_t maps_check(char *text, size_t used, uintptr_t addr, size_t bytes,
     return done;
 }
 
-bool adsm_vm_is_placeholder(uintptr_t addr, size_t bytes)
+adsm_status_t adsm_vm_look(uintptr_t addr, size_t bytes)
 {
     char text[8192]; /* a line is at most a path and a hundred bytes */
     size_t used = 0;
@@ -94,7 +95,9 @@ bool adsm_vm_is_placeholder(uintptr_t addr, size_t bytes)
     int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
                           O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM
+                   ? ADSM_E_NOMEM
+                   : ADSM_E_SYSTEM;
     while (allowed && !past) {
         ssize_t n = syscall(SYS_read, fd, text + used, sizeof text - used);
         complete = n == 0 && used == 0;
@@ -106,5 +109,12 @@ bool adsm_vm_is_placeholder(uintptr_t addr, size_t bytes)
         used -= done;
     }
     close(fd);
-    return allowed && (past || complete);
+    if (!allowed)
+        return ADSM_E_INVALID;
+    return past || complete ? ADSM_OK : ADSM_E_SYSTEM;
+}
+
+bool adsm_vm_is_placeholder(uintptr_t addr, size_t bytes)
+{
+    return adsm_vm_look(addr, bytes) == ADSM_OK;
 }

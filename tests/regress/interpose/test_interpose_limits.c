@@ -1,11 +1,15 @@
 /*
- * At the limit on mappings (vm.max_map_count): an allocation says so or what it
- * gives can be used. It was given, and the first touch ended the program.
+ * At the limit on mappings (vm.max_map_count) and on descriptors, and where
+ * options ask for what is not there: an allocation says so or what it gives can
+ * be used. It was given, and the first touch ended the program.
  */
 #include "preloaded.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,7 +133,44 @@ START_TEST(mappings_taken_after_allocations_leave_them_usable)
 }
 END_TEST
 
+static void take_descriptors(void)
+{
+    struct rlimit few = {64, 64};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while (open("/dev/null", O_RDONLY) >= 0)
+        continue;
+    ck_assert_int_eq(errno, EMFILE);
+}
+
+START_TEST(allocation_without_descriptors_is_refused_until_there_are_some)
+{
+    CUdeviceptr at;
+    device_start();
+    CUfunction kernel = bump_kernel();
+    take_descriptors();
+    ck_assert_int_eq(cuMemAlloc(&at, 1 << 20), CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_int_eq(close(63), 0);
+    must(cuMemAlloc(&at, 1 << 20));
+    must(cuMemsetD8(at, 0, 1 << 20));
+    take_descriptors();
+    volatile uint32_t *object = (volatile uint32_t *)at;
+    use(kernel, &object, 1);
+}
+END_TEST
+
+START_TEST(device_that_is_not_there_leaves_those_that_are)
+{
+    setenv("ADSM_DEVICES", "5,77", 1);
+    device_start();
+    volatile uint32_t *object = (volatile uint32_t *)device_bytes(1 << 20, 0);
+    ck_assert(runtime_is_up());
+    use(bump_kernel(), &object, 1);
+}
+END_TEST
+
 SUITE_MAIN("regress-interpose-limits", 240,
            forty_thousand_objects_are_refused_or_usable,
            allocation_with_few_mappings_left_is_refused_or_usable,
-           mappings_taken_after_allocations_leave_them_usable)
+           mappings_taken_after_allocations_leave_them_usable,
+           allocation_without_descriptors_is_refused_until_there_are_some,
+           device_that_is_not_there_leaves_those_that_are)
