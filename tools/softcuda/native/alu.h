@@ -63,6 +63,9 @@ struct sc_alu_value {
 struct sc_alu_call {
     uint32_t arg_count, result_count;
     struct sc_alu_value args[SC_ALU_ARGS], results[SC_ALU_RESULTS];
+    /* f32 arithmetic with .ftz that leaves subnormal inputs to the processor
+     * and may give a subnormal result where it means a zero */
+    bool raw;
     /* Private: names without v_ and s_, and what they are made of. */
     enum sc_alu_form { SC_ALU_PLAIN, SC_ALU_HALVES, SC_ALU_LANES } form;
     char names[SC_ALU_RESULTS][SC_ALU_NAME - 4];
@@ -80,6 +83,11 @@ struct sc_alu_call {
  */
 bool sc_alu_find(const struct sc_func *func, const struct sc_inst *inst,
                  struct sc_alu_call *call);
+
+/** The same for code that runs while the processor takes subnormal inputs for
+ *  zeros: call->raw says whether the functions rely on that. */
+bool sc_alu_find_raw(const struct sc_func *func, const struct sc_inst *inst,
+                     struct sc_alu_call *call);
 
 /** Definitions collected for one kernel; `text` grows, ends in NUL. */
 struct sc_alu_set {

@@ -42,10 +42,12 @@ static bool compare_text(struct sc_alu_find *find, enum sc_type type,
     int k = take_compare(find, is_real(type));
     if (k < 0 || bits < 16)
         return false;
+    find->call->raw = ftz && type == SC_T_f32 && find->raw;
     if (type == SC_T_f32)
         snprintf(text, room,
-                 ftz ? "T_cmpf(T_ftz(T_F(a)), T_ftz(T_F(b)), %d)"
-                     : "T_cmpf(T_F(a), T_F(b), %d)",
+                 find->call->raw ? "T_cmpf(T_raw(T_F(a)), T_raw(T_F(b)), %d)"
+                 : ftz           ? "T_cmpf(T_ftz(T_F(a)), T_ftz(T_F(b)), %d)"
+                                 : "T_cmpf(T_F(a), T_F(b), %d)",
                  k);
     else if (type == SC_T_f64)
         snprintf(text, room, "T_cmpd(T_D(a), T_D(b), %d)", k);

@@ -116,10 +116,11 @@ static bool name_results(struct sc_alu_call *call)
     return true;
 }
 
-bool sc_alu_find(const struct sc_func *func, const struct sc_inst *inst,
-                 struct sc_alu_call *call)
+static bool find_any(const struct sc_func *func, const struct sc_inst *inst,
+                     struct sc_alu_call *call, bool raw)
 {
-    struct sc_alu_find find = {.func = func, .inst = inst, .call = call};
+    struct sc_alu_find find = {
+        .func = func, .inst = inst, .call = call, .raw = raw};
     memset(call, 0, sizeof *call);
     memcpy(find.left, inst->mods, sizeof find.left);
     find.type = inst->type_count ? inst->types[0] : SC_T_pred;
@@ -132,5 +133,19 @@ bool sc_alu_find(const struct sc_func *func, const struct sc_inst *inst,
                  sc_alu_find_video(&find);
     for (unsigned i = 0; i < SC_MOD_WORDS; i++)
         found &= !find.left[i];
+    if (call->raw)
+        sc_alu_name(&find, "_raw");
     return found && !find.too_long && name_results(call);
+}
+
+bool sc_alu_find(const struct sc_func *func, const struct sc_inst *inst,
+                 struct sc_alu_call *call)
+{
+    return find_any(func, inst, call, false);
+}
+
+bool sc_alu_find_raw(const struct sc_func *func, const struct sc_inst *inst,
+                     struct sc_alu_call *call)
+{
+    return find_any(func, inst, call, true);
 }

@@ -16,6 +16,7 @@ struct sc_alu_find {
     uint64_t left[SC_MOD_WORDS]; /* modifiers not yet accounted for */
     enum sc_type type;           /* of the text; the first, SC_T_pred if none */
     bool too_long;               /* a template or name that did not fit */
+    bool raw;                    /* as sc_alu_find_raw */
 };
 
 /** Whether the instruction has the modifier; counts it as understood. */

@@ -80,13 +80,22 @@ static const struct real reals[] = {
 };
 
 /* "T_f x = …, y = …; " with flushes and pins */
-static void put_inputs(char *text, size_t room, uint32_t n, bool wide,
-                       const struct sc_alu_rounding *r, bool pinned)
+static void put_inputs(struct sc_alu_find *find, char *text, size_t room,
+                       uint32_t n, bool wide, const struct sc_alu_rounding *r,
+                       bool pinned)
 {
     static const char names[] = "xyz";
     const char *t = wide ? "T_d" : "T_f", *from = wide ? "T_D" : "T_F";
-    const char *flush = !r->ftz ? "" : wide ? "T_ftzd" : "T_ftz";
+    const char *flush = !r->ftz     ? ""
+                        : wide      ? "T_ftzd"
+                        : find->raw ? "T_raw"
+                                    : "T_ftz";
     const char *pin = !pinned ? "" : wide ? "T_pind" : "T_pinf";
+    find->call->raw = find->raw && r->ftz && !wide;
+    /* compilers multiply by the inverse of a power of two, which may be
+     * subnormal */
+    if (find->call->raw && find->inst->opcode == SC_OP_div)
+        pin = "T_pinf";
     text[0] = 0;
     for (uint32_t i = 0; i < n; i++) {
         size_t have = strlen(text);
@@ -108,12 +117,12 @@ static bool emit(struct sc_alu_find *find, const struct real *real)
     sc_alu_pins(&r, &pins);
     if (pins.pinned && real->exact)
         return false;
-    put_inputs(inputs, sizeof inputs, real->n, wide, &r, pins.pinned);
+    put_inputs(find, inputs, sizeof inputs, real->n, wide, &r, pins.pinned);
     const char *flush = real->opcode == SC_OP_sin || real->opcode == SC_OP_cos
                             ? ""
-                        : !r.ftz ? ""
-                        : wide   ? "r = T_ftzd(r); "
-                                 : "r = T_ftz(r); ";
+                        : !r.ftz || find->call->raw ? ""
+                        : wide                      ? "r = T_ftzd(r); "
+                                                    : "r = T_ftz(r); ";
     const char *pin = !pins.pinned ? ""
                       : wide       ? "r = T_pind(r); "
                                    : "r = T_pinf(r); ";
@@ -138,20 +147,20 @@ static bool find_minmax(struct sc_alu_find *find, bool is_min)
         (xorsign && (wide || !sc_alu_take(find, SC_MOD_abs))) ||
         !sc_alu_args(find, find->type, 2))
         return false;
-    put_inputs(inputs, sizeof inputs, 2, wide, &r, false);
-    sc_alu_result(find, find->type, sc_alu_operand(find, 0),
-                  "%s%s%s r = T_%s%c(x, y); %s%s%sreturn %s(r);", inputs,
-                  xorsign ? "T_32 s = (T_U(x) ^ T_U(y)) & 0x80000000u; "
-                            "x = T_F(T_U(x) & 0x7fffffffu); "
-                            "y = T_F(T_U(y) & 0x7fffffffu); "
-                          : "",
-                  wide ? "T_d" : "T_f", is_min ? "min" : "max",
-                  wide ? 'd' : 'f',
-                  xorsign ? "r = T_F((T_U(r) & 0x7fffffffu) | s); " : "",
-                  !nan   ? ""
-                  : wide ? "r = T_nand(x, T_nand(y, r)); "
-                         : "r = T_nanf(x, T_nanf(y, r)); ",
-                  r.ftz ? "r = T_ftz(r); " : "", wide ? "T_L" : "T_U");
+    put_inputs(find, inputs, sizeof inputs, 2, wide, &r, false);
+    sc_alu_result(
+        find, find->type, sc_alu_operand(find, 0),
+        "%s%s%s r = T_%s%c(x, y); %s%s%sreturn %s(r);", inputs,
+        xorsign ? "T_32 s = (T_U(x) ^ T_U(y)) & 0x80000000u; "
+                  "x = T_F(T_U(x) & 0x7fffffffu); "
+                  "y = T_F(T_U(y) & 0x7fffffffu); "
+                : "",
+        wide ? "T_d" : "T_f", is_min ? "min" : "max", wide ? 'd' : 'f',
+        xorsign ? "r = T_F((T_U(r) & 0x7fffffffu) | s); " : "",
+        !nan   ? ""
+        : wide ? "r = T_nand(x, T_nand(y, r)); "
+               : "r = T_nanf(x, T_nanf(y, r)); ",
+        r.ftz && !find->raw ? "r = T_ftz(r); " : "", wide ? "T_L" : "T_U");
     return true;
 }
 
@@ -175,8 +184,10 @@ static bool find_sign(struct sc_alu_find *find)
     }
     if ((ftz && (wide || n == 2)) || !sc_alu_args(find, find->type, n))
         return false;
-    sc_alu_result(find, find->type, sc_alu_operand(find, 0),
-                  ftz ? "return T_U(T_ftz(T_F(%s)));" : "return %s;", e);
+    find->call->raw = ftz && find->raw;
+    sc_alu_result(
+        find, find->type, sc_alu_operand(find, 0),
+        ftz && !find->raw ? "return T_U(T_ftz(T_F(%s)));" : "return %s;", e);
     return true;
 }
 

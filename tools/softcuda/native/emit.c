@@ -110,6 +110,24 @@ static bool any_argument_differs(struct sc_gen *gen,
     return false;
 }
 
+/* A result as its register takes it; `name` has room for `room`. */
+static void finish_result(struct sc_gen *gen, const struct sc_alu_call *call,
+                          uint32_t reg, bool vector, char *name, size_t room)
+{
+    char whole[24];
+    const char *function =
+        call->raw && !gen->raw[reg] && sc_gen_class(gen, reg) == SC_LANE_32
+            ? (vector ? "v_flush" : "s_flush")
+        : sc_gen_hides(gen, reg) ? "s_pin"
+                                 : NULL;
+    if (!function)
+        return;
+    if (!sc_alu_need(&gen->alu, function))
+        sc_gen_refuse(gen, "arithmetic of it is not there");
+    memcpy(whole, name, strlen(name) + 1);
+    snprintf(name, room, "%s(%s)", function, whole);
+}
+
 static void emit_alu(struct sc_gen *gen, const struct sc_alu_call *call)
 {
     bool differs = any_argument_differs(gen, call);
@@ -124,8 +142,9 @@ static void emit_alu(struct sc_gen *gen, const struct sc_alu_call *call)
         uint32_t reg = result_reg(gen, &call->results[i]);
         bool vector = differs && sc_gen_varies(gen, reg);
         for (uint32_t part = 0; part < (vector ? gen->parts : 1); part++) {
-            char name[32];
+            char name[48];
             snprintf(name, sizeof name, "q%u_%u", i, part);
+            finish_result(gen, call, reg, vector, name, sizeof name);
             if (vector)
                 sc_emit_vector(gen, reg, part, name);
             else
@@ -221,9 +240,10 @@ static void emit_unguarded(struct sc_gen *gen)
     struct sc_alu_call call;
     if (emit_other(gen))
         return;
-    if (!sc_alu_find(gen->func, gen->inst, &call))
+    if (!sc_gen_find(gen, &call))
         sc_gen_refuse(gen, "the generator lacks it");
     emit_alu(gen, &call);
+    gen->reads_raw = false;
     note_widening(gen);
 }
 

@@ -138,8 +138,12 @@ struct sc_gen {
     struct sc_range *ranges;
     uint32_t range_count;
     size_t range_capacity;
-    bool *steady;  /* by register: the same in all groups whenever it is set */
-    bool *fetched; /* by register: varies, and stems from loads of lanes */
+    bool *steady;   /* by register: the same in all groups whenever it is set */
+    bool *fetched;  /* by register: varies, and stems from loads of lanes */
+    bool flushes;   /* runs while the processor takes subnormals for zeros */
+    bool *raw;      /* by register: a subnormal in it stands for a zero */
+    bool *known;    /* by register: a compiler may know its value */
+    bool reads_raw; /* what is being emitted takes them as they are */
 };
 
 /* ---- generate.c ---- */
@@ -203,6 +207,15 @@ void sc_gen_steady(struct sc_gen *gen);
 
 /** Fill `fetched`; after sc_gen_shapes. */
 void sc_gen_fetched(struct sc_gen *gen);
+
+/* ---- flush.c ---- */
+
+/** Fill `flushes`, `raw` and `known`; after sc_gen_live. */
+void sc_gen_flush(struct sc_gen *gen);
+/** Find what gen->inst computes and set `reads_raw` for it. */
+bool sc_gen_find(struct sc_gen *gen, struct sc_alu_call *call);
+/** Whether gen->inst gives `reg` a number no compiler may know. */
+bool sc_gen_hides(const struct sc_gen *gen, uint32_t reg);
 
 /* ---- accept.c ---- */
 

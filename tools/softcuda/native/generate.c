@@ -143,6 +143,7 @@ static void analyse(struct sc_gen *gen)
     sc_gen_flow(gen);
     check_size(gen);
     sc_gen_live(gen);
+    sc_gen_flush(gen);
     sc_gen_accept_loops(gen);
     sc_gen_shapes(gen);
     sc_gen_steady(gen);
@@ -288,20 +289,25 @@ static void put_run(struct sc_gen *gen, struct sc_text *text)
         "const uint32_t gx = cta->grid[0], gy = cta->grid[1], gz = "
         "cta->grid[2];\n"
         "uint32_t left = 65536, cx = first %% gx, cy = first / gx %% gy, cz = "
-        "first / gx / gy;\n%s"
+        "first / gx / gy;\n%s%s"
         "for (; count; count--) {\n",
-        gen->hoist.data ? gen->hoist.data : "");
+        gen->hoist.data ? gen->hoist.data : "",
+        gen->flushes ? "const uint32_t mode = s_zeros();\n" : "");
     put_steady(gen, text);
     put_cta(gen, text);
     sc_text_put(gen, text,
                 "if (++cx == gx) { cx = 0; if (++cy == gy) { cy = 0; cz++; } "
-                "}\n}\n}\n");
+                "}\n}\n%s}\n",
+                gen->flushes ? "s_unzeros(mode);\n" : "");
 }
 
 static void write_text(struct sc_gen *gen, struct sc_text *text)
 {
     sc_alu_begin(&gen->alu, gen->isa);
     sc_emit_places(gen);
+    if (gen->flushes && (!sc_alu_need(&gen->alu, "s_zeros") ||
+                         !sc_alu_need(&gen->alu, "s_unzeros")))
+        sc_gen_refuse(gen, "arithmetic of it is not there");
     if (gen->alu.failed)
         sc_gen_refuse(gen, "arithmetic of it is not there");
     sc_text_put(gen, text, "%s%s", abi_text, sc_alu_prelude(gen->isa));

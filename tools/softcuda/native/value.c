@@ -163,6 +163,17 @@ static struct sc_value special_vector(struct sc_gen *gen, uint32_t special,
 
 /* ---- operands ---- */
 
+/* A subnormal number that stands for a zero becomes one. */
+static struct sc_value settled(struct sc_gen *gen, uint32_t reg,
+                               const char *function, struct sc_value v)
+{
+    if (!gen->raw[reg] || gen->reads_raw)
+        return v;
+    if (!sc_alu_need(&gen->alu, function))
+        sc_gen_refuse(gen, "arithmetic of it is not there");
+    return value("%s(%s)", function, v.text);
+}
+
 static struct sc_value symbol(struct sc_gen *gen,
                               const struct sc_operand *operand,
                               enum sc_lane_class class, uint32_t bytes)
@@ -182,7 +193,8 @@ struct sc_value sc_gen_scalar(struct sc_gen *gen,
     uint32_t bytes = sc_type_bytes(type);
     switch (operand->kind) {
     case SC_OPERAND_REG:
-        return value(operand->negate ? "!r%u" : "r%u", operand->reg);
+        return settled(gen, operand->reg, "s_flush",
+                       value(operand->negate ? "!r%u" : "r%u", operand->reg));
     case SC_OPERAND_INT:
         if (class == SC_LANE_PRED)
             return value("%d", (operand->bits != 0) != operand->negate);
@@ -260,8 +272,9 @@ struct sc_value sc_gen_vector(struct sc_gen *gen,
     struct sc_shape s = sc_gen_shape(gen, operand);
     bool varies = s.kind == SC_SHAPE_VARYING;
     if (varies && operand->kind == SC_OPERAND_REG)
-        return value(operand->negate ? "m_not(v%u_%u)" : "v%u_%u", operand->reg,
-                     part);
+        return settled(gen, operand->reg, "v_flush",
+                       value(operand->negate ? "m_not(v%u_%u)" : "v%u_%u",
+                             operand->reg, part));
     if (varies && operand->kind == SC_OPERAND_SPECIAL) {
         struct sc_value v = special_vector(gen, operand->reg, part);
         return class == SC_LANE_64 ? value("v_zext64(%s)", v.text) : v;

@@ -272,6 +272,7 @@ void random_kernel_make(struct random_kernel *kernel, uint64_t seed,
                  (random_roll(&w, 2) ? RANDOM_ATOMICS : 0) |
                  (random_roll(&w, 3) ? 0 : RANDOM_WARP);
     w.features &= features;
+    w.features |= features & RANDOM_FLUSH;
     /* behind an exit of some, native code has no barriers */
     w.exits = random_roll(&w, 3) == 0 && !(w.features & RANDOM_SHARED);
     w.budget = 6 + (int)random_roll(&w, 20);

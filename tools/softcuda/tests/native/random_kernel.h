@@ -27,6 +27,7 @@ enum random_feature {
     RANDOM_ATOMICS = 2,
     RANDOM_WARP = 4, /* shfl, vote, match, redux */
     RANDOM_ALL = 7,
+    RANDOM_FLUSH = 8, /* floats are single, and all arithmetic has .ftz */
 };
 
 /** One kernel: .entry k(in, out, own, sums, number), all .u64. */
@@ -71,5 +72,8 @@ struct random_entry {
 
 /** The menu. Return: how many entries. */
 size_t random_menu(const struct random_entry **entries);
+
+/** That of RANDOM_FLUSH: floats alone. */
+size_t random_menu_flush(const struct random_entry **entries);
 
 #endif

@@ -149,7 +149,47 @@ static const struct random_entry menu[] = {
     {"mov.u32 %0,%ntid.x", "s"}, {"mov.u32 %0,%nctaid.x", "s"},
     {"mov.u32 %0,%lanemask_lt", "s"}, {"mov.u32 %0,%warpid", "s"},
 };
+
+static const struct random_entry flush_menu[] = {
+    {"add.ftz.f32 %0,%1,%2", "fff"}, {"sub.ftz.f32 %0,%1,%2", "fff"},
+    {"mul.ftz.f32 %0,%1,%2", "fff"}, {"fma.rn.ftz.f32 %0,%1,%2,%3", "ffff"},
+    {"fma.rn.ftz.f32 %0,%1,%2,%0", "fff"}, {"mul.ftz.f32 %0,%1,%1", "ff"},
+    {"add.ftz.sat.f32 %0,%1,%2", "fff"}, {"fma.rn.ftz.sat.f32 %0,%1,%2,%3", "ffff"},
+    {"add.rz.ftz.f32 %0,%1,%2", "fff"}, {"mul.rp.ftz.f32 %0,%1,%2", "fff"},
+    {"fma.rm.ftz.f32 %0,%1,%2,%3", "ffff"}, {"mul.rz.ftz.f32 %0,%1,%2", "fff"},
+    {"div.approx.ftz.f32 %0,%1,%2", "fff"}, {"div.full.ftz.f32 %0,%1,%2", "fff"},
+    {"div.rn.ftz.f32 %0,%1,%2", "fff"}, {"rcp.approx.ftz.f32 %0,%1", "ff"},
+    {"sqrt.approx.ftz.f32 %0,%1", "ff"}, {"sqrt.rn.ftz.f32 %0,%1", "ff"},
+    {"rsqrt.approx.ftz.f32 %0,%1", "ff"}, {"sin.approx.ftz.f32 %0,%1", "ff"},
+    {"cos.approx.ftz.f32 %0,%1", "ff"}, {"ex2.approx.ftz.f32 %0,%1", "ff"},
+    {"lg2.approx.ftz.f32 %0,%1", "ff"}, {"neg.ftz.f32 %0,%1", "ff"},
+    {"abs.ftz.f32 %0,%1", "ff"}, {"neg.f32 %0,%1", "ff"}, {"abs.f32 %0,%1", "ff"},
+    {"copysign.f32 %0,%1,%2", "fff"}, {"min.ftz.f32 %0,%1,%2", "fff"},
+    {"max.ftz.f32 %0,%1,%2", "fff"}, {"max.ftz.NaN.f32 %0,%1,%2", "fff"},
+    {"selp.f32 %0,%1,%2,%3", "fffp"}, {"slct.f32.s32 %0,%1,%2,%3", "fffs"},
+    {"slct.ftz.f32.f32 %0,%1,%2,%3", "ffff"}, {"mov.f32 %0,%1", "ff"},
+    {"mov.b32 %0,%1", "fs"}, {"cvt.rn.f32.s32 %0,%1", "fs"},
+    {"cvt.rz.f32.u32 %0,%1", "fs"}, {"cvt.rn.f32.u64 %0,%1", "fl"},
+    {"cvt.rmi.ftz.f32.f32 %0,%1", "ff"}, {"cvt.rpi.ftz.f32.f32 %0,%1", "ff"},
+    {"cvt.rzi.ftz.s32.f32 %0,%1", "sf"}, {"cvt.rpi.ftz.s32.f32 %0,%1", "sf"},
+    {"set.gt.ftz.f32.f32 %0,%1,%2", "fff"}, {"set.neu.ftz.u32.f32 %0,%1,%2", "sff"},
+    {"setp.lt.ftz.f32 %0,%1,%2", "pff"}, {"setp.equ.ftz.f32 %0,%1,%2", "pff"},
+    {"setp.gt.and.ftz.f32 %0,%1,%2,%3", "pffp"}, {"testp.subnormal.f32 %0,%1", "pf"},
+    {"testp.normal.f32 %0,%1", "pf"},
+    /* a compiler may try these itself: 2^-100, by 2^-40, by 2^40 */
+    {"mov.f32 %0,0f0d800000", "f"}, {"mul.ftz.f32 %0,%1,0f2b800000", "ff"},
+    {"mul.ftz.f32 %0,%1,0f53800000", "ff"}, {"div.approx.ftz.f32 %0,%1,0f7f000000", "ff"},
+    {"mov.f32 %0,0f00200000; add.ftz.f32 %0,%0,%1", "ff"},
+    {"mov.b32 %x,0f0d800000; mul.ftz.f32 %x,%x,0f2b800000; mul.ftz.f32 %0,%x,0f53800000", "f"},
+    {"mov.u32 %y,%ctaid.x; or.b32 %y,%y,-1; cvt.rn.f32.s32 %x,%y; mul.ftz.f32 %x,%x,0f0d800000; mul.ftz.f32 %x,%x,0f2b800000; mul.ftz.f32 %0,%x,0f53800000", "f"},
+};
 /* clang-format on */
+
+size_t random_menu_flush(const struct random_entry **entries)
+{
+    *entries = flush_menu;
+    return sizeof flush_menu / sizeof *flush_menu;
+}
 
 size_t random_menu(const struct random_entry **entries)
 {

@@ -33,6 +33,9 @@ static void constant_of(struct writer *w, char kind, char *text)
         snprintf(text, OPERAND, "%d", (int)(r >> 32 & 0x7fff) - 0x4000);
     else if (kind == 'l')
         snprintf(text, OPERAND, "%" PRId64, (int64_t)r >> (r >> 8 & 63));
+    else if (kind == 'f' && w->features & RANDOM_FLUSH)
+        snprintf(text, OPERAND, "0f%08x",
+                 (uint32_t)(r >> 32) & (r & 1 ? 0x83ffffff : 0x9fffffff));
     else if (kind == 'f')
         snprintf(text, OPERAND, "0f%08x",
                  (uint32_t)(r >> 32 & 0x83ffffff) | 0x3c000000);
@@ -107,11 +110,23 @@ static void put_entry(struct writer *w, const struct random_entry *entry)
     random_put(w, ";\n");
 }
 
+static bool has_floats(const struct random_entry *entry)
+{
+    return strpbrk(entry->kinds, "fd") || strstr(entry->text, "f16") ||
+           strstr(entry->text, "f32");
+}
+
 static void put_plain(struct writer *w)
 {
     const struct random_entry *menu;
-    uint32_t n = (uint32_t)random_menu(&menu);
-    put_entry(w, &menu[random_roll(w, n)]);
+    bool flush = w->features & RANDOM_FLUSH,
+         single = flush && random_roll(w, 3);
+    uint32_t n =
+        (uint32_t)(single ? random_menu_flush(&menu) : random_menu(&menu));
+    const struct random_entry *entry = &menu[random_roll(w, n)];
+    while (flush && !single && has_floats(entry))
+        entry = &menu[random_roll(w, n)];
+    put_entry(w, entry);
 }
 
 /* ---- memory ---- */

@@ -17,7 +17,7 @@
 #include "native_batch.h"
 #include "random_kernel.h"
 
-enum { KERNELS = 16, BATCH = 16 };
+enum { KERNELS = 16, BATCH = 16, MOST_KNOWN = 4 };
 
 /* Device memory: what a launch may change lies in one piece. */
 struct memory {
@@ -30,7 +30,7 @@ struct one {
     struct sc_module *module;
     struct sc_build_variant *variant;
     unsigned char *expected; /* what the interpreter left in memory */
-    bool compiled;
+    bool compiled, zeros;    /* ran with subnormal inputs taken for zeros */
 };
 
 static unsigned long number_of(const char *name, unsigned long otherwise)
@@ -116,6 +116,7 @@ static void prepare(struct one *one, const struct memory *m,
     }
     native_batch_add(batch, number, code.text);
     one->variant->save = code.save;
+    one->zeros = strstr(code.text, "= s_zeros()") != NULL;
     free(code.text);
 }
 
@@ -186,7 +187,7 @@ static bool compare(struct one *one, const struct memory *m,
 }
 
 struct tally {
-    unsigned long wrong, refused;
+    unsigned long wrong, refused, zeros;
 };
 
 static void run_batch(struct one *all, unsigned n, const struct memory *m,
@@ -199,6 +200,7 @@ static void run_batch(struct one *all, unsigned n, const struct memory *m,
     native_batch_finish(&batch);
     for (unsigned i = 0; i < n; i++) {
         tally->refused += !all[i].compiled;
+        tally->zeros += all[i].zeros;
         if (all[i].compiled && !compare(&all[i], m, &batch, i))
             tally->wrong++;
         atomic_store(&all[i].variant->run, NULL);
@@ -221,41 +223,57 @@ static struct memory allocate(void)
 /* Kernels that came out wrong once, with any instruction set. */
 static const uint64_t once_wrong[] = {0x186e2, 0xc3562};
 
-START_TEST(native_code_leaves_what_the_interpreter_leaves)
+static struct tally run_kernels(unsigned features, const uint64_t *first,
+                                size_t first_count)
 {
     unsigned long kernels = number_of("RANDOM_KERNELS", KERNELS);
     uint64_t seed = number_of("RANDOM_SEED", 20261);
-    unsigned features = (unsigned)number_of("RANDOM_FEATURES", RANDOM_ALL);
     enum sc_native_isa isa = isa_under_test();
     struct tally tally = {0};
     machine_open();
     struct memory m = allocate();
     for (unsigned long done = 0; done < kernels;) {
-        struct one all[BATCH + sizeof once_wrong / sizeof *once_wrong] = {0};
+        struct one all[BATCH + MOST_KNOWN] = {0};
         unsigned n = 0;
-        size_t known = done || getenv("RANDOM_SEED")
-                           ? 0
-                           : sizeof once_wrong / sizeof *once_wrong;
+        size_t known = done || getenv("RANDOM_SEED") ? 0 : first_count;
         for (size_t i = 0; i < known; i++)
-            random_kernel_make(&all[n++].kernel, once_wrong[i], RANDOM_ALL);
+            random_kernel_make(&all[n++].kernel, first[i], features);
         for (unsigned i = 0; i < BATCH && done < kernels; i++, done++)
             random_kernel_make(&all[n++].kernel, seed + done, features);
         run_batch(all, n, &m, isa, &tally);
         fflush(stdout);
     }
-    printf("%lu kernels from seed %#" PRIx64 ": %lu wrong, %lu refused\n",
-           kernels, seed, tally.wrong, tally.refused);
+    printf("%lu kernels from seed %#" PRIx64 ": %lu wrong, %lu refused, %lu "
+           "with zeros for subnormals\n",
+           kernels, seed, tally.wrong, tally.refused, tally.zeros);
     fflush(stdout);
     machine_close();
     ck_assert_uint_eq(tally.wrong + tally.refused, 0);
+    return tally;
+}
+
+START_TEST(native_code_leaves_what_the_interpreter_leaves)
+{
+    unsigned features = (unsigned)number_of("RANDOM_FEATURES", RANDOM_ALL);
+    run_kernels(features, once_wrong, sizeof once_wrong / sizeof *once_wrong);
+}
+END_TEST
+
+START_TEST(kernels_that_flush_all_floats_do_as_well_and_use_no_masks)
+{
+    struct tally tally = run_kernels(RANDOM_ALL | RANDOM_FLUSH, NULL, 0);
+#ifdef __x86_64__
+    ck_assert_uint_gt(tally.zeros, 0);
+#endif
 }
 END_TEST
 
 int main(void)
 {
     const TTest *const cases[] = {
-        native_code_leaves_what_the_interpreter_leaves};
+        native_code_leaves_what_the_interpreter_leaves,
+        kernels_that_flush_all_floats_do_as_well_and_use_no_masks};
     isa_under_test();
-    return suite_run("softcuda native random kernels", cases, 1,
+    return suite_run("softcuda native random kernels", cases, 2,
                      (double)number_of("RANDOM_TIMEOUT", 120));
 }
