@@ -323,6 +323,70 @@ static void blackscholes_device(struct job *job, const struct side *side)
            memory(job, 4), number(job->n));
 }
 
+static void heat_fill(struct job *job)
+{
+    size_t cells = (size_t)job->n * (size_t)job->n;
+    floats(job, (int)cells, 20, 80);
+    floats(job, (int)cells, 0, 1);
+    job_add(job, cells * 4, JOB_INPUT);
+    job_add(job, cells * 4, JOB_FLOATS);
+}
+
+static void heat_host(struct job *job)
+{
+    host_heat(HOST(0), HOST(1), HOST(2), HOST(3), job->n);
+}
+
+static void heat_device(struct job *job, const struct side *side)
+{
+    int tiles = (job->n + HEAT_INNER - 1) / HEAT_INNER;
+    LAUNCH("heat", tiles, tiles, 1, TILE, TILE, 1, memory(job, 0),
+           memory(job, 1), memory(job, 3), number(job->n));
+}
+
+enum { ROWS, EDGES, FRONTIER, REACHED, SEEN, COST, MORE };
+
+/* 2 to 9 edges of a node, to anywhere: a few levels, most of them short. */
+static void bfs_fill(struct job *job)
+{
+    int *rows = job_add(job, (size_t)(job->n + 1) * 4, JOB_INPUT);
+    rows[0] = 0;
+    for (int i = 0; i < job->n; i++)
+        rows[i + 1] = rows[i] + 2 + (int)(job_random() % 8);
+    int *edges = job_add(job, (size_t)rows[job->n] * 4, JOB_INPUT);
+    for (int i = 0; i < rows[job->n]; i++)
+        edges[i] = (int)(job_random() % (unsigned)job->n);
+    for (int flags = FRONTIER; flags <= SEEN; flags++)
+        job_add(job, (size_t)job->n, JOB_INPUT);
+    job_add(job, (size_t)job->n * 4, JOB_EXACT);
+    job_add(job, 4, JOB_INPUT);
+}
+
+static void bfs_host(struct job *job)
+{
+    host_bfs(HOST(ROWS), HOST(EDGES), HOST(FRONTIER), HOST(REACHED), HOST(SEEN),
+             HOST(COST), job->n);
+}
+
+/* Each level asks the device whether there is more to do. */
+static void bfs_device(struct job *job, const struct side *side)
+{
+    int blocks = (job->n + BLOCK - 1) / BLOCK, more = 1;
+    LAUNCH("bfs_start", blocks, 1, 1, BLOCK, 1, 1, memory(job, FRONTIER),
+           memory(job, REACHED), memory(job, SEEN), memory(job, COST),
+           number(job->n));
+    while (more) {
+        side->zero(job->array[MORE].device, 4);
+        LAUNCH("bfs_reach", blocks, 1, 1, BLOCK, 1, 1, memory(job, ROWS),
+               memory(job, EDGES), memory(job, FRONTIER), memory(job, REACHED),
+               memory(job, SEEN), memory(job, COST), number(job->n));
+        LAUNCH("bfs_next", blocks, 1, 1, BLOCK, 1, 1, memory(job, FRONTIER),
+               memory(job, REACHED), memory(job, SEEN), memory(job, MORE),
+               number(job->n));
+        side->download(&more, job->array[MORE].device, sizeof more);
+    }
+}
+
 #define CASE(name, n, quick, repeat, run)                                      \
     {                                                                          \
         name, n, quick, repeat, run##_fill, run##_host, run##_device           \
@@ -340,6 +404,8 @@ const struct job_case job_cases[] = {
     CASE("spmv", 256 << 10, 4 << 10, 1, spmv),
     CASE("bitonic", 256 << 10, 8 << 10, 1, bitonic),
     CASE("n-body", 8 << 10, 1 << 10, 1, nbody),
+    CASE("heat/tiles", 1536, 96, 1, heat),
+    CASE("bfs", 512 << 10, 4 << 10, 1, bfs),
     CASE("black-scholes", 1 << 20, 16 << 10, 1, blackscholes),
 };
 const int job_case_count = sizeof job_cases / sizeof *job_cases;

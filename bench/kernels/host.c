@@ -215,3 +215,70 @@ void host_blackscholes(const float *restrict price,
         put[i] = c - s + discount;
     }
 }
+
+static void heat_step(const float *restrict in, const float *restrict power,
+                      float *restrict out, int n)
+{
+#pragma omp parallel for
+    for (int y = 0; y < n; y++) {
+        const float *row = in + (long)y * n;
+        const float *north = y > 0 ? row - n : row;
+        const float *south = y < n - 1 ? row + n : row;
+        for (int x = 0; x < n; x++) {
+            float west = row[x > 0 ? x - 1 : x];
+            float east = row[x < n - 1 ? x + 1 : x];
+            out[(long)y * n + x] =
+                row[x] + HEAT_RATE * (power[(long)y * n + x] + west + east +
+                                      north[x] + south[x] - 4 * row[x]);
+        }
+    }
+}
+
+void host_heat(const float *restrict in, const float *restrict power,
+               float *restrict between, float *restrict out, int n)
+{
+    heat_step(in, power, between, n);
+    heat_step(between, power, out, n);
+}
+
+static int bfs_level(const int *restrict rows, const int *restrict edges,
+                     unsigned char *restrict frontier,
+                     unsigned char *restrict reached,
+                     unsigned char *restrict seen, int *restrict cost, int n)
+{
+    int more = 0;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        if (!frontier[i])
+            continue;
+        frontier[i] = 0;
+        for (int k = rows[i]; k < rows[i + 1]; k++)
+            if (!seen[edges[k]]) {
+                cost[edges[k]] = cost[i] + 1;
+                reached[edges[k]] = 1;
+            }
+    }
+#pragma omp parallel for reduction(| : more)
+    for (int i = 0; i < n; i++) {
+        if (!reached[i])
+            continue;
+        frontier[i] = seen[i] = 1;
+        more = 1;
+        reached[i] = 0;
+    }
+    return more;
+}
+
+void host_bfs(const int *restrict rows, const int *restrict edges,
+              unsigned char *restrict frontier, unsigned char *restrict reached,
+              unsigned char *restrict seen, int *restrict cost, int n)
+{
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        frontier[i] = seen[i] = i == 0;
+        reached[i] = 0;
+        cost[i] = i == 0 ? 0 : -1;
+    }
+    while (bfs_level(rows, edges, frontier, reached, seen, cost, n))
+        continue;
+}

@@ -20,5 +20,11 @@ void host_bitonic(int *data, int n);
 void host_nbody(const float4_ *bodies, float4_ *force, int n);
 void host_blackscholes(const float *price, const float *strike,
                        const float *years, float *call, float *put, int n);
+/** Two steps. */
+void host_heat(const float *in, const float *power, float *between, float *out,
+               int n);
+/** Costs from node 0. */
+void host_bfs(const int *rows, const int *edges, unsigned char *frontier,
+              unsigned char *reached, unsigned char *seen, int *cost, int n);
 
 #endif

@@ -258,3 +258,85 @@ kernel void blackscholes(global const float *restrict price,
     call[i] = c;
     put[i] = c - s + discount;
 }
+
+kernel void heat(global const float *restrict in,
+                 global const float *restrict power, global float *restrict out,
+                 int n)
+{
+    local float now[TILE][TILE], next[TILE][TILE];
+    int tx = (int)get_local_id(0), ty = (int)get_local_id(1);
+    int x = (int)get_group_id(0) * HEAT_INNER - HEAT_STEPS + tx;
+    int y = (int)get_group_id(1) * HEAT_INNER - HEAT_STEPS + ty;
+    int inside = x >= 0 && x < n && y >= 0 && y < n, valid = 0;
+    float source = 0;
+    if (inside) {
+        now[ty][tx] = in[y * n + x];
+        source = power[y * n + x];
+    }
+    BARRIER();
+    int west = x > 0 ? tx - 1 : tx, east = x < n - 1 ? tx + 1 : tx;
+    int north = y > 0 ? ty - 1 : ty, south = y < n - 1 ? ty + 1 : ty;
+    for (int i = 0; i < HEAT_STEPS; i++) {
+        valid = inside && tx > i && tx < TILE - 1 - i && ty > i &&
+                ty < TILE - 1 - i;
+        if (valid) {
+            float me = now[ty][tx];
+            next[ty][tx] =
+                me + HEAT_RATE * (source + now[ty][west] + now[ty][east] +
+                                  now[north][tx] + now[south][tx] - 4 * me);
+        }
+        BARRIER();
+        if (valid && i < HEAT_STEPS - 1)
+            now[ty][tx] = next[ty][tx];
+        BARRIER();
+    }
+    if (valid)
+        out[y * n + x] = next[ty][tx];
+}
+
+kernel void bfs_start(global uchar *restrict frontier,
+                      global uchar *restrict reached,
+                      global uchar *restrict seen, global int *restrict cost,
+                      int n)
+{
+    int i = (int)get_global_id(0);
+    if (i >= n)
+        return;
+    frontier[i] = seen[i] = i == 0;
+    reached[i] = 0;
+    cost[i] = i == 0 ? 0 : -1;
+}
+
+kernel void bfs_reach(global const int *restrict rows,
+                      global const int *restrict edges,
+                      global uchar *restrict frontier,
+                      global uchar *restrict reached,
+                      global const uchar *restrict seen,
+                      global int *restrict cost, int n)
+{
+    int i = (int)get_global_id(0);
+    if (i >= n || !frontier[i])
+        return;
+    frontier[i] = 0;
+    for (int k = rows[i]; k < rows[i + 1]; k++) {
+        int to = edges[k];
+        if (!seen[to]) {
+            cost[to] = cost[i] + 1;
+            reached[to] = 1;
+        }
+    }
+}
+
+kernel void bfs_next(global uchar *restrict frontier,
+                     global uchar *restrict reached,
+                     global uchar *restrict seen, global int *restrict more,
+                     int n)
+{
+    int i = (int)get_global_id(0);
+    if (i >= n || !reached[i])
+        return;
+    frontier[i] = 1;
+    seen[i] = 1;
+    *more = 1;
+    reached[i] = 0;
+}

@@ -250,3 +250,88 @@ extern "C" __global__ void blackscholes(const float *price, const float *strike,
     call[i] = c;
     put[i] = c - s + discount;
 }
+
+/* Two steps of heat flow in a plate of n cells a side: a block of TILE x TILE
+ * threads leaves the inner TILE - 2 * HEAT_STEPS of both, its rim is computed
+ * again by its neighbours. */
+extern "C" __global__ void heat(const float *in, const float *power, float *out,
+                                int n)
+{
+    __shared__ float now[TILE][TILE], next[TILE][TILE];
+    int tx = (int)threadIdx.x, ty = (int)threadIdx.y;
+    int x = (int)blockIdx.x * HEAT_INNER - HEAT_STEPS + tx;
+    int y = (int)blockIdx.y * HEAT_INNER - HEAT_STEPS + ty;
+    int inside = x >= 0 && x < n && y >= 0 && y < n, valid = 0;
+    float source = 0;
+    if (inside) {
+        now[ty][tx] = in[y * n + x];
+        source = power[y * n + x];
+    }
+    BARRIER();
+    int west = x > 0 ? tx - 1 : tx, east = x < n - 1 ? tx + 1 : tx;
+    int north = y > 0 ? ty - 1 : ty, south = y < n - 1 ? ty + 1 : ty;
+    for (int i = 0; i < HEAT_STEPS; i++) {
+        valid = inside && tx > i && tx < TILE - 1 - i && ty > i &&
+                ty < TILE - 1 - i;
+        if (valid) {
+            float me = now[ty][tx];
+            next[ty][tx] =
+                me + HEAT_RATE * (source + now[ty][west] + now[ty][east] +
+                                  now[north][tx] + now[south][tx] - 4 * me);
+        }
+        BARRIER();
+        if (i == HEAT_STEPS - 1)
+            break;
+        if (valid)
+            now[ty][tx] = next[ty][tx];
+        BARRIER();
+    }
+    if (valid)
+        out[y * n + x] = next[ty][tx];
+}
+
+/* Breadth-first search, a level in two launches: nodes of the frontier reach
+ * their neighbours; what was reached becomes the next frontier. */
+extern "C" __global__ void bfs_start(unsigned char *frontier,
+                                     unsigned char *reached,
+                                     unsigned char *seen, int *cost, int n)
+{
+    int i = adsm_thread_x();
+    if (i >= n)
+        return;
+    frontier[i] = seen[i] = i == 0;
+    reached[i] = 0;
+    cost[i] = i == 0 ? 0 : -1;
+}
+
+extern "C" __global__ void bfs_reach(const int *rows, const int *edges,
+                                     unsigned char *frontier,
+                                     unsigned char *reached,
+                                     const unsigned char *seen, int *cost,
+                                     int n)
+{
+    int i = adsm_thread_x();
+    if (i >= n || !frontier[i])
+        return;
+    frontier[i] = 0;
+    for (int k = rows[i]; k < rows[i + 1]; k++) {
+        int to = edges[k];
+        if (!seen[to]) {
+            cost[to] = cost[i] + 1;
+            reached[to] = 1;
+        }
+    }
+}
+
+extern "C" __global__ void bfs_next(unsigned char *frontier,
+                                    unsigned char *reached,
+                                    unsigned char *seen, int *more, int n)
+{
+    int i = adsm_thread_x();
+    if (i >= n || !reached[i])
+        return;
+    frontier[i] = 1;
+    seen[i] = 1;
+    *more = 1;
+    reached[i] = 0;
+}

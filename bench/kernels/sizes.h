@@ -6,6 +6,10 @@
 #define BLOCK 256
 #define BINS  256
 
+#define HEAT_STEPS 2
+#define HEAT_INNER (TILE - 2 * HEAT_STEPS)
+#define HEAT_RATE  0.1f
+
 #define TWO_PI          6.2831853071795865f
 #define LOG2_E          1.4426950408889634f
 #define LN_2            0.6931471805599453f
