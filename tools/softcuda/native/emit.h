@@ -97,6 +97,21 @@ void sc_emit_check_lanes(struct sc_gen *gen, const struct sc_access *x);
  *  register, check the range they span together. */
 void sc_emit_range(struct sc_gen *gen);
 
+/** Base register of a linear load or store that all lanes of the place do;
+ *  SC_NONE: it is none. */
+uint32_t sc_emit_base_of(struct sc_gen *gen, const struct sc_inst *inst);
+/** Add the ranges that such accesses of the place span, by base register, for
+ *  those `wanted`. Return: how many accesses they cover. */
+uint32_t sc_emit_find_ranges(struct sc_gen *gen, const bool *wanted);
+/** Write the checks of the ranges from number `first` on. */
+void sc_emit_put_ranges(struct sc_gen *gen, uint32_t first);
+
+/* ---- emit_whole.c ---- */
+
+/** Write `body`, what the place does, as ever, and where that pays before it:
+ *  with no checks, for all lanes and for some. It ends in a jump. */
+void sc_emit_whole(struct sc_gen *gen, void (*body)(struct sc_gen *));
+
 /* ---- emit_ahead.c ---- */
 
 /** Before a linear load of `bytes` a lane in a loop: ask for what it will load

@@ -143,6 +143,17 @@ static bool redefines(const struct sc_gen *gen, uint32_t reg)
     return sc_emit_is_barrier(gen->inst);
 }
 
+static void widen_range(const struct sc_gen *gen, struct sc_range *r,
+                        const struct sc_access *x)
+{
+    uint64_t behind, span = span_of(gen, x, &behind);
+    int64_t low = (int64_t)(x->at.offset - behind);
+    int64_t high = low + (int64_t)span;
+    r->low = low < r->low ? low : r->low;
+    r->high = high > r->high ? high : r->high;
+    r->align = x->bytes > r->align ? x->bytes : r->align;
+}
+
 /* What accesses from gen->inst on span together. Return: how many. */
 static uint32_t collect(struct sc_gen *gen, const struct sc_access *x,
                         struct sc_range *r)
@@ -159,12 +170,7 @@ static uint32_t collect(struct sc_gen *gen, const struct sc_access *x,
         gen->inst = &gen->func->insts[r->end++];
         if (take_apart(gen, &y) &&
             is_member(gen, &y, r->reg, (enum sc_mode)r->mode)) {
-            uint64_t behind, span = span_of(gen, &y, &behind);
-            int64_t low = (int64_t)(y.at.offset - behind);
-            int64_t high = low + (int64_t)span;
-            r->low = low < r->low ? low : r->low;
-            r->high = high > r->high ? high : r->high;
-            r->align = y.bytes > r->align ? y.bytes : r->align;
+            widen_range(gen, r, &y);
             count++;
         }
         if (redefines(gen, r->reg))
@@ -175,20 +181,26 @@ static uint32_t collect(struct sc_gen *gen, const struct sc_access *x,
     return count;
 }
 
-static void put_range(struct sc_gen *gen, const struct sc_access *x,
-                      const struct sc_range *r)
+/* Where the range starts. */
+static struct sc_value start_of(struct sc_gen *gen, const struct sc_range *r)
+{
+    struct sc_address at = {.mode = (enum sc_mode)r->mode,
+                            .base = {.kind = SC_OPERAND_REG, .reg = r->reg},
+                            .class = sc_gen_class(gen, r->reg),
+                            .offset = (uint64_t)r->low};
+    return sc_emit_base(gen, &at);
+}
+
+static void put_range(struct sc_gen *gen, const struct sc_range *r)
 {
     unsigned long long span = (unsigned long long)(r->high - r->low);
     char bad[48] = "", low[48] = "";
-    if (x->at.shape.widen != SC_NONE)
-        snprintf(bad, sizeof bad, " | wb%u", x->at.shape.widen);
+    if (gen->shapes[r->reg].widen != SC_NONE)
+        snprintf(bad, sizeof bad, " | wb%u", gen->shapes[r->reg].widen);
     if (r->align > 1)
         snprintf(low, sizeof low, " | (uint64_t)r%u << %d", r->reg,
                  low_shift(r->align, 64));
-    struct sc_address at = x->at;
-    at.offset = (uint64_t)r->low;
-    sc_put(gen, "const uint64_t a%u = %s;\n", r->number,
-           sc_emit_base(gen, &at).text);
+    sc_put(gen, "const uint64_t a%u = %s;\n", r->number, start_of(gen, r).text);
     if (r->mode == SC_MODE_GLOBAL)
         sc_put(gen,
                "const int in%u = ((a%u - window)%s%s) <= window_end - %llu;\n",
@@ -201,6 +213,15 @@ static void put_range(struct sc_gen *gen, const struct sc_access *x,
                "const int in%u = (a%u%s%s) + %llu <= shared_bytes && a%u <= "
                "shared_bytes;\n",
                r->number, r->number, low, bad, span, r->number);
+}
+
+static struct sc_range *add_range(struct sc_gen *gen, struct sc_range r)
+{
+    r.number = gen->range_count;
+    gen->ranges = sc_load_grow(&gen->load, gen->ranges, gen->range_count,
+                               &gen->range_capacity, sizeof *gen->ranges);
+    gen->ranges[gen->range_count] = r;
+    return &gen->ranges[gen->range_count++];
 }
 
 static void put_lanes_range(struct sc_gen *gen, const struct sc_access *x,
@@ -229,14 +250,135 @@ void sc_emit_range(struct sc_gen *gen)
         range_for(gen, &x) || collect(gen, &x, &r) < 2 ||
         r.high - r.low > MOST_SPAN)
         return;
-    r.number = gen->range_count;
-    gen->ranges = sc_load_grow(&gen->load, gen->ranges, gen->range_count,
-                               &gen->range_capacity, sizeof *gen->ranges);
-    gen->ranges[gen->range_count++] = r;
+    r = *add_range(gen, r);
     if (x.at.shape.kind == SC_SHAPE_VARYING)
         put_lanes_range(gen, &x, &r);
     else
-        put_range(gen, &x, &r);
+        put_range(gen, &r);
+}
+
+/* ---- ranges of a place ---- */
+
+static bool take_linear(struct sc_gen *gen, const struct sc_inst *inst,
+                        struct sc_access *x)
+{
+    const struct sc_inst *outer = gen->inst;
+    gen->inst = inst;
+    bool is = !inst->guarded && take_apart(gen, x) &&
+              x->at.shape.kind == SC_SHAPE_LINEAR &&
+              is_member(gen, x, x->at.base.reg, x->at.mode);
+    gen->inst = outer;
+    return is;
+}
+
+uint32_t sc_emit_base_of(struct sc_gen *gen, const struct sc_inst *inst)
+{
+    struct sc_access x;
+    return take_linear(gen, inst, &x) ? x.at.base.reg : SC_NONE;
+}
+
+static struct sc_range *range_of(struct sc_gen *gen, uint32_t first,
+                                 const struct sc_access *x)
+{
+    const struct sc_place *p = &gen->places[gen->place];
+    for (uint32_t i = first; i < gen->range_count; i++)
+        if (gen->ranges[i].reg == x->at.base.reg &&
+            gen->ranges[i].mode == x->at.mode)
+            return &gen->ranges[i];
+    return add_range(gen, (struct sc_range){.reg = x->at.base.reg,
+                                            .mode = x->at.mode,
+                                            .first = p->first,
+                                            .end = p->end,
+                                            .asked = true,
+                                            .low = INT64_MAX,
+                                            .high = INT64_MIN});
+}
+
+uint32_t sc_emit_find_ranges(struct sc_gen *gen, const bool *wanted)
+{
+    const struct sc_place *p = &gen->places[gen->place];
+    uint32_t count = 0, first = gen->range_count;
+    for (uint32_t i = p->first; i < p->end; i++) {
+        struct sc_access x;
+        if (!take_linear(gen, &gen->func->insts[i], &x) ||
+            !wanted[x.at.base.reg])
+            continue;
+        widen_range(gen, range_of(gen, first, &x), &x);
+        count++;
+    }
+    for (uint32_t i = first; i < gen->range_count; i++) {
+        struct sc_range *r = &gen->ranges[i];
+        r->low &= -(int64_t)r->align;
+        if (r->high - r->low > MOST_SPAN)
+            return 0;
+    }
+    return count;
+}
+
+static void put_shared_range(struct sc_gen *gen, const struct sc_range *r)
+{
+    unsigned long long span = (unsigned long long)(r->high - r->low);
+    sc_put(gen, "{ const uint64_t d = %s; sure &= shared_bytes >= %llu & (d",
+           start_of(gen, r).text, span);
+    if (r->align > 1)
+        sc_put(gen, " | d << %d", low_shift(r->align, 64));
+    sc_put(gen, ") <= shared_bytes - %llu; }\n", span);
+}
+
+/* `wide` gets a bit above the 31st where lanes of a widened value wrap, the
+ * top bit of `far` where its span leaves no room for that. */
+static void put_widened(struct sc_gen *gen, uint32_t widen)
+{
+    const struct sc_inst *inst = &gen->func->insts[widen];
+    struct sc_shape narrow = sc_gen_shape(gen, sc_gen_widened(inst));
+    int64_t span = (int64_t)(gen->group - 1) * narrow.stride;
+    if (span < 0 || span >= INT32_MAX)
+        sc_put(gen, "far |= wb%u;\n", widen);
+    else
+        sc_put(gen, "wide |= (uint64_t)(wn%u ^ %uu) + %llu;\n", widen,
+               sc_gen_widens_signed(inst) ? 0x80000000u : 0,
+               (unsigned long long)span);
+}
+
+static void put_window_range(struct sc_gen *gen, const struct sc_range *r,
+                             uint32_t align)
+{
+    sc_put(gen, "{ const uint64_t d = %s - window; far |= d",
+           start_of(gen, r).text);
+    if (r->align < align)
+        sc_put(gen, " & ~%uull", align - 1);
+    if (r->align > 1 && r->align < align)
+        sc_put(gen, " | d << %d", low_shift(r->align, 64));
+    sc_put(gen, "; }\n");
+}
+
+/* All of `far`, where ranges of the window start, together is no less than any
+ * of it, and has the low bits of each. */
+void sc_emit_put_ranges(struct sc_gen *gen, uint32_t first)
+{
+    uint64_t most = 0;
+    uint32_t align = 1;
+    sc_put(gen, "uint64_t far = 0, wide = 0; int sure = 1;\n");
+    for (uint32_t i = first; i < gen->range_count; i++) {
+        const struct sc_range *r = &gen->ranges[i];
+        uint64_t span = (uint64_t)(r->high - r->low);
+        if (gen->shapes[r->reg].widen != SC_NONE)
+            put_widened(gen, gen->shapes[r->reg].widen);
+        if (r->mode != SC_MODE_GLOBAL) {
+            put_shared_range(gen, r);
+            continue;
+        }
+        most = span > most ? span : most;
+        align = r->align > align ? r->align : align;
+    }
+    for (uint32_t i = first; i < gen->range_count; i++)
+        if (gen->ranges[i].mode == SC_MODE_GLOBAL)
+            put_window_range(gen, &gen->ranges[i], align);
+    sc_put(gen, "far |= wide >> 32 << 63;\n");
+    if (align > 1)
+        sc_put(gen, "far |= far << %d;\n", low_shift(align, 64));
+    sc_put(gen, "sure &= far <= window_end - %llu;\n",
+           (unsigned long long)(most + align));
 }
 
 /* `int fast` where a range covers the access: should that reach too far, all
@@ -244,7 +386,9 @@ void sc_emit_range(struct sc_gen *gen)
 static bool put_in_range(struct sc_gen *gen, const struct sc_access *x)
 {
     const struct sc_range *r = range_for(gen, x);
-    if (r)
+    if (r && r->asked)
+        sc_put(gen, "const int fast = 1;\n");
+    else if (r)
         sc_put(gen, "const int fast = in%u;\n", r->number);
     return r != NULL;
 }

@@ -351,8 +351,10 @@ void sc_emit_saved(struct sc_gen *gen, struct sc_text *text)
                 (unsigned long long)gen->save_bytes);
 }
 
-/* Move what is live to the room of the group, or back. */
-static void put_move(struct sc_gen *gen, const sc_bits *live, bool out)
+/* Move what is live to the room of the group, or back; what is `fresh` only
+ * where that is not NULL. */
+static void put_move(struct sc_gen *gen, const sc_bits *live,
+                     const sc_bits *fresh, bool out)
 {
     const char *vector =
         out ? "save->v%u_%u = v%u_%u;\n" : "v%u_%u = save->v%u_%u;\n";
@@ -362,10 +364,11 @@ static void put_move(struct sc_gen *gen, const sc_bits *live, bool out)
             continue;
         struct sc_shape s = gen->shapes[r];
         uint32_t w = s.kind == SC_SHAPE_LINEAR ? s.widen : SC_NONE;
-        if (s.kind != SC_SHAPE_VARYING)
+        uint32_t vectors = s.kind == SC_SHAPE_VARYING ? gen->parts : 0;
+        bool kept = fresh && !sc_bits_has(fresh, r);
+        if (!vectors && !kept)
             sc_put(gen, scalar, r, r);
-        for (uint32_t part = 0; s.kind == SC_SHAPE_VARYING && part < gen->parts;
-             part++)
+        for (uint32_t part = 0; !kept && part < vectors; part++)
             sc_put(gen, vector, r, part, r, part);
         if (w != SC_NONE)
             sc_put(gen,
@@ -384,12 +387,14 @@ static void put_barrier(struct sc_gen *gen, uint32_t inst)
     if (gen->groups == 1)
         return;
     sc_bits *live = sc_load_alloc(&gen->load, gen->words, sizeof *live);
+    sc_bits *fresh = sc_load_alloc(&gen->load, gen->words, sizeof *fresh);
     sc_gen_live_before(gen, gen->place, inst + 1, live);
+    sc_gen_fresh_before(gen, gen->place, inst, fresh);
     uint32_t number = ++gen->barriers;
-    put_move(gen, live, true);
+    put_move(gen, live, fresh, true);
     sc_put(gen, "where[g] = %u; waiting = 1; goto stop;\nR%u:\n", number,
            number);
-    put_move(gen, live, false);
+    put_move(gen, live, NULL, false);
     for (uint32_t part = 0;
          gen->partial && !is_diverged(gen, gen->place) && part < gen->parts;
          part++)
@@ -420,11 +425,9 @@ static void put_head(struct sc_gen *gen)
     }
 }
 
-static void put_place(struct sc_gen *gen)
+static void put_body(struct sc_gen *gen)
 {
     const struct sc_place *p = &gen->places[gen->place];
-    gen->mask = is_diverged(gen, gen->place) || gen->partial ? 'M' : 0;
-    put_head(gen);
     for (uint32_t i = p->first; i < p->end; i++) {
         gen->inst = &gen->func->insts[i];
         if (sc_cfg_ends_block(gen->inst)) {
@@ -441,6 +444,13 @@ static void put_place(struct sc_gen *gen)
     }
     gen->inst = NULL;
     put_edge(gen, p->falls ? p->succs[0] : gen->count);
+}
+
+static void put_place(struct sc_gen *gen)
+{
+    gen->mask = is_diverged(gen, gen->place) || gen->partial ? 'M' : 0;
+    put_head(gen);
+    sc_emit_whole(gen, put_body);
 }
 
 void sc_emit_places(struct sc_gen *gen)

@@ -228,14 +228,17 @@ static void put_linear_load(struct sc_gen *gen, const struct sc_access *x,
 /* Words are first asked whether they lie side by side: a gather costs many
  * times as much. */
 static const char *near_way(struct sc_gen *gen, const struct sc_access *x,
-                            const char *contiguous)
+                            const char *contiguous, const char *masked)
 {
     bool fetched =
         x->at.base.kind == SC_OPERAND_REG && gen->fetched[x->at.base.reg];
     if (x->count > 1 || sc_element_bytes(x->element) < 4 || fetched)
         return "";
     sc_rt_need(gen, contiguous, x->element);
+    sc_rt_need(gen, masked, x->element);
     sc_rt_need(gen, "lin64", SC_ELEMENT_u64);
+    sc_rt_need(gen, x->at.mode == SC_MODE_SHARED ? "row_of32" : "row_of64",
+               SC_ELEMENT_u32);
     return "_near";
 }
 
@@ -246,7 +249,7 @@ static void put_varying_load(struct sc_gen *gen, const struct sc_access *x,
     const char *t = sc_element_name(x->element);
     uint32_t off = i * sc_element_bytes(x->element);
     struct sc_value m = sc_emit_mask(gen, part);
-    const char *near = near_way(gen, x, "ldc");
+    const char *near = near_way(gen, x, "ldc", "ldm");
     if (x->at.mode == SC_MODE_SHARED) {
         sc_rt_need(gen, *near ? "ldo_near" : "ldo", x->element);
         sc_put(gen, "ldo%s_%s(shared + %u, v_lo32(al_%u), %s, (%s){})", near, t,
@@ -521,7 +524,7 @@ static void put_varying_store(struct sc_gen *gen, const struct sc_access *x,
     const char *t = sc_element_name(x->element);
     uint32_t off = i * sc_element_bytes(x->element);
     struct sc_value m = sc_emit_mask(gen, part);
-    const char *near = near_way(gen, x, "stc");
+    const char *near = near_way(gen, x, "stc", "stm");
     if (x->at.mode == SC_MODE_SHARED) {
         sc_rt_need(gen, *near ? "sto_near" : "sto", x->element);
         sc_put(gen, "sto%s_%s(shared + %u, v_lo32(al_%u), %s, s%u_%u);\n", near,

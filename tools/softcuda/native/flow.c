@@ -277,7 +277,7 @@ void sc_gen_clash(struct sc_gen *gen)
 bool sc_gen_clashes(const struct sc_gen *gen, uint32_t place, uint32_t reg)
 {
     const struct sc_place *p = &gen->places[place];
-    return p->diverged && sc_bits_has(p->clash, reg) &&
+    return p->diverged && sc_bits_has(p->clash, reg) && !gen->same[reg] &&
            (gen->defs[reg] > 1 || p->loop_head != SC_NONE);
 }
 

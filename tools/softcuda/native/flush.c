@@ -10,8 +10,6 @@
  */
 #include "native/emit.h"
 
-#include <string.h>
-
 /* ---- whether the mode changes nothing else ---- */
 
 /* Bits go through as they are. */

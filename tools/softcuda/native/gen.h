@@ -65,6 +65,7 @@ struct sc_place {
     uint32_t loop_head;
     sc_bits *live_in, *live_out;
     sc_bits *clash; /* registers waiting lanes may need the old value of */
+    sc_bits *fresh; /* registers set since a barrier, or none was met */
     bool diverged;  /* may run with some lanes of the group only */
     /* labels of the branch at its end, by place: 0 = not between the branch
      * and where its lanes meet; equal = reached by the same way */
@@ -87,6 +88,7 @@ struct sc_range {
     uint32_t reg, mode; /* enum sc_mode */
     uint32_t first, end, number, align;
     int64_t low, high;
+    bool asked; /* for the whole place, ahead of it */
 };
 
 struct sc_gen {
@@ -140,6 +142,7 @@ struct sc_gen {
     size_t range_capacity;
     bool *steady;   /* by register: the same in all groups whenever it is set */
     bool *fetched;  /* by register: varies, and stems from loads of lanes */
+    bool *same;     /* by register: all that set it set the same value */
     bool flushes;   /* runs while the processor takes subnormals for zeros */
     bool *raw;      /* by register: a subnormal in it stands for a zero */
     bool *known;    /* by register: a compiler may know its value */
@@ -202,11 +205,26 @@ bool sc_gen_waits(const struct sc_gen *gen, uint32_t place, uint32_t target);
 
 /** Fill `steady`; after sc_gen_shapes. */
 void sc_gen_steady(struct sc_gen *gen);
+/** Whether it loads a parameter by its name. */
+bool sc_gen_loads_param(const struct sc_inst *inst);
 
 /* ---- fetched.c ---- */
 
 /** Fill `fetched`; after sc_gen_shapes. */
 void sc_gen_fetched(struct sc_gen *gen);
+
+/* ---- fresh.c ---- */
+
+/** Fill `fresh` of every place. */
+void sc_gen_fresh(struct sc_gen *gen);
+/** Registers set since a barrier, before instruction `inst` of a place. */
+void sc_gen_fresh_before(const struct sc_gen *gen, uint32_t place,
+                         uint32_t inst, sc_bits *fresh);
+
+/* ---- same.c ---- */
+
+/** Fill `same`; after sc_gen_live. */
+void sc_gen_same(struct sc_gen *gen);
 
 /* ---- flush.c ---- */
 

@@ -143,11 +143,13 @@ static void analyse(struct sc_gen *gen)
     sc_gen_flow(gen);
     check_size(gen);
     sc_gen_live(gen);
+    sc_gen_same(gen);
     sc_gen_flush(gen);
     sc_gen_accept_loops(gen);
     sc_gen_shapes(gen);
     sc_gen_steady(gen);
     sc_gen_fetched(gen);
+    sc_gen_fresh(gen);
     sc_emit_plan_barriers(gen);
 }
 

@@ -46,10 +46,11 @@ static bool is_steady(const struct sc_gen *gen,
     }
 }
 
-static bool is_param(const struct sc_inst *inst)
+bool sc_gen_loads_param(const struct sc_inst *inst)
 {
     const struct sc_operand *from = &inst->operands[1];
-    return (sc_inst_has(inst, SC_MOD_param) ||
+    return inst->opcode == SC_OP_ld &&
+           (sc_inst_has(inst, SC_MOD_param) ||
             sc_inst_has(inst, SC_MOD_param__entry)) &&
            inst->operand_count == 2 && from->kind == SC_OPERAND_ADDRESS &&
            from->sub->kind == SC_OPERAND_SYMBOL;
@@ -62,7 +63,7 @@ static bool sets_steady(const struct sc_gen *gen, const struct sc_inst *inst)
         inst->operands[0].kind != SC_OPERAND_REG)
         return false;
     if (inst->opcode == SC_OP_ld)
-        return is_param(inst);
+        return sc_gen_loads_param(inst);
     if (inst->opcode != SC_OP_cvta &&
         (!sc_alu_find(gen->func, inst, &call) || call.result_count != 1))
         return false;
