@@ -5,6 +5,8 @@
  *   up, down   one synchronous copy, from pageable and page-locked memory
  *   both       an upload and a download at once: page-locked in two streams,
  *              pageable by two threads; against two threads that memcpy
+ *   fresh      memory allocated, copied to and freed again; against copies to
+ *              memory touched before
  *   overlap    time of both at once over that of one after the other
  */
 #include "../micro/bench.h"
@@ -107,7 +109,9 @@ static void report(const char *what, int kind, const char *unit,
                    struct bench_samples *peer)
 {
     char name[64];
-    snprintf(name, sizeof name, "%s/%s/%zuMiB", what, kinds[kind], bytes >> 20);
+    snprintf(name, sizeof name, "%s/%s/%zu%s", what, kinds[kind],
+             bytes < 1u << 20 ? bytes >> 10 : bytes >> 20,
+             bytes < 1u << 20 ? "KiB" : "MiB");
     bench_report(name, unit, ours, against, peer);
 }
 
@@ -137,6 +141,26 @@ static void measure_both(int kind)
     }
     report("both", kind, "GB/s", &ours, "two threads of memcpy", &peer);
     report("overlap", kind, "ms", &together, "one after the other", &turns);
+}
+
+static double fresh_once(void)
+{
+    CUdeviceptr p;
+    uint64_t begin = bench_now();
+    CHECK(cuMemAlloc(&p, bytes));
+    CHECK(cuMemcpyHtoD(p, host[PAGEABLE][UP], bytes));
+    CHECK(cuMemFree(p));
+    return gb_per_s(bytes, begin);
+}
+
+static void measure_fresh(void)
+{
+    struct bench_samples ours = {0}, peer = {0};
+    for (int i = 0; i < bench_reps(); i++) {
+        bench_add(&peer, copy_once(UP, PAGEABLE));
+        bench_add(&ours, fresh_once());
+    }
+    report("fresh", PAGEABLE, "GB/s", &ours, "memory touched before", &peer);
 }
 
 static char *touched(char *memory)
@@ -174,5 +198,8 @@ int main(int argc, char **argv)
             measure_direction(direction, kind);
         measure_both(kind);
     }
+    size_t whole = bytes;
+    for (bytes = 256u << 10; bytes <= whole; bytes *= 16)
+        measure_fresh();
     return 0;
 }

@@ -25,6 +25,9 @@
 #define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
 
 #define PIECE_SHIFT 16 /* of a bit in `present` */
 
@@ -101,15 +104,35 @@ bool sc_view_can_write(uint64_t address, uint64_t bytes)
                       MADV_POPULATE_WRITE);
 }
 
+/* Room that starts where a large page does. */
+static uint64_t take_room(uint64_t bytes)
+{
+    long at = syscall(SYS_mmap, 0, bytes + SC_PAGE, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == -1)
+        return 0;
+    uint64_t start = (uint64_t)at, end = start + bytes + SC_PAGE;
+    uint64_t base = (start + SC_PAGE - 1) & ~(SC_PAGE - 1);
+    if (base > start)
+        syscall(SYS_munmap, start, base - start);
+    syscall(SYS_munmap, base + bytes, end - (base + bytes));
+    return base;
+}
+
 static uint8_t *map_file(int file, uint64_t bytes)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
         return NULL;
-    long at = syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (at == -1)
+    uint64_t room = take_room(bytes);
+    long at = !room ? -1
+                    : syscall(SYS_mmap, room, bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, 0);
+    if (at == -1) {
+        if (room)
+            syscall(SYS_munmap, room, bytes);
         return NULL;
+    }
     uint8_t *base = (uint8_t *)(uintptr_t)at;
     /* a forked child must not write to the parent's device, and a core file
      * is not helped by it; an old kernel does not know how to populate */
@@ -148,12 +171,41 @@ static bool is_present(const struct sc_view *view, uint64_t piece)
            1;
 }
 
+static bool has_pages(uint64_t address)
+{
+    unsigned char there[SC_PAGE >> 12];
+    uint64_t pages = SC_PAGE / (uint64_t)getpagesize();
+    if (syscall(SYS_mincore, address, SC_PAGE, there) != 0)
+        return true;
+    for (uint64_t i = 0; i < pages; i++)
+        if (there[i] & 1)
+            return true;
+    return false;
+}
+
+/* One large page where there is none yet: it is cleared at once, the device
+ * maps it at once, and it goes back at once. Where kernels wrote before, making
+ * one would copy what they wrote. Needs a page to begin with. */
+static void enlarge(uint64_t address, uint64_t bytes)
+{
+    uint64_t end = address + bytes;
+    for (uint64_t at = address & ~(SC_PAGE - 1); at < end; at += SC_PAGE) {
+        uint64_t from = at > address ? at : address;
+        uint64_t to = at + SC_PAGE < end ? at + SC_PAGE : end;
+        if (to - from >= SC_PAGE / 8 && !has_pages(at) &&
+            populate(at, 1, MADV_POPULATE_READ) &&
+            syscall(SYS_madvise, at, SC_PAGE, MADV_COLLAPSE) != 0)
+            return;
+    }
+}
+
 /* Map the pages of pieces [first, end), none of which is present. */
 static bool take_pieces(struct sc_view *view, uint64_t first, uint64_t end)
 {
     uint64_t at = first << PIECE_SHIFT, bytes = (end - first) << PIECE_SHIFT;
     if (bytes > view->bytes - at)
         bytes = view->bytes - at;
+    enlarge((uint64_t)(uintptr_t)view->base + at, bytes);
     /* reading maps more than one page at a time, and writable ones */
     if (!populate((uint64_t)(uintptr_t)view->base + at, bytes,
                   MADV_POPULATE_READ))

@@ -2,6 +2,7 @@
  * Device memory: unreachable for the CPU, copied exactly, bounded, placed.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 
 #include "tests/driver/driver_test.h"
@@ -16,6 +17,71 @@ static int cpu_can_read(CUdeviceptr p)
     close(fds[1]);
     return n == 1;
 }
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+/* Bytes of a file's mappings that are mapped by large pages. */
+static unsigned long large_bytes(const char *file)
+{
+    char line[512];
+    unsigned long kib, sum = 0;
+    bool ours = false;
+    FILE *f = fopen("/proc/self/smaps", "r");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f)) {
+        if (strstr(line, "/memfd:"))
+            ours = strstr(line, file) != NULL;
+        if (ours && sscanf(line, "ShmemPmdMapped: %lu", &kib) == 1)
+            sum += kib << 10;
+    }
+    fclose(f);
+    return sum;
+}
+
+/* Whether the system makes large pages of shared memory when asked. */
+static bool has_large_pages(void)
+{
+    int fd = memfd_create("probe", 0);
+    ck_assert_int_eq(ftruncate(fd, 4 * MIB), 0);
+    char *room =
+        mmap(NULL, 8 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = room + (-(uintptr_t)room & (2 * MIB - 1));
+    ck_assert(mmap(at, 4 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                   fd, 0) == (void *)at);
+    at[0] = 1;
+    bool has = madvise(at, 2 * MIB, MADV_COLLAPSE) == 0;
+    munmap(room, 8 * MIB);
+    close(fd);
+    return has;
+}
+
+START_TEST(first_copies_to_fresh_memory_take_large_pages)
+{
+    enum { N = 6 * MIB };
+    CUdeviceptr p;
+    char *host = malloc(N), *back = malloc(N);
+    if (!has_large_pages()) {
+        printf("no large pages of shared memory here\n");
+        return;
+    }
+    begin();
+    fill_random((uint8_t *)host, N, 7);
+    for (int round = 0; round < 3; round++) {
+        OK(cuMemAlloc(&p, N));
+        OK(cuMemcpyHtoD(p, host, N));
+        /* threads that share the copy may meet in one of them */
+        ck_assert_uint_ge(large_bytes("softcuda-memory"), N - 2 * MIB);
+        OK(cuMemcpyDtoH(back, p, N));
+        ck_assert_mem_eq(back, host, N);
+        OK(cuMemFree(p));
+        ck_assert_uint_eq(large_bytes("softcuda-memory"), 0);
+    }
+    free(host);
+    free(back);
+}
+END_TEST
 
 START_TEST(device_memory_is_unreachable_for_the_cpu)
 {
@@ -353,6 +419,7 @@ START_TEST(pitched_rows_are_aligned)
 END_TEST
 
 SUITE_MAIN("softcuda driver: memory", 30,
+           first_copies_to_fresh_memory_take_large_pages,
            device_memory_is_unreachable_for_the_cpu,
            odd_copies_in_all_directions_are_exact,
            copies_decide_by_the_value_of_the_pointer, bad_addresses_are_refused,
