@@ -11,6 +11,7 @@
 #include "interpose/cuda_driver.h"
 #include "interpose/cuda_state.h"
 #include "mm/heap.h"
+#include "mm/shortage.h"
 
 static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
                       size_t bytes)
@@ -24,6 +25,8 @@ static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
         return result;
     hook_enter();
     int status = adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &host);
+    if (status == ADSM_E_DEVICE_NOMEM)
+        adsm_shortage_tell(accel, bytes);
     hook_leave();
     if (!status)
         *device = (CUdeviceptr)host;

@@ -278,6 +278,12 @@ int adsm_accel_describe(int device, char *name, size_t name_bytes,
     return status;
 }
 
+int adsm_accel_memory(struct adsm_accel *accel, size_t *free_bytes,
+                      size_t *total_bytes)
+{
+    return accel->ops->memory_info(accel, free_bytes, total_bytes);
+}
+
 int adsm_accel_device(const struct adsm_accel *accel)
 {
     return accel->device;

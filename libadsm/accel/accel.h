@@ -97,6 +97,10 @@ void adsm_accel_end(struct adsm_accel *accel);
 /** Drop all an accel holds; waits for its lanes where the context lives. */
 void adsm_accel_forget(struct adsm_accel *accel);
 
+/** Memory of the accel's device, as the driver says. Signal: never */
+int adsm_accel_memory(struct adsm_accel *accel, size_t *free_bytes,
+                      size_t *total_bytes);
+
 /** Index of the accel's device among the visible ones. */
 int adsm_accel_device(const struct adsm_accel *accel);
 

@@ -170,6 +170,11 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
     return ADSM_OK;
 }
 
+size_t adsm_address_mapped(struct adsm_accel *accel)
+{
+    return atomic_load_explicit(&accel->address.mapped, memory_order_relaxed);
+}
+
 int adsm_address_free(struct adsm_accel *accel, struct adsm_span *span)
 {
     int status = ways[span->strategy]->free(accel, span);

@@ -45,6 +45,11 @@ int adsm_address_choose(struct adsm_accel *accel);
 /** Strategy in use, chosen now if none is, and one sentence why. */
 enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
                                          const char **why);
+
+/** Bytes of device memory that all spans take, with what is left of granules;
+ *  0 where the driver rounds (overlay, translate). Signal: any handler */
+size_t adsm_address_mapped(struct adsm_accel *accel);
+
 const char *adsm_strategy_name(enum adsm_strategy strategy);
 
 /**

@@ -41,6 +41,7 @@ struct adsm_address {
     _Atomic uint32_t windows; /* grows; window[i] is written before */
     struct adsm_window window[ADSM_WINDOWS];
     struct adsm_shares shares; /* window only */
+    _Atomic size_t mapped;     /* bytes in its mappings; window only */
 };
 
 /** Make it in zeroed memory; chooses nothing yet. */

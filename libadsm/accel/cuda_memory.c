@@ -149,6 +149,8 @@ int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
         status = open_new(accel, at, bytes);
         if (status == ADSM_OK) {
             *handle = memory;
+            atomic_fetch_add_explicit(&accel->address.mapped, bytes,
+                                      memory_order_relaxed);
             return ADSM_OK;
         }
         (void)ADSM_CUDA(accel, MemUnmap, at.at, bytes);
@@ -171,6 +173,8 @@ int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
     status = adsm_cuda_leave(&visit, "MemUnmap", result);
     /* The handle goes even so: nobody else would ever release it. */
     int released = ADSM_CUDA(NULL, MemRelease, handle);
+    atomic_fetch_sub_explicit(&accel->address.mapped, bytes,
+                              memory_order_relaxed);
     if (status == ADSM_OK)
         status = released;
     return status == ADSM_OK ? adsm_accel_health(accel) : status;

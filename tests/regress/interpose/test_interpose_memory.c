@@ -1,7 +1,8 @@
 /*
- * What shared memory costs a program beside its own: in a core file, and where
- * all of its memory is locked. A small object cost a gigabyte in both, since
- * the host's side of objects is cut from mappings of that size.
+ * What shared memory costs a program beside its own: in a core file, where all
+ * of its memory is locked, and on a device that has no more. A small object
+ * cost a gigabyte of the first two, since the host's side of objects is cut
+ * from mappings of that size, and a full device said nothing.
  */
 #include "preloaded.h"
 
@@ -150,6 +151,43 @@ START_TEST(locked_memory_holds_what_was_used_and_little_else)
 }
 END_TEST
 
-SUITE_MAIN("regress-interpose-memory", 60,
+/* 40 MiB and 20 small ones of 64 MiB, then more than is left, twice. */
+static void exhaust(void)
+{
+    CUdeviceptr at;
+    device_start();
+    must(cuMemAlloc(&at, 40 << 20));
+    for (int i = 0; i < 20; i++)
+        must(cuMemAlloc(&at, 3000));
+    ck_assert_int_eq(cuMemAlloc(&at, 32 << 20), CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_int_eq(cuMemAlloc(&at, 32 << 20), CUDA_ERROR_OUT_OF_MEMORY);
+    must(cuMemAlloc(&at, 4 << 20));
+}
+
+START_TEST(first_refused_allocation_says_what_there_is)
+{
+    char said[4096] = "";
+    int ends[2];
+    setenv("SOFTCUDA_MEMORY", "64M", 1);
+    ck_assert_int_eq(pipe(ends), 0);
+    int before = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    exhaust();
+    dup2(before, STDERR_FILENO);
+    ck_assert_int_gt(read(ends[0], said, sizeof said - 1), 0);
+    char *line = strstr(said, "libadsm: warning: device 0 has no room for");
+    ck_assert_msg(line != NULL, "%s", said);
+    ck_assert_msg(strstr(line, "for 32.000 MiB: libadsm holds 40.000 MiB in 1 "
+                               "objects, 0.250 in 1 slabs") != NULL,
+                  "%s", line);
+    ck_assert_msg(strstr(line, "1.750 unused beside them; of the device's "
+                               "64.000 MiB 22.000 are free") != NULL,
+                  "%s", line);
+    ck_assert_ptr_null(strstr(strchr(line, '\n'), "has no room for"));
+}
+END_TEST
+
+SUITE_MAIN("regress-interpose-memory", 240,
            core_file_holds_what_was_used_and_little_else,
-           locked_memory_holds_what_was_used_and_little_else)
+           locked_memory_holds_what_was_used_and_little_else,
+           first_refused_allocation_says_what_there_is)
