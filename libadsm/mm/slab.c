@@ -11,7 +11,7 @@
 enum {
     SLOT_BYTES = 512, /* a slot's size is a multiple of it */
     MOST_BYTES = 2 << 20,
-    LEAST_BYTES = 256 << 10, /* the first slab of a kind; then twice that */
+    LEAST_BYTES = 512 << 10, /* the first slab of a kind; then twice that */
     MOST_SLOTS = MOST_BYTES / SLOT_BYTES,
 };
 

@@ -168,7 +168,7 @@ START_TEST(small_neighbour_of_an_input_may_be_written)
     for (size_t k = 0; k < 2 * (sizeof sizes / sizeof *sizes); k++) {
         size_t i = k / 2;
         /* The second time behind so many that blocks are shared. */
-        for (size_t used = 0; k % 2 && used <= 256 << 10; used += sizes[i])
+        for (size_t used = 0; k % 2 && used <= 512 << 10; used += sizes[i])
             ck_assert_ptr_nonnull(adsmAlloc(sizes[i]));
         uint8_t **list = adsmAlloc(sizes[i]), *p = adsmAlloc(sizes[i]);
         if (adsmSafe(p) != (void *)p)
