@@ -87,6 +87,15 @@ class Sections(unittest.TestCase):
         self.assertEqual([row['engine'] for row in rows
                           if row['state'] == 'in use'], ['sigsegv'])
 
+    def test_engines_are_the_words_of_their_option(self):
+        engines, _ = section('engines')
+        options, _ = section('options')
+        takes = next(row['takes'] for row in options
+                     if row['option'] == 'ADSM_FAULT_ENGINE')
+        self.assertEqual([row['engine'] for row in engines
+                          if row['state'] != 'not in this version'],
+                         takes.replace(' or ', ', ').split(', '))
+
     def test_hooks_are_the_names_the_preload_library_exports(self):
         library = BUILD / 'interpose/libadsm-preload.so'
         names = subprocess.run(['nm', '-D', '--defined-only', library],

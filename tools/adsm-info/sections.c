@@ -79,16 +79,27 @@ static const char *uffd_here(void)
 
 void section_engines(struct table *table)
 {
+    static const char *const engines[] = {
+#define WORD(option, constant, word) word,
+        ADSM_WORDS_FAULT_ENGINE(WORD)
+#undef WORD
+    };
     set_columns(table, "engines", "", "engine", "state", "why", NULL);
-    bool source = false;
     struct adsm_option_info info;
     adsm_option_info(ADSM_OPTION_ID_fault_engine, &info);
-    source = strcmp(info.source, "default") != 0;
-    table_add(table, (const char *[]){info.value_text, "in use",
-                                      source ? "ADSM_FAULT_ENGINE asks for it"
-                                             : "the default"});
-    table_add(table,
-              (const char *[]){"uffd", "not in this version", uffd_here()});
+    bool is_default = strcmp(info.source, "default") == 0, uffd = false;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        bool used = strcmp(engines[i], info.value_text) == 0;
+        const char *why = !used        ? "ADSM_FAULT_ENGINE can ask for it"
+                          : is_default ? "the default"
+                                       : "ADSM_FAULT_ENGINE asks for it";
+        const char *state = used ? "in use" : "not in use";
+        table_add(table, (const char *[]){engines[i], state, why});
+        uffd = uffd || strcmp(engines[i], "uffd") == 0;
+    }
+    if (!uffd)
+        table_add(table,
+                  (const char *[]){"uffd", "not in this version", uffd_here()});
 }
 
 void section_options(struct table *table)
