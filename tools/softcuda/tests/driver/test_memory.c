@@ -31,7 +31,7 @@ static unsigned long large_bytes(const char *file)
     FILE *f = fopen("/proc/self/smaps", "r");
     ck_assert_ptr_nonnull(f);
     while (fgets(line, sizeof line, f)) {
-        if (strstr(line, "/memfd:"))
+        if (strstr(line, "memfd:"))
             ours = strstr(line, file) != NULL;
         if (ours && sscanf(line, "ShmemPmdMapped: %lu", &kib) == 1)
             sum += kib << 10;
