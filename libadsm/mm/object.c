@@ -1,13 +1,12 @@
-/* Objects: creation, backing by host pages, the two lists, destruction. */
-#include "mm/object.h"
-#include "mm/index.h"
+/* Objects: creation, the two lists, destruction, and which of them give up
+ * their mapping at A. Their host pages are in object_host.c. */
+#include "mm/object_parts.h"
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/option.h"
 #include "base/pool.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/index.h"
 #include "mm/twin.h"
 #include "os/vm.h"
 
@@ -33,11 +32,7 @@ static struct {
     struct adsm_object *all;
     struct adsm_object *near;
     _Atomic size_t count, near_count;
-    _Atomic size_t mapped; /* of them at A */
 } lists = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
-
-/* Backing and committing under a shared object lock. */
-static struct adsm_lock host_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
 
 /* Objects of one walk, copied so that the visitor may take their locks. */
 static struct {
@@ -48,9 +43,6 @@ static struct {
 
 /* Objects that may join while a walk copies the list. */
 enum { WALK_MARGIN = 16 };
-
-/* Initial-exec: the fault handler must not allocate on first use. */
-static __thread uint64_t memory_ns __attribute__((tls_model("initial-exec")));
 
 /* Block size by protocol, option and object size. */
 static size_t choose_block_bytes(size_t bytes, size_t unit)
@@ -69,12 +61,6 @@ static size_t choose_block_bytes(size_t bytes, size_t unit)
     return block;
 }
 
-/* The last one may be cut short. */
-static size_t grain_count(const struct adsm_object *object)
-{
-    return ((object->span.bytes - 1) >> object->grain_shift) + 1;
-}
-
 static int create_blocks(struct adsm_object *object, size_t unit,
                          enum adsm_state first)
 {
@@ -82,7 +68,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     uint32_t count = (uint32_t)((object->bytes + block - 1) / block);
     object->grain_shift =
         unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_CHUNK_SHIFT;
-    size_t words = (grain_count(object) + 63) / 64;
+    size_t words = (adsm_object_grains(object) + 63) / 64;
     object->block_bytes = block;
     object->block_count = count;
     atomic_store(&object->blocks_used, count);
@@ -222,61 +208,14 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     return ADSM_OK;
 }
 
-static size_t grain_bytes(const struct adsm_object *object)
-{
-    return (size_t)1 << object->grain_shift;
-}
-
-static bool is_committed(const struct adsm_object *object, size_t grain)
-{
-    /* Acquire: pairs with commit_grains, the pages are there. */
-    return atomic_load_explicit(&object->committed[grain / 64],
-                                memory_order_acquire) >>
-               (grain % 64) &
-           1;
-}
-
-static bool has_pages(const struct adsm_object *object)
-{
-    size_t g = 0;
-    while (g < grain_count(object) && !is_committed(object, g))
-        g++;
-    return g < grain_count(object);
-}
-
 /* Work that may still read or write the object's device or host memory. */
 static void settle(struct adsm_object *object)
 {
     /* A lost device ends all its work: go on releasing. */
     (void)adsm_fence_wait(object->home, object->work);
     (void)adsm_lane_wait_noted(object->home);
-    if (has_pages(object))
+    if (adsm_object_has_pages(object))
         (void)adsm_dma_drain(object->home);
-}
-
-/* Nothing of the object stays at A. */
-static void unmap_host(struct adsm_object *object)
-{
-    if (object->withdrawn || !atomic_load(&object->backed))
-        return;
-    adsm_status_t rc =
-        adsm_vm_placeholder((uintptr_t)object->host, object->span.bytes);
-    if (rc != ADSM_OK)
-        adsm_log(ADSM_LOG_ERROR, "cannot give back host addresses of %zu bytes",
-                 object->span.bytes);
-    atomic_store(&object->backed, false);
-    atomic_fetch_sub(&lists.mapped, 1);
-}
-
-static void release_host(struct adsm_object *object)
-{
-    size_t bytes = grain_bytes(object);
-    for (size_t g = 0; g < grain_count(object); g++)
-        if (is_committed(object, g))
-            adsm_dma_unpin(object->home, object->shadow.shadow + g * bytes,
-                           bytes);
-    unmap_host(object);
-    adsm_arena_free(&object->shadow);
 }
 
 void adsm_object_withdraw(struct adsm_object *object)
@@ -286,7 +225,7 @@ void adsm_object_withdraw(struct adsm_object *object)
         object->span.strategy == ADSM_OVERLAY) {
         adsm_index_remove(object);
         adsm_coherence_abandon(object);
-        unmap_host(object);
+        adsm_object_give_back(object);
         adsm_address_withdraw(&object->span);
         object->withdrawn = true;
     }
@@ -319,90 +258,21 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     adsm_lock_release(&lists.lock);
 
     settle(object);
-    release_host(object);
+    adsm_object_release_host(object);
     release_blocks(object);
     int rc = adsm_address_free(object->home, &object->span);
     adsm_pool_put(&pool, object);
     return rc;
 }
 
-/* Bytes of grains [0, grain) in the span; those behind have no pages. */
-static size_t grains_end(const struct adsm_object *object, size_t grain)
-{
-    size_t end = grain * grain_bytes(object);
-    return object->span.bytes < end ? object->span.bytes : end;
-}
-
-/* A core file gets the object once, at A, and no page that is not there. */
-static void dump_committed(struct adsm_object *object, size_t first,
-                           size_t last)
-{
-    size_t bytes = grain_bytes(object);
-    for (size_t end, g = first; g < last; g = end) {
-        for (end = g; end < last && is_committed(object, end);)
-            end++;
-        if (end > g)
-            adsm_vm_dump((uintptr_t)object->host + g * bytes,
-                         grains_end(object, end) - g * bytes);
-        else
-            end++;
-    }
-}
-
-/* Map the shadow's pages at A, where that is possible. */
-static int back(struct adsm_object *object)
-{
-    int rc = ADSM_OK;
-    adsm_lock_acquire(&host_lock);
-    if (!atomic_load_explicit(&object->backed, memory_order_relaxed)) {
-        rc = adsm_vm_map_file((uintptr_t)object->host, object->span.bytes,
-                              object->shadow.fd, object->shadow.offset,
-                              ADSM_PROT_NONE);
-        if (rc == ADSM_OK) {
-            atomic_fetch_add(&lists.mapped, 1);
-            dump_committed(object, 0, grain_count(object));
-            atomic_store_explicit(&object->backed, true, memory_order_release);
-        }
-    }
-    adsm_lock_release(&host_lock);
-    return rc;
-}
-
-int adsm_object_back(struct adsm_object *object)
-{
-    /* Acquire: pairs with the store above, the mapping is there. */
-    if (atomic_load_explicit(&object->backed, memory_order_acquire))
-        return ADSM_OK;
-    int rc = back(object);
-    while (rc == ADSM_E_LIMIT && adsm_object_make_room())
-        rc = back(object);
-    return rc;
-}
-
-int adsm_object_shadow(struct adsm_object *object)
-{
-    if (atomic_load_explicit(&object->backed, memory_order_acquire))
-        return ADSM_OK;
-    int rc = back(object);
-    return rc == ADSM_E_LIMIT ? ADSM_OK : rc;
-}
-
-/* Take the object from A, if it is there and nobody uses it just now. Its bytes
- * and states stay: an access maps it again. */
+/* Take the object from A, if it is there and nobody uses it just now. */
 static int unmap(struct adsm_object *object)
 {
     int rc = ADSM_E_NOT_SHARED;
     if (!adsm_rwlock_try(&object->lock))
         return rc;
-    if (atomic_load(&object->live) && atomic_load(&object->backed) &&
-        !object->withdrawn)
-        rc = adsm_vm_placeholder((uintptr_t)object->host, object->span.bytes);
-    if (rc == ADSM_OK) {
-        for (uint32_t i = 0; i < object->block_count; i++)
-            adsm_block_change(object, i, ADSM_BLOCK_MAPPED, 0);
-        atomic_store(&object->backed, false);
-        atomic_fetch_sub(&lists.mapped, 1);
-    }
+    if (atomic_load(&object->live))
+        rc = adsm_object_unmap(object);
     adsm_rwlock_release(&object->lock);
     return rc;
 }
@@ -412,7 +282,7 @@ static size_t unmap_some(void)
 {
     enum { AT_ONCE = 64 };
     /* Not all: one instruction may need two objects. */
-    size_t most = atomic_load(&lists.mapped) / 2, taken = 0;
+    size_t most = adsm_object_mapped() / 2, taken = 0;
     int rc = ADSM_OK;
     if (most > AT_ONCE)
         most = AT_ONCE;
@@ -440,61 +310,6 @@ bool adsm_object_make_room(void)
     size_t unmapped = unmap_some();
     (void)adsm_vm_spare_take(ADSM_VM_SPARE_LAST);
     return spare > ADSM_VM_SPARE_LAST || unmapped > 0;
-}
-
-/* Commit and pin grains [first, last) that are not yet; host_lock is held. */
-static int commit_grains(struct adsm_object *object, size_t first, size_t last)
-{
-    for (size_t g = first; g < last;) {
-        size_t end = g;
-        while (end < last && !is_committed(object, end))
-            end++;
-        if (end == g) {
-            g++;
-            continue;
-        }
-        size_t at = g * grain_bytes(object);
-        size_t bytes = grains_end(object, end) - at;
-        int rc = adsm_arena_commit(&object->shadow, at, bytes);
-        if (rc != ADSM_OK)
-            return rc;
-        adsm_dma_pin(object->home, object->shadow.shadow + at, bytes);
-        if (atomic_load(&object->backed))
-            adsm_vm_dump((uintptr_t)object->host + at, bytes);
-        for (; g < end; g++)
-            atomic_fetch_or_explicit(&object->committed[g / 64],
-                                     UINT64_C(1) << (g % 64),
-                                     memory_order_release);
-    }
-    return ADSM_OK;
-}
-
-int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes)
-{
-    size_t grain = grain_bytes(object);
-    size_t first = offset / grain;
-    size_t last = (offset + bytes + grain - 1) / grain;
-    size_t g = first;
-    while (g < last && is_committed(object, g))
-        g++;
-    if (g == last)
-        return ADSM_OK;
-    uint64_t began = adsm_now_ns();
-    adsm_lock_acquire(&host_lock);
-    int rc = commit_grains(object, g, last);
-    adsm_lock_release(&host_lock);
-    memory_ns += adsm_now_ns() - began;
-    return rc;
-}
-
-uint64_t adsm_object_memory_ns(void)
-{
-    return memory_ns;
-}
-
-void adsm_object_memory_add(uint64_t ns)
-{
-    memory_ns += ns;
 }
 
 void adsm_object_update_near(struct adsm_object *object)

@@ -1,0 +1,31 @@
+/* What object.c and object_host.c use of each other. */
+#ifndef ADSM_MM_OBJECT_PARTS_H
+#define ADSM_MM_OBJECT_PARTS_H
+
+#include "mm/object.h"
+
+/** Grains that host pages are got by; the last one may be cut short. */
+size_t adsm_object_grains(const struct adsm_object *object);
+
+/** Was any of them committed? */
+bool adsm_object_has_pages(const struct adsm_object *object);
+
+/** Objects that are mapped at A. Signal: any handler */
+size_t adsm_object_mapped(void);
+
+/**
+ * Take the object from A. Its bytes and states stay: an access maps it again.
+ * Its lock is held exclusively.
+ *
+ * Return: ADSM_OK; ADSM_E_NOT_SHARED: it is not there; ADSM_E_LIMIT
+ * Signal: fault path
+ */
+int adsm_object_unmap(struct adsm_object *object);
+
+/** The same for good: says so where it fails. Signal: never */
+void adsm_object_give_back(struct adsm_object *object);
+
+/** Give back mapping, pages and range of the arena; nobody uses the object. */
+void adsm_object_release_host(struct adsm_object *object);
+
+#endif
