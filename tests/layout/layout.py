@@ -15,8 +15,10 @@ import pathlib
 import re
 
 MOST_LINES = 800
-# An absolute path at the start of a literal, a word or a value.
-PATH = re.compile(r'(?:(?<=["\'=!])|(?<=[\w"] ))(/[A-Za-z][\w./-]*)')
+# An absolute path at the start of a literal, a word or a value. (/memfd: is how
+# /proc/self/maps names memory without a file.)
+PATH = re.compile(r'(?:(?<=["\'=!])|(?<=[\w"] ))(/(?!memfd:)[A-Za-z]'
+                  r'[\w./-]*)')
 # Folders that any system has.
 FOLDERS = ['bin', 'dev', 'etc', 'lib', 'proc', 'sys', 'tmp', 'usr', 'var']
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)

@@ -113,12 +113,14 @@ class Planted(unittest.TestCase):
                      '"CACHE=%s"'):
             self.one({'tests/base/test_x.c': line % '/'.join(['', 'no'])},
                      'test_x.c:1: /no')
-        self.one({'tools/softcuda/tests/x.py': "\n'%s'" % '/'.join(['', 'no', 'x'])},
+        self.one({'tools/softcuda/tests/x.py':
+                  "\n'%s'" % '/'.join(['', 'no', 'x'])},
                  'x.py:2: /no/x can be made')
 
     def test_path_nobody_can_make_is_allowed(self):
         self.assertEqual(planted({
-            'tests/base/test_x.c': '"/dev/null/x" "%s/usr" "a/b" "--o /tmp/x"',
+            'tests/base/test_x.c': '"/dev/null/x" "%s/usr" "a/b" "--o /tmp/x"'
+                                   '"/memfd:x"',
         }), [])
 
     def test_long_file_found(self):
