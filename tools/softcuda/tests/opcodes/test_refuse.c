@@ -126,7 +126,8 @@ static const struct refusal beyond[] = {
     {"wgmma.fence.sync.aligned;", "no tensor cores for 'wgmma.fence"},
     {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%s0},[%l0];",
      "no tensor cores for 'wmma.load"},
-    {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%s0},{%s1},{%s2},{%s3};",
+    {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+     "{%s0},{%s1},{%s2},{%s3};",
      "no tensor cores for 'mma.sync"},
     {"tex.2dms.v4.f32.s32 {%s0,%s1,%s2,%s3},[%l0,{%s4,%s4,%s4,%s4}];", "tex"},
     {"tex.2d.v4.f32.f32 {%s0,%s1,%s2,%s3},[%l0,%l1,{%s4,%s5}];", "tex"},
