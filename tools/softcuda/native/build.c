@@ -304,9 +304,9 @@ static void store(struct job *job)
 
 static _Noreturn void go_on(void (*let_go)(void))
 {
+    sc_build_later_begin();
     let_go();
     sc_build_object_forked();
-    sc_build_later_begin();
     if (!sc_build_later_turn(build.options.cache))
         _exit(0);
     for (int i = 0; i < build.thread_count; i++)
@@ -329,8 +329,8 @@ static bool is_busy(void)
 void sc_build_leave(void (*let_go)(void))
 {
     pthread_mutex_lock(&lock); /* no job and no IR changes meanwhile */
-    if (build.open && build.options.later && build.options.cache[0] &&
-        is_busy() && fork() == 0)
+    if (SC_BUILD_LATER_CAN && build.open && build.options.later &&
+        build.options.cache[0] && is_busy() && fork() == 0)
         go_on(let_go);
     pthread_mutex_unlock(&lock);
 }

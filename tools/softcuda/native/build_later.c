@@ -13,6 +13,8 @@
 
 /* No compiler run begins later than this; each has a limit of its own. */
 #define MOST_S 60
+/* Two of those runs later it is ended: others wait for its turn. */
+#define END_S 180
 
 static time_t end_s;
 
@@ -25,6 +27,7 @@ static time_t now_s(void)
 
 void sc_build_later_begin(void)
 {
+    alarm(END_S);
     end_s = now_s() + MOST_S;
     if (setpriority(PRIO_PROCESS, 0, 19) != 0)
         end_s = now_s(); /* not beside others at their priority */

@@ -22,7 +22,16 @@
  */
 bool sc_build_later_turn(const char *folder);
 
-/** Begin: lowest priority, the clock of the whole process starts.
+/** May a process with threads be forked, and memory be allocated in the child?
+ *  Sanitizers keep locks of their own, which stay locked there. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SC_BUILD_LATER_CAN 0
+#else
+#define SC_BUILD_LATER_CAN 1
+#endif
+
+/** Begin: lowest priority, the clock of the whole process starts; whatever it
+ *  waits for, it is ended some time later.
  *  Thread: a process's only one */
 void sc_build_later_begin(void);
 

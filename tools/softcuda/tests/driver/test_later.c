@@ -223,8 +223,16 @@ START_TEST(a_cache_that_is_gone_is_not_made_again)
 }
 END_TEST
 
-SUITE_MAIN("softcuda driver: compiling on", 60,
-           compiling_goes_on_and_the_next_run_is_native,
-           nothing_goes_on_when_that_is_switched_off,
-           many_short_programs_leave_two_processes_at_most,
-           a_cache_that_is_gone_is_not_made_again)
+int main(void)
+{
+    const TTest *const cases[] = {
+        compiling_goes_on_and_the_next_run_is_native,
+        nothing_goes_on_when_that_is_switched_off,
+        many_short_programs_leave_two_processes_at_most,
+        a_cache_that_is_gone_is_not_made_again};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    suite_skip("under sanitizers nothing goes on");
+#endif
+    return suite_run("softcuda driver: compiling on", cases,
+                     sizeof cases / sizeof *cases, 60);
+}
