@@ -9,10 +9,10 @@
  */
 #include "native/emit.h"
 
-/* Text is written twice: not of what is long already. */
-#define MOST_PLACE  300u
-#define MOST_THRICE 100u
-#define MOST_KERNEL 3000u
+/* Text is written several times: not of what is long already. */
+#define MOST_PLACE  120u
+#define MOST_THRICE 60u
+#define MOST_KERNEL 1000u
 
 /* ---- what can be made ahead ---- */
 
@@ -126,12 +126,29 @@ static void put_ahead(struct sc_gen *gen, const struct sc_place *p,
 
 /* ---- the place ---- */
 
+/* One line of it becomes much text, which gains nothing. */
+static bool is_long(const struct sc_inst *inst)
+{
+    switch (inst->opcode) {
+    case SC_OP_atom:
+    case SC_OP_red:
+    case SC_OP_shfl:
+    case SC_OP_vote:
+    case SC_OP_match:
+    case SC_OP_redux:
+    case SC_OP_elect:
+        return true;
+    default:
+        return sc_emit_is_barrier(inst);
+    }
+}
+
 static bool is_fit(const struct sc_gen *gen, const struct sc_place *p)
 {
     if (p->end - p->first > MOST_PLACE || gen->func->inst_count > MOST_KERNEL)
         return false;
     for (uint32_t i = p->first; i < p->end; i++)
-        if (sc_emit_is_barrier(&gen->func->insts[i]))
+        if (is_long(&gen->func->insts[i]))
             return false;
     return true;
 }
