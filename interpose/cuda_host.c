@@ -216,41 +216,44 @@ CUresult cuStreamAddCallback_ptsz(CUstream stream,
 
 /* ---- nodes --------------------------------------------------------------- */
 
+/* A copy that calls the host through us, for what the program gave. */
+static CUresult wrap_host(struct cuda_host_node *copy,
+                          const struct cuda_host_node **node)
+{
+    if (!*node)
+        return CUDA_SUCCESS;
+    *copy = **node;
+    *node = copy;
+    return wrap_node(copy);
+}
+
 CUresult cuGraphAddHostNode(CUgraphNode *made, CUgraph graph,
                             const CUgraphNode *after, size_t count,
-                            const struct cuda_host_node *asked)
+                            const struct cuda_host_node *node)
 {
-    struct cuda_host_node node = {0};
-    if (asked)
-        node = *asked;
-    CUresult result = wrap_node(&node);
+    struct cuda_host_node copy;
+    CUresult result = wrap_host(&copy, &node);
     return result ? result
-                  : CUDA_CALL(cuGraphAddHostNode, (made, graph, after, count,
-                                                   asked ? &node : NULL));
+                  : CUDA_CALL(cuGraphAddHostNode,
+                              (made, graph, after, count, node));
 }
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode which,
-                                  const struct cuda_host_node *asked)
+                                  const struct cuda_host_node *node)
 {
-    struct cuda_host_node node = {0};
-    if (asked)
-        node = *asked;
-    CUresult result = wrap_node(&node);
-    return result ? result
-                  : CUDA_CALL(cuGraphHostNodeSetParams,
-                              (which, asked ? &node : NULL));
+    struct cuda_host_node copy;
+    CUresult result = wrap_host(&copy, &node);
+    return result ? result : CUDA_CALL(cuGraphHostNodeSetParams, (which, node));
 }
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec graph, CUgraphNode which,
-                                      const struct cuda_host_node *asked)
+                                      const struct cuda_host_node *node)
 {
-    struct cuda_host_node node = {0};
-    if (asked)
-        node = *asked;
-    CUresult result = wrap_node(&node);
-    return result ? result
-                  : CUDA_CALL(cuGraphExecHostNodeSetParams,
-                              (graph, which, asked ? &node : NULL));
+    struct cuda_host_node copy;
+    CUresult result = wrap_host(&copy, &node);
+    return result
+               ? result
+               : CUDA_CALL(cuGraphExecHostNodeSetParams, (graph, which, node));
 }
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode which,
