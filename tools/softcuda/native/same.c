@@ -39,9 +39,12 @@ static bool is_settled(const struct sc_gen *gen,
 static bool is_same_operand(const struct sc_operand *a,
                             const struct sc_operand *b)
 {
-    return a->kind == b->kind && a->reg == b->reg && a->bits == b->bits &&
-           a->negate == b->negate &&
-           (a->kind != SC_OPERAND_SYMBOL || a->var == b->var);
+    bool same = a->kind == b->kind && a->reg == b->reg && a->bits == b->bits &&
+                a->negate == b->negate &&
+                (a->kind != SC_OPERAND_SYMBOL || a->var == b->var);
+    for (uint32_t i = 0; same && i < sc_operand_parts(a); i++)
+        same = is_same_operand(&a->sub[i], &b->sub[i]);
+    return same;
 }
 
 /* Of an instruction that gives one register and nothing else. */

@@ -72,6 +72,22 @@ START_TEST(forks_are_the_same)
 }
 END_TEST
 
+/* Both ways pack two registers, but not the same two. */
+static const char packed[] = TWICE_HEAD(
+    "") "mov.u32 %r3, %r2;\n" LOAD
+        "xor.b32 %r5, %r4, 77; add.u32 %r6, %r4, 9; and.b32 %r7, %r4, 1;\n"
+        "mov.b64 %d9, {%r5, %r6};\n"
+        "setp.eq.u32 %p1, %r7, 0; @%p1 bra C;\n"
+        "mov.b64 %d9, {%r6, %r4};\n"
+        "C: mov.b64 {%r8, %r9}, %d9; shl.b32 %r8, %r8, 3;\n"
+        "xor.b32 %r9, %r9, %r8;\n" END;
+
+START_TEST(registers_packed_in_forks_are_the_same)
+{
+    all(packed, 2, 6);
+}
+END_TEST
+
 static const char loops[] = TWICE_HEAD(
     "") "mov.u32 %r3, %r2;\n" LOAD
         "and.b32 %r5, %r4, 15; mov.u32 %r9, 0; mov.u32 %r6, 0;\n"
@@ -521,6 +537,7 @@ int main(void)
         straight_code_is_the_same,
         early_exit_is_the_same,
         forks_are_the_same,
+        registers_packed_in_forks_are_the_same,
         nested_loops_are_the_same,
         barriers_in_loops_are_the_same,
         threads_that_left_open_barriers,
