@@ -51,6 +51,13 @@ static void use_memory(int i, int round)
     }
 }
 
+/* A fault that the program's own handler answers. */
+static void jump_out(int me)
+{
+    if (sigsetjmp(back, 1) == 0)
+        ((volatile uint8_t *)hole)[me] = 1;
+}
+
 static void coroutine(void)
 {
     volatile uint8_t kept[KEPT];
@@ -59,13 +66,22 @@ static void coroutine(void)
     for (int round = 0; round < ROUNDS; round++) {
         yield();
         use_memory(me, round);
-        if (handled < 0 && sigsetjmp(back, 1) == 0)
-            ((volatile uint8_t *)hole)[me] = 1;
+        if (handled < 0)
+            jump_out(me);
     }
     for (size_t i = 0; i < KEPT; i++)
         my->spoilt += kept[i] != victim_byte(i, (unsigned)me);
     if (me < COROUTINES - 1)
         my->current = me + 1;
+}
+
+static void prepare(ucontext_t *own, int i)
+{
+    getcontext(own);
+    own->uc_stack.ss_sp = my->stacks[i];
+    own->uc_stack.ss_size = STACK;
+    own->uc_link = i + 1 < COROUTINES ? own + 1 : &my->main;
+    makecontext(own, coroutine, 0);
 }
 
 /* All to their end, on fresh stacks above a zone of nobody's. */
@@ -74,14 +90,8 @@ static void run(const char *name)
     memset(my->nobodys, 0x5a, sizeof my->nobodys);
     my->spoilt = my->current = 0;
     my->sum = 0;
-    for (int i = 0; i < COROUTINES; i++) {
-        ucontext_t *own = &my->each[i];
-        getcontext(own);
-        own->uc_stack.ss_sp = my->stacks[i];
-        own->uc_stack.ss_size = STACK;
-        own->uc_link = i + 1 < COROUTINES ? &my->each[i + 1] : &my->main;
-        makecontext(own, coroutine, 0);
-    }
+    for (int i = 0; i < COROUTINES; i++)
+        prepare(&my->each[i], i);
     swapcontext(&my->main, &my->each[0]);
     for (size_t i = 0; i < sizeof my->nobodys; i++)
         my->spoilt += my->nobodys[i] != 0x5a;

@@ -186,7 +186,8 @@ void native_batch_finish(struct native_batch *batch)
         ck_assert_int_eq(fclose(batch->out[isa]), 0);
         snprintf(source[isa], sizeof source[isa], "./batch-%d-%u.c",
                  (int)getpid(), turn);
-        snprintf(object[isa], sizeof object[isa], "%s.so", source[isa]);
+        snprintf(object[isa], sizeof object[isa], "./batch-%d-%u.so",
+                 (int)getpid(), turn);
         turn++;
         FILE *f = fopen(source[isa], "w");
         ck_assert_ptr_nonnull(f);

@@ -264,6 +264,8 @@ START_TEST(kernels_that_flush_all_floats_do_as_well_and_use_no_masks)
     struct tally tally = run_kernels(RANDOM_ALL | RANDOM_FLUSH, NULL, 0);
 #ifdef __x86_64__
     ck_assert_uint_gt(tally.zeros, 0);
+#else
+    (void)tally; /* no such mode is used there */
 #endif
 }
 END_TEST
