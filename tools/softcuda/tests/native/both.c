@@ -32,15 +32,25 @@ void both_skip(void)
         suite_skip("this processor lacks the instruction set");
 }
 
+/* Into a room of its own, but with these settings of the caller. */
+static void enter_room_with(const char *const *names, size_t count)
+{
+    char *kept[2];
+    for (size_t i = 0; i < count; i++)
+        kept[i] = getenv(names[i]) ? strdup(getenv(names[i])) : NULL;
+    enter_room();
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i])
+            setenv(names[i], kept[i], 1);
+        free(kept[i]);
+    }
+}
+
 void *both_open(size_t bytes)
 {
-    const char *isa = getenv("SOFTCUDA_ISA");
-    char kept[16];
-    snprintf(kept, sizeof kept, "%s", isa ? isa : "");
-    enter_room();
+    static const char *const settings[] = {"SOFTCUDA_ISA", "SOFTCUDA_CC"};
+    enter_room_with(settings, sizeof settings / sizeof *settings);
     use_shared_cache();
-    if (isa)
-        setenv("SOFTCUDA_ISA", kept, 1);
     machine_open();
     data = machine_alloc(bytes);
     data_bytes = bytes;
