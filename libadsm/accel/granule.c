@@ -6,16 +6,23 @@
 #include "accel/error.h"
 #include <stdlib.h>
 
-int adsm_granules_init(struct adsm_granules *granules, size_t count)
+void adsm_granules_init_in(struct adsm_granules *granules, uint64_t *words,
+                           size_t count)
 {
     adsm_lock_init(&granules->lock, ADSM_RANK_STREAM);
-    granules->words = calloc((count + 63) / 64, sizeof *granules->words);
-    if (!granules->words)
-        return adsm_accel_fail(
-            ADSM_E_NOMEM, "no memory for the map of an address window", NULL);
+    granules->words = words;
     granules->count = count;
     granules->lowest = 0;
     granules->in_use = 0;
+}
+
+int adsm_granules_init(struct adsm_granules *granules, size_t count)
+{
+    uint64_t *words = calloc(ADSM_GRANULE_WORDS(count), sizeof *words);
+    if (!words)
+        return adsm_accel_fail(
+            ADSM_E_NOMEM, "no memory for the map of an address window", NULL);
+    adsm_granules_init_in(granules, words, count);
     return ADSM_OK;
 }
 

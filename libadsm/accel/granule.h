@@ -34,6 +34,13 @@ struct adsm_granules {
 int adsm_granules_init(struct adsm_granules *granules, size_t count);
 void adsm_granules_fini(struct adsm_granules *granules);
 
+/** Words that `count` granules need. */
+#define ADSM_GRANULE_WORDS(count) (((count) + 63) / 64)
+
+/** The same in zeroed words of the caller, who ends them as well. */
+void adsm_granules_init_in(struct adsm_granules *granules, uint64_t *words,
+                           size_t count);
+
 /**
  * Take the lowest run of `count` free granules.
  *

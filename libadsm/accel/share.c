@@ -1,8 +1,13 @@
 /* Best fit over shared granules; see share.h. */
 #include "accel/share.h"
 
-#include <stdlib.h>
+#include "base/pool.h"
+
+#include <string.h>
 #include <utlist.h>
+
+static struct adsm_pool pool =
+    ADSM_POOL_INIT(sizeof(struct adsm_share), _Alignof(struct adsm_share));
 
 /* Put the granule where its longest free run says; a full one in no list. */
 static void list(struct adsm_shares *shares, struct adsm_share *share)
@@ -21,11 +26,11 @@ static void unlist(struct adsm_shares *shares, struct adsm_share *share)
 struct adsm_share *adsm_share_create(struct adsm_shares *shares, uint64_t at,
                                      uint64_t handle, size_t pages)
 {
-    struct adsm_share *share = calloc(1, sizeof *share);
-    if (!share || adsm_granules_init(&share->pages, ADSM_SHARE_PAGES) != 0) {
-        free(share);
+    struct adsm_share *share = adsm_pool_get(&pool);
+    if (!share)
         return NULL;
-    }
+    memset(share, 0, sizeof *share);
+    adsm_granules_init_in(&share->pages, share->words, ADSM_SHARE_PAGES);
     share->at = at;
     share->handle = handle;
     (void)adsm_granules_take(&share->pages, pages);
@@ -62,8 +67,7 @@ bool adsm_share_give(struct adsm_shares *shares, struct adsm_share *share,
 
 void adsm_share_destroy(struct adsm_share *share)
 {
-    adsm_granules_fini(&share->pages);
-    free(share);
+    adsm_pool_put(&pool, share);
 }
 
 bool adsm_shares_are_valid(const struct adsm_shares *shares)

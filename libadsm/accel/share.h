@@ -21,6 +21,7 @@ struct adsm_share {
     uint64_t handle; /* of its mapping */
     size_t longest;  /* pages of the longest free run */
     struct adsm_granules pages;
+    uint64_t words[ADSM_GRANULE_WORDS(ADSM_SHARE_PAGES)];
     struct adsm_share *prev, *next; /* of those with as long a run */
 };
 

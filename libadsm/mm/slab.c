@@ -28,6 +28,7 @@ struct adsm_slab {
     bool safe;
     struct layout layout;
     struct adsm_granules slots;
+    uint64_t words[ADSM_GRANULE_WORDS(MOST_SLOTS)];
     uint32_t bytes[MOST_SLOTS]; /* of the allocation that starts here, else 0 */
     struct adsm_slab *prev, *next;
 };
@@ -111,23 +112,15 @@ static struct adsm_slab *take_structure(const struct kind *kind, size_t bytes)
 {
     size_t slots = slots_in(&kind->layout, bytes);
     struct adsm_slab *slab = adsm_pool_get(&pool);
-    if (slab && adsm_granules_init(&slab->slots, slots) != ADSM_OK) {
-        adsm_pool_put(&pool, slab);
-        slab = NULL;
-    }
     if (!slab)
         return NULL;
+    memset(slab->words, 0, sizeof slab->words);
+    adsm_granules_init_in(&slab->slots, slab->words, slots);
     memset(slab->bytes, 0, slots * sizeof *slab->bytes);
     slab->first = kind->first;
     slab->safe = kind->safe;
     slab->layout = kind->layout;
     return slab;
-}
-
-static void put_structure(struct adsm_slab *slab)
-{
-    adsm_granules_fini(&slab->slots);
-    adsm_pool_put(&pool, slab);
 }
 
 static int new_slab(const struct kind *kind, size_t bytes,
@@ -139,7 +132,7 @@ static int new_slab(const struct kind *kind, size_t bytes,
     int rc = adsm_object_create(kind->accel, bytes, kind->layout.block_bytes,
                                 kind->first, kind->safe, &slab->object);
     if (rc != ADSM_OK) {
-        put_structure(slab);
+        adsm_pool_put(&pool, slab);
         return rc;
     }
     slab->object->slab = slab;
@@ -245,7 +238,7 @@ static int destroy(struct adsm_slab *list)
     {
         rc = adsm_object_destroy(slab->object,
                                  atomic_load(&slab->object->generation));
-        put_structure(slab);
+        adsm_pool_put(&pool, slab);
     }
     return rc;
 }
