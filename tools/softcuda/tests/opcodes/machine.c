@@ -115,22 +115,7 @@ enum sc_exec_status machine_launch(const struct sc_module *module,
     return sc_kernel_launch(module, 0, &launch, fault);
 }
 
-enum sc_exec_status machine_run(const char *ptx, uint32_t ctas,
-                                uint32_t threads, const uint64_t *arguments,
-                                size_t count)
+void machine_unload(struct sc_module *module)
 {
-    char log[512] = "";
-    struct sc_module *module = NULL;
-    struct sc_exec_fault fault = {0};
-    enum sc_exec_status status = machine_load(&module, ptx, log, sizeof log);
-    if (status == SC_EXEC_UNSUPPORTED) {
-        printf("refused: %s\n", log);
-        return status;
-    }
-    ck_assert_msg(status == SC_EXEC_OK, "load: %d, %s\n%s", status, log, ptx);
-    status = machine_launch(module, ctas, threads, arguments, count, &fault);
-    ck_assert_msg(status == SC_EXEC_OK, "launch: %d, line %u: %s\n%s", status,
-                  fault.line, fault.text, ptx);
     sc_module_unload(module);
-    return status;
 }

@@ -1,5 +1,6 @@
 /*
- * A device address window inside the test process, and kernels run in it.
+ * A device address window inside the test process, and kernels run in it: by
+ * the interpreter (machine.c), or by a CUDA driver (machine_driver.c).
  *
  * Owns the window and its bump allocator, one per process; tests run in
  * processes of their own. No lock.
@@ -28,7 +29,7 @@ void *machine_alloc(size_t bytes);
 /** Forget every allocation. */
 void machine_forget(void);
 
-/** The address space modules are loaded with. */
+/** The address space modules are loaded with; of the interpreter only. */
 const struct sc_space *machine_space(void);
 
 /**
@@ -39,6 +40,9 @@ const struct sc_space *machine_space(void);
  */
 enum sc_exec_status machine_load(struct sc_module **module, const char *ptx,
                                  char *log, size_t log_bytes);
+
+/** Free a module. Thread: one */
+void machine_unload(struct sc_module *module);
 
 /** Launch kernel 0 with 64-bit arguments and one-dimensional sizes. */
 enum sc_exec_status machine_launch(const struct sc_module *module,

@@ -366,7 +366,7 @@ static void run_case(const struct op_case *c, const struct arrays *a,
         wrong += check_variant(c, a, v);
     tally->failed += wrong != 0;
     tally->passed += wrong == 0;
-    sc_module_unload(module);
+    machine_unload(module);
 }
 
 void runner_run(const struct op_table *table)
