@@ -3,7 +3,7 @@
  */
 #include "common/cuda.h"
 
-static void check(CUresult result, const char *call)
+void cuda_check(CUresult result, const char *call)
 {
     const char *name = "an unknown error";
     if (result == CUDA_SUCCESS)
@@ -11,8 +11,6 @@ static void check(CUresult result, const char *call)
     cuGetErrorName(result, &name);
     bench_die(BENCH_EXIT_DEVICE, "%s gave %s", call, name);
 }
-
-#define CHECK(call) check(call, #call)
 
 CUmodule cuda_load(void)
 {

@@ -13,6 +13,11 @@
 
 #include "common/bench.h"
 
+/** End the program unless `result` is CUDA_SUCCESS; use CHECK. */
+void cuda_check(CUresult result, const char *call);
+
+#define CHECK(call) cuda_check(call, #call)
+
 /** Open device 0 and load `bench_ptx` there. */
 CUmodule cuda_load(void);
 
