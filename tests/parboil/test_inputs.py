@@ -181,6 +181,7 @@ class BadInputs(unittest.TestCase):
         self.refused("cp", bad, "is truncated", form="adsm", preload=True)
         bad = good("mri_q")
         bad = bad[:HEADER] + b"\xff" * 4 + bad[HEADER + 4:]
+        self.refused("mri_q", bad, "it must be", form="managed")
         self.refused("mri_q", bad, "it must be", form="ported", preload=True)
         self.refused("mri_q", bad, "it must be", form="adsm", preload=True)
 

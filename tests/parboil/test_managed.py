@@ -12,7 +12,7 @@ import unittest
 PROGRAMS = os.environ["PARBOIL_PROGRAMS"]
 SOFTCUDA = os.environ["DEVICE_DIR"]
 PRELOADED = os.environ["PRELOADED"]  # adsm-run
-NAMES = ["cp", "sad", "vecadd"]
+NAMES = ["cp", "mri_fhd", "mri_q", "pns", "rpes", "sad", "tpacf", "vecadd"]
 FORMS = ["managed", "managed-hints"]
 
 
