@@ -142,11 +142,14 @@ END_TEST
 
 START_TEST(cuda_programs_do_not_know_this_project)
 {
-    struct text old = text_read("wave_explicit.c");
-    for (int i = 0; i < old.count; i++)
-        ck_assert_msg(!strstr(old.lines[i], "adsm"), "line %d: %s", i + 1,
-                      old.lines[i]);
-    text_free(&old);
+    static const char *const names[] = {"wave_explicit.c", "wave_managed.c"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        struct text text = text_read(names[k]);
+        for (int i = 0; i < text.count; i++)
+            ck_assert_msg(!strstr(text.lines[i], "adsm"), "%s, line %d: %s",
+                          names[k], i + 1, text.lines[i]);
+        text_free(&text);
+    }
 }
 END_TEST
 

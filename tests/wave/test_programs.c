@@ -160,6 +160,25 @@ START_TEST(adsm_program_matches_the_reference)
 }
 END_TEST
 
+static const char *const managed[] = {"wave_managed", "wave_managed-hints"};
+
+START_TEST(managed_program_bare_matches_the_reference)
+{
+    char prefix[512];
+    setup();
+    bare_prefix(prefix, sizeof prefix);
+    program_check(prefix, managed[_i]);
+    teardown();
+}
+END_TEST
+
+/* Memory that the runtime leaves alone. `_i` picks program and protocol. */
+START_TEST(managed_program_preloaded_matches_the_reference)
+{
+    preloaded_check(managed[_i % 2], _i / 2);
+}
+END_TEST
+
 START_TEST(full_disk_is_noticed)
 {
     char prefix[512];
@@ -247,6 +266,7 @@ int main(void)
     TCase *bare = tcase_create("bare");
     tcase_set_timeout(bare, 60);
     tcase_add_test(bare, explicit_program_bare_matches_the_reference);
+    tcase_add_loop_test(bare, managed_program_bare_matches_the_reference, 0, 2);
     tcase_add_test(bare, full_disk_is_noticed);
     tcase_add_test(bare, velocity_that_is_none_is_refused);
     tcase_add_test(bare, too_little_device_memory_gives_status_3);
@@ -259,6 +279,8 @@ int main(void)
         preloaded, ported_program_preloaded_matches_the_reference, 0, count);
     tcase_add_loop_test(preloaded, adsm_program_matches_the_reference, 0,
                         count);
+    tcase_add_loop_test(preloaded,
+                        managed_program_preloaded_matches_the_reference, 0, 6);
     tcase_add_loop_test(
         preloaded, errors_of_the_system_reach_the_ported_program, 0, count);
     suite_add_tcase(suite, preloaded);
