@@ -1,5 +1,6 @@
 /*
- * adsm-wave: the wave program in all its forms under every protocol.
+ * adsm-wave: the wave program in three forms under every protocol. Those on
+ * managed memory gain nothing from protocols: adsm-bench runs them.
  *
  * Owns the list of cases, the folder for what they write, and the table. Each
  * case is a process of its own; repetitions go round all cases, so that a slow

@@ -85,6 +85,38 @@ class Runs(unittest.TestCase):
         self.assertEqual(len({row["digest"] for row in rows}), 1)
         self.assertTrue(all(row["bytes_add_up"] for row in rows))
 
+    def test_managed_forms_run_when_they_are_asked_for(self):
+        rows = self.rows("--form", "explicit,managed,managed-hints",
+                         "vecadd", "mri-q", "stencil")
+        self.assertEqual([row["case"] for row in rows],
+                         3 * ["explicit/bare", "managed/bare",
+                              "managed-hints/bare"])
+        for row in rows:
+            self.assertTrue(row["same"] and row["bytes_add_up"], row)
+        # The stencil is verified elsewhere.
+        self.assertTrue(all(row["checks"] > 0 for row in rows[:6]))
+
+    def test_managed_forms_are_part_of_the_default_on_hardware_only(self):
+        words = "--quiet", "--json", "--no-verify", "vecadd"
+        soft = bench(*words)[1]
+        # Without a driver every case fails, and has a line nevertheless.
+        hardware = bench("--real", *words)[1]
+        self.assertNotIn("managed", soft)
+        self.assertEqual(
+            [json.loads(line)["case"] for line in hardware.splitlines()][:4],
+            ["explicit/bare", "naive/bare", "managed/bare",
+             "managed-hints/bare"])
+
+    def test_table_says_what_managed_memory_is_on_the_software_device(self):
+        note = "say nothing about hardware"
+        status, out, err = bench("--quiet", "--form", "managed", "cp", "sad")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out.count(note), 1)
+        self.assertIn(note, out.splitlines()[-1])
+        # What the driver moves is in no count.
+        self.assertEqual(out.splitlines()[2].split()[4:7], ["-", "-", "-"])
+        self.assertNotIn(note, bench("--quiet", "--form", "naive", "cp")[1])
+
     def test_table_has_a_head_and_a_line_for_each_case(self):
         status, out, err = bench("--quiet", "--form", "explicit,naive", "cp")
         self.assertEqual((status, err), (0, ""))

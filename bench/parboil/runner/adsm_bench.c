@@ -129,9 +129,9 @@ static void input_remove(const char *path)
         i++;
 }
 
-static void case_add(const struct plan_bench *bench, int form,
-                     const char *protocol, const char *block_size,
-                     const char *rolling_size)
+static void case_add(const struct plan_bench *bench,
+                     const struct plan_form *form, const char *protocol,
+                     const char *block_size, const char *rolling_size)
 {
     struct show_case *grown =
         realloc(cases, (size_t)(case_count + 1) * sizeof *cases);
@@ -151,7 +151,8 @@ static int times(const struct plan_list *list)
     return list->count ? list->count : 1;
 }
 
-static void cases_add_preloaded(const struct plan_bench *bench, int form)
+static void cases_add_preloaded(const struct plan_bench *bench,
+                                const struct plan_form *form)
 {
     for (int p = 0; p < plan.protocols.count; p++)
         for (int b = 0; b < times(&plan.block_sizes); b++)
@@ -170,14 +171,15 @@ static void cases_add_preloaded(const struct plan_bench *bench, int form)
 static void cases_make(const struct plan_bench *bench)
 {
     case_count = 0;
-    for (int form = 0; form < PLAN_FORMS; form++) {
-        if (!plan_has(&plan.forms, plan_forms[form]) ||
-            (bench->wave && form == PLAN_NAIVE))
+    for (int i = 0; i < plan_form_count; i++) {
+        const struct plan_form *form = &plan_forms[i];
+        if (!plan_has(&plan.forms, form->name) ||
+            (bench->wave && form->not_wave))
             continue;
-        if (form == PLAN_EXPLICIT || form == PLAN_NAIVE)
-            case_add(bench, form, NULL, NULL, NULL);
-        else
+        if (form->preloaded)
             cases_add_preloaded(bench, form);
+        else
+            case_add(bench, form, NULL, NULL, NULL);
     }
 }
 
@@ -213,7 +215,7 @@ static void command_make(struct child *child, const struct show_case *which,
 {
     char name[64];
     snprintf(name, sizeof name, "%s_%s", which->bench->program,
-             plan_forms[which->form]);
+             which->form->name);
     path_join(program, which->bench->wave ? places.wave : places.programs,
               name);
     if (which->protocol) {
@@ -335,6 +337,7 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     places_find();
     bool good = all_run();
+    show_notes(&plan);
     int interrupted = child_interrupted;
     scratch_remove();
     free(cases);

@@ -21,19 +21,29 @@ const struct plan_bench plan_benches[] = {
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 
-const char *const plan_forms[PLAN_FORMS] = {"explicit", "naive", "ported",
-                                            "adsm"};
+const struct plan_form plan_forms[] = {
+    {.name = "explicit"},
+    {.name = "naive", .not_wave = true},
+    {.name = "managed", .managed = true},
+    {.name = "managed-hints", .managed = true},
+    {.name = "ported", .preloaded = true},
+    {.name = "adsm", .preloaded = true},
+};
+const int plan_form_count = sizeof plan_forms / sizeof *plan_forms;
 
 static const char *const protocols[] = {"batch", "lazy", "rolling"};
 
 static const char usage[] =
     "usage: adsm-bench [options] [benchmark ...]\n"
     "Runs the benchmarks with copies by hand (explicit), with all copies\n"
-    "around every kernel (naive), with the copies deleted (ported) and on\n"
-    "adsm.h (adsm), and compares them. Values in a list are separated by\n"
-    "commas; the first case of a benchmark is the one others compare to.\n"
+    "around every kernel (naive), on managed memory (managed) and with hints\n"
+    "about it (managed-hints), with the copies deleted (ported) and on adsm.h\n"
+    "(adsm), and compares them. Values in a list are separated by commas; the\n"
+    "first case of a benchmark is the one others compare to.\n"
     "  --list             say which benchmarks there are\n"
-    "  --form list        explicit, naive, ported, adsm (default all)\n"
+    "  --form list        explicit, naive, managed, managed-hints, ported, "
+    "adsm\n"
+    "                     (default all; managed ones only with --real)\n"
     "  --protocol list    batch, lazy, rolling (default all)\n"
     "  --block-size list  of rolling, such as 4K,64K\n"
     "  --rolling-size list   of rolling, in blocks; 0 adapts\n"
@@ -91,6 +101,22 @@ static void list_read(struct plan_list *list, const char *option,
     list->count = 0;
     for (char *word; (word = strsep(&rest, ","));)
         list_add(list, option, word);
+}
+
+static void form_check(const char *word)
+{
+    for (int i = 0; i < plan_form_count; i++)
+        if (strcmp(plan_forms[i].name, word) == 0)
+            return;
+    die("there is no form", word);
+}
+
+/* All that tell something on the device. */
+static void forms_default(struct plan *plan)
+{
+    for (int i = 0; i < plan_form_count; i++)
+        if (!plan_forms[i].managed || plan->real_device)
+            list_add(&plan->forms, "--form", plan_forms[i].name);
 }
 
 static void words_check(const struct plan_list *list, const char *option,
@@ -174,7 +200,8 @@ static void plan_check(const struct plan *plan)
 {
     static const char *const sizes[] = {"small", "medium", "large"};
     const struct plan_list size = {1, {plan->size}};
-    words_check(&plan->forms, "there is no form", plan_forms, PLAN_FORMS);
+    for (int i = 0; i < plan->forms.count; i++)
+        form_check(plan->forms.words[i]);
     words_check(&plan->protocols, "there is no protocol", protocols, 3);
     words_check(&size, "there is no size", sizes, 3);
     for (int i = 0; i < plan->benches.count; i++)
@@ -200,6 +227,8 @@ void plan_read(struct plan *plan, int argc, char **argv)
         value_read(plan, argv[i], argv[i + 1]);
         i++;
     }
+    if (plan->forms.count == 0)
+        forms_default(plan);
     if (plan->protocols.count == 0)
         plan->protocols = (struct plan_list){3, {"batch", "lazy", "rolling"}};
     plan_check(plan);

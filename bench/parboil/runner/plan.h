@@ -18,22 +18,24 @@ struct plan_bench {
     const char *name;    /* as the user writes it and the file says */
     const char *program; /* beginning of its programs' names */
     const char *about;
-    bool wave; /* one of bench/wave: other options, no naive form, verified
-                  by tests of its own */
+    bool wave; /* one of bench/wave: other options, verified by tests of its
+                  own */
 };
 
 extern const struct plan_bench plan_benches[];
 extern const int plan_bench_count;
 
 /** Forms in the order they are shown; the first is what others compare to. */
-enum plan_form {
-    PLAN_EXPLICIT,
-    PLAN_NAIVE,
-    PLAN_PORTED,
-    PLAN_ADSM,
-    PLAN_FORMS
+struct plan_form {
+    const char *name; /* as the user writes it, and end of programs' names */
+    bool preloaded;   /* runs under every protocol and not bare */
+    bool managed;     /* the driver moves its pages: tells nothing where there
+                         is no hardware that does */
+    bool not_wave;    /* the stencil has none */
 };
-extern const char *const plan_forms[PLAN_FORMS];
+
+extern const struct plan_form plan_forms[];
+extern const int plan_form_count;
 
 /** Words of one option, "a,b,c". */
 struct plan_list {

@@ -19,7 +19,7 @@ struct summary {
 
 static void case_word(const struct show_case *which, char *word, size_t bytes)
 {
-    snprintf(word, bytes, "%s/%s%s%s%s%s", plan_forms[which->form],
+    snprintf(word, bytes, "%s/%s%s%s%s%s", which->form->name,
              which->protocol ? which->protocol : "bare",
              which->block_size ? "/" : "",
              which->block_size ? which->block_size : "",
@@ -173,8 +173,12 @@ static void row_print_table(const struct show_case *which,
         printf(" %6.2f", summary->median / base);
     else
         printf(" %6s", "-");
-    printf(" %9.2f %9.2f %8" PRIu64, mib(result->bytes_up + result->copied_up),
-           mib(result->bytes_down + result->copied_down), result->faults);
+    if (which->form->managed) /* the driver moves pages and does not count */
+        printf(" %9s %9s %8s", "-", "-", "-");
+    else
+        printf(" %9.2f %9.2f %8" PRIu64,
+               mib(result->bytes_up + result->copied_up),
+               mib(result->bytes_down + result->copied_down), result->faults);
     for (int i = 0; i < RESULT_PARTS; i++)
         printf(" %5.1f",
                result->seconds > 0 ? 100 * parts[i] / result->seconds : 0);
@@ -213,4 +217,17 @@ bool show_cases(const struct plan *plan, const struct show_case *cases,
     }
     fflush(stdout);
     return good;
+}
+
+void show_notes(const struct plan *plan)
+{
+    if (plan->json || plan->real_device)
+        return;
+    for (int i = 0; i < plan_form_count; i++)
+        if (plan_forms[i].managed &&
+            plan_has(&plan->forms, plan_forms[i].name)) {
+            puts("Managed memory of the software device is memory that host "
+                 "and device share: its times say nothing about hardware.");
+            return;
+        }
 }

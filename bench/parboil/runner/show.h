@@ -11,7 +11,7 @@
 
 struct show_case {
     const struct plan_bench *bench;
-    int form;                 /* enum plan_form */
+    const struct plan_form *form;
     const char *protocol;     /* NULL: not preloaded */
     const char *block_size;   /* NULL: the default */
     const char *rolling_size; /* NULL: the default */
@@ -29,5 +29,8 @@ void show_name(const struct show_case *which, char *name, size_t bytes);
  */
 bool show_cases(const struct plan *plan, const struct show_case *cases,
                 int count);
+
+/** What has to be known to read the tables that were printed. */
+void show_notes(const struct plan *plan);
 
 #endif
