@@ -76,9 +76,11 @@ static void scratch_remove(void)
                 why);
 }
 
-static const char *wave_edge(void)
+static const char *wave_size(void)
 {
-    return strcmp(plan.size, "medium") == 0 ? "128x128x128" : "256x256x256";
+    return strcmp(plan.size, "small") == 0    ? "72x48x72"
+           : strcmp(plan.size, "medium") == 0 ? "128x128x128"
+                                              : "256x256x256";
 }
 
 /* The command that makes the input file. */
@@ -90,7 +92,7 @@ static void maker_command(struct child *child, const struct plan_bench *bench,
     child_word(child, program);
     if (bench->wave) {
         child_word(child, "--size");
-        child_word(child, wave_edge());
+        child_word(child, wave_size());
     } else {
         child_word(child, bench->name);
         child_word(child, plan.size);
@@ -98,7 +100,8 @@ static void maker_command(struct child *child, const struct plan_bench *bench,
     child_word(child, path);
 }
 
-/* The input file of a benchmark; "" when the programs' own is meant. */
+/* The input file of a benchmark. Small ones are made as well, although the
+ * programs have them: those lie in the source folder, which need not be here. */
 static bool input_find(const struct plan_bench *bench, char *path)
 {
     char maker[PATH_MAX], why[240];
@@ -106,11 +109,9 @@ static bool input_find(const struct plan_bench *bench, char *path)
     *path = 0;
     if (plan.input)
         return snprintf(path, PATH_MAX, "%s", plan.input) < PATH_MAX;
-    if (strcmp(plan.size, "small") == 0)
-        return true;
     path_join(path, places.scratch, bench->program);
     maker_command(&child, bench, maker, path);
-    if (!plan.quiet)
+    if (!plan.quiet && strcmp(plan.size, "small") != 0)
         fprintf(stderr, "%s: making the %s input\n", bench->name, plan.size);
     if (child_run(&child, why, sizeof why))
         return true;
