@@ -1,0 +1,81 @@
+/*
+ * gpu-probe: what its files share. Each probe runs in a process of its own, so
+ * there is one driver, one question at a time, and no lock.
+ *
+ * Nothing of libadsm and no CUDA SDK: the folder compiles where it is copied to
+ * (cc -std=gnu11 -D_GNU_SOURCE *.c -ldl).
+ */
+#ifndef GPU_PROBE_H
+#define GPU_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE       ((size_t)4 << 10)
+#define MIB        ((size_t)1 << 20)
+#define SPAN       (2 * MIB)
+#define P(pointer) ((uintptr_t)(pointer))
+
+enum { POINTER_MEMORY_TYPE = 2, POINTER_IS_MANAGED = 8 };
+
+/* What cuMemCreate takes; a location is two ints, its type (1: device) and its
+ * number. */
+struct memory_prop {
+    int type, handle_types, location, device;
+    void *win32;
+    uint64_t flags;
+};
+
+/* Call the driver by the name of an export, with words: all that is called here
+ * takes integers and pointers, which the C conventions of x86-64 and aarch64
+ * pass alike, and an argument too much is not seen. */
+enum { MOST_WORDS = 11 };
+int driver_call(const char *symbol, const uint64_t *words);
+#define CU(symbol, ...)                                                        \
+    driver_call(symbol, (const uint64_t[MOST_WORDS]){__VA_ARGS__})
+
+/** The same; where it fails, that is the answer, and it is false. */
+#define DID(symbol, ...) did(CU(symbol, __VA_ARGS__), symbol)
+
+/** Ask whether a call works. */
+#define WORKS(question, expected, symbol, ...)                                 \
+    (ask(question, expected), DID(symbol, __VA_ARGS__) && answer_plain(true))
+
+/** The device in use, a stream of it, and the driver's handle of dlopen. */
+extern int device;
+extern uint64_t stream;
+extern void *driver;
+
+/** Load the driver and make its first device current. Return: NULL, or why
+ *  there is none. */
+const char *driver_open(void);
+
+/** What cuGetProcAddress gives; NULL: nothing, or the driver has none. */
+void *driver_procedure(const char *name, uint64_t flags);
+
+/** Let a kernel make 3 x + 7 of the first word of each page, and wait. */
+bool driver_kernel(uint64_t at, size_t bytes);
+
+/** Name of a result. */
+const char *driver_error(int result);
+
+/** Ask; what libadsm needs as the answer, NULL where it needs none. */
+void ask(const char *question, const char *expected);
+
+/** Answer what was asked last, with a detail for people. Return: true */
+bool answer(const char *text, const char *detail, ...)
+    __attribute__((format(printf, 2, 3)));
+#define answer_if(yes, ...) answer((yes) ? "yes" : "no", __VA_ARGS__)
+#define answer_plain(yes)   answer_if(yes, "%s", "")
+
+/** Answer if the result is an error. Return: whether it is none. */
+bool did(int result, const char *symbol);
+
+/** Time of a clock that does not jump. */
+double now_ms(void);
+
+void probe_driver(void);
+void probe_entries(void);
+
+#endif
