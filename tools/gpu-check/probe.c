@@ -26,8 +26,9 @@ static const struct probe {
     void (*run)(void);
 } probes[] = {
     /* The first tells whether there is a device at all. */
-    {"driver", probe_driver},
-    {"entries", probe_entries},
+    {"driver", probe_driver},   {"window", probe_window},
+    {"overlay", probe_overlay}, {"overlay-large", probe_overlay_large},
+    {"small", probe_small},     {"entries", probe_entries},
 };
 #define PROBES (sizeof probes / sizeof *probes)
 

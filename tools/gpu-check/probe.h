@@ -75,7 +75,28 @@ bool did(int result, const char *symbol);
 /** Time of a clock that does not jump. */
 double now_ms(void);
 
+/** Memory that is a file, mapped where the system likes; NULL: none, and that
+ *  is the answer. */
+void *file_memory(size_t bytes, int *fd);
+
+/** Device memory with pages of the CPU's own at the same addresses. */
+struct place {
+    uint64_t device;
+    uint32_t *host, *shadow; /* same file; host is at the device's address */
+    size_t bytes;
+    int fd;
+    bool was_mapped; /* by the driver, before the pages came */
+};
+
+/** An allocation of the driver's with pages over it; false: the answer says
+ *  why. */
+bool place_overlay(struct place *place, size_t bytes);
+
 void probe_driver(void);
 void probe_entries(void);
+void probe_window(void);
+void probe_overlay(void);
+void probe_overlay_large(void);
+void probe_small(void);
 
 #endif
