@@ -26,9 +26,18 @@ static const struct probe {
     void (*run)(void);
 } probes[] = {
     /* The first tells whether there is a device at all. */
-    {"driver", probe_driver},   {"window", probe_window},
-    {"overlay", probe_overlay}, {"overlay-large", probe_overlay_large},
-    {"small", probe_small},     {"entries", probe_entries},
+    {"driver", probe_driver},
+    {"window", probe_window},
+    {"overlay", probe_overlay},
+    {"overlay-large", probe_overlay_large},
+    {"small", probe_small},
+    {"register", probe_register},
+    {"host-pointer", probe_host_pointer},
+    {"pageable", probe_pageable},
+    {"pageable-overlay", probe_pageable_overlay},
+    {"entries", probe_entries},
+    {"managed", probe_managed},
+    {"timing", probe_timing},
 };
 #define PROBES (sizeof probes / sizeof *probes)
 

@@ -98,5 +98,11 @@ void probe_window(void);
 void probe_overlay(void);
 void probe_overlay_large(void);
 void probe_small(void);
+void probe_host_pointer(void);
+void probe_register(void);
+void probe_pageable(void);
+void probe_pageable_overlay(void);
+void probe_managed(void);
+void probe_timing(void);
 
 #endif
