@@ -57,6 +57,8 @@ TABLE = {
     # adsm-info shows what the layers below decided, and the list of hooks.
     'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
                         'interpose'],
+    # It runs where nothing else of this project is.
+    'tools/gpu-check': [],
     'tools/softcuda': [],
     **{f'tools/softcuda/{row}': [f'tools/softcuda/{name}' for name in below]
        for row, below in SOFTCUDA.items()},
