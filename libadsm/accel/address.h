@@ -29,7 +29,7 @@ struct adsm_span {
     struct adsm_daddr device; /* equals host except under translate       */
     size_t bytes;             /* rounded up to pages                      */
     uint64_t handle;          /* back end's own (VMM handle, base address) */
-    struct adsm_share *share; /* window: granule of the last, broken part */
+    struct adsm_share *share; /* window: where the last, broken part begins */
     enum adsm_strategy strategy;
 };
 

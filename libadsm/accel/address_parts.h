@@ -19,8 +19,7 @@
 /** What drivers map at once, and an address window is made of. */
 #define ADSM_GRANULE_BYTES ((size_t)2 << 20)
 
-_Static_assert(ADSM_GRANULE_BYTES ==
-                   (size_t)ADSM_SHARE_PAGES * ADSM_SHARE_PAGE_BYTES,
+_Static_assert(ADSM_GRANULE_BYTES == ADSM_SHARE_BYTES,
                "a shared granule has other pages");
 
 enum { ADSM_WINDOWS = 16 };
@@ -29,6 +28,7 @@ struct adsm_window {
     struct adsm_daddr at;
     size_t bytes;
     struct adsm_granules granules;
+    struct adsm_share **shared; /* by granule; NULL where it is not */
 };
 
 struct adsm_address {

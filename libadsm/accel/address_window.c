@@ -1,7 +1,7 @@
 /*
  * Strategy "window": reserve a big range of addresses, valid for host and
  * device, and map device memory into it span by span. What of a span is less
- * than the driver maps at once lies in a granule that others share.
+ * than the driver maps at once lies in granules that others share.
  *
  * The range is chosen by the driver; on the host it is a placeholder, which is
  * checked once for the whole range. When a window is full another is reserved.
@@ -10,6 +10,8 @@
 #include "accel/error.h"
 #include "base/option.h"
 #include "os/vm.h"
+
+#include <stdlib.h>
 
 #define LEAST_WINDOW_BYTES ((size_t)64 << 20)
 #define USUAL_WINDOW_BYTES ((size_t)64 << 30)
@@ -45,6 +47,21 @@ static int check(struct adsm_daddr at, size_t bytes)
                              "driver reserved addresses");
 }
 
+/* Which granules are in use, and which of them are shared. */
+static int make_maps(struct adsm_window *window)
+{
+    size_t granules = window->bytes / ADSM_GRANULE_BYTES;
+    int status = adsm_granules_init(&window->granules, granules);
+    if (status != ADSM_OK)
+        return status;
+    window->shared = calloc(granules, sizeof *window->shared);
+    if (window->shared)
+        return ADSM_OK;
+    adsm_granules_fini(&window->granules);
+    return adsm_accel_fail(ADSM_E_NOMEM,
+                           "no memory for the map of an address window", NULL);
+}
+
 /* Reserve a window, halving down to `least`; address->lock is held. */
 static int open_window(struct adsm_accel *accel, size_t bytes, size_t least)
 {
@@ -65,8 +82,7 @@ static int open_window(struct adsm_accel *accel, size_t bytes, size_t least)
     window->bytes = bytes;
     status = check(window->at, bytes);
     if (status == ADSM_OK)
-        status =
-            adsm_granules_init(&window->granules, bytes / ADSM_GRANULE_BYTES);
+        status = make_maps(window);
     if (status != ADSM_OK) {
         (void)accel->ops->range_free(accel, window->at, bytes);
         return status;
@@ -93,18 +109,28 @@ static bool take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
     return false;
 }
 
-static bool give(struct adsm_accel *accel, uint64_t at, size_t bytes)
+/* The window around an address, and the granule; NULL in none. */
+static struct adsm_window *find(struct adsm_accel *accel, uint64_t at,
+                                size_t *granule)
 {
     struct adsm_address *address = &accel->address;
     uint32_t n = atomic_load_explicit(&address->windows, memory_order_acquire);
+    *granule = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct adsm_window *window = &address->window[i];
+        *granule = (at - window->at.at) / ADSM_GRANULE_BYTES;
         if (at - window->at.at < window->bytes)
-            return adsm_granules_give(&window->granules,
-                                      (at - window->at.at) / ADSM_GRANULE_BYTES,
-                                      bytes / ADSM_GRANULE_BYTES);
+            return window;
     }
-    return false;
+    return NULL;
+}
+
+static bool give(struct adsm_accel *accel, uint64_t at, size_t bytes)
+{
+    size_t granule;
+    struct adsm_window *window = find(accel, at, &granule);
+    return window && adsm_granules_give(&window->granules, granule,
+                                        bytes / ADSM_GRANULE_BYTES);
 }
 
 /* Take addresses, opening a further window when none has room; address->lock
@@ -131,46 +157,69 @@ static int take_addresses(struct adsm_accel *accel, size_t bytes, uint64_t *at)
     return status;
 }
 
-/* Map the granule at `at`, whose first pages are taken; address->lock is
- * held. */
+/* Map the granule at `at`, in which a run of `bytes` ends; where it begins.
+ * address->lock is held. */
 static int map_share(struct adsm_accel *accel, uint64_t at, size_t bytes,
-                     struct adsm_share **share)
+                     struct adsm_share **share, uint64_t *begin)
 {
     struct adsm_daddr device = {at};
     uint64_t handle;
+    size_t i;
+    struct adsm_window *window = find(accel, at, &i);
     int status =
         accel->ops->range_map(accel, device, ADSM_GRANULE_BYTES, &handle);
     if (status != ADSM_OK)
         return status;
-    *share = adsm_share_create(&accel->address.shares, at, handle,
-                               bytes / ADSM_SHARE_PAGE_BYTES);
-    if (*share)
-        return ADSM_OK;
-    (void)accel->ops->range_unmap(accel, device, ADSM_GRANULE_BYTES, handle);
-    return adsm_accel_fail(ADSM_E_NOMEM, "no memory for the map of a granule",
-                           NULL);
+    struct adsm_share *before = i > 0 ? window->shared[i - 1] : NULL;
+    struct adsm_share *after =
+        i + 1 < window->granules.count ? window->shared[i + 1] : NULL;
+    *share = adsm_share_create(&accel->address.shares, at, handle, before,
+                               after, bytes / ADSM_SHARE_PAGE_BYTES, begin);
+    if (!*share) {
+        (void)accel->ops->range_unmap(accel, device, ADSM_GRANULE_BYTES,
+                                      handle);
+        return adsm_accel_fail(ADSM_E_NOMEM,
+                               "no memory for the map of a granule", NULL);
+    }
+    window->shared[i] = *share;
+    if (*begin < at)
+        *share = before;
+    return ADSM_OK;
 }
 
-/* Give pages of a shared granule back, and it with the last of them. Drivers
- * wait for kernels then, which is not done under the lock. */
-static int unmap_share(struct adsm_accel *accel, struct adsm_share *share,
-                       uint64_t at, size_t bytes)
+/* Unmap a granule that nobody shares any more. Drivers wait for kernels then,
+ * which is not done under the lock. */
+static int unmap_share(struct adsm_accel *accel, struct adsm_share *share)
 {
-    bool gave;
-    adsm_lock_acquire(&accel->address.lock);
-    bool last = adsm_share_give(&accel->address.shares, share, at,
-                                bytes / ADSM_SHARE_PAGE_BYTES, &gave);
-    adsm_lock_release(&accel->address.lock);
-    if (!gave)
-        return adsm_accel_fail(ADSM_E_INVALID, "a span was freed twice", NULL);
-    if (!last)
-        return adsm_accel_health(accel);
     int status = accel->ops->range_unmap(accel, (struct adsm_daddr){share->at},
                                          ADSM_GRANULE_BYTES, share->handle);
     /* Addresses that could not be unmapped are not handed out again. */
     if (status == ADSM_OK)
         give(accel, share->at, ADSM_GRANULE_BYTES);
     adsm_share_destroy(share);
+    return status;
+}
+
+/* Give pages of shared granules back, and those with the last of theirs. */
+static int free_pages(struct adsm_accel *accel, struct adsm_share *share,
+                      uint64_t at, size_t bytes)
+{
+    struct adsm_share *empty[2];
+    size_t granule;
+    adsm_lock_acquire(&accel->address.lock);
+    bool gave = adsm_share_give(&accel->address.shares, share, at,
+                                bytes / ADSM_SHARE_PAGE_BYTES, empty);
+    for (int i = 0; i < 2; i++)
+        if (empty[i])
+            find(accel, empty[i]->at, &granule)->shared[granule] = NULL;
+    adsm_lock_release(&accel->address.lock);
+    if (!gave)
+        return adsm_accel_fail(ADSM_E_INVALID, "a span was freed twice", NULL);
+    int status = adsm_accel_health(accel);
+    for (int i = 0; i < 2; i++) {
+        int unmapped = empty[i] ? unmap_share(accel, empty[i]) : ADSM_OK;
+        status = status == ADSM_OK ? unmapped : status;
+    }
     return status;
 }
 
@@ -183,18 +232,19 @@ static int alloc_pages(struct adsm_accel *accel, size_t bytes,
     if (status != ADSM_OK)
         return status;
     adsm_lock_acquire(&accel->address.lock);
-    span->share = adsm_share_take(&accel->address.shares,
-                                  bytes / ADSM_SHARE_PAGE_BYTES, &at);
+    span->share =
+        adsm_share_take(&accel->address.shares, bytes / ADSM_SHARE_PAGE_BYTES,
+                        &span->device.at);
     if (!span->share) {
         status = take_or_open(accel, ADSM_GRANULE_BYTES, &at);
         if (status == ADSM_OK) {
-            status = map_share(accel, at, bytes, &span->share);
+            status =
+                map_share(accel, at, bytes, &span->share, &span->device.at);
             if (status != ADSM_OK)
                 give(accel, at, ADSM_GRANULE_BYTES);
         }
     }
     adsm_lock_release(&accel->address.lock);
-    span->device.at = at;
     return status;
 }
 
@@ -203,13 +253,15 @@ static int alloc_granules(struct adsm_accel *accel, size_t bytes,
                           struct adsm_span *span)
 {
     size_t rest = bytes % ADSM_GRANULE_BYTES, whole = bytes - rest;
+    uint64_t at; /* of the rest; what lies before it is not shared */
     int status = take_addresses(accel, round_up(bytes), &span->device.at);
     if (status != ADSM_OK)
         return status;
     status = accel->ops->range_map(accel, span->device, whole, &span->handle);
     if (status == ADSM_OK && rest > 0) {
         adsm_lock_acquire(&accel->address.lock);
-        status = map_share(accel, span->device.at + whole, rest, &span->share);
+        status =
+            map_share(accel, span->device.at + whole, rest, &span->share, &at);
         adsm_lock_release(&accel->address.lock);
         if (status != ADSM_OK)
             (void)accel->ops->range_unmap(accel, span->device, whole,
@@ -239,7 +291,7 @@ static int span_free(struct adsm_accel *accel, struct adsm_span *span)
     size_t rest = span->bytes % ADSM_GRANULE_BYTES, whole = span->bytes - rest;
     int status = ADSM_OK;
     if (rest > 0)
-        status = unmap_share(accel, span->share, span->device.at + whole, rest);
+        status = free_pages(accel, span->share, span->device.at + whole, rest);
     if (whole == 0)
         return status;
     int unmapped =
@@ -293,6 +345,7 @@ void adsm_address_fini(struct adsm_accel *accel)
         struct adsm_window *window = &address->window[i];
         (void)accel->ops->range_free(accel, window->at, window->bytes);
         adsm_granules_fini(&window->granules);
+        free(window->shared);
     }
 }
 

@@ -33,9 +33,8 @@ void adsm_granules_fini(struct adsm_granules *granules)
     granules->count = 0;
 }
 
-/* First granule at or after `i` that is used (or free); count when none. */
-static size_t next_that_is(const struct adsm_granules *granules, size_t i,
-                           bool used)
+size_t adsm_granules_next(const struct adsm_granules *granules, size_t i,
+                          bool used)
 {
     uint64_t flip = used ? 0 : ~UINT64_C(0);
     while (i < granules->count) {
@@ -71,11 +70,11 @@ size_t adsm_granules_take(struct adsm_granules *granules, size_t count)
 {
     size_t found = SIZE_MAX;
     adsm_lock_acquire(&granules->lock);
-    size_t first = next_that_is(granules, granules->lowest, false);
+    size_t first = adsm_granules_next(granules, granules->lowest, false);
     granules->lowest = first;
     while (count > 0 && first < granules->count &&
            granules->count - first >= count) {
-        size_t end = next_that_is(granules, first, true);
+        size_t end = adsm_granules_next(granules, first, true);
         if (end - first >= count) {
             found = first;
             mark(granules, first, count, true);
@@ -84,7 +83,7 @@ size_t adsm_granules_take(struct adsm_granules *granules, size_t count)
                 granules->lowest = first + count;
             break;
         }
-        first = next_that_is(granules, end, false);
+        first = adsm_granules_next(granules, end, false);
     }
     adsm_lock_release(&granules->lock);
     return found;
@@ -94,25 +93,20 @@ size_t adsm_granules_used(struct adsm_granules *granules, size_t from,
                           size_t *count)
 {
     adsm_lock_acquire(&granules->lock);
-    size_t first = next_that_is(granules, from, true);
-    *count = next_that_is(granules, first, false) - first;
+    size_t first = adsm_granules_next(granules, from, true);
+    *count = adsm_granules_next(granules, first, false) - first;
     bool none = first == granules->count;
     adsm_lock_release(&granules->lock);
     return none ? SIZE_MAX : first;
 }
 
-size_t adsm_granules_longest(struct adsm_granules *granules)
+void adsm_granules_take_at(struct adsm_granules *granules, size_t first,
+                           size_t count)
 {
-    size_t longest = 0, end;
     adsm_lock_acquire(&granules->lock);
-    for (size_t i = granules->lowest; i < granules->count; i = end) {
-        size_t first = next_that_is(granules, i, false);
-        end = next_that_is(granules, first, true);
-        if (end - first > longest)
-            longest = end - first;
-    }
+    mark(granules, first, count, true);
+    granules->in_use += count;
     adsm_lock_release(&granules->lock);
-    return longest;
 }
 
 bool adsm_granules_give(struct adsm_granules *granules, size_t first,
@@ -121,7 +115,7 @@ bool adsm_granules_give(struct adsm_granules *granules, size_t first,
     if (first >= granules->count || count > granules->count - first)
         return false;
     adsm_lock_acquire(&granules->lock);
-    bool whole = next_that_is(granules, first, false) >= first + count;
+    bool whole = adsm_granules_next(granules, first, false) >= first + count;
     if (whole) {
         mark(granules, first, count, false);
         granules->in_use -= count;

@@ -61,8 +61,14 @@ size_t adsm_granules_take(struct adsm_granules *granules, size_t count);
 size_t adsm_granules_used(struct adsm_granules *granules, size_t from,
                           size_t *count);
 
-/** Length of the longest run of free granules. */
-size_t adsm_granules_longest(struct adsm_granules *granules);
+/** The next granule from `i` on that is used, or free; `count` when none is.
+ *  Thread: caller sees to it that nothing changes. Signal: fault path. */
+size_t adsm_granules_next(const struct adsm_granules *granules, size_t i,
+                          bool used);
+
+/** Take a certain run, which has to be free. Thread: any. Signal: fault path. */
+void adsm_granules_take_at(struct adsm_granules *granules, size_t first,
+                           size_t count);
 
 /**
  * Give a run back.

@@ -1,9 +1,11 @@
 /*
  * Granules of device memory that several spans share, page by page: best fit.
  *
- * Owns which pages of a granule are in use, and the lists of granules by their
- * longest free run. Does not map them. Lock: none of its own; the caller's
- * (address->lock). Invariant: adsm_shares_are_valid.
+ * Owns which pages of a granule are in use, which granules lie next to each
+ * other, and the lists of granules by the longest free run that begins in
+ * them. A run, and so a span, may go on in the next granule: three spans of
+ * 171 pages do not fit into one. Does not map them. Lock: none of its own; the
+ * caller's (address->lock). Invariant: adsm_shares_are_valid.
  */
 #ifndef ADSM_ACCEL_SHARE_H
 #define ADSM_ACCEL_SHARE_H
@@ -13,38 +15,49 @@
 enum {
     ADSM_SHARE_PAGE_BYTES = 4096,
     ADSM_SHARE_PAGES = (2 << 20) / ADSM_SHARE_PAGE_BYTES,
+    /* The longest run: all but a page of two granules. */
+    ADSM_SHARE_RUNS = 2 * (ADSM_SHARE_PAGES - 1),
 };
+
+#define ADSM_SHARE_BYTES ((uint64_t)ADSM_SHARE_PAGES * ADSM_SHARE_PAGE_BYTES)
 
 /** One granule. */
 struct adsm_share {
     uint64_t at;     /* device address */
     uint64_t handle; /* of its mapping */
-    size_t longest;  /* pages of the longest free run */
+    size_t longest;  /* pages of the longest free run that begins in it */
     struct adsm_granules pages;
     uint64_t words[ADSM_GRANULE_WORDS(ADSM_SHARE_PAGES)];
-    struct adsm_share *prev, *next; /* of those with as long a run */
+    struct adsm_share *before, *after; /* at its two ends, where spans cross */
+    struct adsm_share *prev, *next;    /* of those with as long a run */
 };
 
 /** Those with free pages, by the length of their longest run. */
 struct adsm_shares {
-    struct adsm_share *with[ADSM_SHARE_PAGES + 1];
+    struct adsm_share *with[ADSM_SHARE_RUNS + 1];
 };
 
 /**
- * A granule just mapped, of which the first pages are taken.
+ * A granule just mapped, for a span that had no room: the first of its pages,
+ * behind those that are free at the end of the granule before it.
  *
+ * @before @after  granules at its two ends, NULL where they are not shared
+ * @pages  of the span, 1 .. ADSM_SHARE_PAGES - 1
+ * @span   receives the span's device address
  * Return: the granule; NULL without memory for it
  * Thread: caller holds the lock
  * Signal: never
  */
 struct adsm_share *adsm_share_create(struct adsm_shares *shares, uint64_t at,
-                                     uint64_t handle, size_t pages);
+                                     uint64_t handle, struct adsm_share *before,
+                                     struct adsm_share *after, size_t pages,
+                                     uint64_t *span);
 
 /**
- * Take pages of the granule whose longest free run exceeds them least.
+ * Take pages from the granule whose longest free run exceeds them least.
  *
  * @pages  1 .. ADSM_SHARE_PAGES - 1; @at receives the device address
- * Return: the granule; NULL when none has room
+ * Return: the granule in which they begin; NULL when none has room
  * Thread: caller holds the lock
  * Signal: never
  */
@@ -52,16 +65,17 @@ struct adsm_share *adsm_share_take(struct adsm_shares *shares, size_t pages,
                                    uint64_t *at);
 
 /**
- * Give pages back. The granule of the last ones leaves the lists, nobody takes
- * pages of it any more, and the caller destroys it.
+ * Give pages back. A granule whose last ones they are leaves the lists and its
+ * neighbours, nobody takes pages of it any more, and the caller destroys it.
  *
- * @gave  set to false, with nothing changed, when they were not in use
- * Return: whether they were the last
+ * @share  where the pages begin; @empty  receives the granules that became
+ *         empty, NULL for the rest
+ * Return: false, with nothing changed, when they were not in use
  * Thread: caller holds the lock
  * Signal: never
  */
 bool adsm_share_give(struct adsm_shares *shares, struct adsm_share *share,
-                     uint64_t at, size_t pages, bool *gave);
+                     uint64_t at, size_t pages, struct adsm_share *empty[2]);
 
 /** Free a granule that has left the lists. */
 void adsm_share_destroy(struct adsm_share *share);
