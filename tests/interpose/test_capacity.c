@@ -61,6 +61,21 @@ static long count(size_t bytes, bool preloaded)
     return n;
 }
 
+static void fit_nine_tenths_as_often(const size_t *sizes, size_t n)
+{
+    printf("%10s %8s %9s %6s\n", "bytes", "bare", "preloaded", "ratio");
+    bool enough = true;
+    for (size_t i = 0; i < n; i++) {
+        long bare = count(sizes[i], false), preloaded = count(sizes[i], true);
+        double ratio = (double)preloaded / (double)bare;
+        printf("%10zu %8ld %9ld %6.3f\n", sizes[i], bare, preloaded, ratio);
+        ck_assert_int_gt(bare, 0);
+        enough = enough && ratio >= 0.9;
+    }
+    fflush(stdout);
+    ck_assert(enough);
+}
+
 START_TEST(every_size_fits_nine_tenths_as_often_as_bare)
 {
     static const size_t sizes[] = {
@@ -70,17 +85,19 @@ START_TEST(every_size_fits_nine_tenths_as_often_as_bare)
         80000,       100 * KIB, 200000,   256 * KIB, 300000,     512 * KIB,
         513 * KIB,   700 * KIB, 1 * MIB,  MIB + 1,   1536 * KIB, 2 * MIB,
         2 * MIB + 1, 3 * MIB,   5 * MIB,  16 * MIB,  33 * MIB,   64 * MIB};
-    printf("%10s %8s %9s %6s\n", "bytes", "bare", "preloaded", "ratio");
-    bool enough = true;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        long bare = count(sizes[i], false), preloaded = count(sizes[i], true);
-        double ratio = (double)preloaded / (double)bare;
-        printf("%10zu %8ld %9ld %6.3f\n", sizes[i], bare, preloaded, ratio);
-        ck_assert_int_gt(bare, 0);
-        enough = enough && ratio >= 0.9;
-    }
-    fflush(stdout);
-    ck_assert(enough);
+    fit_nine_tenths_as_often(sizes, sizeof sizes / sizeof *sizes);
+}
+END_TEST
+
+/* Of which the driver has one more in a granule than their pages leave room
+ * for: only where the pages are dealt out here. */
+START_TEST(sizes_just_below_a_part_of_a_granule_fit_as_often)
+{
+    static const size_t sizes[] = {229888, 299520, 348672,
+                                   418304, 696832, 698880};
+    const char *strategy = getenv("ADSM_ADDRESS");
+    if (strategy && strcmp(strategy, "window") == 0)
+        fit_nine_tenths_as_often(sizes, sizeof sizes / sizeof *sizes);
 }
 END_TEST
 
@@ -173,6 +190,7 @@ int main(int argc, char **argv)
 {
     const TTest *const cases[] = {
         every_size_fits_nine_tenths_as_often_as_bare,
+        sizes_just_below_a_part_of_a_granule_fit_as_often,
         sizes_that_come_and_go_never_fill_the_device,
         device_full_of_small_allocations_is_one_large_one_when_freed,
         half_freed_device_takes_other_sizes,
@@ -182,6 +200,6 @@ int main(int argc, char **argv)
         return printf("%ld\n", count_here(strtoul(argv[1], NULL, 0))) < 0;
     size_t n = sizeof cases / sizeof *cases;
     if (!getenv("LD_PRELOAD"))
-        return suite_run("interpose-capacity", cases, 1, 300);
-    return suite_run("interpose-capacity", cases + 1, n - 1, 120);
+        return suite_run("interpose-capacity", cases, 2, 300);
+    return suite_run("interpose-capacity", cases + 2, n - 2, 120);
 }
