@@ -87,8 +87,18 @@ static void parse_guard(struct sc_parser *parser, struct sc_inst *inst)
     inst->guard = guard.reg;
 }
 
-/* Forms of theirs that nobody reads are not worth parsing. */
-static void refuse_tensors(struct sc_parser *parser, const struct sc_inst *inst)
+static bool begins_with(const struct sc_parser *parser,
+                        const struct sc_token *name, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(parser->lex.end - name->text) > n &&
+           memcmp(name->text, word, n) == 0;
+}
+
+/* What hardware has units of its own for. Forms that nobody reads are not
+ * worth parsing. */
+static void refuse_units(struct sc_parser *parser, const struct sc_inst *inst,
+                         const struct sc_token *name)
 {
     switch (inst->opcode) {
     case SC_OP_wmma:
@@ -101,6 +111,13 @@ static void refuse_tensors(struct sc_parser *parser, const struct sc_inst *inst)
         sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, inst->line,
                      "there are no tensor cores for '%.*s'",
                      shown_length(parser, inst->text), inst->text);
+    case SC_OP_cp:
+        if (begins_with(parser, name, "cp.async.bulk") ||
+            begins_with(parser, name, "cp.reduce.async.bulk"))
+            sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, inst->line,
+                         "there is no bulk copy (TMA) for '%.*s'",
+                         shown_length(parser, inst->text), inst->text);
+        return;
     default:
         return;
     }
@@ -116,7 +133,7 @@ static void finish_inst(struct sc_parser *parser, struct sc_inst *inst,
                      "unknown opcode '%.*s'", shown_length(parser, name->text),
                      name->text);
     inst->opcode = (enum sc_opcode)opcode;
-    refuse_tensors(parser, inst);
+    refuse_units(parser, inst, name);
     parse_modifiers(parser, inst);
     parser->selects = name->text[0] == 'v' && opcode != SC_OP_vote;
     if (opcode == SC_OP_call)

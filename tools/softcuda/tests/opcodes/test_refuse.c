@@ -135,7 +135,16 @@ static const struct refusal beyond[] = {
     {"sust.p.1d.b32.trap [%l0,{%s0}],{%s1};", "sust"},
     {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%s0},[%s1];",
      "no tensor cores for 'ldmatrix"},
-    {"cp.async.bulk.commit_group;", "cp.async.bulk"},
+    {"cp.async.bulk.commit_group;", "no bulk copy (TMA) for 'cp.async.bulk"},
+    {"@%q0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+     "[%s0],[%l0],16,[%s1];",
+     "no bulk copy (TMA) for '@%q0 cp.async.bulk.shared"},
+    {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::"
+     "complete_tx::bytes [%s0],[%l0,{%s1,%s2}],[%s3];",
+     "no bulk copy (TMA) for 'cp.async.bulk.tensor"},
+    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
+     "[%l0],[%s0],16;",
+     "no bulk copy (TMA) for 'cp.reduce.async.bulk"},
     {"alloca.u32 %s0,%s1,8;", "alloca"},
     {"cp.async.mbarrier.shared.b64 [%s0];", "cp.async.mbarrier"},
     {"mbarrier.shared.b64 [%s0];", "mbarrier"},
