@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { STREAMS = 3, WORDS = 90007, SIDE = 70001, ROUNDS = 12, GRAPHS = 5 };
+enum { STREAMS = 5, WORDS = 90007, SIDE = 70001, ROUNDS = 12, GRAPHS = 5 };
 
 static bool touch;
 static CUfunction step;
@@ -166,44 +166,80 @@ static void change(struct line *line, uint32_t value)
     }
 }
 
+/* The form of CUDA 12.2, without data of the edges. */
+CUresult add_node(CUgraphNode *, CUgraph, const CUgraphNode *, size_t,
+                  CUgraphNodeParams *) __asm__("cuGraphAddNode");
+
+static CUgraphNode last_node(CUgraph graph)
+{
+    CUgraphNode nodes[64];
+    size_t count = 64;
+    CHECK(cuGraphGetNodes(graph, nodes, &count));
+    for (size_t i = 0; i < count; i++) {
+        size_t after = 0;
+        CHECK(cuGraphNodeGetDependentNodes(nodes[i], NULL, NULL, &after));
+        if (after == 0)
+            return nodes[i];
+    }
+    return NULL;
+}
+
+/* A node behind the last one, each line's by another call. In the end each
+ * calls write_some. */
+static CUgraphNode add_last(struct line *line, CUgraph graph, int how)
+{
+    CUgraphNode node = NULL, kernel = last_node(graph);
+    CUDA_HOST_NODE_PARAMS some = {write_some, line}, all = {read_all, line};
+    CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_HOST,
+                             .host = {write_some, line}};
+    CUDA_HOST_NODE_PARAMS told;
+    if (how == 1)
+        CHECK(add_node(&node, graph, &kernel, 1, &any));
+    else if (how == 2)
+        CHECK(cuGraphAddNode(&node, graph, &kernel, NULL, 1, &any));
+    else
+        CHECK(cuGraphAddHostNode(&node, graph, &kernel, 1,
+                                 how == 0 ? &some : &all));
+    if (how == 3)
+        CHECK(cuGraphNodeSetParams(node, &any));
+    CHECK(cuGraphHostNodeGetParams(node, &told));
+    if (told.fn != (how == 4 ? read_all : write_some) ||
+        told.userData != line || any.host.fn != write_some)
+        printf("another function than was given\n");
+    return node;
+}
+
+static CUgraphExec make_ready(struct line *line, CUgraph graph)
+{
+    CUgraphExec ready;
+    int how = (int)(line - lines);
+    CUgraphNode node = touch ? add_last(line, graph, how) : NULL;
+    CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_HOST,
+                             .host = {write_some, line}};
+    CHECK(cuGraphInstantiate(&ready, graph, 0));
+    if (touch && how == 4)
+        CHECK(cuGraphExecNodeSetParams(ready, node, &any));
+    return ready;
+}
+
 /* The same work recorded once, and a node added by hand behind it. */
 static CUgraphExec record(struct line *line)
 {
     CUgraph graph;
-    CUgraphNode nodes[64], last, kernel;
-    CUgraphExec ready;
-    size_t count = 64;
-    CUDA_HOST_NODE_PARAMS how = {write_some, line}, told;
     CHECK(cuStreamBeginCapture(line->stream,
                                CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     launch(line->words, WORDS, line->stream, 2);
     fetch(line, line->stream);
     CHECK(cuLaunchHostFunc(line->stream, write_all, line));
-    if (touch) {
-        launch(line->words, WORDS, line->stream, 3);
-        CHECK(cuStreamEndCapture(line->stream, &graph));
-        CHECK(cuGraphGetNodes(graph, nodes, &count));
-        kernel = nodes[count - 1];
-        for (size_t i = 0; i < count; i++) {
-            size_t after = 0;
-            CHECK(cuGraphNodeGetDependentNodes(nodes[i], NULL, NULL, &after));
-            if (after == 0)
-                kernel = nodes[i];
-        }
-        CHECK(cuGraphAddHostNode(&last, graph, &kernel, 1, &how));
-        CHECK(cuGraphHostNodeGetParams(last, &told));
-        if (told.fn != write_some || told.userData != line)
-            printf("another function than was given\n");
-    } else {
-        give(line, line->stream);
-        launch(line->words, WORDS, line->stream, 3);
+    give(line, line->stream);
+    launch(line->words, WORDS, line->stream, 3);
+    if (!touch) {
         fetch(line, line->stream);
         CHECK(cuLaunchHostFunc(line->stream, write_some, line));
         give(line, line->stream);
-        CHECK(cuStreamEndCapture(line->stream, &graph));
     }
-    CHECK(cuGraphInstantiate(&ready, graph, 0));
-    return ready;
+    CHECK(cuStreamEndCapture(line->stream, &graph));
+    return make_ready(line, graph);
 }
 
 static void start(struct line *line, int i)
