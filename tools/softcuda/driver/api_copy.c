@@ -6,6 +6,7 @@
 #include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
+#include "driver/handle.h"
 #include "driver/memory.h"
 #include "driver/output.h"
 #include "driver/stream.h"
@@ -163,16 +164,31 @@ SC_API cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
                   true);
 }
 
-/* The contexts only name devices, which the addresses do already. */
+/* A copy between contexts that is not in a stream follows all their work. The
+ * current one's is ahead of it in any case. */
+static CUresult await_peers(CUcontext dst, CUcontext src)
+{
+    CUcontext both[] = {dst, src};
+    SC_TRY(sc_enter());
+    for (int i = 0; i < 2; i++) {
+        if (!both[i] || both[i] == sc_context_current())
+            continue;
+        if (!sc_handle_is(both[i], SC_HANDLE_CONTEXT))
+            return CUDA_ERROR_INVALID_CONTEXT;
+        SC_TRY(sc_context_wait(both[i]));
+    }
+    return CUDA_SUCCESS;
+}
+
 SC_API cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext,
                     CUdeviceptr srcDevice, CUcontext srcContext,
                     size_t ByteCount)
 {
-    (void)dstContext;
-    (void)srcContext;
+    SC_TRY(await_peers(dstContext, srcContext));
     return linear(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount, NULL, false);
 }
 
+/* The contexts only name devices, which the addresses do already. */
 SC_API cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
                          CUdeviceptr srcDevice, CUcontext srcContext,
                          size_t ByteCount, CUstream hStream)
@@ -324,6 +340,8 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream,
 
 SC_API cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
 {
+    if (pCopy)
+        SC_TRY(await_peers(pCopy->dstContext, pCopy->srcContext));
     return copy_3d_peer(pCopy, NULL, false);
 }
 

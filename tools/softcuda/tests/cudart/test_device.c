@@ -3,6 +3,7 @@
  * peers, limits.
  */
 #include <pthread.h>
+#include <time.h>
 
 #include "tests/cudart/cudart_test.h"
 
@@ -154,6 +155,38 @@ START_TEST(a_reset_device_starts_afresh)
 }
 END_TEST
 
+static void sleep_a_while(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+}
+
+START_TEST(copy_between_peers_waits_for_the_work_of_both)
+{
+    struct cudaMemcpy3DPeerParms shape = {.srcDevice = 1, .dstDevice = 0};
+    uint32_t *a, *b, *c, host = 0;
+    devices("2");
+    OK(cudaMalloc((void **)&a, 4));
+    OK(cudaMalloc((void **)&c, 4));
+    OK(cudaLaunchHostFunc(NULL, sleep_a_while, NULL));
+    OK(cudaMemsetAsync(a, 5, 4, NULL));
+    OK(cudaSetDevice(1));
+    OK(cudaMalloc((void **)&b, 4));
+    OK(cudaMemcpyPeer(b, 1, a, 0, 4));
+    OK(cudaMemcpy(&host, b, 4, cudaMemcpyDefault));
+    ck_assert_uint_eq(host, 0x05050505);
+    OK(cudaLaunchHostFunc(NULL, sleep_a_while, NULL));
+    OK(cudaMemsetAsync(b, 6, 4, NULL));
+    OK(cudaSetDevice(0));
+    shape.srcPtr = (struct cudaPitchedPtr){b, 4, 4, 1};
+    shape.dstPtr = (struct cudaPitchedPtr){c, 4, 4, 1};
+    shape.extent = (struct cudaExtent){4, 1, 1};
+    OK(cudaMemcpy3DPeer(&shape));
+    OK(cudaMemcpy(&host, c, 4, cudaMemcpyDefault));
+    ck_assert_uint_eq(host, 0x06060606);
+}
+END_TEST
+
 START_TEST(peers_copy_and_read_each_other)
 {
     enum { N = 1000 };
@@ -236,6 +269,7 @@ SUITE_MAIN("cudart_device", 60, every_device_is_counted_and_chosen,
            the_device_is_the_threads_own, properties_and_attributes_agree,
            a_device_that_is_none_changes_nothing,
            a_bus_address_names_its_device, a_reset_device_starts_afresh,
+           copy_between_peers_waits_for_the_work_of_both,
            peers_copy_and_read_each_other, limits_and_flags_are_kept,
            versions_are_those_of_the_interface,
            entry_points_of_the_driver_are_found)
