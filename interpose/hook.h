@@ -14,6 +14,11 @@
 #ifndef INTERPOSE_HOOK_H
 #define INTERPOSE_HOOK_H
 
+/* glibc's header gives System V's function, __xpg_sigpause, the name of BSD's. */
+#define sigpause sigpause_of_system_v
+#include <signal.h>
+#undef sigpause
+
 #include "base/cancel.h"
 #include "interpose/cuda_types.h"
 #include "interpose/hooks_list.h"

@@ -184,6 +184,12 @@ int __sigpause(int number_or_bits, int is_number)
     return sigsuspend(&set);
 }
 
+/* That of BSD. */
+int sigpause(int bits)
+{
+    return __sigpause(bits, 0);
+}
+
 int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others,
             const struct timespec *time, const sigset_t *set)
 {

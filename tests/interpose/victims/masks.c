@@ -25,6 +25,8 @@
 sighandler_t bsd_signal(int, sighandler_t);
 int __sigaction(int, const struct sigaction *, struct sigaction *);
 int sigblock(int), sigsetmask(int);
+/* What <signal.h> calls sigpause is System V's. */
+int bsd_sigpause(int) __asm__("sigpause");
 
 extern char **environ;
 
@@ -128,10 +130,11 @@ static void waits(void)
     install(SIGUSR1, on_signal, &none, 0);
     sigfillset(&but);
     sigdelset(&but, SIGUSR1);
-    static const char *const names[] = {"sigsuspend", "pselect",
-                                        "ppoll",      "epoll_pwait",
-                                        "sigpause",   "epoll_pwait2"};
-    for (int i = 0; i < 12; i++) {
+    static const char *const names[] = {
+        "sigsuspend", "pselect",      "ppoll",       "epoll_pwait",
+        "sigpause",   "epoll_pwait2", "bsd_sigpause"};
+    for (int i = 0; i < 14; i++) {
+        int bits = i % 2 ? 0 : ~(1 << (SIGUSR1 - 1));
         const sigset_t *mask = i % 2 ? &none : &but;
         begin(names[i / 2]);
         sigprocmask(SIG_BLOCK, i % 2 ? &all : &but, NULL);
@@ -142,6 +145,7 @@ static void waits(void)
                      : i / 2 == 2 ? ppoll(NULL, 0, &time, mask)
                      : i / 2 == 3 ? epoll_pwait(poll, &event, 1, 5000, mask)
                      : i / 2 == 4 ? sigpause(SIGUSR1)
+                     : i / 2 == 6 ? bsd_sigpause(bits)
                                   : epoll_pwait2(poll, &event, 1, &time, mask);
         printf("gave %d %d\n", result, errno == EINTR);
         look("after it");
