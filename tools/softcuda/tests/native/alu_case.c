@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../opcodes/text.h"
+#include "compiled.h"
 #include "ptx/parse.h"
 
 static const char source_names[OP_SOURCES] = {'a', 'b', 'c', 'e'};
@@ -264,9 +264,11 @@ static const char apart[] =
     "#undef SC_IN\n"
     "#define SC_IN static __attribute__((noinline, unused))\n";
 
-static void write_text(struct alu_object *object, const char *path)
+static char *whole_text(const struct alu_object *object)
 {
-    FILE *f = fopen(path, "w");
+    char *text;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
     ck_assert_ptr_nonnull(f);
     fprintf(f, "#include <stdint.h>\n#include <stddef.h>\n%s%s%s%s%.*s",
             sc_alu_prelude(object->set.isa), object->apart ? apart : "",
@@ -276,44 +278,37 @@ static void write_text(struct alu_object *object, const char *path)
         fprintf(f, "case_%zu,", i);
     fprintf(f, "};\n");
     ck_assert_int_eq(fclose(f), 0);
+    return text;
 }
 
-static void compile(const struct alu_object *object, const char *from,
-                    const char *to)
+static void put_command(const struct alu_object *object, char *command,
+                        size_t bytes)
 {
     const char *cc = getenv("ALU_CC"), *level = getenv("ALU_LEVEL");
-    char command[1024];
-    int n =
-        snprintf(command, sizeof command, "%s %s -shared -fPIC", cc ? cc : "cc",
-                 level           ? level
-                 : object->apart ? "-O0"
-                                 : "-Og");
+    int n = snprintf(command, bytes, "%s %s -shared -fPIC", cc ? cc : "cc",
+                     level           ? level
+                     : object->apart ? "-O0"
+                                     : "-Og");
     for (const char *const *o = sc_alu_options(object->set.isa); *o; o++)
-        n += snprintf(command + n, sizeof command - (size_t)n, " %s", *o);
-    snprintf(command + n, sizeof command - (size_t)n, " -o %s %s -lm", to,
-             from);
-    ck_assert_msg(system(command) == 0, "failed: %s", command);
+        n += snprintf(command + n, bytes - (size_t)n, " %s", *o);
 }
 
 void *alu_object_finish(struct alu_object *object, alu_function ***functions)
 {
-    char source[64], library[80];
+    char command[1024], name[64];
     ck_assert_int_eq(fclose(object->out), 0);
     ck_assert(!object->set.failed);
-    snprintf(source, sizeof source, "alu-%d-%zu-%d.c", (int)getpid(),
-             object->count, object->apart);
-    snprintf(library, sizeof library, "./%s.so", source);
-    write_text(object, source);
-    compile(object, source, library);
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    ck_assert_msg(handle != NULL, "%s", dlerror());
+    put_command(object, command, sizeof command);
+    snprintf(name, sizeof name, "alu-%d-%d", (int)object->set.isa,
+             object->apart);
+    char *text = whole_text(object);
+    void *handle =
+        compiled_load(command, text, name, getenv("ALU_KEEP") != NULL);
     void *const *symbols = dlsym(handle, "cases");
     *functions = malloc((object->count + 1) * sizeof **functions);
     ck_assert(symbols && *functions);
     memcpy(*functions, symbols, object->count * sizeof **functions);
-    if (!getenv("ALU_KEEP"))
-        unlink(source);
-    unlink(library);
+    free(text);
     free(object->body);
     sc_alu_end(&object->set);
     return handle;

@@ -6,16 +6,13 @@
 #include <check.h>
 #include <ctype.h>
 #include <dlfcn.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "compiled.h"
 #include "native/alu.h"
-
-extern char **environ;
 
 enum { NAMES = 1024, NAME = 80 };
 
@@ -156,56 +153,28 @@ void native_batch_add(struct native_batch *batch, unsigned number,
     put_renamed(batch->out[isa], &names, text + head, number);
 }
 
-static pid_t compile(const char *source, const char *object, unsigned isa)
+static void put_command(char *command, size_t bytes, unsigned isa)
 {
     const char *cc = getenv("NATIVE_CC"), *more = getenv("NATIVE_FLAGS");
-    char command[1024];
-    int n = snprintf(command, sizeof command, "exec %s -O1 -shared -fPIC %s",
-                     cc ? cc : "cc", more ? more : "");
+    int n = snprintf(command, bytes, "%s -O1 -shared -fPIC %s", cc ? cc : "cc",
+                     more ? more : "");
     for (const char *const *o = sc_alu_options((enum sc_native_isa)isa); *o;
          o++)
-        n += snprintf(command + n, sizeof command - (size_t)n, " %s", *o);
-    snprintf(command + n, sizeof command - (size_t)n, " -o %s %s -lm", object,
-             source);
-    const char *const words[] = {"sh", "-c", command, NULL};
-    pid_t child;
-    ck_assert_int_eq(posix_spawn(&child, "/bin/sh", NULL, NULL,
-                                 (char *const *)(uintptr_t)words, environ),
-                     0);
-    return child;
+        n += snprintf(command + n, bytes - (size_t)n, " %s", *o);
 }
 
 void native_batch_finish(struct native_batch *batch)
 {
-    char source[BATCH_ISAS][64], object[BATCH_ISAS][72];
-    pid_t child[BATCH_ISAS];
     static unsigned turn;
     for (unsigned isa = 0; isa < BATCH_ISAS; isa++) {
+        char command[1024], name[64];
         if (!batch->out[isa])
             continue;
         ck_assert_int_eq(fclose(batch->out[isa]), 0);
-        snprintf(source[isa], sizeof source[isa], "./batch-%d-%u.c",
-                 (int)getpid(), turn);
-        snprintf(object[isa], sizeof object[isa], "./batch-%d-%u.so",
-                 (int)getpid(), turn);
-        turn++;
-        FILE *f = fopen(source[isa], "w");
-        ck_assert_ptr_nonnull(f);
-        fwrite(batch->text[isa], 1, batch->bytes[isa], f);
-        ck_assert_int_eq(fclose(f), 0);
-        child[isa] = compile(source[isa], object[isa], isa);
-    }
-    for (unsigned isa = 0; isa < BATCH_ISAS; isa++) {
-        int status;
-        if (!batch->out[isa])
-            continue;
-        ck_assert_int_eq(waitpid(child[isa], &status, 0), child[isa]);
-        ck_assert_msg(status == 0, "%s does not compile", source[isa]);
-        batch->handles[isa] = dlopen(object[isa], RTLD_NOW | RTLD_LOCAL);
-        ck_assert_msg(batch->handles[isa] != NULL, "%s", dlerror());
-        unlink(object[isa]);
-        if (!getenv("NATIVE_KEEP"))
-            unlink(source[isa]);
+        put_command(command, sizeof command, isa);
+        snprintf(name, sizeof name, "batch-%d-%u", (int)getpid(), turn++);
+        batch->handles[isa] = compiled_load(command, batch->text[isa], name,
+                                            getenv("NATIVE_KEEP") != NULL);
         free(batch->text[isa]);
     }
 }
