@@ -8,8 +8,8 @@
 #
 # Steps: packages; build with warnings as errors and all tests (those of suite
 # tsan bring ThreadSanitizer along); the suites that do not preload under
-# AddressSanitizer and UndefinedBehaviorSanitizer; suite tsan of a build with
-# ThreadSanitizer, where it has one; a clang build; an aarch64 compile; format.
+# AddressSanitizer and UndefinedBehaviorSanitizer; a clang build; an aarch64
+# compile; format.
 # Everything is written below build-check/, logs in build-check/logs/.
 set -u
 export LC_ALL=C
@@ -33,15 +33,6 @@ for word in "$@"; do
     *) suites="$suites $word" ;;
     esac
 done
-
-# wants SUITE: this run includes the suite.
-wants()
-{
-    case " $suites " in
-    "  " | *" $1 "*) return 0 ;;
-    esac
-    return 1
-}
 
 steps_begin build-check
 packages_install build check || exit 1
@@ -74,11 +65,6 @@ if [ "$quick" = no ] && [ -n "$selection" ]; then
         # shellcheck disable=SC2086 # one word per suite is meant
         steps_test asan $selection
     fi
-fi
-if [ "$quick" = no ] && wants tsan &&
-    steps_configure tsan -Db_sanitize=thread -Db_lundef=false &&
-    steps_has_suite tsan tsan && steps_build tsan; then
-    steps_test tsan tsan
 fi
 if [ "$quick" = no ] && [ -z "$suites" ]; then
     steps_clang

@@ -78,16 +78,6 @@ steps_build()
     fi
 }
 
-# steps_has_suite NAME SUITE: the configured build has tests of this suite.
-steps_has_suite()
-{
-    meson introspect --tests "$steps_dir/$1" | python3 -c '
-import json, sys
-suites = [suite.split(":")[-1] for test in json.load(sys.stdin)
-          for suite in test["suite"]]
-sys.exit(sys.argv[1] not in suites)' "$2"
-}
-
 # steps_test NAME [--no-suite SUITE | SUITE...]: run tests of that build.
 steps_test()
 {
@@ -127,7 +117,6 @@ steps_patience()
 {
     case $1 in
     asan) echo --timeout-multiplier=3 ;;
-    tsan) echo --timeout-multiplier=6 ;;
     *) echo --timeout-multiplier=1 ;;
     esac
 }
