@@ -61,7 +61,8 @@ for suite in ${suites:-$plain}; do
     esac
 done
 if [ "$quick" = no ] && [ -n "$selection" ]; then
-    if steps_build asan -Db_sanitize=address,undefined -Db_lundef=false; then
+    if steps_build asan -Db_sanitize=address,undefined -Db_lundef=false \
+        -Dnvcc=disabled; then
         # shellcheck disable=SC2086 # one word per suite is meant
         steps_test asan $selection
     fi
