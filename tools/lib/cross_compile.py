@@ -6,8 +6,9 @@ cross_compile.py COMPILER BUILD-DIR OUT-DIR
 Follows BUILD-DIR/compile_commands.json with the compiler exchanged. Headers of
 libraries that the target's C library does not bring (libsigsegv, uthash) are
 copied alone into OUT-DIR, so that the host's own C library headers cannot be
-found by mistake. Tests and benches need more such libraries and are left out,
-and so is what a build generates for its own machine only.
+found by mistake. Tests and benches of libadsm need more such libraries and are
+left out, and so is what a build generates for its own machine only. What
+several targets compile with the same macros is compiled once.
 """
 import concurrent.futures
 import json
@@ -49,20 +50,28 @@ def arguments(entry, compiler, headers, output):
             continue
         else:
             kept.append(word)
-    return [compiler, *kept, '-fdiagnostics-color=never', '-isystem',
+    # What depends on the machine shows without optimising.
+    return [compiler, *kept, '-O0', '-fdiagnostics-color=never', '-isystem',
             str(headers), '-c', '-o', str(output)]
 
 
 def chosen(build):
     """(name, entry) of every source the target has."""
     root = pathlib.Path.cwd()
+    seen = set()
     for entry in json.loads((build / 'compile_commands.json').read_text()):
         source = (pathlib.Path(entry['directory']) / entry['file']).resolve()
         if not source.is_relative_to(root):
             continue
         name = str(source.relative_to(root))
-        if name.startswith(ROOMS) and name.endswith('.c') and \
-                HOST_ONLY not in entry['command']:
+        if not name.startswith(ROOMS) or not name.endswith('.c') or \
+                HOST_ONLY in entry['command']:
+            continue
+        macros = [word for word in shlex.split(entry['command'])
+                  if word.startswith(('-D', '-U'))]
+        form = (name, *macros)
+        if form not in seen:
+            seen.add(form)
             yield name, entry
 
 
