@@ -36,7 +36,7 @@ done
 
 steps_begin build-check
 packages_install build check || exit 1
-packages_install cross || echo "packages: going on without the above"
+packages_install cross faster || echo "packages: going on without the above"
 
 if steps_build main -Dwarning_level=2; then
     if [ -n "$suites" ]; then

@@ -15,6 +15,8 @@ steps_begin()
     mkdir -p "$steps_dir/logs" "$steps_dir/native-cache"
     # What the generator of native code writes is the same in every build.
     export NATIVE_TEST_CACHE="$PWD/$steps_dir/native-cache"
+    # So is, with ccache, what is never sanitised.
+    export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
     # ASan and TSan must leave SIGSEGV to the library under test.
     export ASAN_OPTIONS="allow_user_segv_handler=1:handle_segv=0:\
 handle_sigbus=0:detect_stack_use_after_return=0:strict_string_checks=1"
