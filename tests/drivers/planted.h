@@ -1,0 +1,42 @@
+/*
+ * A libcuda.so.1 that stands before another one and passes every call on,
+ * except for what the environment variable PLANTED asks it to do otherwise:
+ * words, separated by commas.
+ *
+ *   register     cuMemHostRegister refuses all memory
+ *   range        reserved addresses are taken on the host
+ *   memory       so are those of allocations
+ *   lookup       there is no cuGetProcAddress
+ *   copies       memory mapped from a file that is not registered is refused
+ *   granule=N    memory is mapped in pieces of N bytes
+ *   vmm          there is cuMemMap and its like, but no device supports them
+ *   old=V        a driver of CUDA version V: what is newer is missing
+ *
+ * PLANTED_DRIVER names the file behind it; not set, it is the software
+ * device's. planted.c finds the functions, behaviour.c changes them.
+ */
+#ifndef TESTS_DRIVERS_PLANTED_H
+#define TESTS_DRIVERS_PLANTED_H
+
+#include <stdbool.h>
+
+typedef void planted_function(void);
+
+/** A word of PLANTED, and the number behind its '='; 0 without one. */
+bool planted_has(const char *word, unsigned long long *number);
+
+/** The function behind this driver's export `name`. */
+planted_function *planted_real(const char *name);
+
+/** What takes the place of the export `name`, made in CUDA version `since`;
+ *  NULL: nothing does. */
+planted_function *planted_instead(const char *name);
+
+/** Whether the export `name` is to be missing. */
+bool planted_is_missing(const char *name, int since);
+
+/** This driver's function for one of the driver's behind it, NULL where that
+ *  is missing; a function that is none of them as it is. */
+void *planted_own(void *real);
+
+#endif

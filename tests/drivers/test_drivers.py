@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Drivers that differ from the software device in one thing (planted.h).
+
+For each: adsm-info says what it is, programs compute the same.
+
+test_drivers.py BUILD-ROOT
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import suite  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+WAVE = BUILD / 'bench/wave'
+PLAIN = {name: value for name, value in os.environ.items()
+         if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_', 'PLANTED'))}
+TAKEN = 'something is mapped on the host where the driver '
+
+
+def run(planted, *words, **extra):
+    """A command with the planted driver in place of the device's."""
+    env = {**PLAIN, 'LD_LIBRARY_PATH': str(BUILD / 'tests/drivers'),
+           'PLANTED': planted, **extra}
+    return subprocess.run(list(map(str, words)), env=env, text=True,
+                          capture_output=True, check=False, timeout=120)
+
+
+def wave(planted, program, **extra):
+    """Exit status, digest of the result, and what was said beside it."""
+    done = run(planted, BUILD / 'tools/adsm-run', WAVE / program,
+               '--steps', '10', **extra)
+    digest = re.search(r'digest +(\w+)', done.stdout)
+    return done.returncode, digest and digest.group(1), done.stderr
+
+
+def info(planted, name, **extra):
+    """Rows of a section of adsm-info."""
+    done = run(planted, BUILD / 'tools/adsm-info', '--json', f'--{name}',
+               **extra)
+    assert (done.returncode, done.stderr) == (0, ''), done
+    return json.loads(done.stdout)[name]
+
+
+class Planted(unittest.TestCase):
+    """What every planted driver is asked."""
+    maxDiff = None
+
+    def strategy(self, planted, name, *reasons):
+        device, = info(planted, 'devices')
+        self.assertEqual(device['address'], name, device)
+        for reason in reasons:
+            self.assertIn(reason, device['why'])
+
+    def same_results(self, planted, *programs, said='', **extra):
+        status, digest, _ = wave('', 'wave_explicit')
+        self.assertEqual(status, 0)
+        self.assertIsNotNone(digest)
+        for program in programs or ('wave_explicit', 'wave_ported',
+                                    'wave_adsm'):
+            self.assertEqual(wave(planted, program, **extra),
+                             (0, digest, said), program)
+
+
+class Addresses(Planted):
+    def test_nothing_planted_is_the_software_device(self):
+        self.strategy('', 'window')
+        self.same_results('')
+
+    def test_taken_ranges_leave_the_overlay(self):
+        self.strategy('range', 'overlay',
+                      f'no window ({TAKEN}reserved addresses); ')
+        self.same_results('range')
+
+    def test_taken_allocations_do_not_matter_to_the_window(self):
+        self.strategy('memory', 'window')
+        self.same_results('memory')
+
+    def test_all_addresses_taken_leaves_translation(self):
+        self.strategy('range,memory', 'translate',
+                      f'no window ({TAKEN}reserved addresses); ',
+                      f'no overlay ({TAKEN}put device memory); ')
+        self.same_results('range,memory', 'wave_adsm')
+
+    def test_all_addresses_taken_is_told_to_a_preloaded_program(self):
+        status, _, said = wave('range,memory', 'wave_explicit')
+        self.assertEqual(status, 0)
+        self.assertEqual(said.count('\n'), 1, said)
+        self.assertIn('allocations are not shared: no window (', said)
+
+    def test_device_without_mapping_leaves_the_overlay(self):
+        self.strategy('vmm', 'overlay', 'no window (the device cannot map '
+                      'memory to reserved addresses); ')
+        self.same_results('vmm')
+
+
+class EntryPoints(Planted):
+    def test_driver_without_look_up_by_version_works(self):
+        self.strategy('lookup', 'window')
+        self.same_results('lookup')
+
+    def test_driver_of_cuda_11_works(self):
+        self.strategy('old=11000', 'window')
+        self.same_results('old=11000')
+
+
+class Copies(Planted):
+    def test_registration_that_fails_changes_no_result(self):
+        self.same_results('register')
+
+    def test_refused_copies_of_ordinary_memory_change_no_result(self):
+        self.same_results('copies')
+
+
+if __name__ == '__main__':
+    suite.main()
