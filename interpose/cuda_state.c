@@ -29,9 +29,9 @@ static bool is_up(void)
     mask_start();
     int status = adsm_init();
     if (status)
-        adsm_log_once(ADSM_LOG_ERROR,
-                      "not started, the program runs without it: %s",
-                      adsm_status_text(status));
+        adsm_log_once(
+            ADSM_LOG_ERROR, "not started, the program runs without it: %s",
+            *adsm_accel_why() ? adsm_accel_why() : adsm_status_text(status));
     return status == ADSM_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "accel/cuda_api.h"
 
 #include "accel/error.h"
+#include "base/text.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
@@ -31,10 +32,27 @@ static const struct {
 #undef X
 };
 
+/* Names of the same functions in drivers before the version given. */
+static const struct {
+    const char *symbol;
+    const char *older;
+} renamed[] = {
+    {"cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease"}, /* 11.0 */
+};
+
+static void *find(const char *symbol)
+{
+    void *found = adsm_real()->dlsym(library, symbol);
+    for (size_t i = 0; !found && i < sizeof renamed / sizeof *renamed; i++)
+        if (adsm_text_is(renamed[i].symbol, symbol))
+            found = adsm_real()->dlsym(library, renamed[i].older);
+    return found;
+}
+
 static int fill(struct adsm_cuda_api *api)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        void *found = adsm_real()->dlsym(library, rows[i].symbol);
+        void *found = find(rows[i].symbol);
         if (!found && rows[i].need == NEEDED)
             return adsm_accel_fail(ADSM_E_NO_DEVICE, "libcuda.so.1 has no ",
                                    rows[i].symbol, ": it is too old to be used",

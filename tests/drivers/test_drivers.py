@@ -21,6 +21,15 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 WAVE = BUILD / 'bench/wave'
 PLAIN = {name: value for name, value in os.environ.items()
          if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_', 'PLANTED'))}
+# Of the time before primary contexts: prints the result of an allocation.
+ALLOCATE = """
+import ctypes
+cuda = ctypes.CDLL('libcuda.so.1')
+at = ctypes.c_ulonglong()
+cuda.cuInit(0)
+cuda.cuCtxCreate_v2(ctypes.byref(at), 0, 0)
+print(cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(4096)))
+"""
 TAKEN = 'something is mapped on the host where the driver '
 
 
@@ -108,6 +117,23 @@ class EntryPoints(Planted):
     def test_driver_of_cuda_11_works(self):
         self.strategy('old=11000', 'window')
         self.same_results('old=11000')
+
+    def test_driver_of_cuda_10_works_without_the_window(self):
+        self.strategy('old=10000', 'overlay',
+                      'no window (the driver cannot reserve device addresses)')
+        self.same_results('old=10000')
+
+    def test_driver_that_is_too_old_is_told_with_what_it_lacks(self):
+        lacks = ('libcuda.so.1 has no cuDevicePrimaryCtxRetain: it is too old '
+                 'to be used')
+        said = run('old=6050', BUILD / 'tools/adsm-info', '--devices').stdout
+        self.assertIn(f'  none: {lacks}\n', said)
+        preload = str(BUILD / 'interpose/libadsm-preload.so')
+        done = run('old=6050', sys.executable, '-c', ALLOCATE,
+                   LD_PRELOAD=preload)
+        self.assertEqual((done.returncode, done.stdout), (0, '0\n'), done)
+        self.assertEqual(done.stderr, 'libadsm: error: not started, the '
+                         f'program runs without it: {lacks}\n')
 
 
 class Copies(Planted):
