@@ -13,6 +13,7 @@
 #include "accel/lane.h"
 #include "accel/ops.h"
 #include "accel/pinned.h"
+#include "accel/stage.h"
 
 #include <stdatomic.h>
 
@@ -30,6 +31,7 @@ struct adsm_accel {
     struct adsm_lanes lanes;
     struct adsm_pinned pinned;
     struct adsm_dma dma;
+    struct adsm_stage stage;
     struct adsm_address address;
 };
 

@@ -6,6 +6,7 @@
 
 #include "accel/device.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/stats.h"
 #include "base/trace.h"
 
@@ -92,8 +93,47 @@ bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after)
 
 /* ---- up ------------------------------------------------------------------- */
 
-/* In stream order; *sent says how much was handed over. */
-static int enqueue_upload(struct adsm_accel *accel, adsm_stream stream,
+/* Was this one refused for the memory it names? Of an unknown address on the
+ * device the driver says the same; then the copy by buffers fails as well. */
+static bool is_refused(struct adsm_accel *accel, int status)
+{
+    return status == ADSM_E_DEVICE && adsm_accel_health(accel) == ADSM_OK;
+}
+
+/* A copy went by buffers after it was refused. */
+static void note_staging(struct adsm_accel *accel)
+{
+    if (!atomic_exchange_explicit(&accel->stage.used, true,
+                                  memory_order_relaxed))
+        adsm_log_signal(ADSM_LOG_INFO,
+                        "the driver refuses copies of host memory that is not "
+                        "page-locked; they go through buffers");
+}
+
+/* All of the memory is plain, which the driver was seen to refuse. */
+static bool must_stage(struct adsm_accel *accel)
+{
+    return atomic_load_explicit(&accel->stage.used, memory_order_relaxed) &&
+           adsm_pinned_bytes(accel) == 0;
+}
+
+static int piece_up(struct adsm_accel *accel, uint32_t lane,
+                    struct adsm_daddr to, const void *from, size_t bytes)
+{
+    if (must_stage(accel))
+        return adsm_stage_up(accel, lane, to, from, bytes);
+    int status = accel->ops->copy_up(accel, accel->lanes.lane[lane].stream, to,
+                                     from, bytes);
+    if (!is_refused(accel, status))
+        return status;
+    status = adsm_stage_up(accel, lane, to, from, bytes);
+    if (status == ADSM_OK)
+        note_staging(accel);
+    return status;
+}
+
+/* In the order of the lane; *sent says how much was handed over. */
+static int enqueue_upload(struct adsm_accel *accel, uint32_t lane,
                           struct adsm_daddr to, const void *shadow,
                           size_t bytes, size_t *sent)
 {
@@ -101,8 +141,7 @@ static int enqueue_upload(struct adsm_accel *accel, adsm_stream stream,
     for (*sent = 0; status == ADSM_OK && *sent < bytes;) {
         const char *from = (const char *)shadow + *sent;
         size_t n = adsm_pinned_piece(accel, from, bytes - *sent);
-        status = accel->ops->copy_up(accel, stream, adsm_daddr_add(to, *sent),
-                                     from, n);
+        status = piece_up(accel, lane, adsm_daddr_add(to, *sent), from, n);
         if (status == ADSM_OK)
             *sent += n;
     }
@@ -119,8 +158,8 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
     int status = order(accel, ADSM_LANE_UPLOAD, after);
     size_t sent = 0;
     if (status == ADSM_OK)
-        status = enqueue_upload(accel, upload_stream(accel), to, shadow, bytes,
-                                &sent);
+        status =
+            enqueue_upload(accel, ADSM_LANE_UPLOAD, to, shadow, bytes, &sent);
     if (sent > 0)
         submitted(accel, to, sent, done);
     ADSM_COUNT(bytes_up, sent);
@@ -172,15 +211,29 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
 
 /* ---- down ----------------------------------------------------------------- */
 
-static int enqueue_download(struct adsm_accel *accel, adsm_stream stream,
+static int piece_down(struct adsm_accel *accel, uint32_t lane, void *to,
+                      struct adsm_daddr from, size_t bytes)
+{
+    if (must_stage(accel))
+        return adsm_stage_down(accel, lane, to, from, bytes);
+    int status = accel->ops->copy_down(accel, accel->lanes.lane[lane].stream,
+                                       to, from, bytes);
+    if (!is_refused(accel, status))
+        return status;
+    status = adsm_stage_down(accel, lane, to, from, bytes);
+    if (status == ADSM_OK)
+        note_staging(accel);
+    return status;
+}
+
+static int enqueue_download(struct adsm_accel *accel, uint32_t lane,
                             void *shadow, struct adsm_daddr from, size_t bytes)
 {
     int status = ADSM_OK;
     for (size_t got = 0; status == ADSM_OK && got < bytes;) {
         char *to = (char *)shadow + got;
         size_t n = adsm_pinned_piece(accel, to, bytes - got);
-        status = accel->ops->copy_down(accel, stream, to,
-                                       adsm_daddr_add(from, got), n);
+        status = piece_down(accel, lane, to, adsm_daddr_add(from, got), n);
         got += n;
     }
     return status;
@@ -227,7 +280,8 @@ static int download_behind(struct adsm_accel *accel, void *shadow,
     if (status == ADSM_OK)
         status = order(accel, ADSM_LANE_DOWNLOAD, after);
     if (status == ADSM_OK)
-        status = enqueue_download(accel, stream, shadow, from, bytes);
+        status =
+            enqueue_download(accel, ADSM_LANE_DOWNLOAD, shadow, from, bytes);
     return status == ADSM_OK ? await_stream(accel, stream) : status;
 }
 
@@ -242,9 +296,9 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
     struct adsm_fence uploads = {ADSM_LANE_UPLOAD,
                                  last_write(accel, from, bytes)};
     int status = ADSM_E_UNSUPPORTED;
-    if (nothing_ahead(accel, uploads, after))
+    if (!must_stage(accel) && nothing_ahead(accel, uploads, after))
         status = download_now(accel, shadow, from, bytes);
-    if (status == ADSM_E_UNSUPPORTED)
+    if (status == ADSM_E_UNSUPPORTED || is_refused(accel, status))
         status = download_behind(accel, shadow, from, bytes, uploads, after);
     if (status == ADSM_OK)
         ADSM_COUNT(bytes_down, bytes);
@@ -272,8 +326,7 @@ int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
     int status =
         adsm_dma_await_upload(accel, written < uploads ? written : uploads);
     if (status == ADSM_OK)
-        status =
-            enqueue_download(accel, aside_stream(accel), shadow, from, bytes);
+        status = enqueue_download(accel, ADSM_LANE_ASIDE, shadow, from, bytes);
     if (status == ADSM_OK)
         status = adsm_dma_await_aside(accel);
     if (status == ADSM_OK)
@@ -287,7 +340,7 @@ int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
 {
     size_t sent;
     int status =
-        enqueue_upload(accel, aside_stream(accel), to, shadow, bytes, &sent);
+        enqueue_upload(accel, ADSM_LANE_ASIDE, to, shadow, bytes, &sent);
     ADSM_COUNT(bytes_up, sent);
     return status;
 }

@@ -21,7 +21,8 @@
 /**
  * Pin shadow memory so that transfers of it are asynchronous and direct.
  * Failing is no error (ulimit -l): transfers then go through the driver's
- * staging. Signal: fault path; Thread: any
+ * staging, or ours (stage.h) where it does not take the memory even so.
+ * Signal: fault path; Thread: any
  */
 void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes);
 void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);

@@ -143,6 +143,18 @@ class Copies(Planted):
     def test_refused_copies_of_ordinary_memory_change_no_result(self):
         self.same_results('copies')
 
+    def test_refused_copies_go_through_buffers_under_every_protocol(self):
+        for protocol in 'batch', 'lazy', 'rolling':
+            self.same_results('register,copies', ADSM_PROTOCOL=protocol)
+        self.same_results('register,copies', ADSM_BLOCK_SIZE='4K',
+                          ADSM_ROLLING_SIZE='1')
+
+    def test_that_copies_go_through_buffers_is_said_once(self):
+        _, _, said = wave('register,copies', 'wave_ported', ADSM_LOG='info')
+        self.assertEqual(said.count(
+            'libadsm: the driver refuses copies of host memory that is not '
+            'page-locked; they go through buffers\n'), 1, said)
+
 
 if __name__ == '__main__':
     suite.main()
