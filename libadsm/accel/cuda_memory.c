@@ -10,7 +10,8 @@ int adsm_cuda_host_pin(struct adsm_accel *accel, void *at, size_t bytes,
     const struct adsm_cuda_api *cu = adsm_cuda_api();
     *owned = false;
     if (!cu->MemHostRegister || !cu->MemHostUnregister)
-        return ADSM_E_UNSUPPORTED;
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the driver has no cuMemHostRegister", NULL);
     struct adsm_cuda_visit visit;
     int status = adsm_cuda_enter(&visit, accel);
     if (status != ADSM_OK)
@@ -20,10 +21,15 @@ int adsm_cuda_host_pin(struct adsm_accel *accel, void *at, size_t bytes,
     *owned = result == ADSM_CU_SUCCESS;
     if (result == ADSM_CU_HOST_MEMORY_ALREADY_REGISTERED)
         result = ADSM_CU_SUCCESS;
+    /* Drivers differ in what they say of memory that they cannot lock, and at
+     * the limit of it. That nothing more is known is no sign of a lost device:
+     * the next call would tell. */
+    bool unknown = result == ADSM_CU_UNKNOWN;
+    if (unknown)
+        visit.accel = NULL;
     status = adsm_cuda_leave(&visit, "MemHostRegister", result);
-    /* Drivers differ in what they say at the limit of locked memory. */
     if (status == ADSM_OK || status == ADSM_E_UNSUPPORTED ||
-        status == ADSM_E_DEVICE_LOST)
+        (status == ADSM_E_DEVICE_LOST && !unknown))
         return status;
     return ADSM_E_LIMIT;
 }

@@ -10,6 +10,8 @@
 #include "base/pool.h"
 #include "os/vm.h"
 
+#include <string.h>
+
 #define CHUNK ((uintptr_t)2 << 20)
 
 static struct adsm_pool ranges =
@@ -61,6 +63,21 @@ static void take_out(struct adsm_pinned *pinned,
     adsm_lock_release(&pinned->lock);
 }
 
+/* Keep why the driver refused, and say it: the first time is enough, since it
+ * costs speed alone. `change` is held. */
+static void explain(struct adsm_pinned *pinned)
+{
+    char reason[sizeof pinned->why / 2];
+    strncpy(reason, adsm_accel_error_text(), sizeof reason - 1);
+    reason[sizeof reason - 1] = '\0';
+    (void)adsm_accel_fail(
+        ADSM_E_LIMIT,
+        atomic_load(&pinned->bytes) ? "no more host memory" : "no host memory",
+        " is page-locked (", reason, "): copies go through buffers", NULL);
+    strncpy(pinned->why, adsm_accel_error_text(), sizeof pinned->why - 1);
+    adsm_log_signal(ADSM_LOG_INFO, pinned->why);
+}
+
 /* Register [begin, end), which nobody has registered; `change` is held. */
 static bool register_range(struct adsm_accel *accel, uintptr_t begin,
                            uintptr_t end)
@@ -81,11 +98,8 @@ static bool register_range(struct adsm_accel *accel, uintptr_t begin,
     adsm_pool_put(&ranges, range);
     pinned->refused = true;
     pinned->never = status == ADSM_E_UNSUPPORTED;
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set_explicit(&said, memory_order_relaxed))
-        adsm_log_signal(ADSM_LOG_DEBUG,
-                        "host memory cannot be pinned (ulimit -l); transfers "
-                        "of it go through the driver's own buffers");
+    if (!pinned->why[0])
+        explain(pinned);
     return false;
 }
 
@@ -189,6 +203,11 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
     }
     adsm_lock_release(&accel->pinned.lock);
     return cut - begin;
+}
+
+const char *adsm_pinned_why(const struct adsm_accel *accel)
+{
+    return accel->pinned.why;
 }
 
 uint64_t adsm_pinned_bytes(const struct adsm_accel *accel)

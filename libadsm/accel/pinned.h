@@ -27,6 +27,7 @@ struct adsm_pinned {
     struct adsm_lock lock;
     bool refused;           /* change: the system gives no more for now */
     bool never;             /* change: the device cannot pin at all */
+    char why[320];          /* change: the first refusal, a sentence */
     _Atomic uint64_t bytes; /* in the table */
     struct adsm_pinned_range *bucket[ADSM_PINNED_BUCKETS];
 };
@@ -47,6 +48,10 @@ void adsm_pinned_clear(struct adsm_accel *accel);
  */
 size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at,
                          size_t bytes);
+
+/** The sentence about the first refusal; "" when there was none. Thread: any,
+ *  behind the adsm_dma_pin that may have been refused. Signal: never */
+const char *adsm_pinned_why(const struct adsm_accel *accel);
 
 /** Bytes known to be page-locked; for adsm-info and tests. Signal: any handler. */
 uint64_t adsm_pinned_bytes(const struct adsm_accel *accel);

@@ -29,9 +29,20 @@ typedef unsigned long long address;
 
 /* ---- register -------------------------------------------------------------- */
 
+static _Atomic int registrations;
+
 static int no_register(void *at, size_t bytes, unsigned flags)
 {
-    return INVALID_VALUE;
+    unsigned long long result = 0;
+    registrations++;
+    planted_has("register", &result);
+    return result ? (int)result : INVALID_VALUE;
+}
+
+__attribute__((destructor)) static void count(void)
+{
+    if (planted_has("count", NULL))
+        fprintf(stderr, "planted: %d registrations\n", registrations);
 }
 
 /* ---- range, memory --------------------------------------------------------- */

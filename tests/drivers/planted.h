@@ -3,7 +3,8 @@
  * except for what the environment variable PLANTED asks it to do otherwise:
  * words, separated by commas.
  *
- *   register     cuMemHostRegister refuses all memory
+ *   register=N   cuMemHostRegister refuses all memory with result N
+ *   count        how often it did is said at the end
  *   range        reserved addresses are taken on the host
  *   memory       so are those of allocations
  *   lookup       there is no cuGetProcAddress

@@ -140,6 +140,20 @@ class Copies(Planted):
     def test_registration_that_fails_changes_no_result(self):
         self.same_results('register')
 
+    def test_registration_that_fails_is_said_once_and_not_tried_again(self):
+        for result, name in ((1, 'CUDA_ERROR_INVALID_VALUE'),
+                             (304, 'CUDA_ERROR_OPERATING_SYSTEM'),
+                             (801, 'CUDA_ERROR_NOT_SUPPORTED'),
+                             (999, 'CUDA_ERROR_UNKNOWN')):
+            status, _, said = wave(f'register={result},count', 'wave_ported',
+                                   ADSM_LOG='info')
+            self.assertEqual(status, 0, said)
+            self.assertEqual(len(re.findall(
+                r'no host memory is page-locked \(cuMemHostRegister: '
+                rf'{name} \({result}, .*\)\): copies go through buffers\n',
+                said)), 1, said)
+            self.assertIn('planted: 1 registrations\n', said)
+
     def test_refused_copies_of_ordinary_memory_change_no_result(self):
         self.same_results('copies')
 
