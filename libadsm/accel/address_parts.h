@@ -36,7 +36,7 @@ struct adsm_address {
     _Atomic bool chosen;
     enum adsm_strategy strategy;
     int forced_status; /* ADSM_OK, or why the forced strategy is impossible */
-    char why[256];
+    char why[512];
     size_t device_bytes;      /* memory of the device; window only */
     _Atomic uint32_t windows; /* grows; window[i] is written before */
     struct adsm_window window[ADSM_WINDOWS];

@@ -8,6 +8,10 @@
 #include "accel/error.h"
 #include "base/clock.h"
 #include "os/fault.h"
+#include "os/real.h"
+
+#include <dlfcn.h>
+#include <string.h>
 
 /* Handles cross this layer as void pointers and numbers. */
 static adsm_cu_stream of_stream(adsm_stream stream)
@@ -26,6 +30,18 @@ static int start(int *devices)
         return adsm_accel_fail(ADSM_E_NO_DEVICE,
                                "the CUDA driver finds no device", NULL);
     return status == ADSM_OK ? ADSM_OK : ADSM_E_NO_DEVICE;
+}
+
+static void driver(struct adsm_driver *driver)
+{
+    const struct adsm_cuda_api *cu = adsm_cuda_api();
+    Dl_info about;
+    if (cu->DriverGetVersion)
+        (void)ADSM_CUDA(NULL, DriverGetVersion, &driver->version);
+    driver->looks_up = adsm_cuda_api_symbol("cuGetProcAddress") ||
+                       adsm_cuda_api_symbol("cuGetProcAddress_v2");
+    if (adsm_real()->dladdr((void *)cu->Init, &about) && about.dli_fname)
+        strncpy(driver->path, about.dli_fname, sizeof driver->path - 1);
 }
 
 static int describe(int ordinal, char *name, size_t name_bytes,
@@ -194,6 +210,7 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .stream_legacy = ADSM_CU_STREAM_LEGACY,
     .stream_per_thread = ADSM_CU_STREAM_PER_THREAD,
     .start = start,
+    .driver = driver,
     .describe = describe,
     .context_primary = context_primary,
     .context_current = context_current,

@@ -16,6 +16,13 @@
 
 typedef void *adsm_event;
 
+/** What is known of a driver once it was started. */
+struct adsm_driver {
+    char path[256];
+    int version;   /* 1000 * major + 10 * minor; 0: it does not say */
+    bool looks_up; /* programs may ask it for its functions */
+};
+
 struct adsm_accel_ops {
     /* Stream handles that are no streams of their own: another word for the
      * default stream 0, and "the default stream of the calling thread". */
@@ -24,6 +31,7 @@ struct adsm_accel_ops {
 
     /* Find the driver and initialise it; number of devices. */
     int (*start)(int *devices);
+    void (*driver)(struct adsm_driver *driver);
     int (*describe)(int ordinal, char *name, size_t name_bytes,
                     size_t *total_bytes);
 

@@ -42,11 +42,13 @@ def run(planted, *words, **extra):
 
 
 def wave(planted, program, **extra):
-    """Exit status, digest of the result, and what was said beside it."""
+    """Exit status, digest of the result, and what others than the program
+    said beside it (it tells how far it is where it takes long)."""
     done = run(planted, BUILD / 'tools/adsm-run', WAVE / program,
                '--steps', '10', **extra)
     digest = re.search(r'digest +(\w+)', done.stdout)
-    return done.returncode, digest and digest.group(1), done.stderr
+    said = re.sub(rf'(?m)^{program}: step .*\n', '', done.stderr)
+    return done.returncode, digest and digest.group(1), said
 
 
 def info(planted, name, **extra):
@@ -66,6 +68,12 @@ class Planted(unittest.TestCase):
         self.assertEqual(device['address'], name, device)
         for reason in reasons:
             self.assertIn(reason, device['why'])
+
+    def finding(self, planted, what, state, why, **extra):
+        """A row of what adsm-info found out about the driver."""
+        row, = (row for row in info(planted, 'driver', **extra)
+                if row['what'] == what)
+        self.assertEqual((row['state'], row['why']), (state, why))
 
     def same_results(self, planted, *programs, said='', **extra):
         status, digest, _ = wave('', 'wave_explicit')
@@ -107,6 +115,55 @@ class Addresses(Planted):
         self.strategy('vmm', 'overlay', 'no window (the device cannot map '
                       'memory to reserved addresses); ')
         self.same_results('vmm')
+
+
+class Told(Planted):
+    """The sentences of adsm-info --driver."""
+
+    def test_software_device_as_it_is(self):
+        rows = info('', 'driver', SOFTCUDA_DEVICES='2')
+        self.assertEqual(
+            [(row['device'], row['what'], row['state']) for row in rows],
+            [('', 'CUDA version', '13.0'), ('', 'look-up by version', 'yes')]
+            + [(device, what, state) for device in (0, 1) for what, state in
+               (('page-locked memory', 'yes'),
+                ('copies of other memory', 'direct'),
+                ('granule', '2048 KiB'))])
+        self.assertEqual(rows[0]['why'],
+                         str(BUILD / 'tests/drivers/libcuda.so.1'))
+
+    def test_driver_that_registers_nothing(self):
+        self.finding('register', 'page-locked memory', 'no',
+                     'no host memory is page-locked (cuMemHostRegister: '
+                     'CUDA_ERROR_INVALID_VALUE (1, invalid argument)): copies '
+                     'go through buffers')
+        self.finding('register', 'copies of other memory', 'direct',
+                     'the driver takes memory that is not page-locked')
+
+    def test_driver_that_copies_page_locked_memory_only(self):
+        for planted in 'copies', 'register,copies':
+            self.finding(planted, 'copies of other memory', 'by buffers',
+                         'the driver refuses memory that is not page-locked: '
+                         'copies of it go through buffers of libadsm')
+
+    def test_driver_without_look_up_by_version(self):
+        self.finding('lookup', 'look-up by version', 'no',
+                     'the driver has no cuGetProcAddress: functions are found '
+                     'by name, and programs whose CUDA runtime needs it do '
+                     'not start')
+
+    def test_driver_that_cannot_map(self):
+        self.finding('vmm', 'granule', '-',
+                     'the device cannot map memory to reserved addresses')
+        self.finding('old=10000', 'granule', '-',
+                     'the driver cannot reserve device addresses')
+        self.finding('old=10000', 'CUDA version', '10.0',
+                     str(BUILD / 'tests/drivers/libcuda.so.1'))
+
+    def test_no_driver_is_said_and_no_error(self):
+        done = run('old=6050', BUILD / 'tools/adsm-info', '--driver')
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('driver\n  none: libcuda.so.1 has no ', done.stdout)
 
 
 class EntryPoints(Planted):

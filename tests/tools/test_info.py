@@ -79,7 +79,7 @@ class Options(unittest.TestCase):
 class Sections(unittest.TestCase):
     def test_all_sections_when_none_is_named(self):
         whole = json.loads(adsm_info('--json', **SOFT).stdout)
-        self.assertEqual(list(whole), ['version', 'devices', 'engines',
+        self.assertEqual(list(whole), ['version', 'devices', 'driver', 'engines',
                                        'options', 'hooks'])
 
     def test_engine_in_use_is_named(self):

@@ -14,6 +14,7 @@
 
 #include "accel/accel.h"
 #include "accel/address.h"
+#include "accel/inspect.h"
 #include "base/option.h"
 
 /* Name the columns of a table; the list ends with NULL. */
@@ -59,6 +60,31 @@ void section_devices(struct table *table)
         table->empty = adsm_accel_why();
     for (int i = 0; i < adsm_accel_devices(); i++)
         add_device(table, i);
+}
+
+static void add_findings(struct table *table, const char *device,
+                         const struct adsm_finding *found, int count)
+{
+    for (int i = 0; i < count; i++)
+        table_add(table, (const char *[]){device, found[i].what, found[i].state,
+                                          found[i].why});
+}
+
+void section_driver(struct table *table)
+{
+    struct adsm_finding found[ADSM_FINDINGS];
+    set_columns(table, "driver", "", "#device", "what", "state", "why", NULL);
+    if (adsm_accel_init() != 0)
+        table->empty = adsm_accel_why();
+    add_findings(table, "", found, adsm_inspect_driver(found));
+    for (int i = 0; i < adsm_accel_devices(); i++) {
+        char number[16];
+        struct adsm_accel *accel;
+        snprintf(number, sizeof number, "%d", i);
+        if (adsm_accel_open(i, &accel) == 0)
+            add_findings(table, number, found,
+                         adsm_inspect_device(accel, found));
+    }
 }
 
 /* Would this kernel give us a userfaultfd that sees kernel accesses too? */

@@ -10,6 +10,10 @@
  *  Opens each device. */
 void section_devices(struct table *table);
 
+/** The driver, and what each device does about host memory. Opens each device
+ *  and tries. */
+void section_driver(struct table *table);
+
 /** Fault engines: which exist, which is chosen. */
 void section_engines(struct table *table);
 
