@@ -16,11 +16,12 @@
 
 #include <stdatomic.h>
 
-/** What drivers map at once, and an address window is made of. */
+/** The least that an address window is made of, what most drivers map at once;
+ *  the granules of an accel may be larger. */
 #define ADSM_GRANULE_BYTES ((size_t)2 << 20)
 
-_Static_assert(ADSM_GRANULE_BYTES == ADSM_SHARE_BYTES,
-               "a shared granule has other pages");
+_Static_assert(ADSM_GRANULE_BYTES % ((size_t)ADSM_SHARE_PAGES * 4096) == 0,
+               "the pages of a shared granule are pages of the host");
 
 enum { ADSM_WINDOWS = 16 };
 
@@ -38,6 +39,7 @@ struct adsm_address {
     int forced_status; /* ADSM_OK, or why the forced strategy is impossible */
     char why[512];
     size_t device_bytes;      /* memory of the device; window only */
+    size_t granule_bytes;     /* of its windows */
     _Atomic uint32_t windows; /* grows; window[i] is written before */
     struct adsm_window window[ADSM_WINDOWS];
     struct adsm_shares shares; /* window only */

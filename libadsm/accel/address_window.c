@@ -15,11 +15,25 @@
 
 #define LEAST_WINDOW_BYTES ((size_t)64 << 20)
 #define USUAL_WINDOW_BYTES ((size_t)64 << 30)
+#define MOST_GRANULE_BYTES ((size_t)32 << 20)
 
-static size_t round_up(size_t bytes)
+/* What is mapped at once: as little as the driver and the shares allow. */
+static size_t granule_of(const struct adsm_accel *accel)
 {
-    return (bytes + ADSM_GRANULE_BYTES - 1) / ADSM_GRANULE_BYTES *
-           ADSM_GRANULE_BYTES;
+    return accel->address.granule_bytes;
+}
+
+static size_t round_up(const struct adsm_accel *accel, size_t bytes)
+{
+    size_t granule = granule_of(accel);
+    return (bytes + granule - 1) / granule * granule;
+}
+
+/* Parts of a shared granule that `bytes` take. */
+static size_t parts(const struct adsm_accel *accel, size_t bytes)
+{
+    size_t part = accel->address.shares.page_bytes;
+    return (bytes + part - 1) / part;
 }
 
 /* Size of a window: the option, or room for four times the device's memory. */
@@ -28,17 +42,19 @@ static size_t wished_bytes(struct adsm_accel *accel)
     size_t option = (size_t)adsm_options_get()->window_size;
     size_t total = accel->address.device_bytes;
     if (option)
-        return round_up(option);
-    return 4 * total > USUAL_WINDOW_BYTES ? round_up(4 * total)
+        return round_up(accel, option);
+    return 4 * total > USUAL_WINDOW_BYTES ? round_up(accel, 4 * total)
                                           : USUAL_WINDOW_BYTES;
 }
 
 /* Is the reserved range usable on the host? */
-static int check(struct adsm_daddr at, size_t bytes)
+static int check(const struct adsm_accel *accel, struct adsm_daddr at,
+                 size_t bytes)
 {
-    if (at.at % ADSM_GRANULE_BYTES)
-        return adsm_accel_fail(
-            ADSM_E_LIMIT, "reserved addresses are not 2 MiB aligned", NULL);
+    if (at.at % granule_of(accel))
+        return adsm_accel_fail(ADSM_E_LIMIT,
+                               "reserved addresses are not aligned to granules",
+                               NULL);
     if ((at.at + bytes) >> 47)
         return adsm_accel_fail(
             ADSM_E_LIMIT, "reserved addresses are no host addresses", NULL);
@@ -48,9 +64,8 @@ static int check(struct adsm_daddr at, size_t bytes)
 }
 
 /* Which granules are in use, and which of them are shared. */
-static int make_maps(struct adsm_window *window)
+static int make_maps(struct adsm_window *window, size_t granules)
 {
-    size_t granules = window->bytes / ADSM_GRANULE_BYTES;
     int status = adsm_granules_init(&window->granules, granules);
     if (status != ADSM_OK)
         return status;
@@ -74,15 +89,15 @@ static int open_window(struct adsm_accel *accel, size_t bytes, size_t least)
     int status = accel->ops->range_reserve(accel, bytes, &window->at);
     while (status != ADSM_OK && bytes / 2 >= least &&
            adsm_accel_health(accel) == ADSM_OK) {
-        bytes = round_up(bytes / 2);
+        bytes = round_up(accel, bytes / 2);
         status = accel->ops->range_reserve(accel, bytes, &window->at);
     }
     if (status != ADSM_OK)
         return status;
     window->bytes = bytes;
-    status = check(window->at, bytes);
+    status = check(accel, window->at, bytes);
     if (status == ADSM_OK)
-        status = make_maps(window);
+        status = make_maps(window, bytes / granule_of(accel));
     if (status != ADSM_OK) {
         (void)accel->ops->range_free(accel, window->at, bytes);
         return status;
@@ -100,10 +115,10 @@ static bool take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
     for (uint32_t i = 0; i < n; i++) {
         struct adsm_window *window = &address->window[i];
         size_t first =
-            adsm_granules_take(&window->granules, bytes / ADSM_GRANULE_BYTES);
+            adsm_granules_take(&window->granules, bytes / granule_of(accel));
         if (first == SIZE_MAX)
             continue;
-        *at = window->at.at + first * ADSM_GRANULE_BYTES;
+        *at = window->at.at + first * granule_of(accel);
         return true;
     }
     return false;
@@ -118,7 +133,7 @@ static struct adsm_window *find(struct adsm_accel *accel, uint64_t at,
     *granule = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct adsm_window *window = &address->window[i];
-        *granule = (at - window->at.at) / ADSM_GRANULE_BYTES;
+        *granule = (at - window->at.at) / granule_of(accel);
         if (at - window->at.at < window->bytes)
             return window;
     }
@@ -130,7 +145,7 @@ static bool give(struct adsm_accel *accel, uint64_t at, size_t bytes)
     size_t granule;
     struct adsm_window *window = find(accel, at, &granule);
     return window && adsm_granules_give(&window->granules, granule,
-                                        bytes / ADSM_GRANULE_BYTES);
+                                        bytes / granule_of(accel));
 }
 
 /* Take addresses, opening a further window when none has room; address->lock
@@ -167,17 +182,16 @@ static int map_share(struct adsm_accel *accel, uint64_t at, size_t bytes,
     size_t i;
     struct adsm_window *window = find(accel, at, &i);
     int status =
-        accel->ops->range_map(accel, device, ADSM_GRANULE_BYTES, &handle);
+        accel->ops->range_map(accel, device, granule_of(accel), &handle);
     if (status != ADSM_OK)
         return status;
     struct adsm_share *before = i > 0 ? window->shared[i - 1] : NULL;
     struct adsm_share *after =
         i + 1 < window->granules.count ? window->shared[i + 1] : NULL;
     *share = adsm_share_create(&accel->address.shares, at, handle, before,
-                               after, bytes / ADSM_SHARE_PAGE_BYTES, begin);
+                               after, parts(accel, bytes), begin);
     if (!*share) {
-        (void)accel->ops->range_unmap(accel, device, ADSM_GRANULE_BYTES,
-                                      handle);
+        (void)accel->ops->range_unmap(accel, device, granule_of(accel), handle);
         return adsm_accel_fail(ADSM_E_NOMEM,
                                "no memory for the map of a granule", NULL);
     }
@@ -192,10 +206,10 @@ static int map_share(struct adsm_accel *accel, uint64_t at, size_t bytes,
 static int unmap_share(struct adsm_accel *accel, struct adsm_share *share)
 {
     int status = accel->ops->range_unmap(accel, (struct adsm_daddr){share->at},
-                                         ADSM_GRANULE_BYTES, share->handle);
+                                         granule_of(accel), share->handle);
     /* Addresses that could not be unmapped are not handed out again. */
     if (status == ADSM_OK)
-        give(accel, share->at, ADSM_GRANULE_BYTES);
+        give(accel, share->at, granule_of(accel));
     adsm_share_destroy(share);
     return status;
 }
@@ -208,7 +222,7 @@ static int free_pages(struct adsm_accel *accel, struct adsm_share *share,
     size_t granule;
     adsm_lock_acquire(&accel->address.lock);
     bool gave = adsm_share_give(&accel->address.shares, share, at,
-                                bytes / ADSM_SHARE_PAGE_BYTES, empty);
+                                parts(accel, bytes), empty);
     for (int i = 0; i < 2; i++)
         if (empty[i])
             find(accel, empty[i]->at, &granule)->shared[granule] = NULL;
@@ -232,16 +246,15 @@ static int alloc_pages(struct adsm_accel *accel, size_t bytes,
     if (status != ADSM_OK)
         return status;
     adsm_lock_acquire(&accel->address.lock);
-    span->share =
-        adsm_share_take(&accel->address.shares, bytes / ADSM_SHARE_PAGE_BYTES,
-                        &span->device.at);
+    span->share = adsm_share_take(&accel->address.shares, parts(accel, bytes),
+                                  &span->device.at);
     if (!span->share) {
-        status = take_or_open(accel, ADSM_GRANULE_BYTES, &at);
+        status = take_or_open(accel, granule_of(accel), &at);
         if (status == ADSM_OK) {
             status =
                 map_share(accel, at, bytes, &span->share, &span->device.at);
             if (status != ADSM_OK)
-                give(accel, at, ADSM_GRANULE_BYTES);
+                give(accel, at, granule_of(accel));
         }
     }
     adsm_lock_release(&accel->address.lock);
@@ -252,9 +265,10 @@ static int alloc_pages(struct adsm_accel *accel, size_t bytes,
 static int alloc_granules(struct adsm_accel *accel, size_t bytes,
                           struct adsm_span *span)
 {
-    size_t rest = bytes % ADSM_GRANULE_BYTES, whole = bytes - rest;
+    size_t rest = bytes % granule_of(accel), whole = bytes - rest;
     uint64_t at; /* of the rest; what lies before it is not shared */
-    int status = take_addresses(accel, round_up(bytes), &span->device.at);
+    int status =
+        take_addresses(accel, round_up(accel, bytes), &span->device.at);
     if (status != ADSM_OK)
         return status;
     status = accel->ops->range_map(accel, span->device, whole, &span->handle);
@@ -268,7 +282,7 @@ static int alloc_granules(struct adsm_accel *accel, size_t bytes,
                                           span->handle);
     }
     if (status != ADSM_OK)
-        give(accel, span->device.at, round_up(bytes));
+        give(accel, span->device.at, round_up(accel, bytes));
     return status;
 }
 
@@ -279,16 +293,15 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
     if (bytes > accel->address.device_bytes)
         return adsm_accel_fail(ADSM_E_DEVICE_NOMEM,
                                "the device has less memory than that", NULL);
-    int status = bytes < ADSM_GRANULE_BYTES
-                     ? alloc_pages(accel, bytes, span)
-                     : alloc_granules(accel, bytes, span);
+    int status = bytes < granule_of(accel) ? alloc_pages(accel, bytes, span)
+                                           : alloc_granules(accel, bytes, span);
     span->host = (uint8_t *)(uintptr_t)span->device.at;
     return status;
 }
 
 static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 {
-    size_t rest = span->bytes % ADSM_GRANULE_BYTES, whole = span->bytes - rest;
+    size_t rest = span->bytes % granule_of(accel), whole = span->bytes - rest;
     int status = ADSM_OK;
     if (rest > 0)
         status = free_pages(accel, span->share, span->device.at + whole, rest);
@@ -303,31 +316,48 @@ static int span_free(struct adsm_accel *accel, struct adsm_span *span)
     return status;
 }
 
+/* Drivers map pieces of 2 MiB or less; of larger ones each takes as much from
+ * the device, so a device soon has no room for them. */
+static int choose_granule(struct adsm_accel *accel)
+{
+    struct adsm_address *address = &accel->address;
+    size_t asked = 0;
+    int status = accel->ops->range_granule(accel, &asked);
+    if (status != ADSM_OK)
+        return status;
+    if (asked && ADSM_GRANULE_BYTES % asked == 0)
+        asked = ADSM_GRANULE_BYTES;
+    if (asked < ADSM_GRANULE_BYTES || asked % ADSM_GRANULE_BYTES ||
+        asked > MOST_GRANULE_BYTES)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "device memory can only be mapped in pieces "
+                               "that are not 2 to 32 MiB",
+                               NULL);
+    address->granule_bytes = asked;
+    address->shares.page_bytes = asked / ADSM_SHARE_PAGES;
+    return ADSM_OK;
+}
+
 /* Reserve the first window and see one span through it. */
 static int probe(struct adsm_accel *accel)
 {
-    size_t granule = 0, free_bytes;
-    int status = accel->ops->range_granule(accel, &granule);
+    size_t free_bytes;
+    int status = choose_granule(accel);
     if (status == ADSM_OK)
         status = accel->ops->memory_info(accel, &free_bytes,
                                          &accel->address.device_bytes);
     if (status != ADSM_OK)
         return status;
-    if (granule == 0 || ADSM_GRANULE_BYTES % granule)
-        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
-                               "device memory can only be mapped in pieces "
-                               "that are no part of 2 MiB",
-                               NULL);
     status = open_window(accel, wished_bytes(accel), LEAST_WINDOW_BYTES);
     if (status != ADSM_OK)
         return status;
-    struct adsm_span span = {.bytes = ADSM_GRANULE_BYTES};
-    status = span_alloc(accel, ADSM_GRANULE_BYTES, &span);
+    struct adsm_span span = {.bytes = granule_of(accel)};
+    status = span_alloc(accel, span.bytes, &span);
     /* A full device says nothing about addresses. */
     if (status == ADSM_E_DEVICE_NOMEM)
         return ADSM_OK;
     if (status == ADSM_OK) {
-        status = check(span.device, ADSM_GRANULE_BYTES);
+        status = check(accel, span.device, span.bytes);
         int freed = span_free(accel, &span);
         status = status == ADSM_OK ? freed : status;
     }

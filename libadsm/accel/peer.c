@@ -22,12 +22,13 @@ static int open_window(struct adsm_accel *host, struct adsm_window *window,
                        int ordinal, bool enable)
 {
     int status = ADSM_OK;
+    size_t granule = host->address.granule_bytes;
     size_t count, first = 0;
     while ((first = adsm_granules_used(&window->granules, first, &count)) !=
            SIZE_MAX) {
         int one = host->ops->range_open(
-            host, adsm_daddr_add(window->at, first * ADSM_GRANULE_BYTES),
-            count * ADSM_GRANULE_BYTES, ordinal, enable);
+            host, adsm_daddr_add(window->at, first * granule), count * granule,
+            ordinal, enable);
         status = status == ADSM_OK ? one : status;
         first += count;
     }

@@ -134,7 +134,7 @@ struct adsm_share *adsm_share_create(struct adsm_shares *shares, uint64_t at,
         take_at(before, ADSM_SHARE_PAGES - ahead, pages);
     else
         take_at(share, ahead = 0, pages);
-    *span = at - ahead * ADSM_SHARE_PAGE_BYTES;
+    *span = at - ahead * shares->page_bytes;
     changed(shares, share);
     return share;
 }
@@ -149,7 +149,7 @@ struct adsm_share *adsm_share_take(struct adsm_shares *shares, size_t pages,
         return NULL;
     size_t first = best(share, pages);
     take_at(share, first, pages);
-    *at = share->at + first * ADSM_SHARE_PAGE_BYTES;
+    *at = share->at + first * shares->page_bytes;
     changed(shares, share);
     return share;
 }
@@ -177,7 +177,7 @@ bool adsm_share_give(struct adsm_shares *shares, struct adsm_share *share,
                      uint64_t at, size_t pages, struct adsm_share *empty[2])
 {
     struct adsm_share *parts[2] = {share, share->after};
-    size_t first = (at - share->at) / ADSM_SHARE_PAGE_BYTES;
+    size_t first = (at - share->at) / shares->page_bytes;
     size_t n = inside(first, pages), rest = pages - n;
     empty[0] = empty[1] = NULL;
     if (!is_in_use(share, first, n) ||
@@ -200,21 +200,22 @@ void adsm_share_destroy(struct adsm_share *share)
     adsm_pool_put(&pool, share);
 }
 
-static bool is_valid(const struct adsm_share *share)
+static bool is_valid(const struct adsm_share *share, uint64_t bytes)
 {
     const struct adsm_share *before = share->before, *after = share->after;
     return share->pages.in_use > 0 && share->longest == longest(share) &&
-           (!before || (before->after == share &&
-                        before->at + ADSM_SHARE_BYTES == share->at)) &&
-           (!after || (after->before == share &&
-                       share->at + ADSM_SHARE_BYTES == after->at));
+           (!before ||
+            (before->after == share && before->at + bytes == share->at)) &&
+           (!after ||
+            (after->before == share && share->at + bytes == after->at));
 }
 
 bool adsm_shares_are_valid(const struct adsm_shares *shares)
 {
+    uint64_t bytes = ADSM_SHARE_PAGES * shares->page_bytes;
     for (size_t run = 0; run <= ADSM_SHARE_RUNS; run++)
         for (struct adsm_share *s = shares->with[run]; s; s = s->next)
-            if (run == 0 || s->longest != run || !is_valid(s))
+            if (run == 0 || s->longest != run || !is_valid(s, bytes))
                 return false;
     return true;
 }

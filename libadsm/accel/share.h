@@ -1,5 +1,6 @@
 /*
  * Granules of device memory that several spans share, page by page: best fit.
+ * Of a granule of 2 MiB a page has 4 KiB, of a larger one more.
  *
  * Owns which pages of a granule are in use, which granules lie next to each
  * other, and the lists of granules by the longest free run that begins in
@@ -13,13 +14,10 @@
 #include "accel/granule.h"
 
 enum {
-    ADSM_SHARE_PAGE_BYTES = 4096,
-    ADSM_SHARE_PAGES = (2 << 20) / ADSM_SHARE_PAGE_BYTES,
+    ADSM_SHARE_PAGES = 512,
     /* The longest run: all but a page of two granules. */
     ADSM_SHARE_RUNS = 2 * (ADSM_SHARE_PAGES - 1),
 };
-
-#define ADSM_SHARE_BYTES ((uint64_t)ADSM_SHARE_PAGES * ADSM_SHARE_PAGE_BYTES)
 
 /** One granule. */
 struct adsm_share {
@@ -34,6 +32,7 @@ struct adsm_share {
 
 /** Those with free pages, by the length of their longest run. */
 struct adsm_shares {
+    size_t page_bytes; /* the caller's */
     struct adsm_share *with[ADSM_SHARE_RUNS + 1];
 };
 

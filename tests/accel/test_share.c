@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-enum { PAGES = ADSM_SHARE_PAGES, PAGE = ADSM_SHARE_PAGE_BYTES };
+enum { PAGES = ADSM_SHARE_PAGES, PAGE = 4096 };
 enum { GRANULES = 400 };
-#define GRANULE ADSM_SHARE_BYTES
+#define GRANULE ((uint64_t)PAGES * PAGE)
 
-static struct adsm_shares shares;
+static struct adsm_shares shares = {.page_bytes = PAGE};
 static struct adsm_share *mapped[GRANULES + 1]; /* by address; one is spare */
 static size_t stride = 1, room = GRANULES;
 

@@ -116,6 +116,18 @@ class Addresses(Planted):
                       'memory to reserved addresses); ')
         self.same_results('vmm')
 
+    def test_window_is_made_of_the_pieces_that_the_driver_maps(self):
+        for mib in 4, 32:
+            self.strategy(f'granule={mib << 20}', 'window')
+            self.same_results(f'granule={mib << 20}')
+            self.same_results(f'granule={mib << 20}', ADSM_SLAB_MAX='0')
+
+    def test_pieces_that_are_too_large_leave_the_overlay(self):
+        self.strategy(f'granule={64 << 20}', 'overlay', 'no window (device '
+                      'memory can only be mapped in pieces that are not 2 to '
+                      '32 MiB); ')
+        self.same_results(f'granule={64 << 20}')
+
 
 class Told(Planted):
     """The sentences of adsm-info --driver."""
