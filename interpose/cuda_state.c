@@ -129,6 +129,7 @@ CUresult cuda_seen(CUresult result)
 {
     switch (result) {
     case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_LAUNCH_TIMEOUT:
     case CUDA_ERROR_ASSERT:
@@ -138,6 +139,7 @@ CUresult cuda_seen(CUresult result)
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
         atomic_store_explicit(&fault_seen, true, memory_order_relaxed);
     }
     return result;

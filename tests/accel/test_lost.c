@@ -4,6 +4,8 @@
  */
 #include "fixture.h"
 
+#include "accel/cuda_call.h"
+
 #include <dirent.h>
 #include <signal.h>
 
@@ -164,6 +166,24 @@ START_TEST(bad_kernel_kills_its_context_only)
 }
 END_TEST
 
+/* Of these the documentation says that any further work gives the same error
+ * and the process must be ended. */
+START_TEST(results_that_end_the_process_are_sticky)
+{
+    static const int results[] = {226, 700, 702, 710, 714, 715,
+                                  716, 717, 718, 719, 721, 810};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        struct adsm_accel *accel = accel_up();
+        int status = adsm_cuda_judge(accel, "LaunchKernel", results[i]);
+        ck_assert_int_ne(status, ADSM_OK);
+        ck_assert_msg(adsm_accel_health(accel) == status, "%d", results[i]);
+        /* The context lives: it was only said so. */
+        atomic_store(&accel->health, ADSM_OK);
+    }
+}
+END_TEST
+
 SUITE_MAIN("accel/lost", 60, every_call_after_the_death_says_lost,
            threads_that_wait_come_back, pending_fences_count_as_reached,
-           bad_kernel_kills_its_context_only)
+           bad_kernel_kills_its_context_only,
+           results_that_end_the_process_are_sticky)

@@ -214,6 +214,15 @@ COPY_DOWN(cuMemcpyDtoH_v2_ptds)
 COPY_DOWN_IN(cuMemcpyDtoHAsync_v2)
 COPY_DOWN_IN(cuMemcpyDtoHAsync_v2_ptsz)
 
+/* ---- dead ------------------------------------------------------------------ */
+
+static int dead(void)
+{
+    unsigned long long result = 0;
+    planted_has("dead", &result);
+    return (int)result;
+}
+
 /* ---- lookup, old ----------------------------------------------------------- */
 
 static int version(int *number)
@@ -273,6 +282,8 @@ static const struct {
     PLANT("cuMemGetAllocationGranularity", "granule", granularity),
     PLANT("cuMemCreate", "granule", create),
     PLANT("cuMemMap", "granule", map),
+    PLANT("cuLaunchKernel", "dead", dead),
+    PLANT("cuCtxSynchronize", "dead", dead),
     PLANT("cuDriverGetVersion", "old", version),
     PLANT("cuGetProcAddress", "", look_up_v1),
     PLANT("cuGetProcAddress_v2", "", look_up_v2),

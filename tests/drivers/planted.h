@@ -11,6 +11,7 @@
  *   copies       memory mapped from a file that is not registered is refused
  *   granule=N    memory is mapped in pieces of N bytes
  *   vmm          there is cuMemMap and its like, but no device supports them
+ *   dead=N       launches fail with result N, and so do waits for the context
  *   old=V        a driver of CUDA version V: what is newer is missing
  *
  * PLANTED_DRIVER names the file behind it; not set, it is the software

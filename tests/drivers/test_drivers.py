@@ -18,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
 import suite  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+PRELOAD = str(BUILD / 'interpose/libadsm-preload.so')
 WAVE = BUILD / 'bench/wave'
 PLAIN = {name: value for name, value in os.environ.items()
          if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_', 'PLANTED'))}
@@ -29,6 +30,21 @@ at = ctypes.c_ulonglong()
 cuda.cuInit(0)
 cuda.cuCtxCreate_v2(ctypes.byref(at), 0, 0)
 print(cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(4096)))
+"""
+# Prints the results of freeing memory before and after a launch.
+LAUNCH = """
+import ctypes
+cuda = ctypes.CDLL('libcuda.so.1')
+at, again, module, kernel = (ctypes.c_ulonglong() for _ in range(4))
+TEXT = b'.version 6.4 .target sm_70 .address_size 64 .entry k() { ret; }'
+cuda.cuInit(0)
+cuda.cuCtxCreate_v2(ctypes.byref(at), 0, 0)
+for pointer in at, again:
+    cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(1 << 20))
+cuda.cuModuleLoadData(ctypes.byref(module), TEXT)
+cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b'k')
+print(cuda.cuMemFree_v2(at), cuda.cuLaunchKernel(
+    kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None), cuda.cuMemFree_v2(again))
 """
 TAKEN = 'something is mapped on the host where the driver '
 
@@ -197,9 +213,8 @@ class EntryPoints(Planted):
                  'to be used')
         said = run('old=6050', BUILD / 'tools/adsm-info', '--devices').stdout
         self.assertIn(f'  none: {lacks}\n', said)
-        preload = str(BUILD / 'interpose/libadsm-preload.so')
         done = run('old=6050', sys.executable, '-c', ALLOCATE,
-                   LD_PRELOAD=preload)
+                   LD_PRELOAD=PRELOAD)
         self.assertEqual((done.returncode, done.stdout), (0, '0\n'), done)
         self.assertEqual(done.stderr, 'libadsm: error: not started, the '
                          f'program runs without it: {lacks}\n')
@@ -237,6 +252,15 @@ class Copies(Planted):
         self.assertEqual(said.count(
             'libadsm: the driver refuses copies of host memory that is not '
             'page-locked; they go through buffers\n'), 1, said)
+
+
+class Errors(Planted):
+    def test_result_that_ends_the_process_is_that_of_later_calls(self):
+        for result in 700, 719, 226, 721:
+            done = run(f'dead={result}', sys.executable, '-c', LAUNCH,
+                       LD_PRELOAD=PRELOAD)
+            self.assertEqual((done.returncode, done.stdout),
+                             (0, f'0 {result} {result}\n'), done)
 
 
 if __name__ == '__main__':
