@@ -178,6 +178,33 @@ static struct sc_shape cut(const struct sc_gen *gen, const struct sc_inst *inst)
     return (by & (by + 1)) == 0 && by >= gen->group - 1 ? linear(1) : varying;
 }
 
+/* How many lanes of all, counted from the first, a comparison with `c` tells
+ * from the rest; 1 where it does something else. */
+static uint32_t parted_at(const struct sc_inst *inst, uint32_t c)
+{
+    if (sc_inst_has(inst, SC_MOD_lt) || sc_inst_has(inst, SC_MOD_ge) ||
+        sc_inst_has(inst, SC_MOD_lo) || sc_inst_has(inst, SC_MOD_hs))
+        return c;
+    if (sc_inst_has(inst, SC_MOD_le) || sc_inst_has(inst, SC_MOD_gt) ||
+        sc_inst_has(inst, SC_MOD_ls))
+        return c + 1;
+    return 1;
+}
+
+/* Lanes of one group, of the same kind as above, lie all on one side of a
+ * multiple of its size: what halves a block in each step of a sum asks so. */
+static struct sc_shape compare(const struct sc_gen *gen,
+                               const struct sc_inst *inst)
+{
+    const struct sc_operand *o = inst->operands;
+    uint32_t c = 0;
+    if (inst->operand_count != 3 || o[0].kind != SC_OPERAND_REG ||
+        sc_type_bytes(inst->types[0]) != 4 || !is_small(gen, &o[1]) ||
+        !sc_gen_is_constant(gen, &o[2], &c))
+        return varying;
+    return parted_at(inst, c) % gen->group ? varying : uniform;
+}
+
 /* ---- opcodes that keep lanes linear ---- */
 
 static bool is_integer(enum sc_type type)
@@ -252,6 +279,8 @@ static struct sc_shape from_linear(struct sc_gen *gen,
     case SC_OP_shr:
     case SC_OP_and:
         return cut(gen, inst);
+    case SC_OP_setp:
+        return compare(gen, inst);
     default:
         return varying;
     }

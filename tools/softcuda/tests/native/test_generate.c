@@ -160,6 +160,36 @@ START_TEST(threads_that_left_open_barriers)
 }
 END_TEST
 
+/* A predicate each. */
+static const int borders[] = {-1, 0,  1,  7,  8,  9,  15, 16,
+                              17, 31, 32, 33, 47, 48, 64};
+
+static void compare_lanes(const char *lane, const char *how, uint32_t rows)
+{
+    static char text[8192];
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                "%smov.u32 %%r20, %s; mov.u32 %%r9, 1;\n",
+                                TWICE_HEAD(""), lane);
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++)
+        n += (size_t)snprintf(
+            text + n, sizeof text - n,
+            "setp.%s %%p%zu, %%r20, %d; @!%%p%zu bra L%zu;\n"
+            "mad.lo.u32 %%r9, %%r9, 33, %%r2;\nL%zu: add.u32 %%r9, %%r9, 1;\n",
+            how, i, borders[i], i, i, i);
+    snprintf(text + n, sizeof text - n, "%s", END);
+    twice(&(struct twice){
+        .text = text, .grid = {2}, .block = {rows > 1 ? 64 : 72, rows, 1}});
+}
+
+START_TEST(comparisons_at_borders_of_groups_are_the_same)
+{
+    compare_lanes("%tid.x", "lt.s32", 1);
+    compare_lanes("%laneid", "ge.u32", 2);
+    compare_lanes("%laneid", "le.s32", 1);
+    compare_lanes("%tid.x", "hi.u32", 2);
+}
+END_TEST
+
 static const char dynamic[] = PTX_HEAD
     ".extern .shared .align 8 .b8 room[];\n"
     ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
@@ -541,6 +571,7 @@ int main(void)
         nested_loops_are_the_same,
         barriers_in_loops_are_the_same,
         threads_that_left_open_barriers,
+        comparisons_at_borders_of_groups_are_the_same,
         dynamic_shared_memory_is_the_same,
         local_memory_is_the_same,
         jump_tables_are_the_same,
