@@ -112,6 +112,18 @@ void sc_emit_put_ranges(struct sc_gen *gen, uint32_t first);
  *  with no checks, for all lanes and for some. It ends in a jump. */
 void sc_emit_whole(struct sc_gen *gen, void (*body)(struct sc_gen *));
 
+/* ---- emit_turn.c ---- */
+
+/** Find which barriers groups come from; after sc_emit_plan_barriers. */
+void sc_emit_plan_turns(struct sc_gen *gen);
+/** When a group has come to a barrier, or with number gen->barriers + 1 to its
+ *  end: go on with the next one where that waits as this one did. */
+void sc_emit_turn(struct sc_gen *gen, struct sc_text *text, uint32_t barrier);
+/** Write where sc_emit_turn goes; `advance` writes what is to be done when `g`
+ *  has become the next group. */
+void sc_emit_turns(struct sc_gen *gen, struct sc_text *text,
+                   void (*advance)(struct sc_gen *, struct sc_text *));
+
 /* ---- emit_ahead.c ---- */
 
 /** Before a linear load of `bytes` a lane in a loop: ask for what it will load

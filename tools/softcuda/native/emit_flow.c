@@ -392,8 +392,9 @@ static void put_barrier(struct sc_gen *gen, uint32_t inst)
     sc_gen_fresh_before(gen, gen->place, inst, fresh);
     uint32_t number = ++gen->barriers;
     put_move(gen, live, fresh, true);
-    sc_put(gen, "where[g] = %u; waiting = 1; goto stop;\nR%u:\n", number,
-           number);
+    sc_put(gen, "where[g] = %u; waiting = 1;\n", number);
+    sc_emit_turn(gen, &gen->body, number);
+    sc_put(gen, "goto stop;\nR%u:\n", number);
     put_move(gen, live, NULL, false);
     for (uint32_t part = 0;
          gen->partial && !is_diverged(gen, gen->place) && part < gen->parts;

@@ -91,6 +91,13 @@ struct sc_range {
     bool asked; /* for the whole place, ahead of it */
 };
 
+/** Where groups go on from: the start, or a barrier. */
+struct sc_turn {
+    uint64_t from; /* a barrier: the turns groups come from */
+    sc_bits *live;
+    bool taken; /* some barrier hands on to it */
+};
+
 struct sc_gen {
     struct sc_load load;
     const struct sc_ir *ir;
@@ -129,14 +136,15 @@ struct sc_gen {
     uint64_t *hoisted; /* parameters already loaded */
     size_t hoisted_count, hoisted_capacity;
     const struct sc_inst *inst;
-    uint32_t place;      /* being emitted */
-    char mask;           /* lanes meant: see native/emit.h */
-    uint32_t barriers;   /* so far in the text */
-    bool tid_used;       /* as a vector of a kernel without rows */
-    sc_bits *saved;      /* registers live across any barrier */
-    bool *saved_widens;  /* by instruction */
-    uint64_t save_bytes; /* of one group */
-    bool reduces;        /* there is a bar.red */
+    uint32_t place;        /* being emitted */
+    char mask;             /* lanes meant: see native/emit.h */
+    uint32_t barriers;     /* so far in the text */
+    bool tid_used;         /* as a vector of a kernel without rows */
+    sc_bits *saved;        /* registers live across any barrier */
+    bool *saved_widens;    /* by instruction */
+    uint64_t save_bytes;   /* of one group */
+    struct sc_turn *turns; /* by number of the barrier, 0 the start; or NULL */
+    bool reduces;          /* there is a bar.red */
     struct sc_range *ranges;
     uint32_t range_count;
     size_t range_capacity;

@@ -151,6 +151,7 @@ static void analyse(struct sc_gen *gen)
     sc_gen_fetched(gen);
     sc_gen_fresh(gen);
     sc_emit_plan_barriers(gen);
+    sc_emit_plan_turns(gen);
 }
 
 /* ---- text ---- */
@@ -218,24 +219,40 @@ static void put_registers(struct sc_gen *gen, struct sc_text *text)
 /* What is fixed for one group: its threads. */
 static void put_threads(struct sc_gen *gen, struct sc_text *text)
 {
+    bool waits = gen->save_bytes != 0;
+    if (waits)
+        sc_text_put(gen, text,
+                    "save = (struct saved *)(cta->save + g * %llu);\n",
+                    (unsigned long long)gen->save_bytes);
+    sc_text_put(gen, text, "t0 = g * GROUP;\n");
     if (gen->rows)
         sc_text_put(gen, text,
-                    "const uint32_t tx = t0 %% %u, ty = t0 / %u %% %u, tz = t0 "
-                    "/ %u;\n",
+                    "tx = t0 %% %u; ty = t0 / %u %% %u; tz = t0 / %u;\n",
                     gen->ntid[1] * gen->ntid[2] == 1 ? gen->groups * gen->group
                                                      : gen->ntid[0],
                     gen->ntid[0], gen->ntid[1], gen->ntid[0] * gen->ntid[1]);
     for (uint32_t part = 0; part < gen->parts; part++) {
         for (int axis = 0; gen->tid_used && axis < 3; axis++)
-            sc_text_put(gen, text,
-                        "const v32 t%c_%u = indices(t%c_of + t0 + "
-                        "%u);\n",
+            sc_text_put(gen, text, "t%c_%u = indices(t%c_of + t0 + %u);\n",
                         "xyz"[axis], part, "xyz"[axis], part * gen -> lanes);
         if (gen->partial)
             sc_text_put(gen, text,
-                        "const vm F%u = m_below((int)THREADS - (int)t0 - "
-                        "%u);\n",
-                        part, part * gen->lanes);
+                        "F%u = m_below((int)THREADS - (int)t0 - %u);\n", part,
+                        part * gen->lanes);
+    }
+}
+
+/* The variables for that. */
+static void put_thread_names(struct sc_gen *gen, struct sc_text *text)
+{
+    if (gen->save_bytes)
+        sc_text_put(gen, text, "struct saved *save;\n");
+    sc_text_put(gen, text, "uint32_t t0%s;\n", gen->rows ? ", tx, ty, tz" : "");
+    for (uint32_t part = 0; part < gen->parts; part++) {
+        for (int axis = 0; gen->tid_used && axis < 3; axis++)
+            sc_text_put(gen, text, "v32 t%c_%u;\n", "xyz"[axis], part);
+        if (gen->partial)
+            sc_text_put(gen, text, "vm F%u;\n", part);
     }
 }
 
@@ -244,27 +261,32 @@ static void put_cta(struct sc_gen *gen, struct sc_text *text)
     bool waits = gen->save_bytes != 0;
     if (waits)
         sc_text_put(gen, text,
-                    "uint16_t where[GROUPS] = {0};\n"
+                    "uint16_t where[GROUPS + 1] = {0};\n"
+                    "where[GROUPS] = 65535;\n"
                     "for (int waiting = 1; waiting;) {\n"
                     "waiting = 0;\n");
     sc_text_put(gen, text, "for (uint32_t g = 0; g < GROUPS; g++) {\n");
     if (waits)
-        sc_text_put(gen, text,
-                    "if (where[g] == 65535) continue;\nstruct saved *const "
-                    "save = (struct saved *)(cta->save + g * %llu);\n",
-                    (unsigned long long)gen->save_bytes);
-    sc_text_put(gen, text, "const uint32_t t0 = g * GROUP;\n");
+        sc_text_put(gen, text, "if (where[g] == 65535) continue;\n");
+    put_thread_names(gen, text);
     put_threads(gen, text);
     put_registers(gen, text);
     if (waits) {
         sc_text_put(gen, text, "switch (where[g]) {\n");
         for (uint32_t i = 1; i <= gen->barriers; i++)
             sc_text_put(gen, text, "case %u: goto R%u;\n", i, i);
-        sc_text_put(gen, text, "}\n");
+        sc_text_put(gen, text, "}\nS0:;\n");
     }
     sc_text_put(gen, text, "%s", gen->body.data ? gen->body.data : "");
-    sc_text_put(gen, text, "done:;\n%s}\n%s",
-                waits ? "where[g] = 65535;\nstop:;\n" : "", waits ? "}\n" : "");
+    sc_text_put(gen, text, "done:;\n");
+    if (waits) {
+        sc_text_put(gen, text, "where[g] = 65535;\n");
+        sc_emit_turn(gen, text, gen->barriers + 1);
+        sc_text_put(gen, text, "goto stop;\n");
+        sc_emit_turns(gen, text, put_threads);
+        sc_text_put(gen, text, "stop:;\n}\n");
+    }
+    sc_text_put(gen, text, "}\n");
 }
 
 static void put_steady(struct sc_gen *gen, struct sc_text *text)

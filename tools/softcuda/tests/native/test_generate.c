@@ -160,6 +160,42 @@ START_TEST(threads_that_left_open_barriers)
 }
 END_TEST
 
+/* Warps that come to one barrier at different places, and one that goes. */
+static const char apart[] = TWICE_HEAD(
+    ".shared .align 4 .b8 tile[4096];") "mov.u32 %r3, %r2;\n" LOAD
+                                        "mov.u32 %r10, tile; shl.b32 %r11, "
+                                        "%r1, 2; add.u32 %r12, %r10, %r11;\n"
+                                        "mov.u32 %r9, %r4; shr.u32 %r5, %r50, "
+                                        "5; and.b32 %r6, %r5, 1;\n"
+                                        "setp.eq.u32 %p1, %r6, 1; @%p1 bra B;\n"
+                                        "st.shared.u32 [%r12], %r4; bar.sync "
+                                        "0;\n"
+                                        "add.u32 %r9, %r9, 3; setp.eq.u32 %p2, "
+                                        "%r5, 2; @%p2 bra OUT;\n"
+                                        "bar.sync 0; st.shared.u32 [%r12], "
+                                        "%r9; bar.sync 0; bra C;\n"
+                                        "B: mul.lo.u32 %r9, %r4, 7; "
+                                        "st.shared.u32 [%r12], %r9; bar.sync "
+                                        "0;\n"
+                                        "xor.b32 %r9, %r9, %r50; bar.sync 0; "
+                                        "bar.sync 0;\n"
+                                        "C: sub.u32 %r13, %r56, %r1; sub.u32 "
+                                        "%r13, %r13, 1;\n"
+                                        "shl.b32 %r13, %r13, 2; add.u32 %r13, "
+                                        "%r13, %r10;\n"
+                                        "ld.shared.u32 %r14, [%r13]; "
+                                        "mad.lo.u32 %r9, %r9, 5, %r14;\n"
+                                        "OUT: " END;
+
+START_TEST(warps_at_different_barriers_are_the_same)
+{
+    static const uint32_t x[] = {64, 128, 256, 224};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        twice(&(struct twice){
+            .text = apart, .grid = {5}, .block = {x[i], 1, 1}, .n = 100});
+}
+END_TEST
+
 /* A predicate each. */
 static const int borders[] = {-1, 0,  1,  7,  8,  9,  15, 16,
                               17, 31, 32, 33, 47, 48, 64};
@@ -571,6 +607,7 @@ int main(void)
         nested_loops_are_the_same,
         barriers_in_loops_are_the_same,
         threads_that_left_open_barriers,
+        warps_at_different_barriers_are_the_same,
         comparisons_at_borders_of_groups_are_the_same,
         dynamic_shared_memory_is_the_same,
         local_memory_is_the_same,
