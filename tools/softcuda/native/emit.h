@@ -72,6 +72,13 @@ void sc_emit_store(struct sc_gen *gen);
 void sc_emit_cvta(struct sc_gen *gen);
 void sc_emit_isspacep(struct sc_gen *gen);
 
+/* ---- bounds.c ---- */
+
+/** Whether every thread's address is aligned to `bytes`, a power of two, and
+ *  has as many of the kernel's shared variables behind it. */
+bool sc_gen_is_inside(struct sc_gen *gen, const struct sc_address *at,
+                      uint32_t bytes);
+
 /* ---- emit_check.c ---- */
 
 /** One load or store. */

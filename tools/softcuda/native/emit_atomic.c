@@ -112,6 +112,10 @@ static void put_place(struct sc_gen *gen, const struct atomic *x)
 {
     sc_rt_need(gen, "lane_at", SC_ELEMENT_u32);
     sc_put(gen, "const uint64_t a = %s;\n", sc_emit_base(gen, &x->at).text);
+    if (sc_gen_is_inside(gen, &x->at, x->bytes)) {
+        sc_put(gen, "const uint64_t at = shared + a;\n");
+        return;
+    }
     if (x->own)
         sc_put(gen,
                "const uint64_t at = __builtin_expect(shared_bytes >= %u && (a "
@@ -134,6 +138,10 @@ static void put_places(struct sc_gen *gen, const struct atomic *x)
     for (uint32_t part = 0; part < gen->parts; part++)
         sc_put(gen, "%s, ", sc_emit_lanes(gen, &x->at, part).text);
     sc_put(gen, "};\nconst int fast = ");
+    if (sc_gen_is_inside(gen, &x->at, x->bytes)) {
+        sc_put(gen, "1;\n");
+        return;
+    }
     if (x->own)
         sc_put(gen, "shared_bytes >= %u", x->bytes);
     else

@@ -90,17 +90,18 @@ static bool is_even(const struct sc_access *x)
 /* ---- ranges of several accesses ---- */
 
 /* Accesses with a register of the range's as their base. */
-static bool is_member(const struct sc_gen *gen, const struct sc_access *x,
+static bool is_member(struct sc_gen *gen, const struct sc_access *x,
                       uint32_t reg, enum sc_mode mode)
 {
     int64_t offset = (int64_t)x->at.offset;
     uint64_t behind, span = span_of(gen, x, &behind);
     return !x->at.is_fixed && x->at.base.reg == reg && x->at.mode == mode &&
            offset % (int64_t)x->bytes == 0 && is_even(x) && span <= MOST_SPAN &&
-           offset > -(int64_t)MOST_SPAN && offset < (int64_t)MOST_SPAN;
+           offset > -(int64_t)MOST_SPAN && offset < (int64_t)MOST_SPAN &&
+           !sc_gen_is_inside(gen, &x->at, x->bytes);
 }
 
-static const struct sc_range *range_for(const struct sc_gen *gen,
+static const struct sc_range *range_for(struct sc_gen *gen,
                                         const struct sc_access *x)
 {
     uint32_t at = (uint32_t)(gen->inst - gen->func->insts);
@@ -381,16 +382,17 @@ void sc_emit_put_ranges(struct sc_gen *gen, uint32_t first)
            (unsigned long long)(most + align));
 }
 
-/* `int fast` where a range covers the access: should that reach too far, all
- * of its accesses take the slow way. */
+/* `int fast` where a range covers the access, or nothing need be asked: should
+ * a range reach too far, all of its accesses take the slow way. */
 static bool put_in_range(struct sc_gen *gen, const struct sc_access *x)
 {
-    const struct sc_range *r = range_for(gen, x);
-    if (r && r->asked)
+    bool inside = sc_gen_is_inside(gen, &x->at, x->bytes);
+    const struct sc_range *r = inside ? NULL : range_for(gen, x);
+    if (inside || (r && r->asked))
         sc_put(gen, "const int fast = 1;\n");
     else if (r)
         sc_put(gen, "const int fast = in%u;\n", r->number);
-    return r != NULL;
+    return inside || r;
 }
 
 /* ---- single accesses ---- */

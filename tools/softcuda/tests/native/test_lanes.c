@@ -1,6 +1,7 @@
 /*
  * Generated code against the interpreter: accesses of which some lanes are
- * off, with these or others where nothing is, and addresses that were loaded.
+ * off, with these or others where nothing is, addresses that were loaded, and
+ * those of which the code says that they lie in the kernel's variables.
  */
 #include "twice.h"
 
@@ -130,6 +131,68 @@ START_TEST(lanes_outside_fault)
 }
 END_TEST
 
+/* %r9: the word of `tile` at %r12 + %d10, read and then written; %r10 is made
+ * by `index` of %r50, the thread, and %r13, a number anywhere. */
+#define PICK(index, offset)                                                    \
+    FILL index "mul.wide.u32 %d10, %r10, 4; mov.u64 %d12, tile;\n"             \
+               "add.u64 %d13, %d12, %d10;\n\n"                                 \
+               "ld.shared.u32 %r9, [%d13" offset "];\n"                        \
+               "bar.sync 0; st.shared.u32 [%d13" offset "], %r50;\n"           \
+               "bar.sync 0; ld.shared.u32 %r14, [%r12];\n"                     \
+               "mad.lo.u32 %r9, %r9, 3, %r14;\n"                               \
+               "bar.sync 0; atom.shared.add.u32 %r15, [%d13" offset            \
+               "], %r2;\n"                                                     \
+               "bar.sync 0; ld.shared.u32 %r14, [%r12];\n"                     \
+               "mad.lo.u32 %r9, %r9, 3, %r14;\n" END
+
+START_TEST(addresses_in_the_variables_are_the_same)
+{
+    both_ways(TWICE_HEAD(TILE) PICK("and.b32 %r10, %r13, 63;\n", ""));
+    both_ways(TWICE_HEAD(TILE) PICK("bfe.u32 %r10, %r13, 3, 6;\n", ""));
+    both_ways(TWICE_HEAD(TILE) PICK("mul.lo.u32 %r16, %r13, 0x9e3779b9;\n"
+                                    "shr.u32 %r10, %r16, 26;\n",
+                                    ""));
+    both_ways(TWICE_HEAD(TILE) PICK("sub.u32 %r10, 63, %r50;\n", ""));
+    both_ways(TWICE_HEAD(TILE) PICK("setp.lt.u32 %p1, %r13, 3000;\n"
+                                    "selp.b32 %r10, %r50, 5, %p1;\n",
+                                    ""));
+    both_ways(TWICE_HEAD(TILE) PICK("and.b32 %r16, %r13, 31;\n"
+                                    "mad.lo.u32 %r10, %r16, 2, 1;\n",
+                                    "-4"));
+}
+END_TEST
+
+START_TEST(addresses_just_outside_of_the_variables_fault)
+{
+    both_fault(TWICE_HEAD(TILE) PICK("and.b32 %r10, %r50, 63;\n", "+4"),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("and.b32 %r10, %r50, 63;\n", "-4"),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("mul.lo.u32 %r16, %r50, 2;\n"
+                                     "and.b32 %r10, %r16, 64;\n",
+                                     ""),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("shl.b32 %r16, %r50, 3;\n"
+                                     "bfe.u32 %r10, %r16, 2, 7;\n",
+                                     ""),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("mul.lo.u32 %r16, %r50, 0x4000000;\n"
+                                     "shr.u32 %r10, %r16, 25;\n",
+                                     ""),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("add.u32 %r10, %r50, 1;\n", ""),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("sub.u32 %r10, %r50, 1;\n", ""),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("setp.lt.u32 %p1, %r50, 60;\n"
+                                     "selp.b32 %r10, %r50, 64, %p1;\n",
+                                     ""),
+               SC_EXEC_ILLEGAL_ADDRESS);
+    both_fault(TWICE_HEAD(TILE) PICK("shr.u32 %r10, %r50, 1;\n", "+2"),
+               SC_EXEC_MISALIGNED);
+}
+END_TEST
+
 int main(void)
 {
     if (!twice_has_compiler())
@@ -141,6 +204,8 @@ int main(void)
         generic_lanes_in_shared_are_the_same,
         loaded_addresses_are_the_same,
         lanes_outside_fault,
+        addresses_in_the_variables_are_the_same,
+        addresses_just_outside_of_the_variables_fault,
     };
     return suite_run("softcuda native: lanes", cases,
                      sizeof cases / sizeof *cases, 170);
