@@ -36,6 +36,19 @@ static size_t parts(const struct adsm_accel *accel, size_t bytes)
     return (bytes + part - 1) / part;
 }
 
+/* What of `bytes` lies in granules of their own; the rest, less than a granule,
+ * is shared. A rest that takes all parts of one has it for itself. */
+static size_t whole_of(const struct adsm_accel *accel, size_t bytes,
+                       size_t *rest)
+{
+    size_t whole = bytes / granule_of(accel) * granule_of(accel);
+    *rest = bytes - whole;
+    if (parts(accel, *rest) < ADSM_SHARE_PAGES)
+        return whole;
+    *rest = 0;
+    return whole + granule_of(accel);
+}
+
 /* Size of a window: the option, or room for four times the device's memory. */
 static size_t wished_bytes(struct adsm_accel *accel)
 {
@@ -265,7 +278,7 @@ static int alloc_pages(struct adsm_accel *accel, size_t bytes,
 static int alloc_granules(struct adsm_accel *accel, size_t bytes,
                           struct adsm_span *span)
 {
-    size_t rest = bytes % granule_of(accel), whole = bytes - rest;
+    size_t rest, whole = whole_of(accel, bytes, &rest);
     uint64_t at; /* of the rest; what lies before it is not shared */
     int status =
         take_addresses(accel, round_up(accel, bytes), &span->device.at);
@@ -293,15 +306,17 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
     if (bytes > accel->address.device_bytes)
         return adsm_accel_fail(ADSM_E_DEVICE_NOMEM,
                                "the device has less memory than that", NULL);
-    int status = bytes < granule_of(accel) ? alloc_pages(accel, bytes, span)
-                                           : alloc_granules(accel, bytes, span);
+    size_t rest;
+    int status = whole_of(accel, bytes, &rest) == 0
+                     ? alloc_pages(accel, bytes, span)
+                     : alloc_granules(accel, bytes, span);
     span->host = (uint8_t *)(uintptr_t)span->device.at;
     return status;
 }
 
 static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 {
-    size_t rest = span->bytes % granule_of(accel), whole = span->bytes - rest;
+    size_t rest, whole = whole_of(accel, span->bytes, &rest);
     int status = ADSM_OK;
     if (rest > 0)
         status = free_pages(accel, span->share, span->device.at + whole, rest);
