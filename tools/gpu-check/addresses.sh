@@ -41,7 +41,7 @@ step_addresses()
     record_quote "$log"
     "$build/tools/gpu-check/gpu-probe" >>"$out/results.jsonl" 2>/dev/null
     record_rows
-    item 'adsm-info' 30 "$build/tools/adsm-info" --devices --engines
+    item 'adsm-info' 30 "$build/tools/adsm-info" --devices --driver --engines
     record_quote "$log"
     record_rows
     run_tests core 'accel/.*'

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""tools/gpu-check.sh: packed, carried to an empty folder, run on the software
+device and on drivers that differ from it in one thing.
+
+test_gpu_check.py BUILD-ROOT
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / 'tests/common'))
+import suite  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+CHECK = 'tools/gpu-check.sh'
+PLANTED = {'LD_LIBRARY_PATH': str(BUILD / 'tests/drivers'),
+           'PLANTED_DRIVER': str(BUILD / 'tools/softcuda/libcuda.so.1')}
+PLAIN = {name: value for name, value in os.environ.items()
+         if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_', 'PLANTED'))}
+
+
+class Report:
+    """One run of the script in the folder that was unpacked."""
+
+    def __init__(self, folder, *words, **env):
+        self.out = pathlib.Path(tempfile.mkdtemp(dir=folder))
+        run = subprocess.run([folder / CHECK, '--out', self.out, *words],
+                             env={**PLAIN, **env}, cwd=self.out, text=True,
+                             capture_output=True, check=False, timeout=900)
+        self.status, self.said = run.returncode, run.stdout + run.stderr
+        lines = self.out / 'results.jsonl'
+        rows = [json.loads(line) for line in
+                lines.read_text().splitlines()] if lines.exists() else []
+        self.items = {row['item']: row for row in rows if 'item' in row}
+        self.rows = rows
+        page = self.out / 'hardware.md'
+        self.page = page.read_text() if page.exists() else ''
+
+    def outcomes(self, outcome):
+        return sorted(name for name, row in self.items.items()
+                      if row['outcome'] == outcome)
+
+    def failed(self):
+        return sorted(name for name, row in self.items.items()
+                      if row['outcome'] not in ('passed', 'skipped'))
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        archive = cls.folder / 'check.tar.gz'
+        subprocess.run([ROOT / CHECK, '--build', BUILD, '--pack', archive],
+                       check=True, capture_output=True, env=PLAIN)
+        cls.bytes = archive.stat().st_size
+        cls.unpacked = cls.folder / 'elsewhere'
+        cls.unpacked.mkdir()
+        subprocess.run(['tar', 'xzf', archive, '-C', cls.unpacked], check=True)
+
+    def run_check(self, *words, **env):
+        return Report(self.unpacked, *words, **env)
+
+
+class OnTheSoftwareDevice(Case):
+    def test_every_step_runs_from_the_archive(self):
+        report = self.run_check('--soft', '--quick')
+        self.assertEqual((report.status, report.failed()), (0, []),
+                         report.said)
+        for step in ('facts', 'addresses', 'preload', 'kernels', 'speed'):
+            self.assertIn(f'\n### {step}\n', report.page)
+            self.assertTrue([row for row in report.rows
+                             if row.get('step') == step], step)
+        self.assertGreater(len(report.outcomes('passed')), 50)
+        benches = {row['bench'] for row in report.rows if 'bench' in row}
+        self.assertLessEqual({'wave', 'cp', 'fault', 'launch'}, benches)
+        self.assertIn('| wave | ported/rolling | s |', report.page)
+        self.assertNotIn(str(ROOT), report.page)
+
+    def test_archive_is_small(self):
+        self.assertLess(self.bytes, 60 << 20)
+
+
+class Accidents(Case):
+    def setUp(self):
+        """The list of tests, which a case may spoil."""
+        self.tests = self.unpacked / 'tools/gpu-check/tests'
+        self.before = self.tests.read_text()
+        self.addCleanup(self.tests.write_text, self.before)
+
+    def test_failed_and_late_items_stop_nothing_and_are_told(self):
+        self.tests.write_text(
+            'api-rolling\tcore\t5\tsh -c exit$IFS$9\n'
+            'threads-rolling\tcore\t1\tsleep 30\n'
+            'twin-rolling\tcore\t5\ttrue\n')
+        report = self.run_check('--soft', '--quick', 'addresses')
+        self.assertEqual(report.status, 1)
+        self.assertEqual(report.items['threads-rolling, window']['outcome'],
+                         'over 1 s')
+        self.assertEqual(report.items['twin-rolling, window']['outcome'],
+                         'passed')
+        part = report.page[report.page.index('### What failed'):]
+        self.assertIn('**addresses, threads-rolling, window: over 1 s.**', part)
+        self.assertIn('ADSM_ADDRESS=window sleep 30', part)
+
+    def test_no_device_is_one_sentence(self):
+        report = self.run_check(LD_LIBRARY_PATH='/dev/null/none')
+        if report.status != 77:
+            self.skipTest('there is a driver here')
+        self.assertIn('no CUDA device here', report.said)
+        self.assertEqual(report.items, {})
+
+    def test_wrong_words_are_refused(self):
+        for words in (['--fast'], ['--out'], ['speeds']):
+            done = subprocess.run([self.unpacked / CHECK, *words],
+                                  capture_output=True, text=True, check=False,
+                                  cwd=self.unpacked, env=PLAIN)
+            self.assertEqual((done.returncode, done.stdout), (2, ''))
+            self.assertIn('see --help', done.stderr)
+
+
+class OtherDrivers(Case):
+    def planted(self, what, *steps):
+        return self.run_check('--quick', *steps, PLANTED=what, **PLANTED)
+
+    def test_registration_that_fails_is_reported(self):
+        report = self.planted('register=304', 'addresses')
+        self.assertIn('address probe', report.failed())
+        # Those of the accel layer are about page-locked memory.
+        self.assertEqual([name for name in report.failed()
+                          if not name.startswith('accel/')], ['address probe'])
+        self.assertIn('BAD', report.page)
+        self.assertIn('CUDA_ERROR_OPERATING_SYSTEM', report.page)
+
+    def test_taken_addresses_are_reported(self):
+        report = self.planted('range,memory', 'addresses')
+        self.assertIn('address probe', report.failed())
+        self.assertEqual([name for name in report.outcomes('skipped')],
+                         ['core suites, overlay', 'core suites, window'])
+        self.assertIn('something is mapped on the host where the driver',
+                      report.items['core suites, window']['detail'])
+        self.assertEqual(report.items['api-rolling, translate']['outcome'],
+                         'passed')
+
+    def test_driver_without_get_proc_address_is_reported(self):
+        report = self.planted('lookup', 'addresses')
+        self.assertEqual(report.failed(), ['address probe'], report.said)
+        self.assertIn('cuGetProcAddress', report.page)
+
+    def test_another_runtime_library_is_named(self):
+        if not shutil.which('nvcc') and not os.path.exists(
+                '/usr/local/cuda/bin/nvcc'):
+            self.skipTest('no nvcc here')
+        other = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        for name in ('libcudart.so.13', 'libcudart.so.12'):
+            subprocess.run(['cc', '-shared', '-x', 'c', '/dev/null', '-o',
+                            other / name], check=True)
+        path = f'{other}:{BUILD}/tools/softcuda'
+        report = self.run_check('--quick', 'preload', LD_LIBRARY_PATH=path)
+        self.assertIn('vecadd, shared', report.failed())
+        self.assertNotIn('interpose-copies', report.failed())
+        self.assertIn(f'Run-time library: libcudart.so.13 => {other}',
+                      report.page)
+
+
+if __name__ == '__main__':
+    suite.main()
