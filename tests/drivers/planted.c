@@ -92,7 +92,9 @@ __attribute__((constructor)) static void start(void)
         _exit(127);
     }
     for (int i = 0; i < EXPORTS; i++) {
-        planted_function *instead = planted_instead(exports[i].name);
+        const char *name = exports[i].name;
+        planted_function *instead =
+            planted_accident(name) ?: planted_instead(name);
         void *found = dlsym(driver, exports[i].name);
         memcpy(&real[i], &found, sizeof found);
         planted_targets[i] = instead ? instead : real[i];

@@ -14,8 +14,13 @@
  *   dead=N       launches fail with result N, and so do waits for the context
  *   old=V        a driver of CUDA version V: what is newer is missing
  *
+ *   crash=NAME   the function of this name dies by SIGSEGV
+ *   hang=NAME    it never returns
+ *   forget=NAME  it says that it is done, and is not
+ *   touch=NAME   it only writes to where its first argument points
+ *
  * PLANTED_DRIVER names the file behind it; not set, it is the software
- * device's. planted.c finds the functions, behaviour.c changes them.
+ * device's. planted.c finds the functions, behaviour.c and accident.c change them.
  */
 #ifndef TESTS_DRIVERS_PLANTED_H
 #define TESTS_DRIVERS_PLANTED_H
@@ -33,6 +38,9 @@ planted_function *planted_real(const char *name);
 /** What takes the place of the export `name`, made in CUDA version `since`;
  *  NULL: nothing does. */
 planted_function *planted_instead(const char *name);
+
+/** The same for what can befall any export. */
+planted_function *planted_accident(const char *name);
 
 /** Whether the export `name` is to be missing. */
 bool planted_is_missing(const char *name, int since);
