@@ -3,7 +3,7 @@
 # to report where it does not.
 #
 #   tools/gpu-check.sh [--quick] [--soft] [--out DIR] [--build DIR] [STEP ...]
-#   tools/gpu-check.sh --pack FILE.tar.gz [--build DIR]
+#   tools/gpu-check.sh --pack FILE.tar.gz | --files [--build DIR]
 #
 # Steps, in this order, all of them when none is named:
 #   facts      driver, device, toolkit, kernel, limits of this machine
@@ -20,6 +20,7 @@
 # --build     what `meson setup` and `ninja` made (default: build)
 # --pack      write an archive with all that is needed on a machine that has a
 #             driver and nothing of this: unpack it there and run this script
+# --files     say what that archive would have
 #
 # Ends with 0; 1 when an item failed; 2 for bad arguments; 77 without a device.
 set -u
@@ -36,15 +37,15 @@ die()
     exit 2
 }
 
-quick=no soft=no out=gpu-check-out build=$root/build pack='' steps=''
+quick=no soft=no files=no out=gpu-check-out build=$root/build pack='' steps=''
 while [ $# -gt 0 ]; do
     case $1 in
-    --quick | --soft) eval "${1#--}=yes" ;;
+    --quick | --soft | --files) eval "${1#--}=yes" ;;
     --out | --build | --pack)
         [ $# -gt 1 ] || die "$1 wants a value"
         eval "${1#--}=\$2"
         shift ;;
-    --help | -h) sed -n '2,27s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,28s/^# \{0,1\}//p' "$0"; exit 0 ;;
     facts | addresses | preload | kernels | speed) steps="$steps $1" ;;
     *) die "'$1' is no step and no option" ;;
     esac
@@ -53,7 +54,9 @@ done
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 [ -x "$build/tools/adsm-run" ] ||
     die "'$build' holds no build: meson setup build && ninja -C build"
-if [ -n "$pack" ]; then
+if [ "$files" = yes ]; then
+    exec python3 "$here/pack.py" --files "$root" "$build"
+elif [ -n "$pack" ]; then
     exec python3 "$here/pack.py" "$root" "$build" "$pack"
 fi
 [ -x "$build/tools/gpu-check/gpu-probe" ] ||

@@ -2,6 +2,7 @@
 """What gpu-check.sh takes along to a machine that has a driver only.
 
     pack.py --tests ROOT BUILD            the tests of suite gpu, a line each
+    pack.py --files ROOT BUILD            what the archive has, a path each
     pack.py ROOT BUILD FILE.tar.gz        the archive
 
 A line has a name, a group, a time limit in seconds and the words of the
@@ -14,6 +15,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -111,29 +113,40 @@ def libraries(build, paths):
     return found
 
 
-def add_sources(archive, root):
+def sources(root):
+    """Paths below the source folder."""
     for path in SOURCES:
-        archive.add(os.path.join(root, path), path,
-                    filter=lambda info: None if '__pycache__' in info.name
-                    else info)
+        if os.path.isfile(os.path.join(root, path)):
+            yield path
+        for folder, _, names in os.walk(os.path.join(root, path)):
+            for name in sorted(names):
+                if not folder.endswith('__pycache__'):
+                    yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def contents(root, build):
+    """What lies where in the archive: pairs of its path and ours."""
+    paths = products(root, build)
+    yield from ((path, os.path.join(root, path)) for path in sources(root))
+    yield from ((os.path.join('build', path), os.path.join(build, path))
+                for path in paths)
+    yield from ((os.path.join('lib', name), where)
+                for name, where in libraries(build, paths).items())
 
 
 def pack(root, build, out):
     text = tests(root, build).encode()
-    paths = products(root, build)
+    pairs = list(contents(root, build))
     with tarfile.open(out, 'w:gz', dereference=True) as archive:
-        add_sources(archive, root)
-        for path in paths:
-            archive.add(os.path.join(build, path), os.path.join('build', path))
-        for name, where in libraries(build, paths).items():
-            archive.add(where, os.path.join('lib', name))
+        for path, where in pairs:
+            archive.add(where, path)
         info = tarfile.TarInfo('tools/gpu-check/tests')
         info.size = len(text)
         info.mode = 0o644
         archive.addfile(info, io.BytesIO(text))
     size = os.path.getsize(out)
-    print(f'{out}: {size / (1 << 20):.1f} MiB, {len(paths)} programs and '
-          f'libraries. There: mkdir check && tar xzf {os.path.basename(out)} '
+    print(f'{out}: {size / (1 << 20):.1f} MiB, {len(pairs)} files. '
+          f'There: mkdir check && tar xzf {os.path.basename(out)} '
           '-C check && check/tools/gpu-check.sh')
     if size > MOST_BYTES:
         sys.exit(f'pack.py: more than {MOST_BYTES >> 20} MiB')
@@ -145,6 +158,11 @@ def main():
     if sys.argv[1] == '--tests':
         root, build = (os.path.realpath(path) for path in sys.argv[2:4])
         sys.stdout.write(tests(root, build))
+    elif sys.argv[1] == '--files':
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        for path, _ in contents(*(os.path.realpath(path)
+                                  for path in sys.argv[2:4])):
+            print(path)
     else:
         pack(*(os.path.realpath(path) for path in sys.argv[1:3]), sys.argv[3])
 
