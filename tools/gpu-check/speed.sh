@@ -69,5 +69,4 @@ step_speed()
     # shellcheck disable=SC2086
     figures 'bench_launch, preloaded' 300 "$build/tools/adsm-run" -- \
         "$build/bench/softcuda/bench_launch" $small --reps="$reps"
-    load_check
 }
