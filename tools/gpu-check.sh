@@ -37,6 +37,20 @@ die()
     exit 2
 }
 
+# link_libraries: in $libraries, those of the archive that the loader would not
+# find here.
+link_libraries()
+{
+    mkdir -p "$libraries"
+    PATH=$PATH:/usr/sbin:/sbin ldconfig -p >"$out/ldconfig" 2>/dev/null
+    for library in "$root"/lib/*.so.*; do
+        [ ! -e "$library" ] ||
+            grep -q "^[[:space:]]*$(basename "$library") " "$out/ldconfig" ||
+            ln -sf "$library" "$libraries/"
+    done
+    rm -f "$out/ldconfig"
+}
+
 quick=no soft=no files=no out=gpu-check-out build=$root/build pack='' steps=''
 while [ $# -gt 0 ]; do
     case $1 in
@@ -51,6 +65,9 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+case "$root$build$PWD$out" in
+*[[:space:]]*) die "folders with white space in their names do not work here" ;;
+esac
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 [ -x "$build/tools/adsm-run" ] ||
     die "'$build' holds no build: meson setup build && ninja -C build"
@@ -72,12 +89,15 @@ if [ ! -f "$tests" ]; then
         die "cannot list the tests of '$build'"
 fi
 
-# Where the driver is found. Libraries that this machine may lack come last.
+# Where the driver is found, and which of the archive's libraries are needed: the
+# machine's own go before them, since its compiler uses some of them as well.
 softcuda=$build/tools/softcuda
-export build root softcuda
+libraries=$out/lib
+export build softcuda libraries
 device=${LD_LIBRARY_PATH:-}
 [ "$soft" = no ] || device=$softcuda
-export LD_LIBRARY_PATH="${device:+$device:}$root/lib"
+export LD_LIBRARY_PATH="${device:+$device:}$libraries"
+link_libraries
 unset LD_PRELOAD
 
 echo "gpu-check: libadsm of $build, $([ "$soft" = yes ] &&

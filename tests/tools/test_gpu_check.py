@@ -112,6 +112,30 @@ class Accidents(OtherTests):
         self.assertIn('**addresses, threads-rolling, window: over 1 s.**', part)
         self.assertIn('ADSM_ADDRESS=window sleep 30', part)
 
+    def test_folders_with_white_space_are_refused(self):
+        folder = self.folder / 'white space'
+        folder.mkdir()
+        done = subprocess.run([self.unpacked / CHECK, '--soft', 'facts'],
+                              capture_output=True, text=True, check=False,
+                              cwd=folder, env=PLAIN)
+        self.assertEqual((done.returncode, done.stdout), (2, ''))
+        self.assertIn('white space', done.stderr)
+        self.assertEqual(list(folder.iterdir()), [])
+
+    def test_only_missing_libraries_come_from_the_archive(self):
+        brought = sorted(path.name for path in
+                         (self.unpacked / 'lib').iterdir())
+        known = self.folder / 'known'
+        known.mkdir()
+        for said, linked in (('', brought),
+                             (f'\t{brought[0]} (libc6) => /x', brought[1:])):
+            (known / 'ldconfig').write_text(f"#!/bin/sh\necho '{said}'\n")
+            (known / 'ldconfig').chmod(0o755)
+            report = self.run_check('--soft', 'facts',
+                                    PATH=f"{known}:{PLAIN['PATH']}")
+            self.assertEqual(sorted(path.name for path in
+                                    (report.out / 'lib').iterdir()), linked)
+
     def test_no_device_is_one_sentence(self):
         report = self.run_check(LD_LIBRARY_PATH='/dev/null/none')
         if report.status != 77:

@@ -3,7 +3,7 @@
 # beside.sh output PROGRAM          whether a program prints the same
 #
 # on this machine's device and on the software device. From gpu-check.sh: build,
-# softcuda, root.
+# softcuda, libraries.
 set -u
 
 # digest BENCHMARK WORD...: of its result, as adsm-bench says it.
@@ -16,7 +16,7 @@ digest()
 # on_soft COMMAND...: with the software device's libraries.
 on_soft()
 {
-    LD_LIBRARY_PATH=$softcuda:$root/lib "$@"
+    LD_LIBRARY_PATH=$softcuda:$libraries "$@"
 }
 
 case $1 in
