@@ -23,7 +23,7 @@
 static const struct {
     const char *name;
     int since;
-    planted_function *stub;
+    planted_function *entry;
 } exports[] = {
 #define SC_ENTRY(symbol, version, stream, name) {#name, version, name},
 #include "driver/entries.def"
@@ -64,16 +64,16 @@ void *planted_own(void *found)
 {
     for (int i = 0; found && i < EXPORTS; i++)
         if ((void *)real[i] == found)
-            return missing[i] ? NULL : (void *)exports[i].stub;
+            return missing[i] ? NULL : (void *)exports[i].entry;
     return found;
 }
 
 /* The loader passes over symbols without a value. */
-static void take_out(planted_function *stub)
+static void take_out(planted_function *entry)
 {
     Dl_info about;
     ElfW(Sym) *symbol = NULL;
-    if (!dladdr1((void *)stub, &about, (void **)&symbol, RTLD_DL_SYMENT) ||
+    if (!dladdr1((void *)entry, &about, (void **)&symbol, RTLD_DL_SYMENT) ||
         !symbol)
         return;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -103,5 +103,5 @@ __attribute__((constructor)) static void start(void)
     }
     for (int i = 0; i < EXPORTS; i++)
         if (missing[i])
-            take_out(exports[i].stub);
+            take_out(exports[i].entry);
 }

@@ -4,7 +4,7 @@
  */
 #if defined(__x86_64__)
 
-.macro STUB name
+.macro ENTRY name
     .globl \name
     .type \name, @function
     .p2align 4
@@ -18,7 +18,7 @@
 
 #elif defined(__aarch64__)
 
-.macro STUB name
+.macro ENTRY name
     .globl \name
     .type \name, %function
     .p2align 4
@@ -33,12 +33,12 @@
 .endm
 
 #else
-#error "stubs: x86-64 and aarch64 only"
+#error "entries: x86-64 and aarch64 only"
 #endif
 
     .hidden planted_targets
     .text
-#define SC_ENTRY(symbol, version, stream, name) STUB name
+#define SC_ENTRY(symbol, version, stream, name) ENTRY name
 #define SC_REFUSED SC_ENTRY
 #include "driver/entries.def"
 
