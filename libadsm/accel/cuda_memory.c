@@ -3,6 +3,7 @@
  */
 #include "accel/cuda_call.h"
 #include "accel/error.h"
+#include "base/lock.h"
 
 int adsm_cuda_host_pin(struct adsm_accel *accel, void *at, size_t bytes,
                        bool *owned)
@@ -172,10 +173,11 @@ int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
     int status = adsm_cuda_enter(&visit, NULL);
     if (status != ADSM_OK)
         return status;
-    /* Drivers wait for kernels, also of other contexts. */
-    uint64_t opened = adsm_cuda_wait_begin();
+    /* Drivers wait for kernels, also of other contexts, and with their locks
+     * held: a handler that touched shared memory would wait for those. */
+    uint64_t opened = adsm_quiet_wait_begin();
     adsm_cu_result result = adsm_cuda_api()->MemUnmap(at.at, bytes);
-    adsm_cuda_wait_end(opened);
+    adsm_quiet_wait_end(opened);
     status = adsm_cuda_leave(&visit, "MemUnmap", result);
     /* The handle goes even so: nobody else would ever release it. */
     int released = ADSM_CUDA(NULL, MemRelease, handle);
