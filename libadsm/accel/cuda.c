@@ -109,32 +109,32 @@ static int stream_destroy(struct adsm_accel *accel, adsm_stream stream)
 }
 
 static int stream_order(struct adsm_accel *accel, adsm_stream stream,
-                        adsm_event event)
+                        adsm_device_event event)
 {
     return ADSM_CUDA(accel, StreamWaitEvent, of_stream(stream),
                      (adsm_cu_event)event, 0);
 }
 
-static int event_create(struct adsm_accel *accel, adsm_event *event)
+static int event_create(struct adsm_accel *accel, adsm_device_event *event)
 {
     return ADSM_CUDA(accel, EventCreate, (adsm_cu_event *)event,
                      ADSM_CU_EVENT_DISABLE_TIMING |
                          ADSM_CU_EVENT_BLOCKING_SYNC);
 }
 
-static int event_destroy(struct adsm_accel *accel, adsm_event event)
+static int event_destroy(struct adsm_accel *accel, adsm_device_event event)
 {
     return ADSM_CUDA(accel, EventDestroy, (adsm_cu_event)event);
 }
 
-static int event_record(struct adsm_accel *accel, adsm_event event,
+static int event_record(struct adsm_accel *accel, adsm_device_event event,
                         adsm_stream stream)
 {
     return ADSM_CUDA(accel, EventRecord, (adsm_cu_event)event,
                      of_stream(stream));
 }
 
-static int event_query(struct adsm_accel *accel, adsm_event event,
+static int event_query(struct adsm_accel *accel, adsm_device_event event,
                        bool *reached)
 {
     struct adsm_cuda_visit visit;
@@ -149,7 +149,7 @@ static int event_query(struct adsm_accel *accel, adsm_event event,
     return adsm_cuda_leave(&visit, "EventQuery", result);
 }
 
-static int event_wait(struct adsm_accel *accel, adsm_event event,
+static int event_wait(struct adsm_accel *accel, adsm_device_event event,
                       uint64_t spin_ns)
 {
     struct adsm_cuda_visit visit;

@@ -14,7 +14,7 @@
 
 #include "accel/accel.h"
 
-typedef void *adsm_event;
+typedef void *adsm_device_event;
 
 /** What is known of a driver once it was started. */
 struct adsm_driver {
@@ -44,16 +44,16 @@ struct adsm_accel_ops {
     int (*stream_create)(struct adsm_accel *accel, adsm_stream *stream);
     int (*stream_destroy)(struct adsm_accel *accel, adsm_stream stream);
     int (*stream_order)(struct adsm_accel *accel, adsm_stream stream,
-                        adsm_event event); /* F: stream waits for event */
+                        adsm_device_event event); /* F: stream waits for event */
 
-    int (*event_create)(struct adsm_accel *accel, adsm_event *event); /* F */
-    int (*event_destroy)(struct adsm_accel *accel, adsm_event event);
-    int (*event_record)(struct adsm_accel *accel, adsm_event event,
+    int (*event_create)(struct adsm_accel *accel, adsm_device_event *event); /* F */
+    int (*event_destroy)(struct adsm_accel *accel, adsm_device_event event);
+    int (*event_record)(struct adsm_accel *accel, adsm_device_event event,
                         adsm_stream stream); /* F */
-    int (*event_query)(struct adsm_accel *accel, adsm_event event,
+    int (*event_query)(struct adsm_accel *accel, adsm_device_event event,
                        bool *reached); /* F */
     /* F: poll for `spin_ns`, then sleep until the event is reached. */
-    int (*event_wait)(struct adsm_accel *accel, adsm_event event,
+    int (*event_wait)(struct adsm_accel *accel, adsm_device_event event,
                       uint64_t spin_ns);
 
     /* Copies and sets, in stream order, F. Host memory that is pinned may be
