@@ -23,7 +23,7 @@
 #include "interpose/cuda_types.h"
 #include "interpose/hooks_list.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 #include "mm/turn.h"
 
 #include <poll.h>
@@ -47,9 +47,9 @@
 #define hook_likely(x)   __builtin_expect(!!(x), 1)
 #define hook_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Ranges up to one index chunk are plain when both ends are: no memory of the
+/* Ranges up to one index tract are plain when both ends are: no memory of the
  * program's goes on at both sides of an object. */
-#define HOOK_CHUNK_BYTES ((size_t)1 << ADSM_CHUNK_SHIFT)
+#define HOOK_TRACT_BYTES ((size_t)1 << ADSM_TRACT_SHIFT)
 
 /* The wrappers: every one of them is exported. */
 #define ADSM_HOOK_LIBC(returns, name, params) HOOK_EXPORT returns name params;
@@ -137,8 +137,8 @@ const char *hook_name(const struct hook_link *link);
 /** True when no byte of the range can be shared. Signal: any handler. */
 static inline bool hook_is_plain(const void *address, size_t bytes)
 {
-    if (hook_unlikely(bytes > HOOK_CHUNK_BYTES))
-        return adsm_pin_unneeded(address, bytes);
+    if (hook_unlikely(bytes > HOOK_TRACT_BYTES))
+        return adsm_loan_unneeded(address, bytes);
     const char *first = address;
     return !adsm_index_find(first) &&
            !adsm_index_find(first + bytes - (bytes != 0));

@@ -131,7 +131,7 @@ static inline bool is_usual(const void *address, size_t bytes)
 {
     uintptr_t first = (uintptr_t)address;
     uintptr_t last = first + bytes;
-    return !(bytes > HOOK_CHUNK_BYTES || (first | last) >> ADSM_ADDRESS_BITS) &&
+    return !(bytes > HOOK_TRACT_BYTES || (first | last) >> ADSM_ADDRESS_BITS) &&
            !ends(first, last);
 }
 
@@ -139,7 +139,7 @@ static inline bool both_usual(const void *a, const void *b, size_t bytes)
 {
     uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
     uintptr_t last = first + bytes, second_last = second + bytes;
-    return !(bytes > HOOK_CHUNK_BYTES ||
+    return !(bytes > HOOK_TRACT_BYTES ||
              (first | last | second | second_last) >> ADSM_ADDRESS_BITS) &&
            !(ends(first, last) | ends(second, second_last));
 }

@@ -1,7 +1,7 @@
 /*
  * Scatter lists over plain and shared memory.
  *
- * Pins end in the opposite order of their beginning.
+ * Loans end in the opposite order of their beginning.
  */
 #include "interpose/pieces.h"
 #include "base/status.h"
@@ -15,30 +15,30 @@
 static const size_t transfer_most = 0x7ffff000;
 
 /* Entries that `count` ranges can become, each within one allocation or across
- * some of a chunk or more; what needs further ones is transferred in part. */
+ * some of a tract or more; what needs further ones is transferred in part. */
 static size_t most_pieces(const struct iovec *iov, int count)
 {
     size_t most = 0;
     for (int i = 0; i < count; i++)
-        most += iov[i].iov_len / HOOK_CHUNK_BYTES + 2;
+        most += iov[i].iov_len / HOOK_TRACT_BYTES + 2;
     return most;
 }
 
-/* Would the list take more than one pin? A thread that holds one range must
+/* Would the list take more than one loan? A thread that holds one range must
  * not wait for another: the two may share a block, or a second thread may take
  * them the other way round. */
-static bool needs_pins(const struct iovec *iov, int count)
+static bool needs_loans(const struct iovec *iov, int count)
 {
-    int pins = 0;
-    for (int i = 0; i < count && pins < 2; i++) {
+    int loans = 0;
+    for (int i = 0; i < count && loans < 2; i++) {
         const char *begin = iov[i].iov_base;
         size_t bytes = iov[i].iov_len;
         if (hook_is_plain(begin, bytes))
             continue;
         const char *last = begin + bytes - 1;
-        pins += adsm_index_find(begin) == adsm_index_find(last) ? 1 : 2;
+        loans += adsm_index_find(begin) == adsm_index_find(last) ? 1 : 2;
     }
-    return pins > 1;
+    return loans > 1;
 }
 
 static size_t shared_bytes(const struct iovec *iov, int count)
@@ -82,24 +82,24 @@ static int take(struct pieces *list, char *address, size_t bytes, size_t *taken)
 {
     struct piece *piece = &list->pieces[list->count];
     piece->bounced = NULL;
-    piece->pin.object = NULL;
-    piece->pin.address = address;
-    piece->pin.bytes = bytes;
+    piece->loan.object = NULL;
+    piece->loan.address = address;
+    piece->loan.bytes = bytes;
     if (!hook_is_plain(address, bytes)) {
         if (list->bounce) {
             piece->bounced = address;
-            piece->pin.address = list->bounce + list->bounce_used;
+            piece->loan.address = list->bounce + list->bounce_used;
             list->bounce_used += bytes;
         } else {
             int status =
-                adsm_pin_begin(address, bytes, list->access, &piece->pin);
+                adsm_loan_begin(address, bytes, list->access, &piece->loan);
             if (status)
                 return status;
         }
     }
     list->iov[list->count++] =
-        (struct iovec){piece->pin.address, piece->pin.bytes};
-    *taken = piece->pin.bytes;
+        (struct iovec){piece->loan.address, piece->loan.bytes};
+    *taken = piece->loan.bytes;
     return ADSM_OK;
 }
 
@@ -134,7 +134,7 @@ int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
     list->bounce = NULL;
     list->bounce_used = 0;
     list->map = NULL;
-    bounce = bounce || (access == ADSM_WRITE && needs_pins(iov, count));
+    bounce = bounce || (access == ADSM_WRITE && needs_loans(iov, count));
     size_t bounced = bounce ? shared_bytes(iov, count) : 0;
     if (bounced > transfer_most)
         bounced = transfer_most;
@@ -162,9 +162,9 @@ static int put_bounced(struct pieces *list, size_t done)
     size_t begin = 0;
     for (int i = 0; i < list->count && begin < done; i++) {
         const struct piece *piece = &list->pieces[i];
-        size_t end = begin + piece->pin.bytes;
+        size_t end = begin + piece->loan.bytes;
         if (piece->bounced) {
-            int failed = adsm_bulk_move(piece->bounced, piece->pin.address,
+            int failed = adsm_bulk_move(piece->bounced, piece->loan.address,
                                         reached(begin, end, done));
             status = failed ? failed : status;
         }
@@ -183,9 +183,9 @@ int pieces_end(struct pieces *list, size_t done)
         status = put_bounced(list, done);
     for (int i = list->count - 1; i >= 0; i--) {
         struct piece *piece = &list->pieces[i];
-        size_t begin = end - piece->pin.bytes;
-        if (piece->pin.object) {
-            int failed = adsm_pin_end(&piece->pin, reached(begin, end, done));
+        size_t begin = end - piece->loan.bytes;
+        if (piece->loan.object) {
+            int failed = adsm_loan_end(&piece->loan, reached(begin, end, done));
             status = failed ? failed : status;
         }
         end = begin;

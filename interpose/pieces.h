@@ -1,12 +1,12 @@
 /*
  * A scatter list of the program, turned into one the kernel may work on.
  *
- * Every shared range is replaced by its shadow (pinned) or by a bounce buffer,
+ * Every shared range is replaced by its shadow (lent) or by a bounce buffer,
  * split where it leaves an object; plain ranges stay as they are. The list
  * then goes to the kernel in one system call, whatever it was made of.
  *
  * Bounce buffers serve reads from files that can make the caller wait
- * (sockets, pipes, terminals): a pinned block would keep other threads, and
+ * (sockets, pipes, terminals): a lent block would keep other threads, and
  * the launches that this read may be waiting for, away from the object.
  */
 #ifndef INTERPOSE_PIECES_H
@@ -17,8 +17,9 @@
 enum { PIECES_FEW = 8 };
 
 struct piece {
-    struct adsm_pin pin; /* pin.object NULL: plain memory, or bounced       */
-    void *bounced;       /* the program's address when a bounce buffer stands
+    struct adsm_loan
+        loan;      /* loan.object NULL: plain memory, or bounced       */
+    void *bounced; /* the program's address when a bounce buffer stands
                             in for it, else NULL                            */
 };
 
@@ -29,7 +30,7 @@ struct pieces {
     struct iovec *iov;    /* what the kernel gets                          */
     struct piece *pieces; /* what stands behind each entry                 */
     size_t total;         /* bytes in all entries                          */
-    char *bounce;         /* NULL: pin                                     */
+    char *bounce;         /* NULL: loan                                     */
     size_t bounce_used;
     void *map; /* memory for long lists and the bounce buffer      */
     size_t map_bytes;
@@ -44,7 +45,7 @@ struct pieces {
  *          buffers for shared ranges. At most as much as one system call can
  *          move is taken; a list that would be longer than the kernel allows
  *          ends there, as a short transfer does.
- * Return: ADSM_OK; a status of the pin or ADSM_E_NOMEM: nothing is held
+ * Return: ADSM_OK; a status of the loan or ADSM_E_NOMEM: nothing is held
  * Signal: never
  */
 int pieces_begin(struct pieces *list, const struct iovec *iov, int count,

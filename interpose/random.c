@@ -10,42 +10,42 @@
 #include <errno.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1024, ENTROPY_MOST = 256 };
+enum { PIECE_BYTES = 1024, ENTROPY_MOST = 256 };
 
-/* A chunk of what `fill` gives. Return: bytes, less than asked for at the end;
+/* A piece of what `fill` gives. Return: bytes, less than asked for at the end;
  * -1 with errno. */
-typedef ssize_t fill_fn(char *chunk, size_t bytes, unsigned flags);
+typedef ssize_t fill_fn(char *piece, size_t bytes, unsigned flags);
 
 static ssize_t fill_shared(char *to, size_t bytes, fill_fn *fill,
                            unsigned flags)
 {
-    char chunk[CHUNK_BYTES];
+    char piece[PIECE_BYTES];
     size_t done = 0;
     ssize_t got = 0;
     while (done < bytes) {
-        size_t ask = bytes - done < sizeof chunk ? bytes - done : sizeof chunk;
-        got = fill(chunk, ask, flags);
+        size_t ask = bytes - done < sizeof piece ? bytes - done : sizeof piece;
+        got = fill(piece, ask, flags);
         if (got <= 0)
             break;
-        memcpy(to + done, chunk, (size_t)got);
+        memcpy(to + done, piece, (size_t)got);
         done += (size_t)got;
         if ((size_t)got < ask)
             break;
     }
-    explicit_bzero(chunk, sizeof chunk);
+    explicit_bzero(piece, sizeof piece);
     return done ? (ssize_t)done : got;
 }
 
-static ssize_t fill_arc4random(char *chunk, size_t bytes, unsigned flags)
+static ssize_t fill_arc4random(char *piece, size_t bytes, unsigned flags)
 {
     (void)flags;
-    HOOK_REAL(arc4random_buf)(chunk, bytes);
+    HOOK_REAL(arc4random_buf)(piece, bytes);
     return (ssize_t)bytes;
 }
 
-static ssize_t fill_random(char *chunk, size_t bytes, unsigned flags)
+static ssize_t fill_random(char *piece, size_t bytes, unsigned flags)
 {
-    return HOOK_REAL(getrandom)(chunk, bytes, flags);
+    return HOOK_REAL(getrandom)(piece, bytes, flags);
 }
 
 void arc4random_buf(void *to, size_t bytes)

@@ -33,7 +33,7 @@ static bool may_wait(FILE *stream)
 static size_t read_piece(char *to, size_t bytes, FILE *stream, bool bounce,
                          size_t *asked, int *status)
 {
-    struct adsm_pin pin;
+    struct adsm_loan loan;
     char buffer[BOUNCE_BYTES];
     size_t got;
     if (bounce) {
@@ -43,28 +43,28 @@ static size_t read_piece(char *to, size_t bytes, FILE *stream, bool bounce,
         return got;
     }
     *asked = bytes < PIN_MOST_BYTES ? bytes : PIN_MOST_BYTES;
-    *status = adsm_pin_begin(to, *asked, ADSM_WRITE, &pin);
+    *status = adsm_loan_begin(to, *asked, ADSM_WRITE, &loan);
     if (*status)
         return 0;
-    *asked = pin.bytes;
-    got = HOOK_REAL(fread_unlocked)(pin.address, 1, *asked, stream);
-    if (pin.object)
-        *status = adsm_pin_end(&pin, got);
+    *asked = loan.bytes;
+    got = HOOK_REAL(fread_unlocked)(loan.address, 1, *asked, stream);
+    if (loan.object)
+        *status = adsm_loan_end(&loan, got);
     return got;
 }
 
 static size_t write_piece(const char *from, size_t bytes, FILE *stream,
                           size_t *asked, int *status)
 {
-    struct adsm_pin pin;
+    struct adsm_loan loan;
     *asked = bytes < PIN_MOST_BYTES ? bytes : PIN_MOST_BYTES;
-    *status = adsm_pin_begin(from, *asked, ADSM_READ, &pin);
+    *status = adsm_loan_begin(from, *asked, ADSM_READ, &loan);
     if (*status)
         return 0;
-    *asked = pin.bytes;
-    size_t put = HOOK_REAL(fwrite_unlocked)(pin.address, 1, *asked, stream);
-    if (pin.object)
-        *status = adsm_pin_end(&pin, put);
+    *asked = loan.bytes;
+    size_t put = HOOK_REAL(fwrite_unlocked)(loan.address, 1, *asked, stream);
+    if (loan.object)
+        *status = adsm_loan_end(&loan, put);
     return put;
 }
 

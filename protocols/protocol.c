@@ -32,7 +32,7 @@ const char *adsm_event_name(enum adsm_event event)
         [ADSM_CALL_KEPT] = "CALL_KEPT",
         [ADSM_CALL_OUT] = "CALL_OUT",
         [ADSM_RETURN] = "RETURN",
-        [ADSM_EVICT] = "EVICT",
+        [ADSM_WRITE_BACK] = "WRITE_BACK",
         [ADSM_BULK_READ] = "BULK_READ",
         [ADSM_BULK_OVERWRITE] = "BULK_OVERWRITE",
         [ADSM_DEVICE_READ] = "DEVICE_READ",

@@ -29,7 +29,7 @@ enum adsm_event {
     ADSM_CALL_KEPT,      /* ... which the host writes before every call    */
     ADSM_CALL_OUT,       /* release: a kernel that overwrites it starts    */
     ADSM_RETURN,         /* acquire: the host waits for the kernels        */
-    ADSM_EVICT,          /* too many dirty blocks, this is the oldest      */
+    ADSM_WRITE_BACK,     /* too many dirty blocks, this is the oldest      */
     ADSM_BULK_READ,      /* a bulk or system call reads it on the host     */
     ADSM_BULK_OVERWRITE, /* ... has overwritten all of it on the host      */
     ADSM_DEVICE_READ,    /* a device copy reads it                         */

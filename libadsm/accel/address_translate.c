@@ -6,7 +6,7 @@
 #include "accel/error.h"
 #include "os/vm.h"
 
-/* Chunks of the index of its own, which cost nothing here. */
+/* Tracts of the index of its own, which cost nothing here. */
 static size_t host_bytes(size_t bytes)
 {
     return (bytes + ADSM_GRANULE_BYTES - 1) / ADSM_GRANULE_BYTES *

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define CHUNK ((uintptr_t)2 << 20)
+#define TRACT ((uintptr_t)2 << 20)
 
 static struct adsm_pool ranges =
     ADSM_POOL_INIT(sizeof(struct adsm_pinned_range), 8);
@@ -26,11 +26,11 @@ void adsm_pinned_init(struct adsm_pinned *pinned)
 static struct adsm_pinned_range **bucket_of(struct adsm_pinned *pinned,
                                             uintptr_t at)
 {
-    return &pinned->bucket[at / CHUNK % ADSM_PINNED_BUCKETS];
+    return &pinned->bucket[at / TRACT % ADSM_PINNED_BUCKETS];
 }
 
 /* The registration that covers `at`, or the next one up to `end`; NULL. All
- * within one chunk, so within one bucket. `lock` or `change` is held. */
+ * within one tract, so within one bucket. `lock` or `change` is held. */
 static struct adsm_pinned_range *first_from(struct adsm_pinned *pinned,
                                             uintptr_t at, uintptr_t end)
 {
@@ -118,9 +118,9 @@ static void unregister_range(struct adsm_accel *accel,
     adsm_pool_put(&ranges, range);
 }
 
-static uintptr_t chunk_end(uintptr_t at, uintptr_t end)
+static uintptr_t tract_end(uintptr_t at, uintptr_t end)
 {
-    uintptr_t next = (at / CHUNK + 1) * CHUNK;
+    uintptr_t next = (at / TRACT + 1) * TRACT;
     return next < end ? next : end;
 }
 
@@ -132,7 +132,7 @@ void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes)
     uintptr_t end = ((uintptr_t)shadow + bytes + page - 1) / page * page;
     adsm_lock_acquire(&pinned->change);
     while (at < end && !pinned->refused) {
-        uintptr_t stop = chunk_end(at, end);
+        uintptr_t stop = tract_end(at, end);
         struct adsm_pinned_range *there = first_from(pinned, at, stop);
         if (there && there->begin <= at) {
             at = there->end < end ? there->end : end;
@@ -154,7 +154,7 @@ void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes)
     uintptr_t end = at + bytes;
     adsm_lock_acquire(&pinned->change);
     while (at < end) {
-        uintptr_t stop = chunk_end(at, end);
+        uintptr_t stop = tract_end(at, end);
         struct adsm_pinned_range *there = first_from(pinned, at, stop);
         if (!there) {
             at = stop;
@@ -190,7 +190,7 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
         return bytes;
     adsm_lock_acquire(&accel->pinned.lock);
     while (cut < end) {
-        uintptr_t stop = chunk_end(cut, end);
+        uintptr_t stop = tract_end(cut, end);
         struct adsm_pinned_range *there = first_from(&accel->pinned, cut, stop);
         if (there && there->begin <= cut) {
             if (cut == begin)

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Chunks grow with the pool, so that small pools stay small and large ones
+/* Extents grow with the pool, so that small pools stay small and large ones
  * make few mappings. */
-#define POOL_CHUNK_MIN ((size_t)64 << 10)
-#define POOL_CHUNK_MAX ((size_t)4 << 20)
+#define POOL_EXTENT_MIN ((size_t)64 << 10)
+#define POOL_EXTENT_MAX ((size_t)4 << 20)
 
-/* The head of a chunk: the list of all chunks, for adsm_pool_fini. */
-struct pool_chunk {
-    struct pool_chunk *next;
+/* The head of a extent: the list of all extents, for adsm_pool_fini. */
+struct pool_extent {
+    struct pool_extent *next;
     size_t bytes;
 };
 
@@ -26,22 +26,22 @@ void adsm_pool_init(struct adsm_pool *pool, size_t item_bytes, size_t align)
     pool->align = align;
 }
 
-/* Bytes of the chunk head, so that the first item behind it is aligned. */
+/* Bytes of the extent head, so that the first item behind it is aligned. */
 static size_t pool_head_bytes(const struct adsm_pool *pool)
 {
     size_t align = pool->align;
-    return (sizeof(struct pool_chunk) + align - 1) & ~(align - 1);
+    return (sizeof(struct pool_extent) + align - 1) & ~(align - 1);
 }
 
-/* Map one more chunk; the rest of the last one is too small for an item. */
+/* Map one more extent; the rest of the last one is too small for an item. */
 static bool pool_grow(struct adsm_pool *pool)
 {
     size_t head = pool_head_bytes(pool);
     size_t bytes = pool->bytes_mapped;
-    if (bytes < POOL_CHUNK_MIN)
-        bytes = POOL_CHUNK_MIN;
-    if (bytes > POOL_CHUNK_MAX)
-        bytes = POOL_CHUNK_MAX;
+    if (bytes < POOL_EXTENT_MIN)
+        bytes = POOL_EXTENT_MIN;
+    if (bytes > POOL_EXTENT_MAX)
+        bytes = POOL_EXTENT_MAX;
     if (bytes < head + pool->item_bytes)
         bytes = head + pool->item_bytes;
     bytes = (bytes + 4095) & ~(size_t)4095;
@@ -51,10 +51,10 @@ static bool pool_grow(struct adsm_pool *pool)
     errno = saved_errno;
     if (map == MAP_FAILED)
         return false;
-    struct pool_chunk *chunk = map;
-    chunk->next = pool->chunks;
-    chunk->bytes = bytes;
-    pool->chunks = chunk;
+    struct pool_extent *extent = map;
+    extent->next = pool->extents;
+    extent->bytes = bytes;
+    pool->extents = extent;
     pool->fresh = (uint8_t *)map + head;
     pool->fresh_end = (uint8_t *)map + bytes;
     pool->bytes_mapped += bytes;
@@ -99,13 +99,13 @@ void adsm_pool_put(struct adsm_pool *pool, void *item)
 
 void adsm_pool_fini(struct adsm_pool *pool)
 {
-    struct pool_chunk *chunk = pool->chunks;
-    while (chunk != NULL) {
-        struct pool_chunk *next = chunk->next;
-        munmap(chunk, chunk->bytes);
-        chunk = next;
+    struct pool_extent *extent = pool->extents;
+    while (extent != NULL) {
+        struct pool_extent *next = extent->next;
+        munmap(extent, extent->bytes);
+        extent = next;
     }
-    pool->chunks = pool->free = NULL;
+    pool->extents = pool->free = NULL;
     pool->fresh = pool->fresh_end = NULL;
     pool->items_live = pool->bytes_mapped = 0;
 }

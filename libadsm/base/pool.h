@@ -1,8 +1,8 @@
 /*
- * Type-stable pools: items of one size from mapped chunks, never returned to
+ * Type-stable pools: items of one size from mapped extents, never returned to
  * the system, so that a stale pointer always points at an item of its type.
  *
- * Owns chunks and the free list. Does not construct or clear items. Lock: one
+ * Owns extents and the free list. Does not construct or clear items. Lock: one
  * per pool, rank POOL. Uses mmap only, never malloc.
  */
 #ifndef ADSM_BASE_POOL_H
@@ -17,9 +17,9 @@ struct adsm_pool {
     struct adsm_lock lock; /* guards every member below */
     size_t item_bytes;     /* rounded up to the alignment */
     size_t align;
-    void *chunks;   /* every chunk, newest first */
+    void *extents;  /* every extent, newest first */
     void *free;     /* single linked through the first word of free items */
-    uint8_t *fresh; /* part of the newest chunk that was never handed out */
+    uint8_t *fresh; /* part of the newest extent that was never handed out */
     uint8_t *fresh_end;
     size_t items_live;
     size_t bytes_mapped;
@@ -62,7 +62,7 @@ void *adsm_pool_get(struct adsm_pool *pool);
  */
 void adsm_pool_put(struct adsm_pool *pool, void *item);
 
-/** Unmap every chunk; no item may be in use. For tests and a clean unload. */
+/** Unmap every extent; no item may be in use. For tests and a clean unload. */
 void adsm_pool_fini(struct adsm_pool *pool);
 
 #endif

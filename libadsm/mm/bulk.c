@@ -5,7 +5,7 @@
 #include "base/stats.h"
 #include "mm/boundary.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 #include "mm/turn.h"
 #include "os/real.h"
 
@@ -107,17 +107,17 @@ static int try_device(struct device_job *job, size_t *did)
 static int host_move(uint8_t *to, const uint8_t *from, size_t bytes,
                      size_t *did)
 {
-    struct adsm_pin source, target;
-    int rc = adsm_pin_begin(from, bytes, ADSM_READ, &source);
+    struct adsm_loan source, target;
+    int rc = adsm_loan_begin(from, bytes, ADSM_READ, &source);
     if (rc != ADSM_OK)
         return rc;
-    rc = adsm_pin_begin(to, source.bytes, ADSM_WRITE, &target);
+    rc = adsm_loan_begin(to, source.bytes, ADSM_WRITE, &target);
     if (rc != ADSM_OK)
         return rc;
     adsm_real()->memmove(target.address, source.address, target.bytes);
     *did = target.bytes;
     ADSM_COUNT(bulk_host, 1);
-    return adsm_pin_end(&target, target.bytes);
+    return adsm_loan_end(&target, target.bytes);
 }
 
 static size_t least(size_t a, size_t b)
@@ -129,19 +129,19 @@ static size_t least(size_t a, size_t b)
  * through a buffer where they cross a border. */
 static int move_overlapping(uint8_t *to, const uint8_t *from, size_t bytes)
 {
-    struct adsm_pin source, target;
-    int rc = adsm_pin_begin(from, bytes, ADSM_READ, &source);
+    struct adsm_loan source, target;
+    int rc = adsm_loan_begin(from, bytes, ADSM_READ, &source);
     if (rc != ADSM_OK)
         return rc;
     if (source.bytes == bytes) {
-        rc = adsm_pin_begin(to, bytes, ADSM_WRITE, &target);
+        rc = adsm_loan_begin(to, bytes, ADSM_WRITE, &target);
         if (rc != ADSM_OK)
             return rc;
         if (target.bytes == bytes) {
             adsm_real()->memmove(target.address, source.address, bytes);
-            return adsm_pin_end(&target, bytes);
+            return adsm_loan_end(&target, bytes);
         }
-        (void)adsm_pin_end(&target, 0);
+        (void)adsm_loan_end(&target, 0);
     }
     uint8_t *buffer = malloc(bytes);
     if (!buffer)
@@ -178,14 +178,14 @@ int adsm_bulk_move(void *to_, const void *from_, size_t bytes)
 
 static int host_set(uint8_t *to, int value, size_t bytes, size_t *did)
 {
-    struct adsm_pin target;
-    int rc = adsm_pin_begin(to, bytes, ADSM_WRITE, &target);
+    struct adsm_loan target;
+    int rc = adsm_loan_begin(to, bytes, ADSM_WRITE, &target);
     if (rc != ADSM_OK)
         return rc;
     adsm_real()->memset(target.address, value, target.bytes);
     *did = target.bytes;
     ADSM_COUNT(bulk_host, 1);
-    return adsm_pin_end(&target, target.bytes);
+    return adsm_loan_end(&target, target.bytes);
 }
 
 int adsm_bulk_set(void *to_, int value, size_t bytes)
@@ -210,10 +210,11 @@ int adsm_bulk_compare(const void *a_, const void *b_, size_t bytes, int *order)
     const uint8_t *a = a_, *b = b_;
     *order = 0;
     while (bytes > 0 && *order == 0) {
-        struct adsm_pin left, right;
-        int rc = adsm_pin_begin(a, least(bytes, PIECE_BYTES), ADSM_READ, &left);
+        struct adsm_loan left, right;
+        int rc =
+            adsm_loan_begin(a, least(bytes, PIECE_BYTES), ADSM_READ, &left);
         if (rc == ADSM_OK)
-            rc = adsm_pin_begin(b, left.bytes, ADSM_READ, &right);
+            rc = adsm_loan_begin(b, left.bytes, ADSM_READ, &right);
         if (rc != ADSM_OK)
             return rc;
         *order = adsm_real()->memcmp(left.address, right.address, right.bytes);

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "mm/evict.h"
+#include "mm/write_back.h"
 #include "mm/twin.h"
 #include "os/vm.h"
 
@@ -23,7 +23,7 @@ void adsm_coherence_init(const struct adsm_protocol *chosen, uint32_t size,
 {
     protocol = chosen;
     if (protocol->granularity == ADSM_BY_BLOCK &&
-        !adsm_evict_init(size, factor)) {
+        !adsm_write_back_init(size, factor)) {
         adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: "
                                 "rolling behaves as lazy");
         protocol = &adsm_protocol_lazy;
@@ -40,12 +40,12 @@ void adsm_coherence_adopt(struct adsm_object *object)
     if (adsm_block_state(object, 0) != ADSM_DIRTY)
         return;
     atomic_store(&object->dirty, object->block_count);
-    adsm_evict_count(object->block_count);
+    adsm_write_back_count(object->block_count);
 }
 
 void adsm_coherence_abandon(struct adsm_object *object)
 {
-    adsm_evict_count(-(int64_t)atomic_exchange(&object->dirty, 0));
+    adsm_write_back_count(-(int64_t)atomic_exchange(&object->dirty, 0));
     atomic_store(&object->near, 0);
 }
 
@@ -193,11 +193,11 @@ static void set_states(struct adsm_object *object, uint32_t first,
         set_state(object, i, next);
     if (state == ADSM_DIRTY) {
         atomic_fetch_sub(&object->dirty, count);
-        adsm_evict_count(-(int64_t)count);
+        adsm_write_back_count(-(int64_t)count);
     } else if (next == ADSM_DIRTY) {
         atomic_store(&object->settled, false);
         atomic_fetch_add(&object->dirty, count);
-        adsm_evict_count(count);
+        adsm_write_back_count(count);
     }
     if (state == ADSM_INVALID) {
         if (atomic_fetch_add(&object->near, count) == 0)
@@ -235,7 +235,7 @@ static int prepare_host(struct adsm_object *object, uint32_t first,
 }
 
 /* Where no mapping is left to open a block, the bytes just fetched serve a
- * pin as they are, and a fault after a return will fetch them again. */
+ * loan as they are, and a fault after a return will fetch them again. */
 static bool is_read_at_shadow(enum adsm_event event)
 {
     return event == ADSM_BULK_READ || event == ADSM_RETURN;
@@ -283,7 +283,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
         populate(object, first, count, next == ADSM_DIRTY);
     set_states(object, first, count, state, next);
     if ((cell->actions & ADSM_DO_QUEUE))
-        adsm_evict_enqueue(object, first, count);
+        adsm_write_back_enqueue(object, first, count);
     return ADSM_OK;
 }
 
@@ -388,7 +388,7 @@ static int fetch_invalid(struct adsm_object *object, uint32_t first,
     return ADSM_OK;
 }
 
-/* A pin holds a block of the range that only the device has: what it has moved
+/* A loan holds a block of the range that only the device has: what it has moved
  * in so far must not be fetched over, and the rest is not there. */
 static bool is_awaited(const struct adsm_object *object, uint32_t first,
                        uint32_t last)
@@ -409,7 +409,7 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last)
         rc = fetch_invalid(object, first, last);
     if (rc == ADSM_OK)
         rc = protect_all(object, first, last - first, ADSM_DIRTY);
-    /* Up to the end of its last chunk the object is a mapping of its own. */
+    /* Up to the end of its last tract the object is a mapping of its own. */
     if (rc == ADSM_E_LIMIT && last - first == object->block_count)
         rc = adsm_vm_protect((uintptr_t)object->host, object->span.bytes,
                              ADSM_PROT_READ_WRITE);

@@ -88,7 +88,7 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
  * down to the next open one, or the whole object. For the limit on mappings
  * (vm.max_map_count). The object's lock is held exclusively.
  *
- * @awaited  set when nothing was opened because a pin holds one of the blocks:
+ * @awaited  set when nothing was opened because a loan holds one of the blocks:
  *           to be tried again when it has ended
  * Return: ADSM_OK; ADSM_E_LIMIT; a device error
  * Signal: fault path

@@ -4,7 +4,7 @@
  * From the moment a call has released the first object until its kernel is
  * enqueued, no CPU access may fetch or open a block: it would see, and later
  * write back, what the kernel is about to replace. Calls close the gate;
- * faults and the ends of pins pass it. A thread that closes the gate must not
+ * faults and the ends of loans pass it. A thread that closes the gate must not
  * touch shared memory until it opens it again.
  *
  * Lock: the gate itself, rank GATE.

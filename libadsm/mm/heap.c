@@ -4,7 +4,7 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
-#include "mm/evict.h"
+#include "mm/write_back.h"
 #include "mm/index.h"
 #include "mm/slab.h"
 
@@ -42,7 +42,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
         rc = allocate(accel, bytes, origin, host);
     if (rc != ADSM_OK)
         return rc;
-    adsm_evict_grow();
+    adsm_write_back_grow();
     atomic_fetch_add(&live, 1);
     ADSM_COUNT(allocs, 1);
     return ADSM_OK;

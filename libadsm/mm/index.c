@@ -1,7 +1,7 @@
 /*
  * The radix table. Leaves and tables of pages are mapped once and never
  * unmapped, so a reader that holds a pointer to one is always right to follow
- * it: in a table that has gone to another chunk meanwhile it finds an object
+ * it: in a table that has gone to another tract meanwhile it finds an object
  * that does not contain its address. Writers are not serialised here: objects
  * own their pages, and a leaf or a table is installed by compare-and-swap.
  */
@@ -12,25 +12,25 @@
 #include <sys/mman.h>
 
 #define LEAF_ENTRIES ((size_t)1 << ADSM_INDEX_BITS)
-#define LEAF_BYTES   (LEAF_ENTRIES * sizeof(adsm_index_chunk))
-#define CHUNK_BYTES  ((uintptr_t)1 << ADSM_CHUNK_SHIFT)
+#define LEAF_BYTES   (LEAF_ENTRIES * sizeof(adsm_index_tract))
+#define TRACT_BYTES  ((uintptr_t)1 << ADSM_TRACT_SHIFT)
 #define PAGE_BYTES   ((uintptr_t)1 << ADSM_PAGE_SHIFT)
 
-adsm_index_chunk *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
+adsm_index_tract *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
 
 static struct adsm_pool pool =
     ADSM_POOL_INIT(sizeof(struct adsm_index_pages), 64);
 
-/* Entry of the chunk around `address`, its leaf mapped when it is missing;
+/* Entry of the tract around `address`, its leaf mapped when it is missing;
  * NULL when memory is short. */
-static adsm_index_chunk *entry_for(uintptr_t address)
+static adsm_index_tract *entry_for(uintptr_t address)
 {
-    adsm_index_chunk *entry = adsm_index_at(address);
+    adsm_index_tract *entry = adsm_index_at(address);
     if (entry)
         return entry;
-    adsm_index_chunk *_Atomic *slot =
+    adsm_index_tract *_Atomic *slot =
         &adsm_index_top[address >> ADSM_INDEX_SHIFT];
-    adsm_index_chunk *none = NULL;
+    adsm_index_tract *none = NULL;
     void *fresh = mmap(NULL, LEAF_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh == MAP_FAILED)
@@ -42,15 +42,15 @@ static adsm_index_chunk *entry_for(uintptr_t address)
     return adsm_index_at(address);
 }
 
-static struct adsm_index_pages *pages_in(uintptr_t chunk)
+static struct adsm_index_pages *pages_in(uintptr_t tract)
 {
-    return chunk & ADSM_INDEX_SHARED
-               ? (struct adsm_index_pages *)(chunk - ADSM_INDEX_SHARED)
+    return tract & ADSM_INDEX_SHARED
+               ? (struct adsm_index_pages *)(tract - ADSM_INDEX_SHARED)
                : NULL;
 }
 
-/* Give the chunk a table of its pages. False when memory is short. */
-static bool share(adsm_index_chunk *entry)
+/* Give the tract a table of its pages. False when memory is short. */
+static bool share(adsm_index_tract *entry)
 {
     uintptr_t empty = 0;
     if (pages_in(atomic_load_explicit(entry, memory_order_acquire)))
@@ -58,7 +58,7 @@ static bool share(adsm_index_chunk *entry)
     struct adsm_index_pages *fresh = adsm_pool_get(&pool);
     if (!fresh)
         return false;
-    for (size_t i = 0; i < ADSM_CHUNK_PAGES; i++)
+    for (size_t i = 0; i < ADSM_TRACT_PAGES; i++)
         atomic_store_explicit(&fresh->page[i], NULL, memory_order_relaxed);
     /* Release: a reader that sees the table sees it empty. */
     if (!atomic_compare_exchange_strong_explicit(
@@ -68,19 +68,19 @@ static bool share(adsm_index_chunk *entry)
     return true;
 }
 
-/* The part of [at, end) in the chunk of `at`: its bytes. */
+/* The part of [at, end) in the tract of `at`: its bytes. */
 static uintptr_t part(uintptr_t at, uintptr_t end)
 {
-    uintptr_t next = (at | (CHUNK_BYTES - 1)) + 1;
+    uintptr_t next = (at | (TRACT_BYTES - 1)) + 1;
     return (next < end ? next : end) - at;
 }
 
-/* Enter `object`, or NULL, for the pages of [at, at + bytes) in one chunk. */
+/* Enter `object`, or NULL, for the pages of [at, at + bytes) in one tract. */
 static void store(uintptr_t at, uintptr_t bytes, struct adsm_object *object)
 {
-    adsm_index_chunk *entry = adsm_index_at(at);
+    adsm_index_tract *entry = adsm_index_at(at);
     /* Release: publishes the object's fields to lock-free readers. */
-    if (bytes == CHUNK_BYTES) {
+    if (bytes == TRACT_BYTES) {
         uintptr_t old = atomic_exchange_explicit(entry, (uintptr_t)object,
                                                  memory_order_acq_rel);
         adsm_pool_put(&pool, pages_in(old));
@@ -88,7 +88,7 @@ static void store(uintptr_t at, uintptr_t bytes, struct adsm_object *object)
     }
     struct adsm_index_pages *pages =
         pages_in(atomic_load_explicit(entry, memory_order_acquire));
-    size_t first = at >> ADSM_PAGE_SHIFT & (ADSM_CHUNK_PAGES - 1);
+    size_t first = at >> ADSM_PAGE_SHIFT & (ADSM_TRACT_PAGES - 1);
     size_t end = first + (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
     for (size_t i = first; i < end; i++)
         atomic_store_explicit(&pages->page[i], object, memory_order_release);
@@ -101,8 +101,8 @@ int adsm_index_insert(struct adsm_object *object)
     if ((end - 1) >> ADSM_ADDRESS_BITS)
         return ADSM_E_LIMIT;
     for (uintptr_t at = first; at < end; at += part(at, end)) {
-        adsm_index_chunk *entry = entry_for(at);
-        if (!entry || (part(at, end) < CHUNK_BYTES && !share(entry)))
+        adsm_index_tract *entry = entry_for(at);
+        if (!entry || (part(at, end) < TRACT_BYTES && !share(entry)))
             return ADSM_E_NOMEM;
     }
     for (uintptr_t at = first; at < end; at += part(at, end))
@@ -120,8 +120,8 @@ void adsm_index_remove(struct adsm_object *object)
 
 uintptr_t adsm_index_border(uintptr_t address)
 {
-    adsm_index_chunk *entry = adsm_index_at(address);
-    int shift = ADSM_CHUNK_SHIFT;
+    adsm_index_tract *entry = adsm_index_at(address);
+    int shift = ADSM_TRACT_SHIFT;
     if (address >> ADSM_ADDRESS_BITS)
         return 0;
     if (!entry)

@@ -1,11 +1,11 @@
 /*
- * Address to object: a two-level radix table over 2 MiB chunks, and a table of
- * pages for each chunk that several objects share.
+ * Address to object: a two-level radix table over 2 MiB tracts, and a table of
+ * pages for each tract that several objects share.
  *
  * Readers take no lock and allocate nothing, so the fault path and every
  * interposed libc call may look up; an address that is not ours costs two
  * loads. An object owns whole pages of host addresses. A table stays until one
- * object owns the whole chunk.
+ * object owns the whole tract.
  */
 #ifndef ADSM_MM_INDEX_H
 #define ADSM_MM_INDEX_H
@@ -13,39 +13,39 @@
 #include "mm/object.h"
 
 enum {
-    ADSM_CHUNK_SHIFT = 21,
+    ADSM_TRACT_SHIFT = 21,
     ADSM_INDEX_BITS = 13,
-    ADSM_INDEX_SHIFT = ADSM_CHUNK_SHIFT + ADSM_INDEX_BITS,
+    ADSM_INDEX_SHIFT = ADSM_TRACT_SHIFT + ADSM_INDEX_BITS,
     ADSM_ADDRESS_BITS = ADSM_INDEX_SHIFT + ADSM_INDEX_BITS,
     ADSM_PAGE_SHIFT = 12,
-    ADSM_CHUNK_PAGES = 1 << (ADSM_CHUNK_SHIFT - ADSM_PAGE_SHIFT),
+    ADSM_TRACT_PAGES = 1 << (ADSM_TRACT_SHIFT - ADSM_PAGE_SHIFT),
 };
 
-/** The objects of a shared chunk, by page. */
+/** The objects of a shared tract, by page. */
 struct adsm_index_pages {
     void *pool_link; /* the pool's; stale readers look at the pages          */
-    _Atomic(struct adsm_object *) page[ADSM_CHUNK_PAGES];
+    _Atomic(struct adsm_object *) page[ADSM_TRACT_PAGES];
 };
 
-/** A chunk: the object that owns all of it, 0, or a table of its pages, which
+/** A tract: the object that owns all of it, 0, or a table of its pages, which
  *  the lowest bit tells. */
-typedef _Atomic uintptr_t adsm_index_chunk;
+typedef _Atomic uintptr_t adsm_index_tract;
 
 enum { ADSM_INDEX_SHARED = 1 };
 
 /* [46..34] top, [33..21] leaf: 2^13 leaves of 16 GiB each. */
-extern adsm_index_chunk *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
+extern adsm_index_tract *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
 
-/** Entry of the chunk around `address`; NULL when no leaf is there. */
-static inline adsm_index_chunk *adsm_index_at(uintptr_t address)
+/** Entry of the tract around `address`; NULL when no leaf is there. */
+static inline adsm_index_tract *adsm_index_at(uintptr_t address)
 {
     if (address >> ADSM_ADDRESS_BITS)
         return NULL;
-    adsm_index_chunk *leaf = atomic_load_explicit(
+    adsm_index_tract *leaf = atomic_load_explicit(
         &adsm_index_top[address >> ADSM_INDEX_SHIFT], memory_order_acquire);
     if (!leaf)
         return NULL;
-    return &leaf[address >> ADSM_CHUNK_SHIFT & ((1 << ADSM_INDEX_BITS) - 1)];
+    return &leaf[address >> ADSM_TRACT_SHIFT & ((1 << ADSM_INDEX_BITS) - 1)];
 }
 
 /**
@@ -58,16 +58,16 @@ static inline adsm_index_chunk *adsm_index_at(uintptr_t address)
 static inline struct adsm_object *adsm_index_find(const void *address)
 {
     uintptr_t a = (uintptr_t)address;
-    adsm_index_chunk *entry = adsm_index_at(a);
+    adsm_index_tract *entry = adsm_index_at(a);
     if (!entry)
         return NULL;
-    uintptr_t chunk = atomic_load_explicit(entry, memory_order_acquire);
-    if (!(chunk & ADSM_INDEX_SHARED))
-        return (struct adsm_object *)chunk;
+    uintptr_t tract = atomic_load_explicit(entry, memory_order_acquire);
+    if (!(tract & ADSM_INDEX_SHARED))
+        return (struct adsm_object *)tract;
     struct adsm_index_pages *pages =
-        (struct adsm_index_pages *)(chunk - ADSM_INDEX_SHARED);
+        (struct adsm_index_pages *)(tract - ADSM_INDEX_SHARED);
     return atomic_load_explicit(
-        &pages->page[a >> ADSM_PAGE_SHIFT & (ADSM_CHUNK_PAGES - 1)],
+        &pages->page[a >> ADSM_PAGE_SHIFT & (ADSM_TRACT_PAGES - 1)],
         memory_order_acquire);
 }
 

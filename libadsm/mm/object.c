@@ -19,7 +19,7 @@
  * ranges, and each open block next to a closed one costs two). */
 enum { BLOCK_BUDGET_SHARE = 3 };
 
-/* Host pages are got and pinned by grains: a chunk at once, but of a slab, whose
+/* Host pages are got and pinned by grains: a tract at once, but of a slab, whose
  * allocations come one after the other, less. 2 MiB take half a millisecond. */
 enum { SLAB_GRAIN_SHIFT = 16 };
 
@@ -67,7 +67,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     size_t block = choose_block_bytes(object->bytes, unit);
     uint32_t count = (uint32_t)((object->bytes + block - 1) / block);
     object->grain_shift =
-        unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_CHUNK_SHIFT;
+        unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_TRACT_SHIFT;
     size_t words = (adsm_object_grains(object) + 63) / 64;
     object->block_bytes = block;
     object->block_count = count;

@@ -1,4 +1,4 @@
-/* From signal to DMA: pass the gate, find, hold, apply, let go, evict. */
+/* From signal to DMA: pass the gate, find, hold, apply, let go, write back. */
 #include "mm/touch.h"
 
 #include "base/clock.h"
@@ -6,10 +6,10 @@
 #include "base/stats.h"
 #include "base/trace.h"
 #include "mm/coherence.h"
-#include "mm/evict.h"
+#include "mm/write_back.h"
 #include "mm/gate.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 #include "mm/turn.h"
 
 #include <time.h>
@@ -82,8 +82,9 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
         return false;
     uint32_t generation = atomic_load(&object->generation);
     uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
-    bool back = adsm_evict_is_back(object, i);
-    if (!adsm_pin_expose(object, i) && adsm_block_hold(object, generation, i)) {
+    bool back = adsm_write_back_is_back(object, i);
+    if (!adsm_loan_expose(object, i) &&
+        adsm_block_hold(object, generation, i)) {
         /* It may have let go of the gate: the access will fault again. */
         if (adsm_turn_must_wait(object->home))
             adsm_block_release(object, i, 1);
@@ -98,7 +99,7 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
     if (*rc == ADSM_E_LIMIT && adsm_object_make_room())
         *rc = ADSM_OK; /* the access will fault again */
     if (!back)
-        adsm_evict();
+        adsm_write_back();
     return true;
 }
 

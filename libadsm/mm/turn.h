@@ -84,7 +84,7 @@ bool adsm_turn_is_mine(void);
 
 /**
  * An access of a host function to one byte, or to a range: what adsm_touch and
- * adsm_pin_begin are elsewhere.
+ * adsm_loan_begin are elsewhere.
  *
  * Return: ADSM_OK; ADSM_E_NOT_SHARED; why the bytes cannot be had
  * Signal: fault path

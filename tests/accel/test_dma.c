@@ -238,7 +238,7 @@ END_TEST
 
 /* ---- pinning --------------------------------------------------------------- */
 
-static uint8_t *chunk_buffer(size_t bytes)
+static uint8_t *tract_buffer(size_t bytes)
 {
     void *at = NULL;
     ck_assert_int_eq(posix_memalign(&at, 2 * MIB, bytes), 0);
@@ -248,7 +248,7 @@ static uint8_t *chunk_buffer(size_t bytes)
 START_TEST(overlapping_and_adjacent_pins_join_without_gaps)
 {
     struct adsm_accel *accel = accel_up();
-    uint8_t *at = chunk_buffer(4 * MIB);
+    uint8_t *at = tract_buffer(4 * MIB);
     adsm_dma_pin(accel, at + 65536, 65536);
     adsm_dma_pin(accel, at + 131072, 4096);  /* adjacent */
     adsm_dma_pin(accel, at, 2 * MIB + 4096); /* around both, into the next */
@@ -267,7 +267,7 @@ END_TEST
 START_TEST(plain_piece_ends_where_pinned_memory_begins)
 {
     struct adsm_accel *accel = accel_up();
-    uint8_t *at = chunk_buffer(8 * MIB);
+    uint8_t *at = tract_buffer(8 * MIB);
     adsm_dma_pin(accel, at + 6 * MIB + 4096, 4096);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at + 5, 8 * MIB - 5),
                       6 * MIB + 4096 - 5);
@@ -280,7 +280,7 @@ END_TEST
 START_TEST(unaligned_pin_covers_its_pages)
 {
     struct adsm_accel *accel = accel_up();
-    uint8_t *at = chunk_buffer(2 * MIB);
+    uint8_t *at = tract_buffer(2 * MIB);
     adsm_dma_pin(accel, at + 4095, 2);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 8192);
     adsm_dma_unpin(accel, at + 4095, 2);
@@ -291,7 +291,7 @@ END_TEST
 START_TEST(partial_unpin_gives_up_the_whole_registration)
 {
     struct adsm_accel *accel = accel_up();
-    uint8_t *at = chunk_buffer(4 * MIB);
+    uint8_t *at = tract_buffer(4 * MIB);
     struct adsm_span span = span_of(accel, 4 * MIB);
     struct adsm_fence done;
     adsm_dma_pin(accel, at, 4 * MIB);

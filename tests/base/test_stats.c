@@ -57,7 +57,7 @@ START_TEST(table_shows_what_was_counted)
     ck_assert_ptr_nonnull(strstr(text, "3.00 MiB  host to device"));
     ck_assert_ptr_nonnull(strstr(text, "1.50 ms"));
     ck_assert_ptr_nonnull(strstr(text, "42"));
-    ck_assert_ptr_null(strstr(text, "evictions"));
+    ck_assert_ptr_null(strstr(text, "write_backs"));
 }
 END_TEST
 

@@ -5,9 +5,9 @@
  *   model <events> <seed> [<planted bug>]
  *
  * Events: CPU loads and stores of random ranges, bulk moves, sets and compares,
- * system calls through pins that transfer less than they were asked for,
+ * system calls through loans that transfer less than they were asked for,
  * launches with random access sets, bursts of calls, syncs, frees and
- * allocations; evictions come by themselves under rolling. Protocol and block
+ * allocations; blocks are written back early by themselves under rolling. Protocol and block
  * size come from the environment. A difference is printed with the number of
  * the event, the object and the offset. Exit status 0: all equal; 1: a
  * difference; with a planted bug the other way round. 2: anything else went
@@ -19,7 +19,7 @@
 #include "mm/bulk.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,21 +175,21 @@ static void bulk_compare(void)
         stop("compare", a, at);
 }
 
-/* read(2) of fewer bytes than asked for, through a pin. */
+/* read(2) of fewer bytes than asked for, through a loan. */
 static void short_read(void)
 {
     size_t at, n;
     struct shared *o = pick(&at, &n);
-    struct adsm_pin pin;
+    struct adsm_loan loan;
     size_t sent = draw((uint32_t)(n < 30000 ? n : 30000) + 1);
     memset(scratch, (int)draw(256), sent);
     if (sent && write(pipe_fds[1], scratch, sent) != (ssize_t)sent)
         stop("pipe", o, at);
-    require(adsm_pin_begin(o->p + at, n, ADSM_WRITE, &pin), "pin");
-    ssize_t got = sent ? read(pipe_fds[0], pin.address, pin.bytes) : 0;
+    require(adsm_loan_begin(o->p + at, n, ADSM_WRITE, &loan), "loan");
+    ssize_t got = sent ? read(pipe_fds[0], loan.address, loan.bytes) : 0;
     if (got < 0 || (size_t)got > sent)
-        stop("read through a pin", o, at);
-    require(adsm_pin_end(&pin, (size_t)got), "unpin");
+        stop("read through a loan", o, at);
+    require(adsm_loan_end(&loan, (size_t)got), "unpin");
     memcpy(o->ref + at, scratch, (size_t)got);
     if ((size_t)got != sent)
         stop("read less than was there", o, at);
@@ -199,15 +199,15 @@ static void write_out(void)
 {
     size_t at, n;
     struct shared *o = pick(&at, &n);
-    struct adsm_pin pin;
+    struct adsm_loan loan;
     if (n > 30000)
         n = 30000;
-    require(adsm_pin_begin(o->p + at, n, ADSM_READ, &pin), "pin");
-    if (write(pipe_fds[1], pin.address, pin.bytes) != (ssize_t)pin.bytes ||
-        read(pipe_fds[0], scratch, pin.bytes) != (ssize_t)pin.bytes)
-        stop("write through a pin", o, at);
-    compare(o, scratch, at, pin.bytes, "written out");
-    require(adsm_pin_end(&pin, pin.bytes), "unpin");
+    require(adsm_loan_begin(o->p + at, n, ADSM_READ, &loan), "loan");
+    if (write(pipe_fds[1], loan.address, loan.bytes) != (ssize_t)loan.bytes ||
+        read(pipe_fds[0], scratch, loan.bytes) != (ssize_t)loan.bytes)
+        stop("write through a loan", o, at);
+    compare(o, scratch, at, loan.bytes, "written out");
+    require(adsm_loan_end(&loan, loan.bytes), "unpin");
 }
 
 static void launch_mix(void)
@@ -328,8 +328,8 @@ static void plant(const char *bug)
         wrong.cell[ADSM_READ_ONLY][ADSM_CALL].next = ADSM_READ_ONLY;
     else if (strcmp(bug, "call-without-flush") == 0)
         wrong.cell[ADSM_DIRTY][ADSM_CALL].actions = 0;
-    else if (strcmp(bug, "evict-without-flush") == 0)
-        wrong.cell[ADSM_DIRTY][ADSM_EVICT].actions = 0;
+    else if (strcmp(bug, "write-back-without-flush") == 0)
+        wrong.cell[ADSM_DIRTY][ADSM_WRITE_BACK].actions = 0;
     else if (strcmp(bug, "write-without-fetch") == 0)
         wrong.cell[ADSM_INVALID][ADSM_WRITE_FAULT].actions &=
             (uint8_t)~ADSM_DO_FETCH;

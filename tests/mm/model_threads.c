@@ -11,14 +11,14 @@
  * of model.c. Threads also share one object that is assigned to one kernel.
  *
  * Found within 1,000 events when tried: calls without the gate, batch's return
- * without the gate, write pins that do not hold their blocks or do not complete
- * partial ones, evictions that do not hold theirs, calls that leave no fence.
+ * without the gate, write loans that do not hold their blocks or do not complete
+ * partial ones, early write-backs that do not hold theirs, calls that leave no fence.
  *
  * Exit status 0: all equal; 1: a difference or a failed call; 2: wrong usage;
  * 3: a thread made no progress for LIMIT_S seconds.
  *
  * Under ThreadSanitizer: it sees the runtime's own memory and this program's.
- * What DMA and pins do to shared pages through their second mapping it cannot
+ * What DMA and loans do to shared pages through their second mapping it cannot
  * see; for those the comparison with the reference stands in.
  */
 #include "adsm.h"
@@ -29,7 +29,7 @@
 #include "mm/bulk.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -271,22 +271,22 @@ static void bulk_compare(struct thread *t)
         stop(t, "compare", a.object, a.at);
 }
 
-/* read(2) of fewer bytes than asked for, through a pin. */
+/* read(2) of fewer bytes than asked for, through a loan. */
 static void short_read(struct thread *t)
 {
     struct range r = pick(t, 30000);
-    struct adsm_pin pin;
+    struct adsm_loan loan;
     size_t sent = draw(t, (uint32_t)r.n + 1);
     memset(t->scratch, (int)draw(t, 256), sent);
     if (sent && write(t->pipe_fds[1], t->scratch, sent) != (ssize_t)sent)
         stop(t, "pipe", r.object, r.at);
-    require(t, adsm_pin_begin(r.p, r.n, ADSM_WRITE, &pin), "pin");
+    require(t, adsm_loan_begin(r.p, r.n, ADSM_WRITE, &loan), "loan");
     if (draw(t, 8) == 0)
         usleep(200);
-    ssize_t got = sent ? read(t->pipe_fds[0], pin.address, pin.bytes) : 0;
+    ssize_t got = sent ? read(t->pipe_fds[0], loan.address, loan.bytes) : 0;
     if (got != (ssize_t)sent)
-        stop(t, "read through a pin", r.object, r.at);
-    require(t, adsm_pin_end(&pin, sent), "unpin");
+        stop(t, "read through a loan", r.object, r.at);
+    require(t, adsm_loan_end(&loan, sent), "unpin");
     memcpy(r.ref, t->scratch, sent);
     r.n = sent;
     note(t, "short read", r);
@@ -295,13 +295,14 @@ static void short_read(struct thread *t)
 static void write_out(struct thread *t)
 {
     struct range r = pick(t, 30000);
-    struct adsm_pin pin;
-    require(t, adsm_pin_begin(r.p, r.n, ADSM_READ, &pin), "pin");
-    if (write(t->pipe_fds[1], pin.address, pin.bytes) != (ssize_t)pin.bytes ||
-        read(t->pipe_fds[0], t->scratch, pin.bytes) != (ssize_t)pin.bytes)
-        stop(t, "write through a pin", r.object, r.at);
+    struct adsm_loan loan;
+    require(t, adsm_loan_begin(r.p, r.n, ADSM_READ, &loan), "loan");
+    if (write(t->pipe_fds[1], loan.address, loan.bytes) !=
+            (ssize_t)loan.bytes ||
+        read(t->pipe_fds[0], t->scratch, loan.bytes) != (ssize_t)loan.bytes)
+        stop(t, "write through a loan", r.object, r.at);
     compare(t, &r, t->scratch, "written out");
-    require(t, adsm_pin_end(&pin, pin.bytes), "unpin");
+    require(t, adsm_loan_end(&loan, loan.bytes), "unpin");
 }
 
 static void launch_mix(struct thread *t)
@@ -463,6 +464,6 @@ int main(int argc, char **argv)
     check_all(&threads[0]);
     printf("%d threads, %ld events each, seed %lu, %s: equal%s\n", thread_count,
            events, seed, adsm_coherence_protocol()->name,
-           SANITIZED ? " (sanitized: DMA and pins are only compared)" : "");
+           SANITIZED ? " (sanitized: DMA and loans are only compared)" : "");
     return 0;
 }

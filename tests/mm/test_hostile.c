@@ -6,7 +6,7 @@
 #include "fixture.h"
 #include "mm/bulk.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,12 +131,12 @@ START_TEST(handler_that_touches_the_buffer_of_the_call_it_interrupts_returns)
     struct sigaction act = {.sa_handler = on_alarm};
     sigaction(SIGALRM, &act, NULL);
     struct itimerval soon = {{0, 0}, {0, 20000}};
-    struct adsm_pin pin;
-    must(adsm_pin_begin(p, 1 << 20, ADSM_WRITE, &pin));
+    struct adsm_loan loan;
+    must(adsm_loan_begin(p, 1 << 20, ADSM_WRITE, &loan));
     setitimer(ITIMER_REAL, &soon, NULL);
-    ssize_t got = read(fds[0], pin.address, pin.bytes);
+    ssize_t got = read(fds[0], loan.address, loan.bytes);
     int error = errno;
-    must(adsm_pin_end(&pin, got < 0 ? 0 : (size_t)got));
+    must(adsm_loan_end(&loan, got < 0 ? 0 : (size_t)got));
     ck_assert_int_eq(got, -1);
     ck_assert_int_eq(error, EINTR);
     ck_assert_int_eq(ticks, 1);
@@ -190,15 +190,15 @@ START_TEST(full_disk_and_bad_descriptor_leave_the_object_alone)
     struct fixture f = fixture_up();
     uint8_t *p = adsmAlloc(1 << 20);
     device_fill(f.fill, p, 300000, 1);
-    struct adsm_pin pin;
+    struct adsm_loan loan;
     int full = open("/dev/full", O_WRONLY);
-    must(adsm_pin_begin(p, 300000, ADSM_READ, &pin));
-    ck_assert_int_eq(write(full, pin.address, pin.bytes), -1);
+    must(adsm_loan_begin(p, 300000, ADSM_READ, &loan));
+    ck_assert_int_eq(write(full, loan.address, loan.bytes), -1);
     ck_assert_int_eq(errno, ENOSPC);
-    must(adsm_pin_end(&pin, 0));
-    must(adsm_pin_begin(p + 5, 300000, ADSM_WRITE, &pin));
-    ck_assert_int_eq(read(-1, pin.address, pin.bytes), -1);
-    must(adsm_pin_end(&pin, 0));
+    must(adsm_loan_end(&loan, 0));
+    must(adsm_loan_begin(p + 5, 300000, ADSM_WRITE, &loan));
+    ck_assert_int_eq(read(-1, loan.address, loan.bytes), -1);
+    must(adsm_loan_end(&loan, 0));
     for (uint32_t i = 0; i < 300000; i += 7)
         ck_assert_int_eq(p[i], filled(i, 1));
     close(full);

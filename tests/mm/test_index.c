@@ -4,15 +4,15 @@
  */
 #include "common/suite.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, CHUNK = 2 << 20, PAGES = 6 * CHUNK / PAGE, OBJECTS = 300 };
+enum { PAGE = 4096, TRACT = 2 << 20, PAGES = 6 * TRACT / PAGE, OBJECTS = 300 };
 
 /* The end of a leaf of 16 GiB lies in the middle. */
-static uint8_t *const base = (uint8_t *)(((uintptr_t)77 << 34) - 3 * CHUNK);
+static uint8_t *const base = (uint8_t *)(((uintptr_t)77 << 34) - 3 * TRACT);
 static struct adsm_object objects[OBJECTS];
 static struct adsm_object *page[PAGES];
 
@@ -55,7 +55,7 @@ static bool is_free(size_t first, size_t pages)
     return true;
 }
 
-START_TEST(objects_that_share_chunks_come_and_go)
+START_TEST(objects_that_share_tracts_come_and_go)
 {
     srand(5);
     for (int step = 0; step < 3000; step++) {
@@ -65,10 +65,10 @@ START_TEST(objects_that_share_chunks_come_and_go)
             continue;
         }
         bool whole = rand() % 4 == 0;
-        size_t pages = whole ? CHUNK / PAGE : 1 + (size_t)rand() % 90;
+        size_t pages = whole ? TRACT / PAGE : 1 + (size_t)rand() % 90;
         size_t first = (size_t)rand() % (PAGES - pages + 1);
         if (whole)
-            first -= first % (CHUNK / PAGE);
+            first -= first % (TRACT / PAGE);
         if (is_free(first, pages))
             enter(object, first, pages);
         if (step % 50 == 0)
@@ -110,28 +110,28 @@ START_TEST(walk_over_borders_meets_every_object)
     }
     ck_assert_uint_eq(met, 3);
     ck_assert_uint_eq(adsm_index_border(UINTPTR_MAX), 0);
-    ck_assert(adsm_pin_unneeded(base, 700 * PAGE));
-    ck_assert(!adsm_pin_unneeded(base, 700 * PAGE + 1));
-    ck_assert(adsm_pin_unneeded(base + 1512 * PAGE, (PAGES - 1513) * PAGE));
-    ck_assert(!adsm_pin_unneeded(base + 1512 * PAGE, SIZE_MAX));
+    ck_assert(adsm_loan_unneeded(base, 700 * PAGE));
+    ck_assert(!adsm_loan_unneeded(base, 700 * PAGE + 1));
+    ck_assert(adsm_loan_unneeded(base + 1512 * PAGE, (PAGES - 1513) * PAGE));
+    ck_assert(!adsm_loan_unneeded(base + 1512 * PAGE, SIZE_MAX));
 }
 END_TEST
 
-/* A chunk of its own is one entry, whatever else there is or was. */
-START_TEST(chunk_with_one_owner_has_no_table)
+/* A tract of its own is one entry, whatever else there is or was. */
+START_TEST(tract_with_one_owner_has_no_table)
 {
-    enter(&objects[1], CHUNK / PAGE + 5, 7);
+    enter(&objects[1], TRACT / PAGE + 5, 7);
     leave(&objects[1]);
-    ck_assert_uint_eq(adsm_index_border((uintptr_t)base + CHUNK),
-                      (uintptr_t)base + CHUNK + PAGE);
-    enter(&objects[0], CHUNK / PAGE, CHUNK / PAGE + 1);
+    ck_assert_uint_eq(adsm_index_border((uintptr_t)base + TRACT),
+                      (uintptr_t)base + TRACT + PAGE);
+    enter(&objects[0], TRACT / PAGE, TRACT / PAGE + 1);
     uintptr_t at = (uintptr_t)objects[0].host;
-    ck_assert_uint_eq(adsm_index_border(at), at + CHUNK);
-    ck_assert_uint_eq(adsm_index_border(at + CHUNK), at + CHUNK + PAGE);
+    ck_assert_uint_eq(adsm_index_border(at), at + TRACT);
+    ck_assert_uint_eq(adsm_index_border(at + TRACT), at + TRACT + PAGE);
 }
 END_TEST
 
-SUITE_MAIN("index", 60, objects_that_share_chunks_come_and_go,
+SUITE_MAIN("index", 60, objects_that_share_tracts_come_and_go,
            behind_its_last_byte_an_object_is_not_acquired,
            walk_over_borders_meets_every_object,
-           chunk_with_one_owner_has_no_table)
+           tract_with_one_owner_has_no_table)

@@ -6,7 +6,7 @@
 #include "mm/boundary.h"
 #include "mm/heap.h"
 #include "mm/index.h"
-#include "mm/pin.h"
+#include "mm/loan.h"
 #include "os/arena.h"
 
 #include <string.h>
@@ -221,21 +221,21 @@ START_TEST(device_read_at_the_mapping_limit_sees_what_the_cpu_wrote)
 }
 END_TEST
 
-/* A pin of many blocks of which the call reaches two, the second in part. */
+/* A loan of many blocks of which the call reaches two, the second in part. */
 START_TEST(short_pin_at_the_mapping_limit_keeps_what_it_did_not_reach)
 {
     enum { BYTES = 400000, AT = 4096 * 3 + 100, N = 20 * 4096, DONE = 5000 };
     setenv("ADSM_BLOCK_SIZE", "4K", 1);
     struct fixture f = fixture_up();
-    struct adsm_pin pin;
+    struct adsm_loan loan;
     uint8_t *p = adsmAlloc(BYTES);
     memset(p, 1, BYTES);
     device_fill(f.fill, p, BYTES, 3);
     uint8_t *filler = take_mappings();
-    must(adsm_pin_begin(p + AT, N, ADSM_WRITE, &pin));
-    ck_assert_uint_eq(pin.bytes, N);
-    memset(pin.address, 9, DONE);
-    must(adsm_pin_end(&pin, DONE));
+    must(adsm_loan_begin(p + AT, N, ADSM_WRITE, &loan));
+    ck_assert_uint_eq(loan.bytes, N);
+    memset(loan.address, 9, DONE);
+    must(adsm_loan_end(&loan, DONE));
     for (uint32_t i = 0; i < BYTES; i++)
         ck_assert_int_eq(p[i], i >= AT && i < AT + DONE ? 9 : filled(i, 3));
     munmap(filler, FILLER_BYTES);

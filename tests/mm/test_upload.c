@@ -23,7 +23,7 @@ static struct adsm_object *object_of(const uint8_t *p)
 }
 
 /* Fill the first three blocks, which sends the first on its way. */
-static uint8_t *make_evicted(uint8_t value)
+static uint8_t *make_written_back(uint8_t value)
 {
     uint8_t *p = adsmAlloc(BYTES);
     ck_assert_ptr_nonnull(p);
@@ -64,7 +64,7 @@ static void check_not_sent(const uint8_t *p)
 START_TEST(store_into_a_block_on_its_way_is_not_sent_with_it)
 {
     (void)fixture_up();
-    uint8_t *p = make_evicted(1);
+    uint8_t *p = make_written_back(1);
     p[LATE] = 2;
     check_not_sent(p);
     must(adsmFree(p));
@@ -74,7 +74,7 @@ END_TEST
 START_TEST(move_into_a_block_on_its_way_is_not_sent_with_it)
 {
     (void)fixture_up();
-    uint8_t *p = make_evicted(1), plain[64];
+    uint8_t *p = make_written_back(1), plain[64];
     memset(plain, 2, sizeof plain);
     must(adsm_bulk_move(p + LATE, plain, sizeof plain));
     check_not_sent(p);
@@ -85,7 +85,7 @@ END_TEST
 START_TEST(overwriting_a_block_on_its_way_is_not_sent_with_it)
 {
     (void)fixture_up();
-    uint8_t *p = make_evicted(1), *plain = malloc(BLOCK);
+    uint8_t *p = make_written_back(1), *plain = malloc(BLOCK);
     memset(plain, 2, BLOCK);
     must(adsm_bulk_move(p, plain, BLOCK));
     check_not_sent(p);
@@ -98,7 +98,7 @@ END_TEST
 START_TEST(store_into_another_block_waits_for_no_upload)
 {
     (void)fixture_up();
-    uint8_t *p = make_evicted(1);
+    uint8_t *p = make_written_back(1);
     p[(size_t)3 * BLOCK] = 2;
     ck_assert(is_on_its_way(p + BLOCK));
     must(adsmFree(p));
@@ -108,7 +108,7 @@ END_TEST
 START_TEST(block_that_was_fetched_behind_its_upload_opens_at_once)
 {
     struct fixture f = fixture_up();
-    uint8_t *p = make_evicted(1);
+    uint8_t *p = make_written_back(1);
     device_fill(f.fill_only, p, 100, 3);
     ck_assert_uint_eq(p[LATE], 1);
     for (int i = 1; i < 4; i++)

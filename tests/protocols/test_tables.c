@@ -18,7 +18,7 @@ struct line {
     enum adsm_state next;
 };
 
-/* Fig. 6(b): lazy-update; rolling-update adds the dotted line (EVICT). */
+/* Fig. 6(b): lazy-update; rolling-update adds the dotted line (WRITE_BACK). */
 static const struct line fig_6b[] = {
     /* "Memory protection hardware is configured to trigger a page fault on any
      * access to shared data structures in invalid state ... the object is
@@ -43,9 +43,9 @@ static const struct line fig_6b[] = {
     {ADSM_DIRTY, ADSM_RETURN, "", ADSM_DIRTY},
     /* "the oldest block is asynchronously transferred ... and the block is
      * marked as read-only (dotted line in Figure 6(b))" */
-    {ADSM_INVALID, ADSM_EVICT, "", ADSM_INVALID},
-    {ADSM_READ_ONLY, ADSM_EVICT, "", ADSM_READ_ONLY},
-    {ADSM_DIRTY, ADSM_EVICT, "flush", ADSM_READ_ONLY},
+    {ADSM_INVALID, ADSM_WRITE_BACK, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_WRITE_BACK, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_WRITE_BACK, "flush", ADSM_READ_ONLY},
     /* "annotate each kernel call with the objects that the kernel will write
      * to, then the objects can remain in read-only ... state" */
     {ADSM_INVALID, ADSM_CALL_IN, "", ADSM_INVALID},
@@ -104,7 +104,7 @@ static const struct line fig_6a[] = {
     {ADSM_DIRTY, ADSM_DEVICE_READ, "flush", ADSM_DIRTY},
     {ADSM_INVALID, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
     {ADSM_DIRTY, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
-    {ADSM_INVALID, ADSM_EVICT, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_WRITE_BACK, "", ADSM_INVALID},
 };
 
 static const char *transfer_of(const struct adsm_cell *cell)
@@ -162,7 +162,7 @@ START_TEST(batch_entered_states_never_read_only)
 {
     for (int s = 0; s < ADSM_STATES; s++)
         for (int e = 0; e < ADSM_EVENTS; e++)
-            if (s != ADSM_READ_ONLY && e != ADSM_EVICT)
+            if (s != ADSM_READ_ONLY && e != ADSM_WRITE_BACK)
                 ck_assert_int_ne(adsm_protocol_batch.cell[s][e].next,
                                  ADSM_READ_ONLY);
 }

@@ -1,6 +1,6 @@
 /* The queue of dirty blocks in use: filled, counted, and emptied from its old
- * end; see evict.h. */
-#include "mm/evict.h"
+ * end; see write_back.h. */
+#include "mm/write_back.h"
 
 #include "base/stats.h"
 #include "mm/coherence.h"
@@ -11,11 +11,12 @@
 enum { QUEUE_ENTRIES = 1 << 16 };
 
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
-static struct adsm_dirty_queue queue; /* lock; without ring: no evictions */
-static _Atomic uint32_t limit;        /* queue.limit, readable without it */
-static _Atomic int64_t dirty;         /* blocks that are DIRTY now */
+static struct adsm_dirty_queue
+    queue;                     /* lock; without ring: none is written back */
+static _Atomic uint32_t limit; /* queue.limit, readable without it */
+static _Atomic int64_t dirty;  /* blocks that are DIRTY now */
 
-bool adsm_evict_init(uint32_t size, uint32_t factor)
+bool adsm_write_back_init(uint32_t size, uint32_t factor)
 {
     struct adsm_dirty_entry *ring = queue.ring;
     if (!ring)
@@ -28,7 +29,7 @@ bool adsm_evict_init(uint32_t size, uint32_t factor)
     return true;
 }
 
-void adsm_evict_grow(void)
+void adsm_write_back_grow(void)
 {
     adsm_lock_acquire(&lock);
     adsm_dirty_queue_grow(&queue);
@@ -36,13 +37,13 @@ void adsm_evict_grow(void)
     adsm_lock_release(&lock);
 }
 
-void adsm_evict_count(int64_t more)
+void adsm_write_back_count(int64_t more)
 {
     atomic_fetch_add(&dirty, more);
 }
 
-void adsm_evict_enqueue(struct adsm_object *object, uint32_t first,
-                        uint32_t count)
+void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
+                             uint32_t count)
 {
     adsm_lock_acquire(&lock);
     for (uint32_t i = first; i < first + count; i++) {
@@ -71,16 +72,16 @@ static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most)
     return n;
 }
 
-/* Evict blocks [first, first + n) of a live object, lock held shared. A block
- * that somebody holds goes back into the queue. Return: blocks evicted */
-static uint32_t evict_run(struct adsm_object *object, uint32_t first,
-                          uint32_t n)
+/* Write back blocks [first, first + n) of a live object, lock held shared. A
+ * block that somebody holds goes back into the queue. Return: how many */
+static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
+                               uint32_t n)
 {
-    uint32_t evicted = 0;
+    uint32_t written = 0;
     for (uint32_t i = first; i < first + n; i++) {
         atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
         if (!adsm_block_try_hold(object, i)) {
-            adsm_evict_enqueue(object, i, 1);
+            adsm_write_back_enqueue(object, i, 1);
             continue;
         }
         uint32_t held = 1;
@@ -92,15 +93,16 @@ static uint32_t evict_run(struct adsm_object *object, uint32_t first,
         for (uint32_t k = 0; k < held;) {
             uint32_t run = adsm_block_run(object, i + k, held - k);
             if (adsm_block_state(object, i + k) == ADSM_DIRTY &&
-                adsm_coherence_apply(object, i + k, run, ADSM_EVICT) == ADSM_OK)
-                evicted += run;
+                adsm_coherence_apply(object, i + k, run, ADSM_WRITE_BACK) ==
+                    ADSM_OK)
+                written += run;
             k += run;
         }
         adsm_block_release(object, i, held);
         i += held - 1;
     }
-    ADSM_COUNT(evictions, evicted);
-    return evicted;
+    ADSM_COUNT(write_backs, written);
+    return written;
 }
 
 /* Queued blocks that are no longer DIRTY: a call has flushed them. */
@@ -118,18 +120,18 @@ static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
 static __thread struct {
     const struct adsm_object *object;
     uint32_t first, count;
-} evicted __attribute__((tls_model("initial-exec")));
+} last __attribute__((tls_model("initial-exec")));
 
-bool adsm_evict_is_back(const struct adsm_object *object, uint32_t i)
+bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i)
 {
-    bool back = evicted.object == object && i - evicted.first < evicted.count;
-    evicted.object = NULL;
+    bool back = last.object == object && i - last.first < last.count;
+    last.object = NULL;
     return back;
 }
 
-void adsm_evict(void)
+void adsm_write_back(void)
 {
-    evicted.object = NULL;
+    last.object = NULL;
     if (!queue.ring)
         return;
     for (;;) {
@@ -141,15 +143,15 @@ void adsm_evict(void)
         if (n == 0)
             return;
         struct adsm_object *object = oldest.owner;
-        evicted.object = object;
-        evicted.first = oldest.block;
-        evicted.count = n;
+        last.object = object;
+        last.first = oldest.block;
+        last.count = n;
         adsm_rwlock_acquire_shared(&object->lock);
         if (atomic_load(&object->live) &&
             atomic_load(&object->generation) == oldest.generation) {
             uint32_t stale = count_stale(object, oldest.block, n);
-            /* What cannot be evicted now must not keep us here. */
-            if (evict_run(object, oldest.block, n) + stale == 0)
+            /* What cannot be written back now must not keep us here. */
+            if (write_back_run(object, oldest.block, n) + stale == 0)
                 excess = 0;
         }
         adsm_rwlock_release_shared(&object->lock);

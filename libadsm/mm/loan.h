@@ -10,56 +10,57 @@
  * are not. `end` commits what was really written: blocks reached become DIRTY,
  * blocks not reached keep their state.
  */
-#ifndef ADSM_MM_PIN_H
-#define ADSM_MM_PIN_H
+#ifndef ADSM_MM_LOAN_H
+#define ADSM_MM_LOAN_H
 
 #include "mm/object.h"
 #include "os/fault.h"
 
-struct adsm_pin {
+struct adsm_loan {
     struct adsm_object *object; /* NULL: plain memory, nothing to end        */
     uint32_t generation;
     enum adsm_access access;
     size_t offset; /* of the first byte in the object                        */
-    size_t bytes;  /* covered by this pin                                    */
+    size_t bytes;  /* covered by this loan                                    */
     void *address; /* what to hand to the kernel: shadow, or the original    */
     uint32_t held_first, held_count; /* blocks held BUSY                     */
-    struct adsm_pin *outer; /* other pins of this thread that hold blocks    */
+    struct adsm_loan
+        *outer;   /* other loans of this thread that hold blocks    */
     bool exposed; /* a held block was opened for a signal handler            */
 };
 
 /** True when no byte of the range can be shared: the fast path of every
- *  interposed call. Checks first and last byte's chunk and those between.
+ *  interposed call. Checks first and last byte's tract and those between.
  *  Signal: any handler */
-bool adsm_pin_unneeded(const void *address, size_t bytes);
+bool adsm_loan_unneeded(const void *address, size_t bytes);
 
 /**
  * Begin to use up to `bytes` at `address`.
  *
  * Covers the longest prefix that is uniformly plain memory or lies in one
- * object; pin->bytes says how much (0 only when `bytes` is 0). Plain memory:
- * pin->address is the address itself.
+ * object; loan->bytes says how much (0 only when `bytes` is 0). Plain memory:
+ * loan->address is the address itself.
  * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM: nothing is held
  * Signal: never
  */
-int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
-                   struct adsm_pin *pin);
+int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
+                    struct adsm_loan *loan);
 
 /**
- * End the use; the first `done` bytes were really transferred (<= pin->bytes).
+ * End the use; the first `done` bytes were really transferred (<= loan->bytes).
  * errno is kept. Return: ADSM_OK; ADSM_E_DEVICE when a partly written block
  * could not be completed (its unwritten bytes are then undefined)
  */
-int adsm_pin_end(struct adsm_pin *pin, size_t done);
+int adsm_loan_end(struct adsm_loan *loan, size_t done);
 
 /**
- * The calling thread faulted on block `i`: when one of its own pins holds the
+ * The calling thread faulted on block `i`: when one of its own loans holds the
  * block, a signal handler has interrupted the call and would wait for itself.
- * The block is opened as it is; adsm_pin_end closes it again.
+ * The block is opened as it is; adsm_loan_end closes it again.
  *
  * Return: true when that was the case
  * Signal: fault path
  */
-bool adsm_pin_expose(struct adsm_object *object, uint32_t i);
+bool adsm_loan_expose(struct adsm_object *object, uint32_t i);
 
 #endif

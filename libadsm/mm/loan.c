@@ -1,9 +1,9 @@
 /* Ranges in the hands of system calls and bulk copies. */
-#include "mm/pin.h"
+#include "mm/loan.h"
 
 #include "base/stats.h"
 #include "mm/coherence.h"
-#include "mm/evict.h"
+#include "mm/write_back.h"
 #include "mm/gate.h"
 #include "mm/index.h"
 #include "mm/turn.h"
@@ -14,40 +14,40 @@
  * long another thread's fault on one of them waits. */
 enum { HOLD_BYTES = 16 << 20 };
 
-/* Pins of this thread that hold blocks, the newest first. */
-static __thread struct adsm_pin *volatile innermost
+/* Loans of this thread that hold blocks, the newest first. */
+static __thread struct adsm_loan *volatile innermost
     __attribute__((tls_model("initial-exec")));
 
-static void push(struct adsm_pin *pin)
+static void push(struct adsm_loan *loan)
 {
-    pin->outer = innermost;
-    innermost = pin;
+    loan->outer = innermost;
+    innermost = loan;
 }
 
-static void drop(struct adsm_pin *pin)
+static void drop(struct adsm_loan *loan)
 {
-    if (innermost == pin) {
-        innermost = pin->outer;
+    if (innermost == loan) {
+        innermost = loan->outer;
         return;
     }
-    for (struct adsm_pin *p = innermost; p; p = p->outer)
-        if (p->outer == pin)
-            p->outer = pin->outer;
+    for (struct adsm_loan *p = innermost; p; p = p->outer)
+        if (p->outer == loan)
+            p->outer = loan->outer;
 }
 
-bool adsm_pin_expose(struct adsm_object *object, uint32_t i)
+bool adsm_loan_expose(struct adsm_object *object, uint32_t i)
 {
-    for (struct adsm_pin *pin = innermost; pin; pin = pin->outer)
-        if (pin->object == object && i >= pin->held_first &&
-            i < pin->held_first + pin->held_count) {
-            pin->exposed = true;
+    for (struct adsm_loan *loan = innermost; loan; loan = loan->outer)
+        if (loan->object == object && i >= loan->held_first &&
+            i < loan->held_first + loan->held_count) {
+            loan->exposed = true;
             return adsm_coherence_show(object, i, 0, SIZE_MAX, ADSM_DIRTY) ==
                    ADSM_OK;
         }
     return false;
 }
 
-bool adsm_pin_unneeded(const void *address, size_t bytes)
+bool adsm_loan_unneeded(const void *address, size_t bytes)
 {
     uintptr_t a = (uintptr_t)address;
     if (bytes == 0)
@@ -107,110 +107,110 @@ static bool covers_block(const struct adsm_object *object, size_t from,
     return from <= begin && begin + adsm_block_bytes(object, i) <= to;
 }
 
-/* Hold blocks [first, last) in rising order, which keeps two pins of one
+/* Hold blocks [first, last) in rising order, which keeps two loans of one
  * object from waiting for each other. */
-static bool hold_all(struct adsm_pin *pin, uint32_t first, uint32_t last)
+static bool hold_all(struct adsm_loan *loan, uint32_t first, uint32_t last)
 {
-    pin->held_first = first;
+    loan->held_first = first;
     for (uint32_t i = first; i < last; i++) {
-        if (!adsm_block_hold(pin->object, pin->generation, i))
+        if (!adsm_block_hold(loan->object, loan->generation, i))
             return false;
-        pin->held_count++;
+        loan->held_count++;
     }
     return true;
 }
 
 /* A held block of which the call writes only a part: what is beside that part
  * must be current. */
-static int make_current(const struct adsm_pin *pin, uint32_t i)
+static int make_current(const struct adsm_loan *loan, uint32_t i)
 {
-    size_t from = pin->offset, to = pin->offset + pin->bytes;
-    if (covers_block(pin->object, from, to, i) ||
-        adsm_block_state(pin->object, i) != ADSM_INVALID)
+    size_t from = loan->offset, to = loan->offset + loan->bytes;
+    if (covers_block(loan->object, from, to, i) ||
+        adsm_block_state(loan->object, i) != ADSM_INVALID)
         return ADSM_OK;
-    return adsm_coherence_apply(pin->object, i, 1, ADSM_BULK_READ);
+    return adsm_coherence_apply(loan->object, i, 1, ADSM_BULK_READ);
 }
 
-static int begin_write(struct adsm_pin *pin)
+static int begin_write(struct adsm_loan *loan)
 {
-    struct adsm_object *object = pin->object;
-    uint32_t first = adsm_block_of(object, pin->offset);
-    uint32_t last = adsm_block_of(object, pin->offset + pin->bytes - 1);
-    if (!hold_all(pin, first, last + 1)) {
-        pin->held_count = 0; /* freed meanwhile, and its blocks with it */
+    struct adsm_object *object = loan->object;
+    uint32_t first = adsm_block_of(object, loan->offset);
+    uint32_t last = adsm_block_of(object, loan->offset + loan->bytes - 1);
+    if (!hold_all(loan, first, last + 1)) {
+        loan->held_count = 0; /* freed meanwhile, and its blocks with it */
         return ADSM_E_NOT_SHARED;
     }
     adsm_coherence_await_uploads(object, first, last + 1 - first);
-    int rc = make_current(pin, first);
+    int rc = make_current(loan, first);
     if (rc == ADSM_OK && last != first)
-        rc = make_current(pin, last);
+        rc = make_current(loan, last);
     if (rc != ADSM_OK)
-        adsm_block_release(object, pin->held_first, pin->held_count);
+        adsm_block_release(object, loan->held_first, loan->held_count);
     return rc;
 }
 
-static int begin_read(struct adsm_pin *pin)
+static int begin_read(struct adsm_loan *loan)
 {
-    struct adsm_object *object = pin->object;
-    uint32_t first = adsm_block_of(object, pin->offset);
-    uint32_t last = adsm_block_of(object, pin->offset + pin->bytes - 1) + 1;
-    return make_readable(object, pin->generation, first, last);
+    struct adsm_object *object = loan->object;
+    uint32_t first = adsm_block_of(object, loan->offset);
+    uint32_t last = adsm_block_of(object, loan->offset + loan->bytes - 1) + 1;
+    return make_readable(object, loan->generation, first, last);
 }
 
 /* In a host function: what it opens stays so until its end, which sends what
  * was written. */
 static int begin_in_turn(const void *address, size_t bytes,
-                         enum adsm_access access, struct adsm_pin *pin)
+                         enum adsm_access access, struct adsm_loan *loan)
 {
     struct adsm_object *object = adsm_index_acquire(address);
     if (!object) {
-        pin->bytes = plain_bytes(address, bytes);
+        loan->bytes = plain_bytes(address, bytes);
         return ADSM_OK;
     }
     size_t offset = (size_t)((const uint8_t *)address - object->host);
-    pin->bytes = object->bytes - offset;
-    if (pin->bytes > bytes)
-        pin->bytes = bytes;
+    loan->bytes = object->bytes - offset;
+    if (loan->bytes > bytes)
+        loan->bytes = bytes;
     adsm_rwlock_release_shared(&object->lock);
-    int rc = adsm_turn_touch_range(object, offset, pin->bytes, access);
+    int rc = adsm_turn_touch_range(object, offset, loan->bytes, access);
     if (rc == ADSM_OK)
-        pin->address = object->shadow.shadow + offset;
+        loan->address = object->shadow.shadow + offset;
     return rc;
 }
 
-int adsm_pin_begin(const void *address, size_t bytes, enum adsm_access access,
-                   struct adsm_pin *pin)
+int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
+                    struct adsm_loan *loan)
 {
-    *pin = (struct adsm_pin){.access = access, .address = (void *)address};
+    *loan = (struct adsm_loan){.access = access, .address = (void *)address};
     if (bytes == 0)
         return ADSM_OK;
     if (adsm_turn_is_mine())
-        return begin_in_turn(address, bytes, access, pin);
+        return begin_in_turn(address, bytes, access, loan);
     struct adsm_object *object = adsm_turn_pass(address);
     if (!object) {
         adsm_gate_leave();
-        pin->bytes = plain_bytes(address, bytes);
+        loan->bytes = plain_bytes(address, bytes);
         return ADSM_OK;
     }
-    pin->object = object;
-    pin->generation = atomic_load(&object->generation);
-    pin->offset = (size_t)((const uint8_t *)address - object->host);
-    pin->bytes = object->bytes - pin->offset;
-    if (pin->bytes > bytes)
-        pin->bytes = bytes;
+    loan->object = object;
+    loan->generation = atomic_load(&object->generation);
+    loan->offset = (size_t)((const uint8_t *)address - object->host);
+    loan->bytes = object->bytes - loan->offset;
+    if (loan->bytes > bytes)
+        loan->bytes = bytes;
     int rc = adsm_object_shadow(object);
     if (rc == ADSM_OK)
-        rc = adsm_object_commit(object, pin->offset, pin->bytes);
+        rc = adsm_object_commit(object, loan->offset, loan->bytes);
     if (rc == ADSM_OK)
-        rc = access == ADSM_WRITE ? begin_write(pin) : begin_read(pin);
-    pin->address = object->shadow.shadow + pin->offset;
+        rc = access == ADSM_WRITE ? begin_write(loan) : begin_read(loan);
+    loan->address = object->shadow.shadow + loan->offset;
     adsm_rwlock_release_shared(&object->lock);
     adsm_gate_leave();
     if (rc != ADSM_OK)
-        *pin = (struct adsm_pin){.address = (void *)address};
-    else if (pin->held_count > 0)
-        push(pin);
-    ADSM_COUNT(pins, 1);
+        *loan = (struct adsm_loan){.address = (void *)address};
+    else if (loan->held_count > 0)
+        push(loan);
+    ADSM_COUNT(loans, 1);
     return rc;
 }
 
@@ -268,12 +268,12 @@ static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
 }
 
 /* Blocks written whole and in one state: one change of protection for all. */
-static uint32_t commit_run(struct adsm_pin *pin, uint32_t i, uint32_t last,
+static uint32_t commit_run(struct adsm_loan *loan, uint32_t i, uint32_t last,
                            size_t to)
 {
-    struct adsm_object *object = pin->object;
+    struct adsm_object *object = loan->object;
     uint32_t n = 0;
-    while (i + n < last && covers_block(object, pin->offset, to, i + n) &&
+    while (i + n < last && covers_block(object, loan->offset, to, i + n) &&
            adsm_block_state(object, i + n) == adsm_block_state(object, i))
         n++;
     if (n > 1 &&
@@ -282,19 +282,19 @@ static uint32_t commit_run(struct adsm_pin *pin, uint32_t i, uint32_t last,
     return 0;
 }
 
-static int commit(struct adsm_pin *pin, size_t done)
+static int commit(struct adsm_loan *loan, size_t done)
 {
-    size_t to = pin->offset + done;
-    uint32_t i = adsm_block_of(pin->object, pin->offset);
-    uint32_t last = adsm_block_of(pin->object, to - 1) + 1;
+    size_t to = loan->offset + done;
+    uint32_t i = adsm_block_of(loan->object, loan->offset);
+    uint32_t last = adsm_block_of(loan->object, to - 1) + 1;
     int first_failure = ADSM_OK;
     while (i < last) {
-        uint32_t n = commit_run(pin, i, last, to);
+        uint32_t n = commit_run(loan, i, last, to);
         if (n > 0) {
             i += n;
             continue;
         }
-        int rc = commit_block(pin->object, i, pin->offset, to);
+        int rc = commit_block(loan->object, i, loan->offset, to);
         if (first_failure == ADSM_OK)
             first_failure = rc;
         i++;
@@ -310,27 +310,27 @@ static void conceal(struct adsm_object *object, uint32_t i)
                               adsm_block_state(object, i));
 }
 
-int adsm_pin_end(struct adsm_pin *pin, size_t done)
+int adsm_loan_end(struct adsm_loan *loan, size_t done)
 {
-    struct adsm_object *object = pin->object;
-    if (!object || pin->access == ADSM_READ)
+    struct adsm_object *object = loan->object;
+    if (!object || loan->access == ADSM_READ)
         return ADSM_OK;
     int saved = errno;
     int rc = ADSM_OK;
-    if (pin->held_count > 0)
-        drop(pin);
+    if (loan->held_count > 0)
+        drop(loan);
     adsm_gate_enter();
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&
-        atomic_load(&object->generation) == pin->generation) {
+        atomic_load(&object->generation) == loan->generation) {
         if (done > 0)
-            rc = commit(pin, done);
-        for (uint32_t i = 0; pin->exposed && i < pin->held_count; i++)
-            conceal(object, pin->held_first + i);
-        adsm_block_release(object, pin->held_first, pin->held_count);
+            rc = commit(loan, done);
+        for (uint32_t i = 0; loan->exposed && i < loan->held_count; i++)
+            conceal(object, loan->held_first + i);
+        adsm_block_release(object, loan->held_first, loan->held_count);
     }
     adsm_rwlock_release_shared(&object->lock);
-    adsm_evict();
+    adsm_write_back();
     adsm_gate_leave();
     errno = saved;
     return rc;

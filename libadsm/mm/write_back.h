@@ -1,0 +1,51 @@
+/*
+ * Writing back early: under rolling-update the oldest dirty blocks go to the
+ * device once more than the rolling size are dirty (the paper, section 4.3,
+ * which calls it eviction; here only a copy in device memory is evicted).
+ *
+ * Owns the queue of dirty blocks (policy: protocols/dirty_queue.h) and their
+ * number. Which blocks enter it is a matter of the protocol's table
+ * (ADSM_DO_QUEUE), what that means for one as well (ADSM_WRITE_BACK).
+ *
+ * Lock: the queue's, rank DIRTY_QUEUE, held for loads and stores only.
+ */
+#ifndef ADSM_MM_WRITE_BACK_H
+#define ADSM_MM_WRITE_BACK_H
+
+#include "mm/object.h"
+
+/**
+ * Make the queue; without it nothing is written back early.
+ *
+ * @size    rolling size in blocks; 0: adaptive, growing by `factor` with each
+ *          allocation
+ * Return: false when there is no memory for it
+ * Thread: one, at init. Signal: never
+ */
+bool adsm_write_back_init(uint32_t size, uint32_t factor);
+
+/** An allocation was made: the adaptive rolling size grows. */
+void adsm_write_back_grow(void);
+
+/** So many more blocks are DIRTY; fewer when negative. Signal: fault path */
+void adsm_write_back_count(int64_t more);
+
+/** Blocks [first, first + count) have become DIRTY; those that stand in the
+ *  queue keep their place. Signal: fault path */
+void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
+                             uint32_t count);
+
+/**
+ * Write back the oldest dirty blocks until the rolling size is respected.
+ * No lock or block may be held. Signal: fault path
+ */
+void adsm_write_back(void);
+
+/**
+ * Has this thread's last call written back the block that now faults again?
+ * One store may lie across two blocks: where the rolling size is 1 it needs
+ * both at once, and the caller leaves it to the next fault. Asking forgets it. Signal: fault path
+ */
+bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i);
+
+#endif
