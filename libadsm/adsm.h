@@ -188,11 +188,36 @@ ADSM_API adsmStatus adsmDetach(void *address, adsmKernel *kernel);
  */
 typedef enum { ADSM_IN = 1, ADSM_OUT = 2, ADSM_INOUT = 3 } adsmMode;
 
+/** How an argument follows the range of a call; adsmLaunch and a call without
+ *  options read nothing but `p`, `bytes` and `mode`. */
+typedef enum {
+    ADSM_BY_RANGE, /**< the part's box of the array                        */
+    ADSM_WHOLE,    /**< all of it (a MapArray operand)                     */
+    ADSM_NEAR      /**< the part's box and its surroundings (MapOverlap)   */
+} adsmHow;
+
+/** What a kernel reads beyond the array's edge. */
+typedef enum {
+    ADSM_EDGE_NONE,  /**< nothing: the kernel looks where it is          */
+    ADSM_EDGE_CLAMP, /**< the element nearest to it                      */
+    ADSM_EDGE_WRAP,  /**< the elements of the opposite side              */
+    ADSM_EDGE_PAD    /**< one element that the call names: adsmPad       */
+} adsmEdge;
+
 /** One argument: a value (`mode` 0) or a pointer into a shared object. */
 typedef struct {
-    const void *p; /**< the value's address, or the shared pointer */
-    size_t bytes;  /**< size of the value; 0 for a pointer         */
-    int mode;      /**< 0 for a value, else adsmMode               */
+    const void *p;     /**< the value's address, or the shared pointer        */
+    size_t bytes;      /**< size of the value; 0 for a pointer                */
+    int mode;          /**< 0 for a value, else adsmMode                      */
+    size_t elem;       /**< bytes of an element; 0: adsmShape has said it     */
+    uint8_t how, edge; /**< adsmHow, adsmEdge                             */
+    uint8_t corners;   /**< ADSM_NEAR: diagonal neighbours are read, too  */
+    uint8_t view;      /**< the parameter is a view: adsmView             */
+    /** Dimension d of the array follows dimension follow[d] - 1 of the
+     *  range; 0: its own; -1: it is not cut. */
+    int8_t follow[3];
+    int radius[3];     /**< ADSM_NEAR: elements on both sides             */
+    const void *extra; /**< ADSM_EDGE_PAD: the element                    */
 } adsmArg;
 
 /** CUDA dimensions: blocks of a grid, or threads of a block. */
@@ -200,21 +225,70 @@ typedef struct {
     unsigned x, y, z;
 } adsmDim;
 
+/**
+ * Box of indices in `nd` dimensions, 1 to 3: those from lo[d], and below hi[d].
+ * Dimension 0 is the outermost (row-major: the last one is contiguous), and
+ * entries from nd on are 0.
+ */
+typedef struct {
+    int nd;
+    long lo[3], hi[3];
+} adsmBox;
+
 /*
  * adsmVal(x) passes the value that the variable x has when the call is made,
  * the others an address inside a shared object. C++ has functions of the same
- * names and uses (C++11).
+ * names and uses (C++11). adsmR1 to adsmR3 are boxes that begin at 0.
+ *
+ * What a part of a call over several devices gets (adsmCallWith): adsmIn,
+ * adsmOut and adsmInOut its own box of the array; adsmAll all of it; adsmHalo
+ * (1-D) its box and `r` elements on both sides; of a 2-D array adsmColumn the
+ * rows above and below, adsmRow the columns left and right, adsmCross both and
+ * adsmSquare both with the corners. What an adsmOut names is not sent to the
+ * device: the kernel writes all of its box. The pointer's type says how large
+ * an element is; of a void pointer adsmShape does.
  */
 #ifndef __cplusplus
 
-#define adsmVal(x)     ((adsmArg){&(x), sizeof(x), 0})
-#define adsmIn(ptr)    ((adsmArg){(ptr), 0, ADSM_IN})
-#define adsmOut(ptr)   ((adsmArg){(ptr), 0, ADSM_OUT})
-#define adsmInOut(ptr) ((adsmArg){(ptr), 0, ADSM_INOUT})
+#define adsmVal(x)     ((adsmArg){.p = &(x), .bytes = sizeof(x)})
+#define adsmIn(ptr)    ADSM_ARG_(ptr, ADSM_IN, ADSM_BY_RANGE)
+#define adsmOut(ptr)   ADSM_ARG_(ptr, ADSM_OUT, ADSM_BY_RANGE)
+#define adsmInOut(ptr) ADSM_ARG_(ptr, ADSM_INOUT, ADSM_BY_RANGE)
+#define adsmAll(ptr)   ADSM_ARG_(ptr, ADSM_IN, ADSM_WHOLE)
+
+#define adsmHalo(ptr, r, e)        ADSM_NEAR_(ptr, r, 0, 1, e)
+#define adsmColumn(ptr, ry, e)     ADSM_NEAR_(ptr, ry, 0, 1, e)
+#define adsmRow(ptr, rx, e)        ADSM_NEAR_(ptr, 0, rx, 1, e)
+#define adsmCross(ptr, ry, rx, e)  ADSM_NEAR_(ptr, ry, rx, 0, e)
+#define adsmSquare(ptr, ry, rx, e) ADSM_NEAR_(ptr, ry, rx, 1, e)
+
+/* sizeof *(ptr), 0 where that is void. */
+#define ADSM_ELEM_(ptr)                                                        \
+    _Generic((ptr), void *: 0, const void *: 0, volatile void *: 0,            \
+             const volatile void *: 0,                                         \
+             default: sizeof *_Generic((ptr), void *: (char *)0,               \
+                                       const void *: (char *)0,                \
+                                       volatile void *: (char *)0,             \
+                                       const volatile void *: (char *)0,       \
+                                       default: (ptr)))
+#define ADSM_ARG_(ptr, m, h)                                                   \
+    ((adsmArg){.p = (ptr), .mode = (m), .elem = ADSM_ELEM_(ptr), .how = (h)})
+#define ADSM_NEAR_(ptr, ry, rx, c, e)                                          \
+    ((adsmArg){.p = (ptr),                                                     \
+               .mode = ADSM_IN,                                                \
+               .elem = ADSM_ELEM_(ptr),                                        \
+               .how = ADSM_NEAR,                                               \
+               .edge = (e),                                                    \
+               .corners = (c),                                                 \
+               .radius = {(ry), (rx)}})
 
 #define adsmDim1(x)       ((adsmDim){(x), 1, 1})
 #define adsmDim2(x, y)    ((adsmDim){(x), (y), 1})
 #define adsmDim3(x, y, z) ((adsmDim){(x), (y), (z)})
+
+#define adsmR1(n)          ((adsmBox){1, {0}, {(n)}})
+#define adsmR2(ny, nx)     ((adsmBox){2, {0}, {(ny), (nx)}})
+#define adsmR3(nz, ny, nx) ((adsmBox){3, {0}, {(nz), (ny), (nx)}})
 
 #define ADSM_ARGS(...)                                                         \
     (int)(sizeof((adsmArg[]){__VA_ARGS__}) / sizeof(adsmArg)), (adsmArg[])     \
@@ -268,6 +342,165 @@ ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
  */
 ADSM_API adsmStatus adsmSync(void);
 
+/* ---- several devices --------------------------------------------------- */
+
+/* Of `home` and of adsmPrefetch's and adsmDrop's `device`. */
+enum { ADSM_HOST = -1, ADSM_NO_HOME = -1 };
+
+#define ADSM_ALL_DEVICES 0xffffffffu
+
+/**
+ * Allocate a shared array.
+ *
+ * @elem   bytes of an element; @shape  a box that begins at 0, in elements
+ * @home   device that keeps memory for all of it, as adsmAlloc has it, or
+ *         ADSM_NO_HOME: devices hold only the boxes that calls need. Its
+ *         address is the CPU's then: kernels get it as an argument only.
+ * Return: as adsmAlloc; contents are undefined
+ */
+ADSM_API void *adsmAllocArray(size_t elem, adsmBox shape, int home);
+
+/**
+ * Say that an object, or the rest of one from `array` on, is a row-major array:
+ * calls may cut it by any dimension. Without it an argument has the shape of
+ * the call's range if its object is that large, else it is one-dimensional.
+ *
+ * Return: ADSM_OK; ADSM_E_INVALID (larger than the object, or not from 0 on);
+ *         ADSM_E_NOT_SHARED
+ */
+ADSM_API adsmStatus adsmShape(void *array, size_t elem, adsmBox shape);
+
+/** A call that was made; {0} is one that has ended. */
+typedef struct {
+    uint64_t id;
+} adsmEvent;
+
+/** How a call is spread; all 0: one part on the thread's device. */
+typedef struct {
+    uint32_t devices; /**< bit per visible device; 0: the thread's          */
+    int parts;        /**< 0: one per device, their sizes by measured speed;
+                           more than there are devices: as many, dealt out  */
+    long tile[3];     /**< or the extents of a part; 0: not cut there       */
+    int cyclic;       /**< parts are dealt round robin, not in blocks       */
+    int sync;         /**< return when the call has ended                   */
+    long align;       /**< parts begin at multiples of it in the outermost
+                           dimension that is cut                            */
+    const adsmEvent *after; /**< `afters` calls that end before this begins */
+    int afters;
+    adsmEvent *event; /**< receives the call                                */
+    /** Called on a thread of the runtime when the call has ended; may use
+     *  shared objects and make calls. */
+    void (*then)(void *arg, adsmStatus status);
+    void *then_arg;
+    unsigned block[3];   /**< threads, x y z; 0: 256; 32 x 8; 32 x 4 x 2    */
+    size_t shared_bytes; /**< dynamic shared memory of a block              */
+} adsmOpts;
+
+/**
+ * Call a range kernel over a box of indices (the skeletons map, MapArray and
+ * MapOverlap), in parts on one or several devices.
+ *
+ * The kernel's first parameters are the bounds of its part, `long i0, long i1`
+ * in each dimension, outermost first; thread (x, y, z) of the grid handles x in
+ * the innermost dimension, y and z in those around it. Indices are the whole
+ * array's: a pointer is shifted so that element i of the array is p[i] whatever
+ * part the device has. Where rows are cut the parameter is an adsm_view2 or
+ * adsm_view3 (adsm_device.h) instead of a pointer.
+ *
+ * Reads see what was there before the call. Asynchronous: a CPU access waits
+ * for the parts that write what it touches, and for no others.
+ *
+ * @opts  NULL: what adsmDefaults has set, at first one part on the thread's
+ *        device, whose kernel may use all of its objects
+ * Return: ADSM_OK; ADSM_E_INVALID (arguments that do not fit the kernel or the
+ *         range, parts that write the same byte, a pointer where a view is
+ *         needed, ADSM_ANY_OBJECT on several devices); ADSM_E_NOT_SHARED;
+ *         ADSM_E_DEVICE_NOMEM (what one device needs is more than it has).
+ *         When a part fails those before it run, the others do not, and
+ *         nothing else changes
+ */
+ADSM_API adsmStatus adsmCallRangeV(adsmKernel *kernel, adsmBox range,
+                                   const adsmOpts *opts, int count,
+                                   const adsmArg *args);
+
+/** Options of the thread's calls that give none; NULL: as at first. What
+ *  concerns one call alone (`event`, `then`, `after`) is not kept. */
+ADSM_API adsmStatus adsmDefaults(const adsmOpts *opts);
+
+/** Wait for a call; the first failure of its parts. Without acquiring: batch
+ *  brings objects back at adsmSync. */
+ADSM_API adsmStatus adsmWait(adsmEvent event);
+
+/** Whether a call has ended, without waiting. */
+ADSM_API adsmStatus adsmTest(adsmEvent event, int *done);
+
+/**
+ * Wait for the calls that use a box of an array: those that write it and, for
+ * ADSM_OUT and ADSM_INOUT, those that read it.
+ *
+ * @box  in elements of the array; NULL: all of it
+ */
+ADSM_API adsmStatus adsmWaitFor(const void *array, const adsmBox *box,
+                                adsmMode mode);
+
+/*
+ * Hints: nothing is wrong without them. `box` is in elements, NULL for all of
+ * the array; `array` begins an object or what adsmShape was told of.
+ */
+
+/** Bring a box to a device, or to the host, before it is needed. */
+ADSM_API adsmStatus adsmPrefetch(const void *array, const adsmBox *box,
+                                 int device);
+
+/** Give up a device's copies that lie in the box, what only they have saved;
+ *  the home keeps its memory. */
+ADSM_API adsmStatus adsmDrop(const void *array, const adsmBox *box, int device);
+
+/** The box's contents are not needed any more: nothing moves for it until it is
+ *  written again. */
+ADSM_API adsmStatus adsmDiscard(void *array, const adsmBox *box);
+
+/** A copy of a part of an array in a device's memory. */
+typedef struct {
+    int device;
+    adsmBox box;  /**< elements of the array                              */
+    size_t bytes; /**< that it takes                                      */
+    size_t valid; /**< of them current                                    */
+    size_t only;  /**< of these, current nowhere else                     */
+    int in_use;   /**< work that uses it has not ended                    */
+} adsmCopyInfo;
+
+/** Describe the copies of an array, at most `most`; how many there are, or -1
+ *  (adsmLastStatus). */
+ADSM_API int adsmCopies(const void *array, adsmCopyInfo *out, int most);
+
+/* Arguments made from others; rows and columns are those of a 2-D array. */
+
+/** Rows follow the range's outermost dimension, all columns (A of A * B). */
+ADSM_API adsmArg adsmRows(adsmArg arg);
+
+/** Columns follow the range's dimension 1, all rows (B of A * B). */
+ADSM_API adsmArg adsmCols(adsmArg arg);
+
+/** The general form, see adsmArg.follow: numbers of dimensions of the range
+ *  from 1 on, 0 for its own, -1 for not cut. */
+ADSM_API adsmArg adsmAlong(adsmArg arg, int d0, int d1, int d2);
+
+/** ADSM_EDGE_PAD with the element at `element`, read during the call. */
+ADSM_API adsmArg adsmPad(adsmArg arg, const void *element);
+
+/** The parameter is a view; needed only where the driver cannot tell the sizes
+ *  of parameters. */
+ADSM_API adsmArg adsmView(adsmArg arg);
+
+/** adsmCallWith(&opts, k, adsmR2(ny, nx), adsmCross(u, 1, 1, ADSM_EDGE_CLAMP),
+ *  adsmOut(w), adsmVal(c)); adsmWith(.parts = 4) for opts in place. */
+#ifndef __cplusplus
+#define adsmWith(...) (&(adsmOpts){__VA_ARGS__})
+#define adsmCallWith(opts, kernel, range, ...)                                 \
+    adsmCallRangeV(kernel, range, opts, ADSM_ARGS(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -275,22 +508,90 @@ ADSM_API adsmStatus adsmSync(void);
 
 template <typename T> inline adsmArg adsmVal(const T &x)
 {
-    return adsmArg{&x, sizeof x, 0};
+    adsmArg arg = adsmArg();
+    arg.p = &x;
+    arg.bytes = sizeof x;
+    return arg;
 }
 
-inline adsmArg adsmIn(const void *ptr)
+template <typename T> inline size_t adsmElement(const T *)
 {
-    return adsmArg{ptr, 0, ADSM_IN};
+    return sizeof(T);
 }
 
-inline adsmArg adsmOut(const void *ptr)
+template <> inline size_t adsmElement<void>(const void *)
 {
-    return adsmArg{ptr, 0, ADSM_OUT};
+    return 0;
 }
 
-inline adsmArg adsmInOut(const void *ptr)
+template <typename T>
+inline adsmArg adsmPointer(const T *ptr, adsmMode mode, adsmHow how)
 {
-    return adsmArg{ptr, 0, ADSM_INOUT};
+    adsmArg arg = adsmArg();
+    arg.p = ptr;
+    arg.mode = mode;
+    arg.elem = adsmElement(ptr);
+    arg.how = (uint8_t)how;
+    return arg;
+}
+
+template <typename T> inline adsmArg adsmIn(const T *ptr)
+{
+    return adsmPointer(ptr, ADSM_IN, ADSM_BY_RANGE);
+}
+
+template <typename T> inline adsmArg adsmOut(const T *ptr)
+{
+    return adsmPointer(ptr, ADSM_OUT, ADSM_BY_RANGE);
+}
+
+template <typename T> inline adsmArg adsmInOut(const T *ptr)
+{
+    return adsmPointer(ptr, ADSM_INOUT, ADSM_BY_RANGE);
+}
+
+template <typename T> inline adsmArg adsmAll(const T *ptr)
+{
+    return adsmPointer(ptr, ADSM_IN, ADSM_WHOLE);
+}
+
+template <typename T>
+inline adsmArg adsmNear(const T *ptr, int ry, int rx, bool corners, adsmEdge e)
+{
+    adsmArg arg = adsmPointer(ptr, ADSM_IN, ADSM_NEAR);
+    arg.edge = (uint8_t)e;
+    arg.corners = corners;
+    arg.radius[0] = ry;
+    arg.radius[1] = rx;
+    return arg;
+}
+
+template <typename T> inline adsmArg adsmHalo(const T *ptr, int r, adsmEdge e)
+{
+    return adsmNear(ptr, r, 0, true, e);
+}
+
+template <typename T>
+inline adsmArg adsmColumn(const T *ptr, int ry, adsmEdge e)
+{
+    return adsmNear(ptr, ry, 0, true, e);
+}
+
+template <typename T> inline adsmArg adsmRow(const T *ptr, int rx, adsmEdge e)
+{
+    return adsmNear(ptr, 0, rx, true, e);
+}
+
+template <typename T>
+inline adsmArg adsmCross(const T *ptr, int ry, int rx, adsmEdge e)
+{
+    return adsmNear(ptr, ry, rx, false, e);
+}
+
+template <typename T>
+inline adsmArg adsmSquare(const T *ptr, int ry, int rx, adsmEdge e)
+{
+    return adsmNear(ptr, ry, rx, true, e);
 }
 
 inline adsmDim adsmDim3(unsigned x, unsigned y, unsigned z)
@@ -308,11 +609,26 @@ inline adsmDim adsmDim1(unsigned x)
     return adsmDim3(x, 1, 1);
 }
 
+inline adsmBox adsmR3(long nz, long ny, long nx)
+{
+    return adsmBox{3, {0, 0, 0}, {nz, ny, nx}};
+}
+
+inline adsmBox adsmR2(long ny, long nx)
+{
+    return adsmBox{2, {0, 0, 0}, {ny, nx, 0}};
+}
+
+inline adsmBox adsmR1(long n)
+{
+    return adsmBox{1, {0, 0, 0}, {n, 0, 0}};
+}
+
 template <typename... Args>
 inline adsmStatus adsmLaunch(adsmKernel *kernel, adsmDim grid, adsmDim block,
                              size_t shared_bytes, const Args &...args)
 {
-    const adsmArg list[sizeof...(args) + 1] = {args...};
+    const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};
     return adsmLaunchV(kernel, grid, block, shared_bytes, (int)sizeof...(args),
                        list);
 }
@@ -320,8 +636,16 @@ inline adsmStatus adsmLaunch(adsmKernel *kernel, adsmDim grid, adsmDim block,
 template <typename... Args>
 inline adsmStatus adsmCall(adsmKernel *kernel, long n, const Args &...args)
 {
-    const adsmArg list[sizeof...(args) + 1] = {args...};
+    const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};
     return adsmCallV(kernel, n, (int)sizeof...(args), list);
+}
+
+template <typename... Args>
+inline adsmStatus adsmCallWith(const adsmOpts *opts, adsmKernel *kernel,
+                               adsmBox range, const Args &...args)
+{
+    const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};
+    return adsmCallRangeV(kernel, range, opts, (int)sizeof...(args), list);
 }
 #endif
 

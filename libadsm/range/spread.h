@@ -1,0 +1,112 @@
+/*
+ * Objects over several devices: what a call in parts asks of them.
+ *
+ * A call states for each part and argument which box of an array the part reads
+ * and which it writes (struct adsm_want). This layer finds or makes a copy of it
+ * in the part's device, brings what the copy lacks, and says where it is:
+ *
+ *     adsm_spread_begin      copies, moves, states      (closes the gates)
+ *       adsm_spread_order      a stream waits for them  \ for each part
+ *       adsm_spread_launched   its fence is kept        /
+ *     adsm_spread_end        who holds what now         (opens the gates)
+ *
+ * Nothing waits for a device. Boxes count bytes in their innermost dimension.
+ * Does not split ranges and knows no kernels (sched/call.c).
+ *
+ * Between begin and end the caller touches no shared memory. Thread: any.
+ * Signal: never, unless said otherwise.
+ */
+#ifndef ADSM_RANGE_SPREAD_H
+#define ADSM_RANGE_SPREAD_H
+
+#include "accel/accel.h"
+#include "adsm.h"
+#include "mm/object.h"
+
+struct adsm_copy;
+
+/** A row-major array in an object. */
+struct adsm_array {
+    struct adsm_object *object;
+    uint32_t generation; /* the object's when it was found */
+    size_t origin;       /* of its first byte in the object */
+    size_t elem;         /* bytes of an element */
+    adsmBox shape;       /* from 0 on; innermost in bytes */
+};
+
+/** One argument of one part: what of the array it uses. */
+struct adsm_want {
+    struct adsm_array array;
+    adsmBox read, write; /* boxes within the shape; empty: none */
+    /* What the kernel may address, beyond the shape where `edge` says what is
+     * there: read and write boxes lie in it. */
+    adsmBox around;
+    adsmEdge edge;
+    const void *pad; /* ADSM_EDGE_PAD: the element */
+    bool rows;       /* the kernel takes a pointer: whole rows, no gaps */
+    struct adsm_copy *copy; /* after begin: where the part has it */
+};
+
+/** What one device gets of a call. */
+struct adsm_part {
+    struct adsm_accel *accel;
+    struct adsm_want *wants;
+    int count;
+    bool launched; /* by adsm_spread_launched */
+};
+
+/**
+ * Make copies for all parts, enqueue what they lack, close the blocks that will
+ * be written.
+ *
+ * @failed  number of the part that could not be had
+ * Return: ADSM_OK: the gates are closed until adsm_spread_end. ADSM_E_NOT_SHARED
+ *         (an object was freed); ADSM_E_DEVICE_NOMEM, ADSM_E_NOMEM, ADSM_E_LIMIT,
+ *         a device's error: nothing was lost and nothing is closed
+ */
+int adsm_spread_begin(struct adsm_part *parts, int count, int *failed);
+
+/** What the kernel gets: address of the array's first byte as if the copy held
+ *  all of it, and distances in bytes between rows and between planes. */
+struct adsm_daddr adsm_spread_base(const struct adsm_want *want,
+                                   size_t pitch[2]);
+
+/** Make a stream of the part's device wait, on the device, for what the part's
+ *  kernel reads, and for all who use what it writes. */
+int adsm_spread_order(const struct adsm_part *part, adsm_stream stream);
+
+/** The part's kernel is enqueued and ends with `fence`. */
+void adsm_spread_launched(struct adsm_part *part, struct adsm_fence fence);
+
+/** All parts that will be are enqueued: the launched ones hold what they write,
+ *  of the others nothing has changed. Opens the gates. */
+void adsm_spread_end(struct adsm_part *parts, int count);
+
+/* ---- arrays and hints ----------------------------------------------------- */
+
+/** Say what array begins at `origin` (adsmShape). Return: ADSM_OK; ADSM_E_NOMEM;
+ *  ADSM_E_NOT_SHARED (freed meanwhile) */
+int adsm_spread_shape(const struct adsm_array *array);
+
+/** The array that was said to begin at `address`. Return: ADSM_OK;
+ *  ADSM_E_NOT_FOUND (object, generation and origin are set); ADSM_E_NOT_SHARED */
+int adsm_spread_array(const void *address, struct adsm_array *array);
+
+/** Allocate an array that has no home (adsmAllocArray). `accel` page-locks its
+ *  host pages. */
+int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes, void **host);
+
+/** adsmPrefetch, adsmDrop, adsmDiscard, adsmWaitFor; `accel` NULL: the host. */
+int adsm_spread_prefetch(const struct adsm_array *array, const adsmBox *box,
+                         struct adsm_accel *accel);
+int adsm_spread_drop(const struct adsm_array *array, const adsmBox *box,
+                     struct adsm_accel *accel);
+int adsm_spread_discard(const struct adsm_array *array, const adsmBox *box);
+int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
+                     bool writes);
+
+/** adsmCopies: at most `most` are stored. Return: how many there are */
+int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
+                       int most);
+
+#endif
