@@ -140,7 +140,12 @@ void *adsmSafe(const void *address)
     struct adsm_daddr device;
     int rc = adsm_heap_device(address, &device);
     if (rc != ADSM_OK) {
-        done(adsm_detail(rc, "%p is not in a shared object", address));
+        done(adsm_detail(rc,
+                         rc == ADSM_E_NOT_SHARED
+                             ? "%p is not in a shared object"
+                             : "%p is in an array without a home, which "
+                               "has no address on devices",
+                         address));
         return NULL;
     }
     done(ADSM_OK);

@@ -16,13 +16,15 @@ static const struct adsm_address_way *const ways[] = {
     [ADSM_WINDOW] = &adsm_address_window,
     [ADSM_OVERLAY] = &adsm_address_overlay,
     [ADSM_TRANSLATE] = &adsm_address_translate,
+    [ADSM_RESERVED] = &adsm_address_reserved,
 };
 
-enum { WAYS = sizeof ways / sizeof *ways };
+/* What an accel may use. */
+enum { WAYS = ADSM_RESERVED };
 
 const char *adsm_strategy_name(enum adsm_strategy strategy)
 {
-    return (unsigned)strategy < WAYS ? ways[strategy]->name : "?";
+    return (unsigned)strategy <= ADSM_RESERVED ? ways[strategy]->name : "?";
 }
 
 void adsm_address_init(struct adsm_address *address)
@@ -138,26 +140,10 @@ enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
     return accel->address.strategy;
 }
 
-int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
-                       struct adsm_span *span)
+/* A span of `bytes` by one of the ways, in whole pages. */
+static int take(struct adsm_accel *accel, enum adsm_strategy strategy,
+                size_t bytes, struct adsm_span *span)
 {
-    enum adsm_strategy strategy = ADSM_TRANSLATE;
-    memset(span, 0, sizeof *span);
-    if (bytes == 0 || bytes > SIZE_MAX / 2)
-        return adsm_accel_fail(ADSM_E_INVALID,
-                               "a span must have between 1 byte and half of "
-                               "the address space",
-                               NULL);
-    if (!safe) {
-        int chosen = adsm_address_choose(accel);
-        if (chosen != ADSM_OK)
-            return chosen;
-        strategy = accel->address.strategy;
-        if (accel->address.forced_status != ADSM_OK)
-            return adsm_accel_fail(ADSM_E_UNSUPPORTED, "address strategy ",
-                                   ways[strategy]->name, ": ",
-                                   accel->address.why, NULL);
-    }
     size_t page = adsm_vm_page_bytes();
     bytes = (bytes + page - 1) / page * page;
     int status = ways[strategy]->alloc(accel, bytes, span);
@@ -168,6 +154,42 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
     span->bytes = bytes;
     span->strategy = strategy;
     return ADSM_OK;
+}
+
+static int check_bytes(size_t bytes)
+{
+    if (bytes == 0 || bytes > SIZE_MAX / 2)
+        return adsm_accel_fail(ADSM_E_INVALID,
+                               "a span must have between 1 byte and half of "
+                               "the address space",
+                               NULL);
+    return ADSM_OK;
+}
+
+int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
+                       struct adsm_span *span)
+{
+    memset(span, 0, sizeof *span);
+    int status = check_bytes(bytes);
+    if (status != ADSM_OK || safe)
+        return status == ADSM_OK ? take(accel, ADSM_TRANSLATE, bytes, span)
+                                 : status;
+    status = adsm_address_choose(accel);
+    if (status != ADSM_OK)
+        return status;
+    enum adsm_strategy strategy = accel->address.strategy;
+    if (accel->address.forced_status != ADSM_OK)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED, "address strategy ",
+                               ways[strategy]->name, ": ", accel->address.why,
+                               NULL);
+    return take(accel, strategy, bytes, span);
+}
+
+int adsm_address_reserve(size_t bytes, struct adsm_span *span)
+{
+    memset(span, 0, sizeof *span);
+    int status = check_bytes(bytes);
+    return status == ADSM_OK ? take(NULL, ADSM_RESERVED, bytes, span) : status;
 }
 
 size_t adsm_address_mapped(struct adsm_accel *accel)

@@ -6,6 +6,7 @@
  *   overlay    an ordinary cuMemAlloc, whose address range on the host is
  *              unmapped or the driver's PROT_NONE placeholder (checked)
  *   translate  cuMemAlloc, and a reserved host range somewhere else
+ *   reserved   host addresses only: devices get copies of parts (range/)
  *
  * Probed once per accel, forced by ADSM_ADDRESS. A span's host range is whole
  * pages, no other span's, and PROT_NONE until the memory manager maps pages
@@ -22,6 +23,7 @@ enum adsm_strategy {
     ADSM_WINDOW,
     ADSM_OVERLAY,
     ADSM_TRANSLATE,
+    ADSM_RESERVED, /* never the strategy of an accel */
 };
 
 struct adsm_span {
@@ -61,6 +63,14 @@ const char *adsm_strategy_name(enum adsm_strategy strategy);
  */
 int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
                        struct adsm_span *span);
+
+/**
+ * Reserve host addresses for `bytes` without any device memory.
+ *
+ * Return: ADSM_OK; ADSM_E_INVALID (0 bytes or too many); ADSM_E_NOMEM
+ * Thread: any. Signal: never
+ */
+int adsm_address_reserve(size_t bytes, struct adsm_span *span);
 
 /**
  * The context of an overlay span is about to be destroyed, and the driver may

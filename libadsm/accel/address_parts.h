@@ -71,6 +71,7 @@ struct adsm_address_way {
 extern const struct adsm_address_way adsm_address_window;
 extern const struct adsm_address_way adsm_address_overlay;
 extern const struct adsm_address_way adsm_address_translate;
+extern const struct adsm_address_way adsm_address_reserved; /* no probe */
 
 /** Is the range free on the host? Return: ADSM_OK; ADSM_E_LIMIT with the text
  *  `taken`; ADSM_E_NOMEM where nothing is left to look with: ask again */

@@ -1,6 +1,7 @@
 /*
  * Strategy "translate": device memory where the driver puts it, host addresses
- * elsewhere. Always possible; the address is not the same for both sides.
+ * elsewhere. Always possible; the address is not the same for both sides. And
+ * "reserved": the host addresses alone.
  */
 #include "accel/device.h"
 #include "accel/error.h"
@@ -18,28 +19,43 @@ static int probe(struct adsm_accel *accel)
     return ADSM_OK;
 }
 
-static int span_alloc(struct adsm_accel *accel, size_t bytes,
-                      struct adsm_span *span)
+static int reserve(struct adsm_accel *accel, size_t bytes,
+                   struct adsm_span *span)
 {
+    (void)accel;
     uintptr_t host = adsm_vm_reserve(host_bytes(bytes), ADSM_GRANULE_BYTES, 0);
     if (!host)
         return adsm_accel_fail(ADSM_E_NOMEM,
                                "no host addresses are left for an object "
                                "(ulimit -v?)",
                                NULL);
-    int status = accel->ops->memory_alloc(accel, bytes, &span->device);
-    if (status != ADSM_OK) {
-        adsm_vm_release(host, host_bytes(bytes));
-        return status;
-    }
     span->host = (uint8_t *)host;
-    span->handle = span->device.at;
     return ADSM_OK;
+}
+
+static int release(struct adsm_accel *accel, struct adsm_span *span)
+{
+    (void)accel;
+    adsm_vm_release((uintptr_t)span->host, host_bytes(span->bytes));
+    return ADSM_OK;
+}
+
+static int span_alloc(struct adsm_accel *accel, size_t bytes,
+                      struct adsm_span *span)
+{
+    int status = reserve(accel, bytes, span);
+    if (status != ADSM_OK)
+        return status;
+    status = accel->ops->memory_alloc(accel, bytes, &span->device);
+    if (status != ADSM_OK)
+        adsm_vm_release((uintptr_t)span->host, host_bytes(bytes));
+    span->handle = span->device.at;
+    return status;
 }
 
 static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 {
-    adsm_vm_release((uintptr_t)span->host, host_bytes(span->bytes));
+    (void)release(accel, span);
     return accel->ops->memory_free(accel, span->device);
 }
 
@@ -49,4 +65,10 @@ const struct adsm_address_way adsm_address_translate = {
     .probe = probe,
     .alloc = span_alloc,
     .free = span_free,
+};
+
+const struct adsm_address_way adsm_address_reserved = {
+    .name = "reserved",
+    .alloc = reserve,
+    .free = release,
 };

@@ -7,6 +7,7 @@
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/spread.h"
 #include "mm/turn.h"
 
 struct adsm_rwlock adsm_gate = ADSM_RWLOCK_INIT(ADSM_RANK_GATE);
@@ -56,7 +57,10 @@ static int release_blocks(struct adsm_object *object, uint32_t first,
 {
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) && atomic_load(&object->near)) {
+    if (atomic_load(&object->live))
+        rc = adsm_object_gather(object);
+    if (rc == ADSM_OK && atomic_load(&object->live) &&
+        !adsm_object_is_spread(object) && atomic_load(&object->near)) {
         uint32_t end = atomic_load(&object->blocks_used);
         if (end - first > count)
             end = first + count;
@@ -254,8 +258,8 @@ int adsm_boundary_device_read(const void *address, size_t bytes,
             here = bytes;
         uint32_t first = adsm_block_of(object, offset);
         uint32_t last = adsm_block_of(object, offset + here - 1) + 1;
-        int rc = ADSM_OK;
-        if (atomic_load(&object->dirty))
+        int rc = adsm_object_gather(object);
+        if (rc == ADSM_OK && atomic_load(&object->dirty))
             rc = adsm_coherence_apply_all(object, first, last - first,
                                           ADSM_DEVICE_READ);
         if (rc == ADSM_OK)
@@ -312,6 +316,8 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
         size_t from = (size_t)((const uint8_t *)address - object->host);
         rc = ADSM_E_INVALID;
         if (bytes <= object->bytes - from)
+            rc = adsm_object_gather(object);
+        if (rc == ADSM_OK)
             rc = give_range(object, from, from + bytes);
         if (rc == ADSM_OK)
             rc = adsm_dma_order_uploads(object->home, stream);
@@ -355,8 +361,10 @@ bool adsm_boundary_is_far(const void *address, size_t bytes)
     struct adsm_object *object = adsm_index_find(address);
     if (!object)
         return true;
-    /* Relaxed look before the lock: the structure is never unmapped. */
-    if (atomic_load_explicit(&object->near, memory_order_relaxed) == 0)
+    /* Relaxed look before the lock: the structure is never unmapped. One that
+     * is spread is on the near list, however near it is. */
+    if (atomic_load_explicit(&object->near, memory_order_relaxed) == 0 &&
+        !object->on_near_list)
         return true;
     object = adsm_index_acquire(address);
     if (!object)
@@ -365,7 +373,7 @@ bool adsm_boundary_is_far(const void *address, size_t bytes)
     size_t here = object->bytes - from < bytes ? object->bytes - from : bytes;
     uint32_t first = adsm_block_of(object, from);
     uint32_t last = adsm_block_of(object, from + here - 1) + 1;
-    bool far = here == bytes;
+    bool far = here == bytes && !adsm_object_is_spread(object);
     for (uint32_t i = first; i < last && far; i++)
         far = adsm_block_state(object, i) == ADSM_INVALID;
     adsm_rwlock_release_shared(&object->lock);

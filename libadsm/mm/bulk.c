@@ -6,6 +6,7 @@
 #include "mm/boundary.h"
 #include "mm/index.h"
 #include "mm/loan.h"
+#include "mm/spread.h"
 #include "mm/turn.h"
 #include "os/real.h"
 
@@ -42,6 +43,7 @@ static size_t device_part(struct device_job *job)
     if (!source)
         return 0;
     size_t bytes = bytes_left(source, truth);
+    bool spread = adsm_object_is_spread(source);
     job->home = source->home;
     job->source = adsm_daddr_add(
         source->device, (uint64_t)((const uint8_t *)truth - source->host));
@@ -53,10 +55,11 @@ static size_t device_part(struct device_job *job)
     if (bytes > bytes_left(target, job->to))
         bytes = bytes_left(target, job->to);
     bool same = target->home == job->home;
+    spread = spread || adsm_object_is_spread(target);
     adsm_rwlock_release_shared(&target->lock);
     if (bytes > job->bytes)
         bytes = job->bytes;
-    if (!same || bytes < adsm_options_get()->bulk_min)
+    if (!same || spread || bytes < adsm_options_get()->bulk_min)
         return 0;
     return adsm_boundary_is_far(truth, bytes) ? bytes : 0;
 }

@@ -12,8 +12,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "mm/write_back.h"
+#include "mm/spread.h"
 #include "mm/twin.h"
+#include "mm/write_back.h"
 #include "os/vm.h"
 
 static const struct adsm_protocol *protocol = &adsm_protocol_rolling;
@@ -35,17 +36,24 @@ const struct adsm_protocol *adsm_coherence_protocol(void)
     return protocol;
 }
 
+/* Early write-backs are about what the home lacks. */
+static void count_dirty(const struct adsm_object *object, int64_t more)
+{
+    if (!adsm_object_is_spread(object))
+        adsm_write_back_count(more);
+}
+
 void adsm_coherence_adopt(struct adsm_object *object)
 {
     if (adsm_block_state(object, 0) != ADSM_DIRTY)
         return;
     atomic_store(&object->dirty, object->block_count);
-    adsm_write_back_count(object->block_count);
+    count_dirty(object, object->block_count);
 }
 
 void adsm_coherence_abandon(struct adsm_object *object)
 {
-    adsm_write_back_count(-(int64_t)atomic_exchange(&object->dirty, 0));
+    count_dirty(object, -(int64_t)atomic_exchange(&object->dirty, 0));
     atomic_store(&object->near, 0);
 }
 
@@ -116,15 +124,24 @@ static void set_sent(struct adsm_object *object, uint32_t first, uint32_t count,
         object->sent[i] = number;
 }
 
+int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
+                               size_t bytes)
+{
+    if (adsm_object_is_spread(object))
+        return object->spread->ops->fetch(object, offset, bytes);
+    return adsm_dma_download(object->home, object->shadow.shadow + offset,
+                             adsm_daddr_add(object->device, offset), bytes,
+                             object->work);
+}
+
 static int fetch(struct adsm_object *object, uint32_t first, uint32_t count)
 {
-    size_t offset = run_offset(object, first);
     ADSM_COUNT(fetches, 1);
-    int rc = adsm_dma_download(object->home, object->shadow.shadow + offset,
-                               adsm_daddr_add(object->device, offset),
-                               run_bytes(object, first, count), object->work);
-    if (rc == ADSM_OK)
-        set_sent(object, first, count, 0); /* it waited for them */
+    int rc = adsm_coherence_fetch_bytes(object, run_offset(object, first),
+                                        run_bytes(object, first, count));
+    /* It waited for the home's; await asks for those of others. */
+    if (rc == ADSM_OK && !adsm_object_is_spread(object))
+        set_sent(object, first, count, 0);
     return rc;
 }
 
@@ -152,6 +169,9 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
             last = object->sent[i];
     /* A failed wait is a lost device, which the next transfer reports. */
     (void)adsm_dma_await_upload(object->home, last);
+    if (object->spread)
+        object->spread->ops->await(object, run_offset(object, first),
+                                   run_bytes(object, first, count));
 }
 
 /* Fill in the page table at A once: 0.1 us a page here, 0.5 us as a fault. */
@@ -193,11 +213,11 @@ static void set_states(struct adsm_object *object, uint32_t first,
         set_state(object, i, next);
     if (state == ADSM_DIRTY) {
         atomic_fetch_sub(&object->dirty, count);
-        adsm_write_back_count(-(int64_t)count);
+        count_dirty(object, -(int64_t)count);
     } else if (next == ADSM_DIRTY) {
         atomic_store(&object->settled, false);
         atomic_fetch_add(&object->dirty, count);
-        adsm_write_back_count(count);
+        count_dirty(object, count);
     }
     if (state == ADSM_INVALID) {
         if (atomic_fetch_add(&object->near, count) == 0)

@@ -112,6 +112,15 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
                                   uint32_t count);
 
 /**
+ * Bring bytes of blocks that are INVALID and held by the caller from where they
+ * are current into the shadow.
+ *
+ * Return: ADSM_OK; a device's error. Signal: fault path
+ */
+int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
+                               size_t bytes);
+
+/**
  * Show bytes [begin, end) of the object, as far as they lie in held block `i`,
  * as a block in state `as`; its own state stays. At the limit on mappings what
  * was open stays open until the block's next change of state.

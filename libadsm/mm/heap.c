@@ -23,12 +23,20 @@ static enum adsm_state first_state(enum adsm_origin origin)
 static int allocate(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host)
 {
+    static const enum adsm_placement of_origin[] = {
+        [ADSM_FROM_API] = ADSM_ONE_ADDRESS,
+        [ADSM_FROM_CUDA] = ADSM_ONE_ADDRESS,
+        [ADSM_FROM_SAFE] = ADSM_TWO_ADDRESSES,
+        [ADSM_FROM_HOMELESS] = ADSM_NO_HOME_MEMORY,
+    };
     enum adsm_state first = first_state(origin);
-    bool safe = origin == ADSM_FROM_SAFE;
-    if (bytes <= adsm_options_get()->slab_max)
-        return adsm_slab_alloc(accel, bytes, first, safe, host);
+    enum adsm_placement placement = of_origin[origin];
+    if (bytes <= adsm_options_get()->slab_max &&
+        placement != ADSM_NO_HOME_MEMORY)
+        return adsm_slab_alloc(accel, bytes, first,
+                               placement == ADSM_TWO_ADDRESSES, host);
     struct adsm_object *object;
-    int rc = adsm_object_create(accel, bytes, bytes, first, safe, &object);
+    int rc = adsm_object_create(accel, bytes, bytes, first, placement, &object);
     if (rc == ADSM_OK)
         *host = object->host;
     return rc;
@@ -101,8 +109,9 @@ int adsm_heap_device(const void *address, struct adsm_daddr *device)
         return ADSM_E_NOT_SHARED;
     *device = adsm_daddr_add(
         object->device, (uint64_t)((const uint8_t *)address - object->host));
+    bool homeless = object->homeless;
     adsm_rwlock_release_shared(&object->lock);
-    return ADSM_OK;
+    return homeless ? ADSM_E_UNSUPPORTED : ADSM_OK;
 }
 
 static int find_first(struct adsm_object *object, void *found)

@@ -11,9 +11,10 @@
 
 /** Who asks, which decides the first state of the blocks. */
 enum adsm_origin {
-    ADSM_FROM_API,  /* the protocol's first state                        */
-    ADSM_FROM_CUDA, /* the same, but never DIRTY: may stay on the device  */
-    ADSM_FROM_SAFE, /* as API, with an address of its own on the device  */
+    ADSM_FROM_API,      /* the protocol's first state                        */
+    ADSM_FROM_CUDA,     /* the same, but never DIRTY: may stay on the device  */
+    ADSM_FROM_SAFE,     /* as API, with an address of its own on the device  */
+    ADSM_FROM_HOMELESS, /* as API, without memory of its own on any device */
 };
 
 /** Allocate; 512-byte aligned. Grows the rolling size (paper, section 4.3). */
@@ -27,7 +28,8 @@ int adsm_heap_free(void *host);
 /** Base and size of the allocation that contains `address`. */
 int adsm_heap_range(const void *address, void **base, size_t *bytes);
 
-/** Device address of `address`; ADSM_E_NOT_SHARED. Any handler. */
+/** Device address of `address`; ADSM_E_NOT_SHARED; ADSM_E_UNSUPPORTED for an
+ *  array without a home. Any handler. */
 int adsm_heap_device(const void *address, struct adsm_daddr *device);
 
 /** The accel's context is about to be destroyed: give up the host addresses

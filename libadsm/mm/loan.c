@@ -223,13 +223,9 @@ static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
     size_t end = begin + adsm_block_bytes(object, i);
     int rc = ADSM_OK;
     if (from > begin)
-        rc = adsm_dma_download(object->home, object->shadow.shadow + begin,
-                               adsm_daddr_add(object->device, begin),
-                               from - begin, object->work);
+        rc = adsm_coherence_fetch_bytes(object, begin, from - begin);
     if (rc == ADSM_OK && to < end)
-        rc = adsm_dma_download(object->home, object->shadow.shadow + to,
-                               adsm_daddr_add(object->device, to), end - to,
-                               object->work);
+        rc = adsm_coherence_fetch_bytes(object, to, end - to);
     return rc;
 }
 

@@ -7,7 +7,9 @@
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
+#include "mm/spread.h"
 #include "mm/twin.h"
+#include "mm/write_back.h"
 #include "os/vm.h"
 
 #include <assert.h>
@@ -143,10 +145,14 @@ static int provide(void)
 
 /* Device memory with addresses, and a range of the arena: that may take a file,
  * which an access could not be told that it cannot have. */
-static int take_ranges(struct adsm_accel *accel, size_t bytes, bool safe,
-                       struct adsm_span *span, struct adsm_arena_range *shadow)
+static int take_ranges(struct adsm_accel *accel, size_t bytes,
+                       enum adsm_placement placement, struct adsm_span *span,
+                       struct adsm_arena_range *shadow)
 {
-    int rc = adsm_address_alloc(accel, bytes, safe, span);
+    int rc = placement == ADSM_NO_HOME_MEMORY
+                 ? adsm_address_reserve(bytes, span)
+                 : adsm_address_alloc(accel, bytes,
+                                      placement == ADSM_TWO_ADDRESSES, span);
     if (rc != ADSM_OK)
         return rc;
     rc = adsm_arena_alloc(shadow, span->bytes);
@@ -158,7 +164,7 @@ static int take_ranges(struct adsm_accel *accel, size_t bytes, bool safe,
 }
 
 int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
-                       enum adsm_state first, bool safe,
+                       enum adsm_state first, enum adsm_placement placement,
                        struct adsm_object **out)
 {
     int rc = provide();
@@ -169,7 +175,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
         return ADSM_E_NOMEM;
     struct adsm_span span;
     struct adsm_arena_range shadow;
-    rc = take_ranges(accel, bytes, safe, &span, &shadow);
+    rc = take_ranges(accel, bytes, placement, &span, &shadow);
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, object);
         return rc;
@@ -182,6 +188,8 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     object->home = accel;
     object->work = (struct adsm_fence){0, 0};
     object->kernel_count = 0;
+    object->homeless = placement == ADSM_NO_HOME_MEMORY;
+    object->spread = NULL;
     object->slab = NULL;
     object->on_near_list = false;
     atomic_store(&object->settled, false);
@@ -258,6 +266,8 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     adsm_lock_release(&lists.lock);
 
     settle(object);
+    if (object->spread)
+        object->spread->ops->destroy(object);
     adsm_object_release_host(object);
     release_blocks(object);
     int rc = adsm_address_free(object->home, &object->span);
@@ -314,10 +324,11 @@ bool adsm_object_make_room(void)
 
 void adsm_object_update_near(struct adsm_object *object)
 {
-    bool near = atomic_load(&object->near) != 0;
     adsm_lock_acquire(&lists.lock);
-    /* Look again: another thread's block may have changed the count. */
-    near = atomic_load(&object->near) != 0 && atomic_load(&object->live);
+    /* Read with the lock held: another thread's block may have changed it. */
+    bool near =
+        (atomic_load(&object->near) != 0 || adsm_object_is_spread(object)) &&
+        atomic_load(&object->live);
     if (near && !object->on_near_list) {
         DL_APPEND2(lists.near, object, prev_near, next_near);
         atomic_fetch_add(&lists.near_count, 1);
@@ -327,6 +338,20 @@ void adsm_object_update_near(struct adsm_object *object)
     }
     object->on_near_list = near;
     adsm_lock_release(&lists.lock);
+}
+
+void adsm_object_set_spread(struct adsm_object *object, bool is_spread)
+{
+    int64_t dirty = atomic_load(&object->dirty);
+    if (object->spread->is_spread == is_spread)
+        return;
+    object->spread->is_spread = is_spread;
+    adsm_write_back_count(is_spread ? -dirty : dirty);
+    atomic_store(&object->settled, false);
+    /* What the home has is no twin of anything from here on. */
+    for (uint32_t i = 0; i < object->block_count; i++)
+        adsm_block_change(object, i, ADSM_BLOCK_TWIN, 0);
+    adsm_object_update_near(object);
 }
 
 /* Make room for `need` pointers; the walk's lock is held. */

@@ -39,6 +39,14 @@ enum {
 enum { ADSM_OBJECT_KERNELS = 8 };
 
 struct adsm_slab;
+struct adsm_spread;
+
+/** What an object is on devices, and how it is addressed there. */
+enum adsm_placement {
+    ADSM_ONE_ADDRESS,   /* all of it on its home, at the CPU's address        */
+    ADSM_TWO_ADDRESSES, /* ... at another address (adsmSafeAlloc)             */
+    ADSM_NO_HOME_MEMORY /* nothing of its own: copies of parts (mm/spread.h)  */
+};
 
 struct adsm_object {
     void *pool_link; /* the pool's while the structure is free             */
@@ -69,6 +77,9 @@ struct adsm_object {
     struct adsm_fence work; /* last call of our own API that may use it   */
     const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels          */
     uint32_t kernel_count;
+    bool homeless;              /* without memory of its own: `home` only
+                                   page-locks its pages                    */
+    struct adsm_spread *spread; /* NULL: never was; see mm/spread.h        */
     struct adsm_slab *slab; /* not NULL: small allocations live in it      */
     struct adsm_object *prev, *next;           /* lock: the lists'         */
     struct adsm_object *prev_near, *next_near; /* lock: the lists'         */
@@ -81,12 +92,12 @@ struct adsm_object {
  * @unit   bytes of an allocation, which is what protocols that move whole
  *         objects move at once: all of them, less in a slab. No block is
  *         larger
- * @safe   separate host and device addresses (adsmSafeAlloc)
+ * @accel  its home; of one without, the accel that page-locks its pages
  * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; ADSM_E_DEVICE
  * Thread: any. Signal: never
  */
 int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
-                       enum adsm_state first, bool safe,
+                       enum adsm_state first, enum adsm_placement placement,
                        struct adsm_object **object);
 
 /**

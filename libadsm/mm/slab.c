@@ -129,8 +129,9 @@ static int new_slab(const struct kind *kind, size_t bytes,
     struct adsm_slab *slab = take_structure(kind, bytes);
     if (!slab)
         return ADSM_E_NOMEM;
-    int rc = adsm_object_create(kind->accel, bytes, kind->layout.block_bytes,
-                                kind->first, kind->safe, &slab->object);
+    int rc = adsm_object_create(
+        kind->accel, bytes, kind->layout.block_bytes, kind->first,
+        kind->safe ? ADSM_TWO_ADDRESSES : ADSM_ONE_ADDRESS, &slab->object);
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, slab);
         return rc;

@@ -4,6 +4,7 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/spread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,8 @@ static void give_room(struct adsm_object *object, uint32_t i)
 bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
 {
     unsigned heat = heat_of(object, i);
-    if (heat < WARM || (heat < HOT && !has_twin(object, i)) ||
+    if (adsm_object_is_spread(object) || heat < WARM ||
+        (heat < HOT && !has_twin(object, i)) ||
         adsm_block_bytes(object, i) > adsm_options_get()->keep_open)
         return false;
     if (adsm_dma_is_clear(object->home, object->work))

@@ -4,6 +4,7 @@
 
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/spread.h"
 #include "protocols/dirty_queue.h"
 
 #include <sys/mman.h>
@@ -45,6 +46,8 @@ void adsm_write_back_count(int64_t more)
 void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
                              uint32_t count)
 {
+    if (adsm_object_is_spread(object))
+        return;
     adsm_lock_acquire(&lock);
     for (uint32_t i = first; i < first + count; i++) {
         if (atomic_fetch_or(&object->blocks[i], ADSM_BLOCK_QUEUED) &
@@ -93,6 +96,7 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
         for (uint32_t k = 0; k < held;) {
             uint32_t run = adsm_block_run(object, i + k, held - k);
             if (adsm_block_state(object, i + k) == ADSM_DIRTY &&
+                !adsm_object_is_spread(object) &&
                 adsm_coherence_apply(object, i + k, run, ADSM_WRITE_BACK) ==
                     ADSM_OK)
                 written += run;
@@ -105,13 +109,15 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
     return written;
 }
 
-/* Queued blocks that are no longer DIRTY: a call has flushed them. */
+/* Queued blocks that are no longer DIRTY, since a call has flushed them, or
+ * whose object is spread, which has nothing written back early. */
 static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
                             uint32_t n)
 {
     uint32_t stale = 0;
     for (uint32_t i = first; i < first + n; i++)
-        stale += adsm_block_state(object, i) != ADSM_DIRTY;
+        stale += adsm_block_state(object, i) != ADSM_DIRTY ||
+                 adsm_object_is_spread(object);
     return stale;
 }
 

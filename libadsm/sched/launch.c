@@ -199,7 +199,7 @@ int adsm_launch_range(const adsmKernel *kernel, long n, int count,
         rc = adsm_detail(ADSM_E_INVALID, "%ld elements; 0 to %ld are possible",
                          n, (long)RANGE_BLOCK * INT32_MAX);
     for (int i = 0; i < RANGE_FIXED && rc == ADSM_OK; i++) {
-        adsmArg bound = {&bounds[i], sizeof bounds[i], 0};
+        adsmArg bound = {.p = &bounds[i], .bytes = sizeof bounds[i]};
         rc = add_argument(&launch, &bound);
     }
     for (int i = 0; i < count && rc == ADSM_OK; i++)
