@@ -37,9 +37,14 @@ struct adsm_accel; /* opaque above this layer */
 /** A stream as the driver knows it: CUstream in the CUDA back end. */
 typedef void *adsm_stream;
 
-/** A point in the work of one lane: reached when all before it has ended. */
+/**
+ * A point in the work of one lane of one accel: reached when all before it has
+ * ended. Accels are never freed, so a fence may be kept as long as one likes:
+ * those of an accel that was forgotten are reached.
+ */
 struct adsm_fence {
-    uint32_t lane; /* index in the accel; 0 with seq 0: nothing to wait for */
+    struct adsm_accel *accel; /* NULL, or seq 0: nothing to wait for */
+    uint32_t lane;            /* index in the accel */
     uint64_t seq;
 };
 
@@ -112,7 +117,8 @@ const char *adsm_accel_error_text(void);
 
 /* ---- lanes and fences (accel/lane.c) ----------------------------------- */
 
-/** The runtime's own launch stream, for adsmLaunch. */
+/** The runtime's own launch stream, for adsmLaunch. Thread: any. Signal: any
+ *  handler */
 adsm_stream adsm_accel_launch_stream(struct adsm_accel *accel);
 
 /**
@@ -120,38 +126,52 @@ adsm_stream adsm_accel_launch_stream(struct adsm_accel *accel);
  * 0 = legacy default). Cheap: a mark; the event is recorded when somebody has
  * to wait, except where the stream handle means something else in another
  * thread (per-thread default stream), which records at once.
+ *
+ * Thread: any. Signal: fault path
  */
 void adsm_lane_note(struct adsm_accel *accel, adsm_stream stream,
                     bool per_thread);
 
-/** The program destroys `stream`: settle its lane first. */
+/** The program destroys `stream`: settle its lane first. Thread: any. Signal:
+ *  never */
 void adsm_lane_retire(struct adsm_accel *accel, adsm_stream stream);
 
-/** Record a fence behind all work submitted so far on `stream`. */
+/** Record a fence behind all work submitted so far on a stream of the accel.
+ *  Thread: any. Signal: fault path */
 int adsm_fence_record(struct adsm_accel *accel, adsm_stream stream,
                       struct adsm_fence *fence);
 
 /**
  * Block until the fence is reached. ADSM_OK, or the device's error.
- * Signal: fault path
+ * Thread: any. Signal: fault path
  */
-int adsm_fence_wait(struct adsm_accel *accel, struct adsm_fence fence);
+int adsm_fence_wait(struct adsm_fence fence);
 
-/** Whether the fence is reached, without blocking. Signal: fault path */
-bool adsm_fence_done(struct adsm_accel *accel, struct adsm_fence fence);
+/** Whether the fence is reached, without blocking; true also where the device
+ *  is dead, as the wait says. Thread: any. Signal: fault path */
+bool adsm_fence_done(struct adsm_fence fence);
 
-/** Make later work on `stream` wait for the fence (no CPU wait). */
+/**
+ * Make later work on `stream` wait for the fence (no CPU wait).
+ *
+ * @accel @stream  who waits: a stream of this accel
+ * @fence          of any accel, also another device's
+ * Return: ADSM_OK; an error of either device
+ * Thread: any. Signal: fault path
+ */
 int adsm_fence_order(struct adsm_accel *accel, adsm_stream stream,
                      struct adsm_fence fence);
 
 /**
  * Block until all work noted on any lane but the copy lanes is done
  * (what an object that every kernel may touch has to wait for).
- * Free when nothing was noted since the last time. Signal: fault path
+ * Free when nothing was noted since the last time. Thread: any. Signal: fault
+ * path
  */
 int adsm_lane_wait_noted(struct adsm_accel *accel);
 
-/** Wait for everything on the context (cuCtxSynchronize). Signal: never */
+/** Wait for everything on the context (cuCtxSynchronize). Thread: any. Signal:
+ *  never */
 int adsm_accel_synchronize(struct adsm_accel *accel);
 
 /* ---- code and launches (accel/cuda_code.c) ----------------------------- */

@@ -78,7 +78,7 @@ static void submitted(struct adsm_accel *accel, struct adsm_daddr to,
 {
     uint64_t seq = adsm_lane_tick(accel, ADSM_LANE_UPLOAD);
     remember_write(accel, to, bytes, seq);
-    *done = (struct adsm_fence){ADSM_LANE_UPLOAD, seq};
+    *done = (struct adsm_fence){accel, ADSM_LANE_UPLOAD, seq};
 }
 
 static adsm_stream upload_stream(struct adsm_accel *accel)
@@ -88,7 +88,7 @@ static adsm_stream upload_stream(struct adsm_accel *accel)
 
 bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after)
 {
-    return adsm_fence_done(accel, after) && adsm_lane_noted_done(accel);
+    return adsm_fence_done(after) && adsm_lane_noted_done(accel);
 }
 
 /* ---- up ------------------------------------------------------------------- */
@@ -244,15 +244,14 @@ static int await_stream(struct adsm_accel *accel, adsm_stream stream)
 {
     struct adsm_fence done;
     int status = adsm_fence_record(accel, stream, &done);
-    return status == ADSM_OK ? adsm_fence_wait_spinning(accel, done, SPIN_NS)
-                             : status;
+    return status == ADSM_OK ? adsm_fence_wait_spinning(done, SPIN_NS) : status;
 }
 
 /* Whether a download has nothing to wait for. */
 static bool nothing_ahead(struct adsm_accel *accel, struct adsm_fence uploads,
                           struct adsm_fence after)
 {
-    return adsm_fence_done(accel, uploads) && adsm_dma_is_clear(accel, after) &&
+    return adsm_fence_done(uploads) && adsm_dma_is_clear(accel, after) &&
            adsm_accel_health(accel) == ADSM_OK;
 }
 
@@ -293,7 +292,7 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
         return ADSM_OK;
     uint64_t start = adsm_trace_span_begin();
     uint64_t began = adsm_now_ns();
-    struct adsm_fence uploads = {ADSM_LANE_UPLOAD,
+    struct adsm_fence uploads = {accel, ADSM_LANE_UPLOAD,
                                  last_write(accel, from, bytes)};
     int status = ADSM_E_UNSUPPORTED;
     if (!must_stage(accel) && nothing_ahead(accel, uploads, after))
@@ -361,7 +360,7 @@ uint64_t adsm_dma_last_upload(struct adsm_accel *accel)
 
 bool adsm_dma_is_uploaded(struct adsm_accel *accel, uint64_t seq)
 {
-    return adsm_fence_done(accel, (struct adsm_fence){ADSM_LANE_UPLOAD, seq});
+    return adsm_fence_done((struct adsm_fence){accel, ADSM_LANE_UPLOAD, seq});
 }
 
 int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream)
@@ -371,7 +370,7 @@ int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream)
 
 int adsm_dma_await_upload(struct adsm_accel *accel, uint64_t seq)
 {
-    return adsm_fence_wait(accel, (struct adsm_fence){ADSM_LANE_UPLOAD, seq});
+    return adsm_fence_wait((struct adsm_fence){accel, ADSM_LANE_UPLOAD, seq});
 }
 
 int adsm_dma_drain(struct adsm_accel *accel)

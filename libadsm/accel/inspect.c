@@ -60,7 +60,7 @@ static void inspect_locking(struct adsm_accel *accel, uint8_t *shadow,
 static int try_copies(struct adsm_accel *accel, uint8_t *shadow,
                       struct adsm_daddr device)
 {
-    struct adsm_fence done, nothing = {0, 0};
+    struct adsm_fence done, nothing = {0};
     memset(shadow, 0x5a, TRIED_BYTES);
     int status =
         adsm_dma_upload(accel, device, shadow, TRIED_BYTES, nothing, &done);

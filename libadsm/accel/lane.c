@@ -194,16 +194,17 @@ static int mark_for(struct adsm_accel *accel, struct adsm_lane *lane,
 }
 
 int adsm_lane_order(struct adsm_accel *accel, struct adsm_lane *lane,
-                    uint64_t seq, adsm_stream stream)
+                    uint64_t seq, struct adsm_accel *waits, adsm_stream stream)
 {
     struct adsm_mark *mark = NULL;
+    /* The default streams of all accels have one handle. */
     if (adsm_lane_is_done(lane, seq) ||
-        (lane->state == ADSM_LANE_LIVE && lane->stream == stream &&
-         lane->thread == 0))
+        (waits == accel && lane->state == ADSM_LANE_LIVE &&
+         lane->stream == stream && lane->thread == 0))
         return ADSM_OK;
     int status = mark_for(accel, lane, seq, &mark);
     if (status == ADSM_OK)
-        status = accel->ops->stream_order(accel, stream, mark->event);
+        status = waits->ops->stream_order(waits, stream, mark->event);
     return status;
 }
 
@@ -254,24 +255,34 @@ int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,
     return status;
 }
 
-int adsm_fence_wait_spinning(struct adsm_accel *accel, struct adsm_fence fence,
-                             uint64_t spin_ns)
+/* The lane of a fence; NULL: there is nothing to wait for. */
+static struct adsm_lane *lane_of(const struct adsm_fence *fence)
 {
-    return adsm_lane_wait(accel, &accel->lanes.lane[fence.lane], fence.seq,
-                          spin_ns);
+    if (!fence->accel)
+        return NULL;
+    struct adsm_lane *lane = &fence->accel->lanes.lane[fence->lane];
+    return adsm_lane_is_done(lane, fence->seq) ? NULL : lane;
 }
 
-int adsm_fence_wait(struct adsm_accel *accel, struct adsm_fence fence)
+int adsm_fence_wait_spinning(struct adsm_fence fence, uint64_t spin_ns)
 {
-    return adsm_fence_wait_spinning(accel, fence, 0);
+    struct adsm_lane *lane = lane_of(&fence);
+    return lane ? adsm_lane_wait(fence.accel, lane, fence.seq, spin_ns)
+                : ADSM_OK;
 }
 
-bool adsm_fence_done(struct adsm_accel *accel, struct adsm_fence fence)
+int adsm_fence_wait(struct adsm_fence fence)
 {
-    struct adsm_lane *lane = &accel->lanes.lane[fence.lane];
+    return adsm_fence_wait_spinning(fence, 0);
+}
+
+bool adsm_fence_done(struct adsm_fence fence)
+{
+    struct adsm_accel *accel = fence.accel;
+    struct adsm_lane *lane = lane_of(&fence);
     struct adsm_mark *mark = NULL;
     bool reached = false;
-    if (adsm_lane_is_done(lane, fence.seq))
+    if (!lane)
         return true;
     adsm_lock_acquire(&lane->lock);
     int status = ADSM_OK;
@@ -289,11 +300,11 @@ bool adsm_fence_done(struct adsm_accel *accel, struct adsm_fence fence)
 int adsm_fence_order(struct adsm_accel *accel, adsm_stream stream,
                      struct adsm_fence fence)
 {
-    struct adsm_lane *lane = &accel->lanes.lane[fence.lane];
-    if (adsm_lane_is_done(lane, fence.seq))
+    struct adsm_lane *lane = lane_of(&fence);
+    if (!lane)
         return ADSM_OK;
     adsm_lock_acquire(&lane->lock);
-    int status = adsm_lane_order(accel, lane, fence.seq, stream);
+    int status = adsm_lane_order(fence.accel, lane, fence.seq, accel, stream);
     adsm_lock_release(&lane->lock);
     return status;
 }

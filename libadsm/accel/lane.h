@@ -82,10 +82,12 @@ struct adsm_lanes {
     struct adsm_lane lane[ADSM_LANES];
 };
 
-/** Create the three own streams. Return: ADSM_OK or why not. */
+/** Create the own streams. Return: ADSM_OK or why not. Thread: the one that
+ *  makes the accel. Signal: never */
 int adsm_lanes_create(struct adsm_accel *accel);
 
-/** Wait for all lanes, destroy streams and events. Nobody may use the accel. */
+/** Wait for all lanes, destroy streams and events. Nobody may use the accel but
+ *  to ask for fences. Thread: one. Signal: never */
 void adsm_lanes_destroy(struct adsm_accel *accel);
 
 /**
@@ -119,14 +121,14 @@ int adsm_lane_order_uploads(struct adsm_accel *accel, adsm_stream stream);
  * Thread: any
  * Signal: fault path
  */
-int adsm_fence_wait_spinning(struct adsm_accel *accel, struct adsm_fence fence,
-                             uint64_t spin_ns);
+int adsm_fence_wait_spinning(struct adsm_fence fence, uint64_t spin_ns);
 
-/** The specification of the table, for tests. Takes every lane's lock. */
+/** The specification of the table, for tests. Takes every lane's lock. Thread:
+ *  any. Signal: never */
 bool adsm_lanes_are_valid(struct adsm_accel *accel);
 
 /** Whether all work noted on any lane but the copy lanes is done, without
- *  blocking. Signal: fault path */
+ *  blocking. Thread: any. Signal: fault path */
 bool adsm_lane_noted_done(struct adsm_accel *accel);
 
 #endif

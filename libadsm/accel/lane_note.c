@@ -71,8 +71,8 @@ int adsm_fence_record(struct adsm_accel *accel, adsm_stream stream,
         atomic_fetch_add_explicit(&lane->given, 1, memory_order_release) + 1;
     int status = adsm_lane_record(accel, lane);
     if (status == ADSM_OK)
-        *fence = (struct adsm_fence){
-            .lane = (uint32_t)(lane - accel->lanes.lane), .seq = seq};
+        *fence = (struct adsm_fence){accel,
+                                     (uint32_t)(lane - accel->lanes.lane), seq};
     adsm_lock_release(&lane->lock);
     return status;
 }
@@ -134,7 +134,7 @@ bool adsm_lane_noted_done(struct adsm_accel *accel)
         int status = adsm_lane_cover_notes(accel, lane, &seq);
         adsm_lock_release(&lane->lock);
         if (status != ADSM_OK ||
-            !adsm_fence_done(accel, (struct adsm_fence){i, seq}))
+            !adsm_fence_done((struct adsm_fence){accel, i, seq}))
             return false;
     }
     raise_to(&lanes->settled, notes);
@@ -150,7 +150,7 @@ static int order_noted(struct adsm_accel *accel, struct adsm_lane *lane,
     adsm_lock_acquire(&lane->lock);
     int status = adsm_lane_cover_notes(accel, lane, &seq);
     if (status == ADSM_OK && lane->ordered[way] < seq) {
-        status = adsm_lane_order(accel, lane, seq, stream);
+        status = adsm_lane_order(accel, lane, seq, accel, stream);
         if (status == ADSM_OK)
             lane->ordered[way] = seq;
     }
@@ -195,8 +195,8 @@ int adsm_lane_order_uploads(struct adsm_accel *accel, adsm_stream stream)
     adsm_lock_release(&lane->lock);
     if (seen >= seq)
         return ADSM_OK;
-    int status = adsm_fence_order(accel, stream,
-                                  (struct adsm_fence){ADSM_LANE_UPLOAD, seq});
+    int status = adsm_fence_order(
+        accel, stream, (struct adsm_fence){accel, ADSM_LANE_UPLOAD, seq});
     lane = status == ADSM_OK ? adsm_lane_find(accel, stream, false) : NULL;
     if (lane) {
         if (lane->uploads_seen < seq)

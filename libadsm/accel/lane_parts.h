@@ -29,9 +29,10 @@ int adsm_lane_record(struct adsm_accel *accel, struct adsm_lane *lane);
 int adsm_lane_cover_notes(struct adsm_accel *accel, struct adsm_lane *lane,
                           uint64_t *seq);
 
-/** Make `stream` wait for `seq` of the lane, on the device. */
+/** Make `stream`, which is one of `waits`, wait for `seq` of the lane, on the
+ *  device. */
 int adsm_lane_order(struct adsm_accel *accel, struct adsm_lane *lane,
-                    uint64_t seq, adsm_stream stream);
+                    uint64_t seq, struct adsm_accel *waits, adsm_stream stream);
 
 /** Wait on the CPU for `seq` of the lane. No lock is held. */
 int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,

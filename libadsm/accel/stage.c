@@ -51,10 +51,10 @@ static struct adsm_stage_buffer *take(struct adsm_accel *accel, uint32_t lane)
 {
     struct adsm_stage_queue *queue = &accel->stage.queue[lane];
     struct adsm_stage_buffer *oldest = queue->oldest;
-    struct adsm_fence behind = {lane, oldest ? oldest->seq : 0};
-    if (!oldest || !adsm_fence_done(accel, behind)) {
+    struct adsm_fence behind = {accel, lane, oldest ? oldest->seq : 0};
+    if (!oldest || !adsm_fence_done(behind)) {
         struct adsm_stage_buffer *made = make();
-        if (made || !oldest || adsm_fence_wait(accel, behind) != ADSM_OK)
+        if (made || !oldest || adsm_fence_wait(behind) != ADSM_OK)
             return made;
     }
     queue->oldest = oldest->next;
@@ -98,9 +98,9 @@ static int piece_down(struct adsm_accel *accel, uint32_t lane, void *to,
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a copy", NULL);
     int status = accel->ops->copy_down(accel, accel->lanes.lane[lane].stream,
                                        buffer->bytes, from, bytes);
-    struct adsm_fence there = {lane, adsm_lane_tick(accel, lane)};
+    struct adsm_fence there = {accel, lane, adsm_lane_tick(accel, lane)};
     if (status == ADSM_OK)
-        status = adsm_fence_wait(accel, there);
+        status = adsm_fence_wait(there);
     if (status == ADSM_OK)
         memcpy(to, buffer->bytes, bytes);
     put(accel, lane, buffer, there.seq);

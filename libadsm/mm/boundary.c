@@ -145,7 +145,7 @@ static int note_peers(struct adsm_accel *accel, adsm_stream stream)
     int rc = host ? adsm_fence_record(accel, stream, &fence) : ADSM_OK;
     for (; host && rc == ADSM_OK; host = adsm_peer_next_host(accel, host)) {
         adsm_stream theirs = adsm_accel_launch_stream(host);
-        rc = adsm_fence_order(accel, theirs, fence);
+        rc = adsm_fence_order(host, theirs, fence);
         if (rc == ADSM_OK)
             adsm_lane_note(host, theirs, false);
     }
@@ -191,7 +191,7 @@ int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
                          bool per_thread, const struct adsm_use *uses,
                          size_t count, bool only_uses)
 {
-    struct adsm_fence fence = {0, 0};
+    struct adsm_fence fence = {0};
     int rc = ADSM_OK;
     ADSM_COUNT(launches, 1);
     if (!only_uses) {

@@ -69,13 +69,13 @@ static int enqueue_job(const struct device_job *job, size_t bytes,
 {
     struct adsm_daddr to =
         adsm_daddr_add(target->device, (uint64_t)(job->to - target->host));
-    struct adsm_fence done = {0, 0};
+    struct adsm_fence done = {0};
     int rc;
     if (!job->from) {
         rc = adsm_dma_set(target->home, to, (uint8_t)job->value, bytes,
                           target->work, &done);
     } else {
-        rc = adsm_fence_wait(job->home, job->source_ready);
+        rc = adsm_fence_wait(job->source_ready);
         if (rc == ADSM_OK)
             rc = adsm_dma_copy(target->home, to, job->source, bytes,
                                target->work, &done);

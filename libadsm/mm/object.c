@@ -186,7 +186,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     object->device = span.device;
     object->bytes = bytes;
     object->home = accel;
-    object->work = (struct adsm_fence){0, 0};
+    object->work = (struct adsm_fence){0};
     object->kernel_count = 0;
     object->homeless = placement == ADSM_NO_HOME_MEMORY;
     object->spread = NULL;
@@ -220,7 +220,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
 static void settle(struct adsm_object *object)
 {
     /* A lost device ends all its work: go on releasing. */
-    (void)adsm_fence_wait(object->home, object->work);
+    (void)adsm_fence_wait(object->work);
     (void)adsm_lane_wait_noted(object->home);
     if (adsm_object_has_pages(object))
         (void)adsm_dma_drain(object->home);

@@ -59,7 +59,7 @@ bool adsm_turn_must_wait(struct adsm_accel *accel)
         !atomic_load_explicit(&always, memory_order_relaxed))
         return false;
     return adsm_accel_health(accel) == ADSM_OK &&
-           !(adsm_dma_is_clear(accel, (struct adsm_fence){0, 0}) &&
+           !(adsm_dma_is_clear(accel, (struct adsm_fence){0}) &&
              adsm_dma_is_uploaded(accel, adsm_dma_last_upload(accel)));
 }
 

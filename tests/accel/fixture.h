@@ -24,7 +24,7 @@
                       adsm_status_name(status_), adsm_accel_error_text());     \
     } while (0)
 
-static const struct adsm_fence nothing = {0, 0};
+static const struct adsm_fence nothing = {0};
 
 /* ThreadSanitizer checks each byte the driver copies. It takes every clone for
  * a fork, also the one by which the software driver starts its device in

@@ -78,7 +78,7 @@ START_TEST(empty_transfers_do_nothing)
 {
     struct adsm_accel *accel = accel_up();
     struct adsm_span span = span_of(accel, 64);
-    struct adsm_fence done = {9, 9};
+    struct adsm_fence done = {accel, 9, 9};
     uint8_t byte = 5;
     must(adsm_dma_upload(accel, span.device, &byte, 0, nothing, &done));
     ck_assert_uint_eq(done.seq, 0);
@@ -218,7 +218,7 @@ START_TEST(pinned_uploads_return_at_once_and_overlap_downloads)
     uint64_t start = adsm_now_ns();
     must(adsm_dma_upload(accel, up.device, from, BYTES, nothing, &done));
     uint64_t enqueued = adsm_now_ns() - start;
-    ck_assert(!adsm_fence_done(accel, done));
+    ck_assert(!adsm_fence_done(done));
     must(adsm_dma_download(accel, to, down.device, BYTES, nothing));
     must(adsm_dma_drain(accel));
     uint64_t all = adsm_now_ns() - start;
@@ -297,7 +297,7 @@ START_TEST(partial_unpin_gives_up_the_whole_registration)
     adsm_dma_pin(accel, at, 4 * MIB);
     must(adsm_dma_upload(accel, span.device, at, 4 * MIB, nothing, &done));
     adsm_dma_unpin(accel, at + 8192, 4096);
-    ck_assert(adsm_fence_done(accel, done)); /* its other part was in use */
+    ck_assert(adsm_fence_done(done)); /* its other part was in use */
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 2 * MIB);
     adsm_dma_pin(accel, at, 4 * MIB);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 4 * MIB);

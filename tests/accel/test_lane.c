@@ -15,7 +15,7 @@ struct waiter {
 static void *wait_body(void *arg)
 {
     struct waiter *w = arg;
-    w->status = w->fence.seq ? adsm_fence_wait(w->accel, w->fence)
+    w->status = w->fence.seq ? adsm_fence_wait(w->fence)
                              : adsm_lane_wait_noted(w->accel);
     w->done = true;
     return NULL;
@@ -39,8 +39,8 @@ static void wait_end(struct waiter *w)
 START_TEST(no_fence_is_always_reached)
 {
     struct adsm_accel *accel = accel_up();
-    must(adsm_fence_wait(accel, nothing));
-    ck_assert(adsm_fence_done(accel, nothing));
+    must(adsm_fence_wait(nothing));
+    ck_assert(adsm_fence_done(nothing));
     must(adsm_fence_order(accel, NULL, nothing));
     must(adsm_lane_wait_noted(accel));
     must(adsm_dma_drain(accel));
@@ -64,14 +64,14 @@ START_TEST(fences_of_a_stream_are_reached_in_order)
     wait_start(&waiter, accel, before);
     nap_ms(20);
     ck_assert(!waiter.done);
-    ck_assert(!adsm_fence_done(accel, before));
+    ck_assert(!adsm_fence_done(before));
     first.open = true;
     wait_end(&waiter);
-    ck_assert(adsm_fence_done(accel, before));
-    ck_assert(!adsm_fence_done(accel, after));
+    ck_assert(adsm_fence_done(before));
+    ck_assert(!adsm_fence_done(after));
     second.open = true;
-    must(adsm_fence_wait(accel, after));
-    ck_assert(adsm_fence_done(accel, after));
+    must(adsm_fence_wait(after));
+    ck_assert(adsm_fence_done(after));
     ck_assert(adsm_lanes_are_valid(accel));
 }
 END_TEST
@@ -139,9 +139,9 @@ START_TEST(upload_waits_for_noted_work)
     must(
         adsm_dma_upload(accel, span.device, host, sizeof host, nothing, &done));
     nap_ms(20);
-    ck_assert(!adsm_fence_done(accel, done));
+    ck_assert(!adsm_fence_done(done));
     gate.open = true;
-    must(adsm_fence_wait(accel, done));
+    must(adsm_fence_wait(done));
     adsm_dma_unpin(accel, host, sizeof host);
 }
 END_TEST
@@ -158,9 +158,9 @@ START_TEST(upload_waits_for_the_fence_it_is_given)
     must(adsm_fence_record(accel, stream, &after));
     must(adsm_dma_set(accel, span.device, 7, 64, after, &done));
     nap_ms(20);
-    ck_assert(!adsm_fence_done(accel, done));
+    ck_assert(!adsm_fence_done(done));
     gate.open = true;
-    must(adsm_fence_wait(accel, done));
+    must(adsm_fence_wait(done));
 }
 END_TEST
 
@@ -177,14 +177,14 @@ START_TEST(launch_waits_for_uploads_once)
     must(adsm_dma_order_uploads(accel, stream));
     must(adsm_fence_record(accel, stream, &launch));
     nap_ms(20);
-    ck_assert(!adsm_fence_done(accel, launch));
+    ck_assert(!adsm_fence_done(launch));
     uint64_t recorded = accel->lanes.lane[ADSM_LANE_UPLOAD].recorded;
     must(adsm_dma_order_uploads(accel, stream));
     ck_assert_uint_eq(accel->lanes.lane[ADSM_LANE_UPLOAD].recorded, recorded);
     ck_assert_uint_eq(accel->lanes.lane[ADSM_LANE_LAUNCH].uploads_seen, up.seq);
     gate.open = true;
-    must(adsm_fence_wait(accel, launch));
-    ck_assert(adsm_fence_done(accel, up));
+    must(adsm_fence_wait(launch));
+    ck_assert(adsm_fence_done(up));
 }
 END_TEST
 
@@ -199,10 +199,10 @@ START_TEST(order_between_streams_needs_no_waiting_cpu)
     must(adsm_fence_order(accel, to, first));
     must(adsm_fence_record(accel, to, &second));
     nap_ms(20);
-    ck_assert(!adsm_fence_done(accel, second));
+    ck_assert(!adsm_fence_done(second));
     gate.open = true;
-    must(adsm_fence_wait(accel, second));
-    ck_assert(adsm_fence_done(accel, first));
+    must(adsm_fence_wait(second));
+    ck_assert(adsm_fence_done(first));
 }
 END_TEST
 
@@ -221,17 +221,17 @@ START_TEST(more_pending_fences_than_events_stay_ordered)
     }
     ck_assert(adsm_lanes_are_valid(accel));
     for (int i = 0; i < FENCES; i += 17)
-        ck_assert(!adsm_fence_done(accel, fence[i]));
+        ck_assert(!adsm_fence_done(fence[i]));
     struct waiter waiter;
     wait_start(&waiter, accel, fence[3]);
     gate.open = true;
     wait_end(&waiter);
-    must(adsm_fence_wait(accel, fence[FENCES / 2]));
-    ck_assert(!adsm_fence_done(accel, fence[FENCES - 1]));
+    must(adsm_fence_wait(fence[FENCES / 2]));
+    ck_assert(!adsm_fence_done(fence[FENCES - 1]));
     last.open = true;
-    must(adsm_fence_wait(accel, fence[FENCES - 1]));
+    must(adsm_fence_wait(fence[FENCES - 1]));
     for (int i = 0; i < FENCES; i++)
-        ck_assert(adsm_fence_done(accel, fence[i]));
+        ck_assert(adsm_fence_done(fence[i]));
     ck_assert(adsm_lanes_are_valid(accel));
 }
 END_TEST
@@ -242,7 +242,7 @@ START_TEST(events_are_reused)
     struct adsm_fence fence;
     for (int i = 0; i < 10000; i++) {
         must(adsm_fence_record(accel, adsm_accel_launch_stream(accel), &fence));
-        must(adsm_fence_wait(accel, fence));
+        must(adsm_fence_wait(fence));
     }
     unsigned unused = 0;
     for (struct adsm_mark *m = accel->lanes.unused; m; m = m->next)
@@ -264,13 +264,13 @@ START_TEST(retired_stream_leaves_its_fences_behind)
     adsm_lane_retire(accel, stream);
     adsm_lane_retire(accel, stream); /* has no lane any more */
     ck_assert_ptr_null(accel->lanes.lane[fence.lane].stream);
-    ck_assert(!adsm_fence_done(accel, fence));
+    ck_assert(!adsm_fence_done(fence));
     wait_start(&waiter, accel, nothing);
     nap_ms(20);
     ck_assert(!waiter.done);
     gate.open = true;
     wait_end(&waiter);
-    ck_assert(adsm_fence_done(accel, fence));
+    ck_assert(adsm_fence_done(fence));
     must(accel->ops->stream_destroy(accel, stream));
     ck_assert(adsm_lanes_are_valid(accel));
 }
@@ -304,7 +304,7 @@ START_TEST(more_streams_than_lanes_settle_old_ones)
         }
     must(adsm_lane_wait_noted(accel));
     for (int i = 0; i < STREAMS; i++) {
-        must(adsm_fence_wait(accel, fence[i]));
+        must(adsm_fence_wait(fence[i]));
         adsm_lane_retire(accel, stream[i]);
         must(accel->ops->stream_destroy(accel, stream[i]));
     }
@@ -367,8 +367,8 @@ START_TEST(default_streams_of_threads_are_lanes_of_their_own)
             nap_ms(1);
     }
     ck_assert_uint_ne(own[0].fence.lane, own[1].fence.lane);
-    must(adsm_fence_wait(accel, own[1].fence));
-    ck_assert(!adsm_fence_done(accel, own[0].fence));
+    must(adsm_fence_wait(own[1].fence));
+    ck_assert(!adsm_fence_done(own[0].fence));
     wait_start(&waiter, accel, nothing);
     nap_ms(20);
     ck_assert(!waiter.done);
@@ -425,8 +425,8 @@ static void *hammer_body(void *arg)
             must(adsm_fence_record(h->accel, stream, &fence));
             break;
         case 3:
-            must(adsm_fence_wait(h->accel, fence));
-            ck_assert(adsm_fence_done(h->accel, fence));
+            must(adsm_fence_wait(fence));
+            ck_assert(adsm_fence_done(fence));
             break;
         case 4:
             must(adsm_fence_order(h->accel, stream, fence));

@@ -129,12 +129,12 @@ START_TEST(pending_fences_count_as_reached)
     must(adsm_address_alloc(accel, 64 * MIB, false, &span));
     adsm_dma_pin(accel, host, 64 * MIB);
     must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done));
-    ck_assert(!adsm_fence_done(accel, done));
+    ck_assert(!adsm_fence_done(done));
     kill_devices();
-    for (int i = 0; i < 500 && !adsm_fence_done(accel, done); i++)
+    for (int i = 0; i < 500 && !adsm_fence_done(done); i++)
         nap_ms(10);
-    ck_assert(adsm_fence_done(accel, done)); /* nobody polls for ever */
-    expect_lost(adsm_fence_wait(accel, done));
+    ck_assert(adsm_fence_done(done)); /* nobody polls for ever */
+    expect_lost(adsm_fence_wait(done));
 }
 END_TEST
 
@@ -157,7 +157,7 @@ START_TEST(bad_kernel_kills_its_context_only)
     must(adsm_accel_launch(other, kernel, one, one, 0, stream, NULL));
     int status = adsm_fence_record(other, stream, &fence);
     if (status == ADSM_OK)
-        status = adsm_fence_wait(other, fence);
+        status = adsm_fence_wait(fence);
     ck_assert_int_eq(status, ADSM_E_DEVICE);
     ck_assert_int_eq(adsm_accel_health(other), ADSM_E_DEVICE);
     ck_assert_int_eq(adsm_accel_synchronize(other), ADSM_E_DEVICE);

@@ -32,9 +32,8 @@ static void round_trip(struct adsm_accel *accel, struct adsm_span span,
     fill(from, bytes, (uint32_t)bytes);
     must(adsm_stage_up(accel, up, span.device, from, bytes));
     memset(from, 0, bytes);
-    must(adsm_fence_wait(
-        accel,
-        (struct adsm_fence){up, atomic_load(&accel->lanes.lane[up].given)}));
+    must(adsm_fence_wait((struct adsm_fence){
+        accel, up, atomic_load(&accel->lanes.lane[up].given)}));
     must(adsm_stage_down(accel, down, to, span.device, bytes));
     ck_assert_uint_eq(first_wrong(to, bytes, (uint32_t)bytes), bytes);
     free(from);

@@ -50,8 +50,8 @@ static bool is_on_its_way(const uint8_t *p)
 {
     struct adsm_object *object = object_of(p);
     uint32_t i = adsm_block_of(object, (size_t)(p - object->host));
-    struct adsm_fence sent = {ADSM_LANE_UPLOAD, object->sent[i]};
-    return object->sent[i] > 0 && !adsm_fence_done(object->home, sent);
+    struct adsm_fence sent = {object->home, ADSM_LANE_UPLOAD, object->sent[i]};
+    return object->sent[i] > 0 && !adsm_fence_done(sent);
 }
 
 /* 2 has come over the 1 that was on its way: each side has its own. */
