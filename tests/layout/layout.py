@@ -39,7 +39,7 @@ SOFTCUDA = {
 # Layer (longest matching folder wins) -> layers it may include besides itself
 # and adsm.h, which stands alone and is everybody's.
 CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
-        'libadsm/mm', 'libadsm/sched']
+        'libadsm/mm', 'libadsm/range', 'libadsm/sched']
 TABLE = {
     'libadsm/base': [],
     'libadsm/os': ['libadsm/base'],
@@ -48,6 +48,8 @@ TABLE = {
     'libadsm/accel': ['libadsm/base', 'libadsm/os'],
     'protocols': ['libadsm/base'],
     'libadsm/mm': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols'],
+    'libadsm/range': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
+                      'protocols', 'libadsm/mm'],
     'libadsm/sched': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).
