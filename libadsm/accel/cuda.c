@@ -1,8 +1,9 @@
 /*
  * The CUDA back end: devices, contexts, streams, events and copies.
  *
- * Each entry of the table is one driver call inside ADSM_CUDA's frame. Memory
- * and address ranges are in cuda_memory.c, code in cuda_code.c. No lock.
+ * Each entry of the table is one driver call inside ADSM_CUDA's frame. Copies
+ * of boxes and between devices are in cuda_copy.c, memory and address ranges in
+ * cuda_memory.c, code in cuda_code.c. No lock.
  */
 #include "accel/cuda_call.h"
 #include "accel/error.h"
@@ -127,6 +128,26 @@ static int event_destroy(struct adsm_accel *accel, adsm_device_event event)
     return ADSM_CUDA(accel, EventDestroy, (adsm_cu_event)event);
 }
 
+static int event_create_timed(struct adsm_accel *accel,
+                              adsm_device_event *event)
+{
+    return ADSM_CUDA(accel, EventCreate, (adsm_cu_event *)event,
+                     ADSM_CU_EVENT_BLOCKING_SYNC);
+}
+
+static int event_elapsed(struct adsm_accel *accel, adsm_device_event begin,
+                         adsm_device_event end, uint64_t *ns)
+{
+    float ms = 0;
+    if (!adsm_cuda_api()->EventElapsedTime)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the driver has no cuEventElapsedTime", NULL);
+    int status = ADSM_CUDA(accel, EventElapsedTime, &ms, (adsm_cu_event)begin,
+                           (adsm_cu_event)end);
+    *ns = status == ADSM_OK && ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
+    return status;
+}
+
 static int event_record(struct adsm_accel *accel, adsm_device_event event,
                         adsm_stream stream)
 {
@@ -167,6 +188,15 @@ static int event_wait(struct adsm_accel *accel, adsm_device_event event,
         adsm_cuda_wait_end(opened);
     }
     return adsm_cuda_leave(&visit, "EventSynchronize", result);
+}
+
+static int host_call(struct adsm_accel *accel, adsm_stream stream,
+                     void (*call)(void *arg), void *arg)
+{
+    if (!adsm_cuda_api()->LaunchHostFunc)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the driver has no cuLaunchHostFunc", NULL);
+    return ADSM_CUDA(accel, LaunchHostFunc, of_stream(stream), call, arg);
 }
 
 static int copy_up(struct adsm_accel *accel, adsm_stream stream,
@@ -221,6 +251,8 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .stream_order = stream_order,
     .event_create = event_create,
     .event_destroy = event_destroy,
+    .event_create_timed = event_create_timed,
+    .event_elapsed = event_elapsed,
     .event_record = event_record,
     .event_query = event_query,
     .event_wait = event_wait,
@@ -229,6 +261,13 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .copy_down_now = copy_down_now,
     .copy_device = copy_device,
     .set_device = set_device,
+    .copy_up_rect = adsm_cuda_copy_up_rect,
+    .copy_down_rect = adsm_cuda_copy_down_rect,
+    .copy_device_rect = adsm_cuda_copy_device_rect,
+    .peer_can = adsm_cuda_peer_can,
+    .copy_peer = adsm_cuda_copy_peer,
+    .copy_peer_rect = adsm_cuda_copy_peer_rect,
+    .host_call = host_call,
     .host_pin = adsm_cuda_host_pin,
     .host_unpin = adsm_cuda_host_unpin,
     .memory_alloc = adsm_cuda_memory_alloc,

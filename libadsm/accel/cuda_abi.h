@@ -76,6 +76,8 @@ enum {
     ADSM_CU_MEM_LOCATION_DEVICE = 1,
     ADSM_CU_MEM_GRANULARITY_MINIMUM = 0,
     ADSM_CU_MEM_ACCESS_READ_WRITE = 3,
+    ADSM_CU_MEMORY_HOST = 1,
+    ADSM_CU_MEMORY_DEVICE = 2,
 };
 
 /** Stream handles that are not pointers. */
@@ -104,6 +106,27 @@ struct adsm_cu_access {
     struct adsm_cu_location location;
     int flags;
 };
+
+/** One side of a copy of a box. `context` counts in copies between devices
+ *  only, and must be NULL in others. */
+struct adsm_cu_copy3_side {
+    size_t x_bytes, y, z, level;
+    int memory;
+    const void *host;
+    adsm_cu_deviceptr device;
+    void *array;
+    adsm_cu_context context;
+    size_t pitch, height; /* from row to row; rows from plane to plane */
+};
+
+struct adsm_cu_copy3 {
+    struct adsm_cu_copy3_side from, to;
+    size_t bytes, rows, planes;
+};
+
+_Static_assert(sizeof(struct adsm_cu_copy3) == 200 &&
+                   offsetof(struct adsm_cu_copy3, to.memory) == 120,
+               "layout of the driver's copies");
 
 _Static_assert(sizeof(struct adsm_cu_allocation_prop) == 32 &&
                    sizeof(struct adsm_cu_access) == 12,

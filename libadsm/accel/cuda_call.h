@@ -66,6 +66,23 @@ int adsm_cuda_judge(struct adsm_accel *accel, const char *call,
     })
 
 /* The entries of adsm_cuda_ops that live in files of their own. */
+int adsm_cuda_copy_up_rect(struct adsm_accel *accel, adsm_stream stream,
+                           struct adsm_daddr to, const void *from,
+                           const struct adsm_rect *rect);
+int adsm_cuda_copy_down_rect(struct adsm_accel *accel, adsm_stream stream,
+                             void *to, struct adsm_daddr from,
+                             const struct adsm_rect *rect);
+int adsm_cuda_copy_device_rect(struct adsm_accel *accel, adsm_stream stream,
+                               struct adsm_daddr to, struct adsm_daddr from,
+                               const struct adsm_rect *rect);
+int adsm_cuda_peer_can(int ordinal, int other, bool *can);
+int adsm_cuda_copy_peer(struct adsm_accel *accel, adsm_stream stream,
+                        struct adsm_daddr to, struct adsm_accel *other,
+                        struct adsm_daddr from, size_t bytes);
+int adsm_cuda_copy_peer_rect(struct adsm_accel *accel, adsm_stream stream,
+                             struct adsm_daddr to, struct adsm_accel *other,
+                             struct adsm_daddr from,
+                             const struct adsm_rect *rect);
 int adsm_cuda_host_pin(struct adsm_accel *accel, void *at, size_t bytes,
                        bool *owned);
 int adsm_cuda_host_unpin(struct adsm_accel *accel, void *at);

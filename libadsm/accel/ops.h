@@ -16,6 +16,16 @@
 
 typedef void *adsm_device_event;
 
+/**
+ * A box of bytes: `planes` times `rows` rows of `bytes` each. Between the
+ * starts of two rows lie pitch[0] bytes, at least `bytes`; of two planes
+ * pitch[1], a multiple of pitch[0] and at least `rows` of them.
+ */
+struct adsm_rect {
+    size_t bytes, rows, planes;
+    size_t to_pitch[2], from_pitch[2];
+};
+
 /** What is known of a driver once it was started. */
 struct adsm_driver {
     char path[256];
@@ -43,11 +53,19 @@ struct adsm_accel_ops {
 
     int (*stream_create)(struct adsm_accel *accel, adsm_stream *stream);
     int (*stream_destroy)(struct adsm_accel *accel, adsm_stream stream);
-    int (*stream_order)(struct adsm_accel *accel, adsm_stream stream,
-                        adsm_device_event event); /* F: stream waits for event */
+    int (*stream_order)(
+        struct adsm_accel *accel, adsm_stream stream,
+        adsm_device_event event); /* F: stream waits for event */
 
-    int (*event_create)(struct adsm_accel *accel, adsm_device_event *event); /* F */
+    int (*event_create)(struct adsm_accel *accel,
+                        adsm_device_event *event); /* F */
     int (*event_destroy)(struct adsm_accel *accel, adsm_device_event event);
+    /* An event that keeps the time, and the time from one to a later one, both
+     * reached. They cost more than others. */
+    int (*event_create_timed)(struct adsm_accel *accel,
+                              adsm_device_event *event);
+    int (*event_elapsed)(struct adsm_accel *accel, adsm_device_event begin,
+                         adsm_device_event end, uint64_t *ns);
     int (*event_record)(struct adsm_accel *accel, adsm_device_event event,
                         adsm_stream stream); /* F */
     int (*event_query)(struct adsm_accel *accel, adsm_device_event event,
@@ -71,6 +89,35 @@ struct adsm_accel_ops {
                        size_t bytes);
     int (*set_device)(struct adsm_accel *accel, adsm_stream stream,
                       struct adsm_daddr to, uint8_t value, size_t bytes);
+
+    /* The same for boxes, F. ADSM_E_UNSUPPORTED where the driver has no such
+     * function: the caller goes by rows. */
+    int (*copy_up_rect)(struct adsm_accel *accel, adsm_stream stream,
+                        struct adsm_daddr to, const void *from,
+                        const struct adsm_rect *rect);
+    int (*copy_down_rect)(struct adsm_accel *accel, adsm_stream stream,
+                          void *to, struct adsm_daddr from,
+                          const struct adsm_rect *rect);
+    int (*copy_device_rect)(struct adsm_accel *accel, adsm_stream stream,
+                            struct adsm_daddr to, struct adsm_daddr from,
+                            const struct adsm_rect *rect);
+
+    /* Between devices, by their ordinals: may one have the memory of the other
+     * copied without the host in between? */
+    int (*peer_can)(int ordinal, int other, bool *can);
+    /* Copy from memory of `other` in the order of a stream of `accel`, F;
+     * ADSM_E_UNSUPPORTED as above. */
+    int (*copy_peer)(struct adsm_accel *accel, adsm_stream stream,
+                     struct adsm_daddr to, struct adsm_accel *other,
+                     struct adsm_daddr from, size_t bytes);
+    int (*copy_peer_rect)(struct adsm_accel *accel, adsm_stream stream,
+                          struct adsm_daddr to, struct adsm_accel *other,
+                          struct adsm_daddr from, const struct adsm_rect *rect);
+
+    /* Have the driver call `call(arg)` on a thread of its own, in stream
+     * order; it must not call the driver. ADSM_E_UNSUPPORTED: cannot. */
+    int (*host_call)(struct adsm_accel *accel, adsm_stream stream,
+                     void (*call)(void *arg), void *arg);
 
     /* Page-lock host memory, F. ADSM_E_LIMIT: no more for now;
      * ADSM_E_UNSUPPORTED: never; *owned: false when it already was. */
