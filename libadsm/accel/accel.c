@@ -14,13 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 64 };
-
 static const struct adsm_accel_ops *const ops = &adsm_cuda_ops;
 
 static struct adsm_lock accel_lock = ADSM_LOCK_INIT(ADSM_RANK_ACCEL);
 static struct adsm_accel *_Atomic accels;
-static int visible[MOST_DEVICES]; /* ordinals; read-only once counted */
+static int visible[ADSM_MOST_DEVICES]; /* ordinals; read-only once counted */
 static _Atomic int visible_count;
 static char why[512];
 static _Atomic bool forked;
@@ -43,7 +41,7 @@ static int select_devices(const char *list, int present)
     int count = 0;
     int64_t ordinal;
     for (const char *at = list;
-         *at && count < MOST_DEVICES && adsm_option_next(&at, &ordinal);) {
+         *at && count < ADSM_MOST_DEVICES && adsm_option_next(&at, &ordinal);) {
         if (ordinal < present)
             visible[count++] = (int)ordinal;
         else
@@ -68,7 +66,7 @@ static int find_devices(void)
     const char *list = adsm_options_get()->devices;
     int count = list ? select_devices(list, present) : 0;
     if (count == 0)
-        for (; count < present && count < MOST_DEVICES; count++)
+        for (; count < present && count < ADSM_MOST_DEVICES; count++)
             visible[count] = count;
     /* Release: whoever sees the number sees the list. */
     atomic_store_explicit(&visible_count, count, memory_order_release);

@@ -135,10 +135,10 @@ int adsm_cuda_range_open(struct adsm_accel *accel, struct adsm_daddr at,
 static int open_new(struct adsm_accel *accel, struct adsm_daddr at,
                     size_t bytes)
 {
-    uint32_t guests = atomic_load(&accel->guests);
+    adsm_device_set guests = atomic_load(&accel->guests);
     int status = adsm_cuda_range_open(accel, at, bytes, accel->ordinal, true);
-    for (int i = 0; guests >> i && status == ADSM_OK && i < 32; i++)
-        if (guests >> i & 1)
+    for (int i = 0; i < ADSM_MOST_DEVICES && status == ADSM_OK; i++)
+        if (guests & adsm_device_bit(i))
             status = adsm_cuda_range_open(accel, at, bytes, i, true);
     return status;
 }

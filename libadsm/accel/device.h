@@ -17,6 +17,21 @@
 
 #include <stdatomic.h>
 
+/** Devices of a machine that are told apart; more are there in vain. */
+enum { ADSM_MOST_DEVICES = 64 };
+
+/** A set of devices, a bit for each by the driver's number of it. */
+typedef uint64_t adsm_device_set;
+
+_Static_assert(ADSM_MOST_DEVICES <= 8 * sizeof(adsm_device_set),
+               "every device has a bit");
+
+/** The device's bit; none for one beyond ADSM_MOST_DEVICES. */
+static inline adsm_device_set adsm_device_bit(int ordinal)
+{
+    return ordinal < ADSM_MOST_DEVICES ? UINT64_C(1) << ordinal : 0;
+}
+
 struct adsm_accel {
     const struct adsm_accel_ops *ops;
     void *_Atomic context; /* the driver's handle; NULL when forgotten */
@@ -26,8 +41,9 @@ struct adsm_accel {
     /* First of ADSM_E_DEVICE, ADSM_E_DEVICE_LOST; never goes back. */
     _Atomic int health;
     struct adsm_accel *next; /* list of all; written before publication */
-    /* Devices by ordinal whose kernels may use the memory (accel/peer.h). */
-    _Atomic uint32_t guests;
+    /* Devices whose kernels may use the memory, and those that may be copied
+     * from without the host, where that was asked already (accel/peer.h). */
+    _Atomic adsm_device_set guests, peers_asked, peers;
     struct adsm_lanes lanes;
     struct adsm_pinned pinned;
     struct adsm_dma dma;

@@ -1,5 +1,6 @@
 /*
- * Which devices' kernels may use the memory of an accel; see peer.h.
+ * Which devices' kernels may use the memory of an accel, and which may copy
+ * from each other; see peer.h.
  *
  * An allocation of the driver follows the program's own call; memory that was
  * mapped to reserved addresses does not, so it is opened run by run, and
@@ -11,11 +12,6 @@
 
 /* Somebody is a guest of somebody: else a look costs this load. */
 static _Atomic bool any;
-
-static uint32_t bit_of(const struct adsm_accel *guest)
-{
-    return guest->ordinal < 32 ? UINT32_C(1) << guest->ordinal : 0;
-}
 
 /* Runs of granules in use, as long as possible: no mapping is cut. */
 static int open_window(struct adsm_accel *host, struct adsm_window *window,
@@ -39,7 +35,7 @@ int adsm_peer_open(struct adsm_accel *host, struct adsm_accel *guest,
                    bool enable)
 {
     struct adsm_address *address = &host->address;
-    uint32_t bit = bit_of(guest);
+    adsm_device_set bit = adsm_device_bit(guest->ordinal);
     if (enable)
         atomic_fetch_or(&host->guests, bit);
     else
@@ -61,8 +57,37 @@ struct adsm_accel *adsm_peer_next_host(const struct adsm_accel *guest,
     if (!atomic_load_explicit(&any, memory_order_relaxed))
         return NULL;
     struct adsm_accel *host = last ? last->next : adsm_accel_first();
-    while (host && (host == guest || !host->context ||
-                    !(atomic_load(&host->guests) & bit_of(guest))))
+    while (host &&
+           (host == guest || !host->context ||
+            !(atomic_load(&host->guests) & adsm_device_bit(guest->ordinal))))
         host = host->next;
     return host;
+}
+
+/* ---- copies ---------------------------------------------------------------- */
+
+static _Atomic bool forbidden;
+
+void adsm_peer_forbid(bool forbid)
+{
+    atomic_store_explicit(&forbidden, forbid, memory_order_relaxed);
+}
+
+bool adsm_peer_can(struct adsm_accel *to, struct adsm_accel *from)
+{
+    adsm_device_set bit = adsm_device_bit(from->ordinal);
+    bool can = false;
+    if (atomic_load_explicit(&forbidden, memory_order_relaxed))
+        return to == from;
+    if (to->ordinal == from->ordinal)
+        return true;
+    /* Acquire: who sees that it was asked sees the answer. */
+    if (atomic_load_explicit(&to->peers_asked, memory_order_acquire) & bit)
+        return atomic_load_explicit(&to->peers, memory_order_relaxed) & bit;
+    if (to->ops->peer_can(to->ordinal, from->ordinal, &can) != ADSM_OK)
+        return false;
+    if (can)
+        atomic_fetch_or_explicit(&to->peers, bit, memory_order_relaxed);
+    atomic_fetch_or_explicit(&to->peers_asked, bit, memory_order_release);
+    return can;
 }
