@@ -151,6 +151,11 @@ int adsm_fence_wait(struct adsm_fence fence);
  *  is dead, as the wait says. Thread: any. Signal: fault path */
 bool adsm_fence_done(struct adsm_fence fence);
 
+/** Record the fence's event now, so that who waits for it later does not wait
+ *  for what is submitted to its lane meanwhile. Where none can be recorded he
+ *  does. Thread: any. Signal: fault path */
+void adsm_fence_mark(struct adsm_fence fence);
+
 /**
  * Make later work on `stream` wait for the fence (no CPU wait).
  *

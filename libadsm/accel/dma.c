@@ -363,6 +363,26 @@ bool adsm_dma_is_uploaded(struct adsm_accel *accel, uint64_t seq)
     return adsm_fence_done((struct adsm_fence){accel, ADSM_LANE_UPLOAD, seq});
 }
 
+struct adsm_fence adsm_dma_uploads(struct adsm_accel *accel)
+{
+    return (struct adsm_fence){accel, ADSM_LANE_UPLOAD,
+                               adsm_dma_last_upload(accel)};
+}
+
+int adsm_dma_order_behind(struct adsm_accel *accel,
+                          const struct adsm_fence *after, size_t count,
+                          struct adsm_fence *done)
+{
+    int status = ADSM_OK;
+    for (size_t i = 0; i < count && status == ADSM_OK; i++)
+        status = adsm_fence_order(accel, upload_stream(accel), after[i]);
+    *done = (struct adsm_fence){0};
+    if (status == ADSM_OK)
+        *done = (struct adsm_fence){accel, ADSM_LANE_UPLOAD,
+                                    adsm_lane_tick(accel, ADSM_LANE_UPLOAD)};
+    return status;
+}
+
 int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream)
 {
     return adsm_lane_order_uploads(accel, stream);

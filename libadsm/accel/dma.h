@@ -43,6 +43,16 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
                       struct adsm_daddr from, size_t bytes,
                       struct adsm_fence after);
 
+/** Behind everything that was enqueued on the upload lane so far. Signal: any
+ *  handler */
+struct adsm_fence adsm_dma_uploads(struct adsm_accel *accel);
+
+/** Make later uploads and device copies wait for fences of any accels; `done`
+ *  stands for all of them. Signal: fault path */
+int adsm_dma_order_behind(struct adsm_accel *accel,
+                          const struct adsm_fence *after, size_t count,
+                          struct adsm_fence *done);
+
 /** Make `stream` wait for all uploads enqueued so far (before a launch). Free
  *  when there was none since `stream` last waited. */
 int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream);

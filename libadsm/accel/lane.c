@@ -297,6 +297,18 @@ bool adsm_fence_done(struct adsm_fence fence)
     return reached || status != ADSM_OK;
 }
 
+void adsm_fence_mark(struct adsm_fence fence)
+{
+    struct adsm_lane *lane = lane_of(&fence);
+    struct adsm_mark *mark;
+    if (!lane)
+        return;
+    adsm_lock_acquire(&lane->lock);
+    if (!adsm_lane_is_done(lane, fence.seq))
+        (void)mark_for(fence.accel, lane, fence.seq, &mark);
+    adsm_lock_release(&lane->lock);
+}
+
 int adsm_fence_order(struct adsm_accel *accel, adsm_stream stream,
                      struct adsm_fence fence)
 {
