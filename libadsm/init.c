@@ -57,6 +57,25 @@ static bool owns(uintptr_t address)
     return adsm_index_find((void *)address) != NULL;
 }
 
+/* A table that the engine could not run is refused here, once, and another one
+ * used: what a program computes does not depend on which. */
+static adsm_status_t start_protocol(const struct adsm_options *options)
+{
+    const struct adsm_protocol *wanted = adsm_protocol_of(options->protocol);
+    char why[ADSM_PROTOCOL_WHY];
+    const struct adsm_protocol *sound = adsm_protocol_sound(wanted, why);
+    if (sound != wanted)
+        adsm_log(ADSM_LOG_ERROR,
+                 "the table of protocol %s is broken: %s; %s is "
+                 "used",
+                 wanted->name, why, sound ? sound->name : "none");
+    if (!sound)
+        return ADSM_E_INVALID;
+    adsm_coherence_init(sound, (uint32_t)options->rolling_size,
+                        (uint32_t)options->rolling_factor);
+    return ADSM_OK;
+}
+
 static adsm_status_t start(void)
 {
     adsm_options_load();
@@ -65,9 +84,9 @@ static adsm_status_t start(void)
     int rc = adsm_accel_init();
     if (rc != ADSM_OK)
         return rc;
-    adsm_coherence_init(adsm_protocol_of(options->protocol),
-                        (uint32_t)options->rolling_size,
-                        (uint32_t)options->rolling_factor);
+    rc = start_protocol(options);
+    if (rc != ADSM_OK)
+        return rc;
     adsm_fault_set_owner(owns);
     rc = adsm_fault_init(adsm_touch);
     if (rc != ADSM_OK)

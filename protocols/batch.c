@@ -4,13 +4,11 @@
  * are ignored, as the programmers it mimics would. Granularity: object.
  *
  * Differs from the paper: a CPU access between call and return does not read
- * stale data, it fetches the object early. READ_ONLY is never entered; its row
- * says what would be right if it were.
+ * stale data, it fetches the object early. READ_ONLY, which the paper's has
+ * not, keeps what a device copy is being sent from changing under it; only
+ * events that no call or return makes lead there.
  */
-#include "protocols/protocol.h"
-
-#define FETCH ADSM_DO_FETCH
-#define FLUSH ADSM_DO_FLUSH
+#include "protocols/rows.h"
 
 /* clang-format off */
 const struct adsm_protocol adsm_protocol_batch = {
@@ -19,48 +17,18 @@ const struct adsm_protocol adsm_protocol_batch = {
     .first = ADSM_DIRTY,
     .acquires = true,
     .cell = {
-        [ADSM_INVALID] = {
-            [ADSM_READ_FAULT]     = {FETCH, ADSM_DIRTY},
-            [ADSM_WRITE_FAULT]    = {FETCH, ADSM_DIRTY},
-            [ADSM_CALL]           = {0,     ADSM_INVALID},
-            [ADSM_CALL_IN]        = {0,     ADSM_INVALID},
-            [ADSM_CALL_KEPT]      = {0,     ADSM_INVALID},
-            [ADSM_CALL_OUT]       = {0,     ADSM_INVALID},
-            [ADSM_RETURN]         = {FETCH, ADSM_DIRTY},
-            [ADSM_WRITE_BACK]          = {0,     ADSM_INVALID},
-            [ADSM_BULK_READ]      = {FETCH, ADSM_DIRTY},
-            [ADSM_BULK_OVERWRITE] = {0,     ADSM_DIRTY},
-            [ADSM_DEVICE_READ]    = {0,     ADSM_INVALID},
-            [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
-        },
-        [ADSM_READ_ONLY] = {
-            [ADSM_READ_FAULT]     = {0,     ADSM_DIRTY},
-            [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
-            [ADSM_CALL]           = {FLUSH, ADSM_INVALID},
-            [ADSM_CALL_IN]        = {FLUSH, ADSM_INVALID},
-            [ADSM_CALL_KEPT]      = {FLUSH, ADSM_INVALID},
-            [ADSM_CALL_OUT]       = {FLUSH, ADSM_INVALID},
-            [ADSM_RETURN]         = {0,     ADSM_DIRTY},
-            [ADSM_WRITE_BACK]          = {0,     ADSM_READ_ONLY},
-            [ADSM_BULK_READ]      = {0,     ADSM_DIRTY},
-            [ADSM_BULK_OVERWRITE] = {0,     ADSM_DIRTY},
-            [ADSM_DEVICE_READ]    = {0,     ADSM_DIRTY},
-            [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
-        },
-        [ADSM_DIRTY] = {
-            [ADSM_READ_FAULT]     = {0,     ADSM_DIRTY},
-            [ADSM_WRITE_FAULT]    = {0,     ADSM_DIRTY},
-            [ADSM_CALL]           = {FLUSH, ADSM_INVALID},
-            [ADSM_CALL_IN]        = {FLUSH, ADSM_INVALID},
-            [ADSM_CALL_KEPT]      = {FLUSH, ADSM_INVALID},
-            [ADSM_CALL_OUT]       = {FLUSH, ADSM_INVALID},
-            [ADSM_RETURN]         = {0,     ADSM_DIRTY},
-            [ADSM_WRITE_BACK]          = {FLUSH, ADSM_READ_ONLY},
-            [ADSM_BULK_READ]      = {0,     ADSM_DIRTY},
-            [ADSM_BULK_OVERWRITE] = {0,     ADSM_DIRTY},
-            [ADSM_DEVICE_READ]    = {FLUSH, ADSM_DIRTY},
-            [ADSM_DEVICE_WRITE]   = {0,     ADSM_INVALID},
-        },
+        /*                  INVALID           READ_ONLY            DIRTY   */
+        ROW(READ_FAULT,     DO(FETCH, DIRTY), DO(0, DIRTY),        DO(0, DIRTY)),
+        ROW(WRITE_FAULT,    DO(FETCH, DIRTY), DO(0, DIRTY),        DO(0, DIRTY)),
+        ROW(CALL,           DO(0, INVALID),   DO(FLUSH, INVALID),  DO(FLUSH, INVALID)),
+        ROW(CALL_IN,        DO(0, INVALID),   DO(FLUSH, INVALID),  DO(FLUSH, INVALID)),
+        ROW(CALL_KEPT,      DO(0, INVALID),   DO(FLUSH, INVALID),  DO(FLUSH, INVALID)),
+        ROW(CALL_OUT,       DO(0, INVALID),   DO(FLUSH, INVALID),  DO(FLUSH, INVALID)),
+        ROW(RETURN,         DO(FETCH, DIRTY), DO(0, DIRTY),        DO(0, DIRTY)),
+        ROW(BULK_READ,      DO(FETCH, DIRTY), DO(0, DIRTY),        DO(0, DIRTY)),
+        ROW(BULK_OVERWRITE, DO(0, DIRTY),     DO(0, DIRTY),        DO(0, DIRTY)),
+        ROW(GIVEN_UP,       DO(0, DIRTY),     DO(0, DIRTY),        DO(0, DIRTY)),
+        ROWS_OF_EVERY_PROTOCOL,
     },
 };
 /* clang-format on */

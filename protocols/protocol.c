@@ -4,14 +4,11 @@
 const struct adsm_protocol *adsm_protocol_of(enum adsm_opt_protocol word)
 {
     static const struct adsm_protocol *const all[] = {
-        [ADSM_OPT_PROTOCOL_BATCH] = &adsm_protocol_batch,
-        [ADSM_OPT_PROTOCOL_LAZY] = &adsm_protocol_lazy,
-        [ADSM_OPT_PROTOCOL_ROLLING] = &adsm_protocol_rolling,
-    };
-#define ONE(option, constant, word) +1
-    _Static_assert(sizeof all / sizeof *all == ADSM_WORDS_PROTOCOL(ONE),
-                   "a protocol for each word");
+#define ONE(option, constant, word, name, help)                                \
+    [ADSM_OPT_PROTOCOL_##constant] = &adsm_protocol_##name,
+        ADSM_WORDS_PROTOCOL(ONE)
 #undef ONE
+    };
     return all[word];
 }
 
@@ -37,6 +34,9 @@ const char *adsm_event_name(enum adsm_event event)
         [ADSM_BULK_OVERWRITE] = "BULK_OVERWRITE",
         [ADSM_DEVICE_READ] = "DEVICE_READ",
         [ADSM_DEVICE_WRITE] = "DEVICE_WRITE",
+        [ADSM_PART_READ] = "PART_READ",
+        [ADSM_PART_WRITE] = "PART_WRITE",
+        [ADSM_GIVEN_UP] = "GIVEN_UP",
     };
     return event < ADSM_EVENTS ? names[event] : "?";
 }

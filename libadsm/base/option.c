@@ -16,7 +16,7 @@
 #include "base/log.h"
 
 #define ADSM_WORDS_NONE(W)
-#define ENUM_WORD(option, constant, word) word,
+#define ENUM_WORD(option, constant, word, ...) word,
 #define X(field, env, type, def, min, max, words, unit, help)                  \
     static const char *const words_##field[] = {words(ENUM_WORD) NULL};
 #include "base/options.def"

@@ -14,15 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The words of every option with a fixed choice: W(option, CONSTANT, "word").
- * The value of the option is the constant ADSM_OPT_<option>_<CONSTANT>. */
+/* The words of every option with a fixed choice: W(option, CONSTANT, "word"),
+ * followed by what else there is to say of one. The value of the option is the
+ * constant ADSM_OPT_<option>_<CONSTANT>. */
+#include "base/protocols.def"
 #define ADSM_WORDS_KERNEL_WRITES(W)                                            \
     W(KERNEL_WRITES, PTX, "ptx")                                               \
     W(KERNEL_WRITES, ALL, "all")
-#define ADSM_WORDS_PROTOCOL(W)                                                 \
-    W(PROTOCOL, BATCH, "batch")                                                \
-    W(PROTOCOL, LAZY, "lazy")                                                  \
-    W(PROTOCOL, ROLLING, "rolling")
 #define ADSM_WORDS_FAULT_ENGINE(W) W(FAULT_ENGINE, SIGSEGV, "sigsegv")
 #define ADSM_WORDS_ADDRESS(W)                                                  \
     W(ADDRESS, AUTO, "auto")                                                   \
@@ -35,7 +33,7 @@
     W(LOG, INFO, "info")                                                       \
     W(LOG, DEBUG, "debug")
 
-#define ADSM_WORD_ENUM(option, constant, word) ADSM_OPT_##option##_##constant,
+#define ADSM_WORD_ENUM(option, constant, ...) ADSM_OPT_##option##_##constant,
 enum adsm_opt_kernel_writes { ADSM_WORDS_KERNEL_WRITES(ADSM_WORD_ENUM) };
 enum adsm_opt_protocol { ADSM_WORDS_PROTOCOL(ADSM_WORD_ENUM) };
 enum adsm_opt_fault_engine { ADSM_WORDS_FAULT_ENGINE(ADSM_WORD_ENUM) };

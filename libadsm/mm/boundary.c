@@ -89,7 +89,7 @@ static bool is_dropped_later(enum adsm_event event)
 {
     const struct adsm_protocol *protocol = adsm_coherence_protocol();
     return event == ADSM_CALL_OUT &&
-           !(protocol->cell[ADSM_DIRTY][event].actions & ADSM_DO_FLUSH);
+           !(protocol->cell[event][ADSM_DIRTY].actions & ADSM_DO_FLUSH);
 }
 
 enum { BEFORE_BYTES = 64 << 10 };

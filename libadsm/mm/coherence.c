@@ -19,16 +19,20 @@
 
 static const struct adsm_protocol *protocol = &adsm_protocol_rolling;
 
+/* What to do on `event` with a block in `state`. */
+static const struct adsm_cell *cell_of(enum adsm_event event,
+                                       enum adsm_state state)
+{
+    return &protocol->cell[event][state];
+}
+
 void adsm_coherence_init(const struct adsm_protocol *chosen, uint32_t size,
                          uint32_t factor)
 {
     protocol = chosen;
-    if (protocol->granularity == ADSM_BY_BLOCK &&
-        !adsm_write_back_init(size, factor)) {
-        adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: "
-                                "rolling behaves as lazy");
-        protocol = &adsm_protocol_lazy;
-    }
+    if (adsm_protocol_queues(chosen) && !adsm_write_back_init(size, factor))
+        adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: what "
+                                "is written stays here until the next call");
 }
 
 const struct adsm_protocol *adsm_coherence_protocol(void)
@@ -266,7 +270,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
                  enum adsm_event event, bool closed)
 {
     enum adsm_state state = adsm_block_state(object, first);
-    const struct adsm_cell *cell = &protocol->cell[state][event];
+    const struct adsm_cell *cell = cell_of(event, state);
     enum adsm_state next = cell->next;
     int rc = ADSM_OK;
 
@@ -317,7 +321,7 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
 static enum adsm_event event_for(struct adsm_object *object, uint32_t i,
                                  enum adsm_event event)
 {
-    const struct adsm_cell *kept = &protocol->cell[ADSM_DIRTY][ADSM_CALL_KEPT];
+    const struct adsm_cell *kept = cell_of(ADSM_CALL_KEPT, ADSM_DIRTY);
     if (event == ADSM_CALL_IN && kept->next == ADSM_DIRTY &&
         adsm_block_state(object, i) == ADSM_DIRTY && adsm_twin_keeps(object, i))
         return ADSM_CALL_KEPT;
@@ -330,10 +334,10 @@ static bool closes_uniformly(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event,
                              enum adsm_state *next)
 {
-    *next = protocol->cell[adsm_block_state(object, first)][event].next;
+    *next = cell_of(event, adsm_block_state(object, first))->next;
     for (uint32_t i = first; i < first + count; i++) {
         enum adsm_state state = adsm_block_state(object, i);
-        if (protocol->cell[state][event].next != *next || state < *next ||
+        if (cell_of(event, state)->next != *next || state < *next ||
             event_for(object, i, event) != event)
             return false;
     }
@@ -349,7 +353,7 @@ static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
         return 1;
     uint32_t n = adsm_block_run(object, first, limit);
     const struct adsm_cell *cell =
-        &protocol->cell[adsm_block_state(object, first)][event];
+        cell_of(event, adsm_block_state(object, first));
     for (uint32_t k = 1; k < n; k++)
         if (((cell->actions & ADSM_DO_FETCH) &&
              (atomic_load(&object->blocks[first + k]) & ADSM_BLOCK_BUSY)) ||
@@ -375,7 +379,7 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
         enum adsm_event here = event_for(object, i, event);
         enum adsm_state state = adsm_block_state(object, i);
         bool held = atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY;
-        if (held && (protocol->cell[state][here].actions & ADSM_DO_FETCH)) {
+        if (held && (cell_of(here, state)->actions & ADSM_DO_FETCH)) {
             i++; /* its holder is overwriting it */
             continue;
         }

@@ -2,7 +2,7 @@
  * The coherence engine: runs the protocol tables; sole writer of block states.
  *
  * A fault in five steps: find the object (index), hold the block (BUSY), look
- * up protocol.cell[state][event], run its actions (fetch, flush, queue), set
+ * up protocol.cell[event][state], run its actions (fetch, flush, queue), set
  * protection and state. Runs of adjacent blocks in one state go through the
  * same steps as one transfer and one change of protection.
  */

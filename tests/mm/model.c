@@ -325,18 +325,18 @@ static void plant(const char *bug)
     static struct adsm_protocol wrong;
     wrong = *adsm_coherence_protocol();
     if (strcmp(bug, "call-keeps-read-only") == 0)
-        wrong.cell[ADSM_READ_ONLY][ADSM_CALL].next = ADSM_READ_ONLY;
+        wrong.cell[ADSM_CALL][ADSM_READ_ONLY].next = ADSM_READ_ONLY;
     else if (strcmp(bug, "call-without-flush") == 0)
-        wrong.cell[ADSM_DIRTY][ADSM_CALL].actions = 0;
+        wrong.cell[ADSM_CALL][ADSM_DIRTY].actions = 0;
     else if (strcmp(bug, "write-back-without-flush") == 0)
-        wrong.cell[ADSM_DIRTY][ADSM_WRITE_BACK].actions = 0;
+        wrong.cell[ADSM_WRITE_BACK][ADSM_DIRTY].actions = 0;
     else if (strcmp(bug, "write-without-fetch") == 0)
-        wrong.cell[ADSM_INVALID][ADSM_WRITE_FAULT].actions &=
+        wrong.cell[ADSM_WRITE_FAULT][ADSM_INVALID].actions &=
             (uint8_t)~ADSM_DO_FETCH;
     else if (strcmp(bug, "device-write-keeps-read-only") == 0)
-        wrong.cell[ADSM_READ_ONLY][ADSM_DEVICE_WRITE].next = ADSM_READ_ONLY;
+        wrong.cell[ADSM_DEVICE_WRITE][ADSM_READ_ONLY].next = ADSM_READ_ONLY;
     else if (strcmp(bug, "kept-open-unsent") == 0)
-        wrong.cell[ADSM_DIRTY][ADSM_CALL_KEPT].actions = 0;
+        wrong.cell[ADSM_CALL_KEPT][ADSM_DIRTY].actions = 0;
     else
         exit(2);
     adsm_coherence_init(&wrong, 4, 0);

@@ -6,6 +6,7 @@
  */
 #include "accel/lane.h"
 #include "fixture.h"
+#include "mm/boundary.h"
 #include "mm/bulk.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
@@ -120,8 +121,25 @@ START_TEST(block_that_was_fetched_behind_its_upload_opens_at_once)
 }
 END_TEST
 
+/* A copy inside the device, enqueued behind the upload, relies on it. */
+START_TEST(store_behind_a_device_copy_is_not_seen_by_it_under_batch)
+{
+    setenv("ADSM_PROTOCOL", "batch", 1);
+    (void)fixture_up();
+    uint8_t *p = adsmAlloc(BYTES);
+    memset(p, 1, BYTES);
+    must(adsm_boundary_device_read(
+        p, BYTES, adsm_accel_launch_stream(object_of(p)->home)));
+    p[BYTES - 200] = 2;
+    ck_assert_uint_eq(on_device(p + BYTES - 200), 1);
+    ck_assert_uint_eq(p[BYTES - 200], 2);
+    must(adsmFree(p));
+}
+END_TEST
+
 SUITE_MAIN("upload", 120, store_into_a_block_on_its_way_is_not_sent_with_it,
            move_into_a_block_on_its_way_is_not_sent_with_it,
            overwriting_a_block_on_its_way_is_not_sent_with_it,
            store_into_another_block_waits_for_no_upload,
-           block_that_was_fetched_behind_its_upload_opens_at_once)
+           block_that_was_fetched_behind_its_upload_opens_at_once,
+           store_behind_a_device_copy_is_not_seen_by_it_under_batch)

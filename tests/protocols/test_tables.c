@@ -72,6 +72,17 @@ static const struct line fig_6b[] = {
     {ADSM_INVALID, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
     {ADSM_READ_ONLY, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
     {ADSM_DIRTY, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
+    /* A call over several devices: who has which bytes is noted elsewhere. */
+    {ADSM_INVALID, ADSM_PART_READ, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_PART_READ, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_PART_READ, "", ADSM_READ_ONLY},
+    {ADSM_INVALID, ADSM_PART_WRITE, "", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_PART_WRITE, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_PART_WRITE, "", ADSM_INVALID},
+    /* A lost device: the program goes on with what the host has. */
+    {ADSM_INVALID, ADSM_GIVEN_UP, "", ADSM_DIRTY},
+    {ADSM_READ_ONLY, ADSM_GIVEN_UP, "", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_GIVEN_UP, "", ADSM_DIRTY},
 };
 
 /* Fig. 6(a): batch-update knows two states. */
@@ -101,10 +112,21 @@ static const struct line fig_6a[] = {
     {ADSM_INVALID, ADSM_BULK_OVERWRITE, "", ADSM_DIRTY},
     {ADSM_DIRTY, ADSM_BULK_OVERWRITE, "", ADSM_DIRTY},
     {ADSM_INVALID, ADSM_DEVICE_READ, "", ADSM_INVALID},
-    {ADSM_DIRTY, ADSM_DEVICE_READ, "flush", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_DEVICE_READ, "flush", ADSM_READ_ONLY},
     {ADSM_INVALID, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
     {ADSM_DIRTY, ADSM_DEVICE_WRITE, "", ADSM_INVALID},
     {ADSM_INVALID, ADSM_WRITE_BACK, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_PART_READ, "", ADSM_READ_ONLY},
+    {ADSM_INVALID, ADSM_PART_READ, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_PART_WRITE, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_PART_WRITE, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_GIVEN_UP, "", ADSM_DIRTY},
+    {ADSM_DIRTY, ADSM_GIVEN_UP, "", ADSM_DIRTY},
+    /* READ_ONLY, from where all goes on as the figure has it. */
+    {ADSM_READ_ONLY, ADSM_CALL, "flush", ADSM_INVALID},
+    {ADSM_READ_ONLY, ADSM_RETURN, "", ADSM_DIRTY},
+    {ADSM_READ_ONLY, ADSM_READ_FAULT, "", ADSM_DIRTY},
+    {ADSM_READ_ONLY, ADSM_WRITE_FAULT, "", ADSM_DIRTY},
 };
 
 static const char *transfer_of(const struct adsm_cell *cell)
@@ -128,7 +150,7 @@ static void check_lines(const struct adsm_protocol *protocol,
     for (size_t i = 0; i < count; i++) {
         const struct line *line = &lines[i];
         const struct adsm_cell *cell =
-            &protocol->cell[line->state][line->event];
+            &protocol->cell[line->event][line->state];
         ck_assert_msg(strcmp(transfer_of(cell), line->transfer) == 0 &&
                           cell->next == line->next,
                       "%s: %s %s: '%s' -> %s, the figure says '%s' -> %s",
@@ -158,13 +180,16 @@ START_TEST(batch_table_equals_figure_6a)
 }
 END_TEST
 
-START_TEST(batch_entered_states_never_read_only)
+START_TEST(no_call_no_return_and_no_access_of_batch_ends_read_only)
 {
-    for (int s = 0; s < ADSM_STATES; s++)
-        for (int e = 0; e < ADSM_EVENTS; e++)
-            if (s != ADSM_READ_ONLY && e != ADSM_WRITE_BACK)
-                ck_assert_int_ne(adsm_protocol_batch.cell[s][e].next,
-                                 ADSM_READ_ONLY);
+    static const enum adsm_event figure[] = {
+        ADSM_READ_FAULT, ADSM_WRITE_FAULT, ADSM_CALL,
+        ADSM_CALL_IN,    ADSM_CALL_KEPT,   ADSM_CALL_OUT,
+        ADSM_RETURN,     ADSM_BULK_READ,   ADSM_BULK_OVERWRITE};
+    for (size_t k = 0; k < sizeof figure / sizeof *figure; k++)
+        for (int s = 0; s < ADSM_STATES; s++)
+            ck_assert_int_ne(adsm_protocol_batch.cell[figure[k]][s].next,
+                             ADSM_READ_ONLY);
 }
 END_TEST
 
@@ -175,7 +200,7 @@ START_TEST(only_rolling_queues_and_exactly_what_becomes_dirty)
     for (int p = 0; p < 3; p++)
         for (int s = 0; s < ADSM_STATES; s++)
             for (int e = 0; e < ADSM_EVENTS; e++) {
-                const struct adsm_cell *cell = &all[p]->cell[s][e];
+                const struct adsm_cell *cell = &all[p]->cell[e][s];
                 bool becomes = s != ADSM_DIRTY && cell->next == ADSM_DIRTY;
                 bool queues = cell->actions & ADSM_DO_QUEUE;
                 ck_assert_int_eq(queues,
@@ -184,46 +209,165 @@ START_TEST(only_rolling_queues_and_exactly_what_becomes_dirty)
 }
 END_TEST
 
-/* A kept block is compared with what the device has: it must still be open. */
-START_TEST(changes_are_sent_of_what_stays_dirty)
+static const struct adsm_protocol *const protocols[] = {
+#define ONE(option, constant, word, name, help) &adsm_protocol_##name,
+    ADSM_WORDS_PROTOCOL(ONE)
+#undef ONE
+};
+enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
+
+START_TEST(every_protocol_keeps_the_rules)
 {
-    const struct adsm_protocol *all[] = {
-        &adsm_protocol_batch, &adsm_protocol_lazy, &adsm_protocol_rolling};
-    for (int p = 0; p < 3; p++)
-        for (int s = 0; s < ADSM_STATES; s++)
-            for (int e = 0; e < ADSM_EVENTS; e++)
-                if (all[p]->cell[s][e].actions & ADSM_DO_SEND_CHANGES) {
-                    ck_assert_int_eq(s, ADSM_DIRTY);
-                    ck_assert_int_eq(e, ADSM_CALL_KEPT);
-                    ck_assert_int_eq(all[p]->cell[s][e].next, ADSM_DIRTY);
-                }
+    char why[ADSM_PROTOCOL_WHY];
+    for (int p = 0; p < PROTOCOLS; p++) {
+        bool sound = adsm_protocol_check(protocols[p], why);
+        ck_assert_msg(sound, "%s: %s", protocols[p]->name, why);
+        ck_assert_ptr_eq(adsm_protocol_sound(protocols[p], why), protocols[p]);
+        ck_assert_str_eq(why, "");
+    }
 }
 END_TEST
 
-/* A host copy may only be dropped when the device has it or gets it, or when
- * the device is about to overwrite it; a copy may only be opened when the host
- * has it or gets it. Holds for any table one may add. */
-START_TEST(every_cell_keeps_the_only_current_copy)
+/* One wrong cell in a table that is right but for it, and what is said. */
+static const struct {
+    const struct adsm_protocol *of;
+    enum adsm_event event;
+    enum adsm_state state;
+    struct adsm_cell cell;
+    const char *said;
+} planted[] = {
+#define L &adsm_protocol_lazy
+#define R &adsm_protocol_rolling
+    {L, ADSM_CALL, ADSM_DIRTY, {16, ADSM_INVALID}, "no such action"},
+    {L, ADSM_CALL, ADSM_DIRTY, {ADSM_DO_FLUSH, 3}, "no such action or state"},
+    {L,
+     ADSM_READ_FAULT,
+     ADSM_DIRTY,
+     {ADSM_DO_FETCH, ADSM_DIRTY},
+     "only from INVALID"},
+    {L,
+     ADSM_RETURN,
+     ADSM_INVALID,
+     {ADSM_DO_FETCH, ADSM_INVALID},
+     "nobody sees it"},
+    {L,
+     ADSM_WRITE_FAULT,
+     ADSM_INVALID,
+     {0, ADSM_DIRTY},
+     "fetched before it is opened"},
+    {L, ADSM_CALL, ADSM_INVALID, {ADSM_DO_FLUSH, ADSM_INVALID}, "no flush"},
+    {L,
+     ADSM_DEVICE_READ,
+     ADSM_DIRTY,
+     {ADSM_DO_FLUSH, ADSM_DIRTY},
+     "ends closed to writing"},
+    {L,
+     ADSM_RETURN,
+     ADSM_DIRTY,
+     {0, ADSM_READ_ONLY},
+     "sent before it is closed"},
+    {L,
+     ADSM_CALL_KEPT,
+     ADSM_DIRTY,
+     {0, ADSM_DIRTY},
+     "the device reads what the host has written"},
+    {L, ADSM_CALL, ADSM_READ_ONLY, {0, ADSM_READ_ONLY}, "is old: INVALID"},
+    {L,
+     ADSM_DEVICE_READ,
+     ADSM_INVALID,
+     {ADSM_DO_FETCH, ADSM_READ_ONLY},
+     "all INVALID are not visited"},
+    {L,
+     ADSM_WRITE_FAULT,
+     ADSM_READ_ONLY,
+     {0, ADSM_READ_ONLY},
+     "an access is allowed"},
+    {L,
+     ADSM_BULK_READ,
+     ADSM_DIRTY,
+     {ADSM_DO_FLUSH, ADSM_READ_ONLY},
+     "close nothing"},
+    {L, ADSM_CALL_IN, ADSM_READ_ONLY, {0, ADSM_DIRTY}, "leaves nothing DIRTY"},
+    {L,
+     ADSM_WRITE_BACK,
+     ADSM_DIRTY,
+     {ADSM_DO_SEND_CHANGES, ADSM_DIRTY},
+     "and by nothing else"},
+    {L,
+     ADSM_CALL_KEPT,
+     ADSM_READ_ONLY,
+     {0, ADSM_INVALID},
+     "or is what CALL_IN is"},
+    {L,
+     ADSM_DEVICE_READ,
+     ADSM_READ_ONLY,
+     {0, ADSM_DIRTY},
+     "without a DIRTY block are not visited"},
+    {L,
+     ADSM_PART_READ,
+     ADSM_DIRTY,
+     {ADSM_DO_FLUSH, ADSM_READ_ONLY},
+     "noted and not acted on"},
+    {L,
+     ADSM_PART_WRITE,
+     ADSM_DIRTY,
+     {ADSM_DO_FLUSH, ADSM_INVALID},
+     "noted and not acted on"},
+    {R,
+     ADSM_WRITE_FAULT,
+     ADSM_DIRTY,
+     {ADSM_DO_QUEUE, ADSM_DIRTY},
+     "only what becomes DIRTY"},
+    {R, ADSM_GIVEN_UP, ADSM_INVALID, {0, ADSM_DIRTY}, "all or none"},
+    {L,
+     ADSM_RETURN,
+     ADSM_INVALID,
+     {ADSM_DO_FETCH, ADSM_READ_ONLY},
+     "visited at a return only"},
+#undef L
+#undef R
+};
+
+static void check_refused(const struct adsm_protocol *broken, const char *said)
 {
-    const struct adsm_protocol *all[] = {
-        &adsm_protocol_batch, &adsm_protocol_lazy, &adsm_protocol_rolling};
-    for (int p = 0; p < 3; p++)
-        for (int e = 0; e < ADSM_EVENTS; e++) {
-            const struct adsm_cell *dirty = &all[p]->cell[ADSM_DIRTY][e];
-            const struct adsm_cell *invalid = &all[p]->cell[ADSM_INVALID][e];
-            if (e != ADSM_DEVICE_WRITE && e != ADSM_CALL_OUT)
-                ck_assert(dirty->next == ADSM_DIRTY ||
-                          (dirty->actions & ADSM_DO_FLUSH));
-            if (e != ADSM_BULK_OVERWRITE)
-                ck_assert(invalid->next == ADSM_INVALID ||
-                          (invalid->actions & ADSM_DO_FETCH));
-        }
+    char why[ADSM_PROTOCOL_WHY];
+    ck_assert_msg(!adsm_protocol_check(broken, why), "accepted: %s", said);
+    ck_assert_msg(strstr(why, said) != NULL, "'%s' and not '%s'", why, said);
+    const struct adsm_protocol *instead = adsm_protocol_sound(broken, why);
+    ck_assert_ptr_eq(instead, protocols[0]);
+    ck_assert_ptr_nonnull(strstr(why, said));
+}
+
+START_TEST(every_rule_refuses_a_table_that_breaks_it)
+{
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        struct adsm_protocol broken = *planted[i].of;
+        broken.cell[planted[i].event][planted[i].state] = planted[i].cell;
+        check_refused(&broken, planted[i].said);
+    }
+    struct adsm_protocol dirty = adsm_protocol_rolling;
+    dirty.first = ADSM_DIRTY;
+    check_refused(&dirty, "an object begins");
+    struct adsm_protocol no_state = adsm_protocol_lazy;
+    no_state.first = ADSM_STATES;
+    check_refused(&no_state, "an object begins");
+}
+END_TEST
+
+START_TEST(the_build_lists_the_protocols_as_the_sources_do)
+{
+    char words[256] = "";
+    for (int p = 0; p < PROTOCOLS; p++) {
+        strcat(words, p ? " " : "");
+        strcat(words, protocols[p]->name);
+    }
+    ck_assert_str_eq(words, PROTOCOL_NAMES);
 }
 END_TEST
 
 START_TEST(each_word_of_the_option_is_the_protocol_of_that_name)
 {
-#define IS(option, constant, word)                                             \
+#define IS(option, constant, word, table, help)                                \
     ck_assert_str_eq(adsm_protocol_of(ADSM_OPT_PROTOCOL_##constant)->name,     \
                      word);
     ADSM_WORDS_PROTOCOL(IS)
@@ -304,10 +448,11 @@ END_TEST
 
 SUITE_MAIN("protocols", 10, lazy_table_equals_figure_6b,
            rolling_table_equals_figure_6b, batch_table_equals_figure_6a,
-           batch_entered_states_never_read_only,
+           no_call_no_return_and_no_access_of_batch_ends_read_only,
            only_rolling_queues_and_exactly_what_becomes_dirty,
-           changes_are_sent_of_what_stays_dirty,
-           every_cell_keeps_the_only_current_copy,
+           every_protocol_keeps_the_rules,
+           every_rule_refuses_a_table_that_breaks_it,
+           the_build_lists_the_protocols_as_the_sources_do,
            each_word_of_the_option_is_the_protocol_of_that_name,
            unknown_states_and_events_have_no_name,
            queue_returns_the_oldest_first_across_the_wrap,

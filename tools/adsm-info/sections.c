@@ -106,7 +106,7 @@ static const char *uffd_here(void)
 void section_engines(struct table *table)
 {
     static const char *const engines[] = {
-#define WORD(option, constant, word) word,
+#define WORD(option, constant, word, ...) word,
         ADSM_WORDS_FAULT_ENGINE(WORD)
 #undef WORD
     };
