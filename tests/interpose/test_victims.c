@@ -7,6 +7,8 @@
  * An argument is a word, or words joined by ','. Where things are comes from
  * the environment: VICTIM_DIR, PRELOAD, DEVICE_DIR.
  */
+#include "base/protocols.def"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -120,7 +122,9 @@ static bool compare(const char *program, const struct output *bare,
 
 int main(int argc, char **argv)
 {
-    static const char *const protocols[] = {"batch", "lazy", "rolling"};
+#define WORD(option, constant, word, table, help) word,
+    static const char *const protocols[] = {ADSM_WORDS_PROTOCOL(WORD)};
+#undef WORD
     static const char *const blocks[] = {"4K", "64K", "1M"};
     int failed = 0;
     if (argc < 4)
@@ -128,7 +132,7 @@ int main(int argc, char **argv)
     setenv("LD_LIBRARY_PATH", place("DEVICE_DIR"), 1);
     struct output bare = run(argv[1], argv[2]);
     for (int a = 3; a < argc; a++) {
-        for (size_t p = 0; p < 3; p++) {
+        for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) {
             for (size_t b = 0; b < 3; b++) {
                 setenv("ADSM_PROTOCOL", protocols[p], 1);
                 setenv("ADSM_BLOCK_SIZE", blocks[b], 1);

@@ -30,13 +30,16 @@ enum kind {
     KIND_MEMORY   /* takes a size                                 */
 };
 
+#define NAME_AND_HELP(option, constant, word, table, help)                     \
+    "\n      " word ": " help
+
 static const struct flag {
     const char *name, *variable, *value;
     enum kind kind;
     const char *help;
 } flags[] = {
     {"--protocol", "ADSM_PROTOCOL", "NAME", KIND_OPTION,
-     "batch, lazy or rolling"},
+     "when what moves:" ADSM_WORDS_PROTOCOL(NAME_AND_HELP)},
     {"--block-size", "ADSM_BLOCK_SIZE", "SIZE", KIND_OPTION,
      "bytes kept coherent as one, such as 256K"},
     {"--rolling-size", "ADSM_ROLLING_SIZE", "N", KIND_OPTION,

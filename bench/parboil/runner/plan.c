@@ -3,6 +3,8 @@
  */
 #include "runner/plan.h"
 
+#include "base/protocols.def"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,12 @@ const struct plan_form plan_forms[] = {
 };
 const int plan_form_count = sizeof plan_forms / sizeof *plan_forms;
 
-static const char *const protocols[] = {"batch", "lazy", "rolling"};
+#define WORD(option, constant, word, table, help)   word,
+#define SPACED(option, constant, word, table, help) " " word
+#define PROTOCOL_WORDS                              ADSM_WORDS_PROTOCOL(SPACED)
+static const char *const protocols[] = {ADSM_WORDS_PROTOCOL(WORD)};
+enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
+_Static_assert(PROTOCOLS <= PLAN_LIST_MAX, "all fit in a list");
 
 static const char usage[] =
     "usage: adsm-bench [options] [benchmark ...]\n"
@@ -44,7 +51,7 @@ static const char usage[] =
     "  --form list        explicit, naive, managed, managed-hints, ported, "
     "adsm\n"
     "                     (default all; managed ones only with --real)\n"
-    "  --protocol list    batch, lazy, rolling (default all)\n"
+    "  --protocol list   " PROTOCOL_WORDS " (default all)\n"
     "  --block-size list  of rolling, such as 4K,64K\n"
     "  --rolling-size list   of rolling, in blocks; 0 adapts\n"
     "  --size name        small, medium or large input (default small)\n"
@@ -202,13 +209,19 @@ static void plan_check(const struct plan *plan)
     const struct plan_list size = {1, {plan->size}};
     for (int i = 0; i < plan->forms.count; i++)
         form_check(plan->forms.words[i]);
-    words_check(&plan->protocols, "there is no protocol", protocols, 3);
+    words_check(&plan->protocols, "there is no protocol", protocols, PROTOCOLS);
     words_check(&size, "there is no size", sizes, 3);
     for (int i = 0; i < plan->benches.count; i++)
         if (!plan_find(plan->benches.words[i]))
             die("there is no benchmark", plan->benches.words[i]);
     if (plan->input && plan->benches.count != 1)
         die("name the one benchmark that reads", plan->input);
+}
+
+static void protocols_default(struct plan *plan)
+{
+    for (int i = 0; i < PROTOCOLS; i++)
+        list_add(&plan->protocols, "protocols", protocols[i]);
 }
 
 void plan_read(struct plan *plan, int argc, char **argv)
@@ -230,6 +243,6 @@ void plan_read(struct plan *plan, int argc, char **argv)
     if (plan->forms.count == 0)
         forms_default(plan);
     if (plan->protocols.count == 0)
-        plan->protocols = (struct plan_list){3, {"batch", "lazy", "rolling"}};
+        protocols_default(plan);
     plan_check(plan);
 }
