@@ -237,13 +237,21 @@ static bool is_fault(enum adsm_event event)
     return event == ADSM_READ_FAULT || event == ADSM_WRITE_FAULT;
 }
 
+/* An access waits for the block. */
+static bool opens_at_once(enum adsm_event event)
+{
+    return is_fault(event) || event == ADSM_GIVEN_UP;
+}
+
 /* Does the step want pages of the host? One that leaves all as it is does not,
- * but a fault, which may be the first touch. */
+ * but an access, which may be the first touch. Nor does a note of what a part
+ * of a call has done. */
 static bool needs_host(const struct adsm_cell *cell, enum adsm_state state,
                        enum adsm_event event)
 {
-    return (cell->next != ADSM_INVALID && cell->next != state) ||
-           (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH)) || is_fault(event);
+    return (cell->next > state) ||
+           (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH)) ||
+           opens_at_once(event);
 }
 
 /* `open`: an access waits for the blocks; elsewhere the mapping may be missing,
@@ -265,6 +273,46 @@ static bool is_read_at_shadow(enum adsm_event event)
     return event == ADSM_BULK_READ || event == ADSM_RETURN;
 }
 
+/* The host has, or is about to have, the bytes that the next state shows. */
+static int bring(struct adsm_object *object, uint32_t first, uint32_t count,
+                 enum adsm_state state, enum adsm_event event)
+{
+    const struct adsm_cell *cell = cell_of(event, state);
+    int rc = ADSM_OK;
+    if (needs_host(cell, state, event))
+        rc = prepare_host(object, first, count, opens_at_once(event));
+    if (cell->next == ADSM_DIRTY && state != ADSM_DIRTY &&
+        !(cell->actions & ADSM_DO_FETCH))
+        adsm_coherence_await_uploads(object, first, count);
+    if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
+        rc = fetch(object, first, count);
+    return rc;
+}
+
+/* Protection is set: what goes to the device. */
+static int give(struct adsm_object *object, uint32_t first, uint32_t count,
+                enum adsm_state state, const struct adsm_cell *cell)
+{
+    int rc = ADSM_OK;
+    if (cell->actions & ADSM_DO_FLUSH) {
+        rc = flush(object, first, count);
+        if (rc != ADSM_OK)
+            (void)protect(object, first, count, state);
+    }
+    if (rc == ADSM_OK && (cell->actions & ADSM_DO_SEND_CHANGES))
+        rc = adsm_twin_send(object, first);
+    return rc;
+}
+
+/* All is done: the state that follows. */
+static void enter(struct adsm_object *object, uint32_t first, uint32_t count,
+                  enum adsm_state state, const struct adsm_cell *cell)
+{
+    set_states(object, first, count, state, cell->next);
+    if (cell->actions & ADSM_DO_QUEUE)
+        adsm_write_back_enqueue(object, first, count);
+}
+
 /* adsm_coherence_apply; `closed`: the protection is that of the next state. */
 static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
                  enum adsm_event event, bool closed)
@@ -272,42 +320,23 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
     enum adsm_state state = adsm_block_state(object, first);
     const struct adsm_cell *cell = cell_of(event, state);
     enum adsm_state next = cell->next;
-    int rc = ADSM_OK;
 
     if (event == ADSM_CALL_IN)
         adsm_twin_close(object, first, count, state == ADSM_DIRTY);
-    if (needs_host(cell, state, event))
-        rc = prepare_host(object, first, count, is_fault(event));
-    if (next == ADSM_DIRTY && state != ADSM_DIRTY &&
-        !(cell->actions & ADSM_DO_FETCH))
-        adsm_coherence_await_uploads(object, first, count);
-    if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
-        rc = fetch(object, first, count);
-    /* A fault is answered even when the state stays: its protection may not
+    int rc = bring(object, first, count, state, event);
+    /* An access is answered even when the state stays: its protection may not
      * have been set yet (first touch) or another thread was quicker. */
-    if (rc == ADSM_OK && !closed && (next != state || is_fault(event)))
+    if (rc == ADSM_OK && !closed && (next != state || opens_at_once(event)))
         rc = protect_all(object, first, count, next);
     if (rc == ADSM_E_LIMIT && is_read_at_shadow(event))
         return ADSM_OK;
+    if (rc == ADSM_OK)
+        rc = give(object, first, count, state, cell);
     if (rc != ADSM_OK)
         return rc;
-    if (cell->actions & ADSM_DO_FLUSH) {
-        rc = flush(object, first, count);
-        if (rc != ADSM_OK) {
-            (void)protect(object, first, count, state);
-            return rc;
-        }
-    }
-    if (cell->actions & ADSM_DO_SEND_CHANGES) {
-        rc = adsm_twin_send(object, first);
-        if (rc != ADSM_OK)
-            return rc;
-    }
     if (is_fault(event))
         populate(object, first, count, next == ADSM_DIRTY);
-    set_states(object, first, count, state, next);
-    if ((cell->actions & ADSM_DO_QUEUE))
-        adsm_write_back_enqueue(object, first, count);
+    enter(object, first, count, state, cell);
     return ADSM_OK;
 }
 
@@ -397,21 +426,6 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
     return ADSM_OK;
 }
 
-/* Fetch what is INVALID in [first, last). */
-static int fetch_invalid(struct adsm_object *object, uint32_t first,
-                         uint32_t last)
-{
-    for (uint32_t n, i = first; i < last; i += n) {
-        n = adsm_block_run(object, i, last - i);
-        if (adsm_block_state(object, i) != ADSM_INVALID)
-            continue;
-        int rc = fetch(object, i, n);
-        if (rc != ADSM_OK)
-            return rc;
-    }
-    return ADSM_OK;
-}
-
 /* A loan holds a block of the range that only the device has: what it has moved
  * in so far must not be fetched over, and the rest is not there. */
 static bool is_awaited(const struct adsm_object *object, uint32_t first,
@@ -424,13 +438,34 @@ static bool is_awaited(const struct adsm_object *object, uint32_t first,
     return false;
 }
 
-/* Open [first, last) for writing by one change of protection. */
-static int open_range(struct adsm_object *object, uint32_t first, uint32_t last)
+/* The host gets what it has not of [first, last), to be written. */
+static int bring_range(struct adsm_object *object, uint32_t first,
+                       uint32_t last)
 {
-    int rc = prepare_host(object, first, last - first, true);
-    adsm_coherence_await_uploads(object, first, last - first);
-    if (rc == ADSM_OK)
-        rc = fetch_invalid(object, first, last);
+    int rc = ADSM_OK;
+    for (uint32_t n, i = first; i < last && rc == ADSM_OK; i += n) {
+        n = adsm_block_run(object, i, last - i);
+        rc = bring(object, i, n, adsm_block_state(object, i), ADSM_WRITE_FAULT);
+    }
+    return rc;
+}
+
+static void enter_range(struct adsm_object *object, uint32_t first,
+                        uint32_t last)
+{
+    for (uint32_t n, i = first; i < last; i += n) {
+        enum adsm_state state = adsm_block_state(object, i);
+        n = adsm_block_run(object, i, last - i);
+        enter(object, i, n, state, cell_of(ADSM_WRITE_FAULT, state));
+    }
+}
+
+/* To each of [first, last) a write fault, with one change of protection. `i` is
+ * the block of the access: the youngest to be written back. */
+static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
+                      uint32_t i)
+{
+    int rc = bring_range(object, first, last);
     if (rc == ADSM_OK)
         rc = protect_all(object, first, last - first, ADSM_DIRTY);
     /* Up to the end of its last tract the object is a mapping of its own. */
@@ -439,8 +474,9 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last)
                              ADSM_PROT_READ_WRITE);
     if (rc != ADSM_OK)
         return rc;
-    for (uint32_t i = first; i < last; i++)
-        set_states(object, i, 1, adsm_block_state(object, i), ADSM_DIRTY);
+    enter_range(object, first, i);
+    enter_range(object, i + 1, last);
+    enter_range(object, i, i + 1);
     return ADSM_OK;
 }
 
@@ -455,22 +491,12 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited)
            adsm_block_state(object, from - 1) != ADSM_DIRTY)
         from--;
     if (from > 0 && i - from < REACH && !is_awaited(object, from, i + 1)) {
-        int rc = open_range(object, from, i + 1);
+        int rc = open_range(object, from, i + 1, i);
         if (rc != ADSM_E_LIMIT)
             return rc;
     }
     *awaited = is_awaited(object, 0, object->block_count);
-    return *awaited ? ADSM_OK : open_range(object, 0, object->block_count);
-}
-
-int adsm_coherence_salvage(struct adsm_object *object, uint32_t i)
-{
-    int rc = prepare_host(object, i, 1, true);
-    if (rc == ADSM_OK)
-        rc = protect(object, i, 1, ADSM_DIRTY);
-    if (rc == ADSM_OK)
-        set_states(object, i, 1, adsm_block_state(object, i), ADSM_DIRTY);
-    return rc;
+    return *awaited ? ADSM_OK : open_range(object, 0, object->block_count, i);
 }
 
 int adsm_coherence_show(struct adsm_object *object, uint32_t i, size_t begin,

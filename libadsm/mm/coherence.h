@@ -96,13 +96,6 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
 int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited);
 
 /**
- * The device is lost and block `i` cannot be had: open what the host has, so
- * that the program goes on; its next call on the device reports the loss.
- * The block is held. Signal: fault path
- */
-int adsm_coherence_salvage(struct adsm_object *object, uint32_t i);
-
-/**
  * Wait until blocks [first, first + count), held by the caller, are no longer
  * on their way to the device: the host's bytes may change then. Device work
  * that was enqueued behind an upload relies on what was there before.

@@ -33,6 +33,8 @@ static int widen(struct adsm_object *object, uint32_t generation, uint32_t i)
 /* The device whose data was given up last: said once, not insisted on again. */
 static struct adsm_accel *_Atomic given_up;
 
+/* Open what the host has, so that the program goes on; its next call on the
+ * device reports the loss. The block is held. */
 static int salvage(struct adsm_object *object, uint32_t i)
 {
     if (atomic_exchange(&given_up, object->home) != object->home)
@@ -41,7 +43,7 @@ static int salvage(struct adsm_object *object, uint32_t i)
             "the device is lost: the program goes on with what the host last "
             "had, from",
             (unsigned long)(object->host + adsm_block_begin(object, i)));
-    return adsm_coherence_salvage(object, i);
+    return adsm_coherence_apply(object, i, 1, ADSM_GIVEN_UP);
 }
 
 /* The transfer failed. As long as the device lives that may pass (out of

@@ -75,6 +75,25 @@ static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most)
     return n;
 }
 
+/* Held blocks of a live object, run by run. Return: how many went back */
+static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
+                                uint32_t n)
+{
+    uint32_t written = 0;
+    for (uint32_t run, k = 0; k < n; k += run) {
+        run = adsm_block_run(object, first + k, n - k);
+        if (adsm_block_state(object, first + k) != ADSM_DIRTY ||
+            adsm_object_is_spread(object))
+            continue;
+        if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK) ==
+            ADSM_OK)
+            written += run;
+        else /* it still counts: to be tried when it is the oldest again */
+            adsm_write_back_enqueue(object, first + k, run);
+    }
+    return written;
+}
+
 /* Write back blocks [first, first + n) of a live object, lock held shared. A
  * block that somebody holds goes back into the queue. Return: how many */
 static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
@@ -93,15 +112,7 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
                              (uint8_t)~ADSM_BLOCK_QUEUED);
             held++;
         }
-        for (uint32_t k = 0; k < held;) {
-            uint32_t run = adsm_block_run(object, i + k, held - k);
-            if (adsm_block_state(object, i + k) == ADSM_DIRTY &&
-                !adsm_object_is_spread(object) &&
-                adsm_coherence_apply(object, i + k, run, ADSM_WRITE_BACK) ==
-                    ADSM_OK)
-                written += run;
-            k += run;
-        }
+        written += write_back_held(object, i, held);
         adsm_block_release(object, i, held);
         i += held - 1;
     }
