@@ -1,10 +1,11 @@
 /*
- * Holding blocks: the BUSY bit and where to wait for it.
+ * Holding blocks: the BUSY bit and where to wait for it; see block.h.
  *
  * A thread that waits sleeps on one of a few futex words chosen by the block's
  * address; whoever lets go bumps the word only when somebody sleeps there.
  */
-#include "mm/coherence.h"
+#include "mm/block.h"
+
 #include "mm/gate.h"
 
 #include <errno.h>
@@ -23,6 +24,12 @@ static struct {
 static size_t bucket_of(const struct adsm_object *object, uint32_t i)
 {
     return (((uintptr_t)object >> 6) ^ i) % BUCKETS;
+}
+
+void adsm_block_init(struct adsm_object *object, enum adsm_state first)
+{
+    for (uint32_t i = 0; i < object->block_count; i++)
+        atomic_init(&object->blocks[i], (uint8_t)first);
 }
 
 bool adsm_block_try_hold(struct adsm_object *object, uint32_t i)

@@ -5,17 +5,29 @@
  * up protocol.cell[event][state], run its actions (fetch, flush, queue), set
  * protection and state. Runs of adjacent blocks in one state go through the
  * same steps as one transfer and one change of protection.
+ *
+ * Lock: object->lock. Shared: for blocks the caller holds. Exclusive: for any,
+ * where a function says so. Those taken here (pages, near list, queue) rank
+ * below it.
+ * Thread: any, where nothing else is said. Signal: fault path, where nothing
+ * else is said; CALL_IN and CALL_KEPT, which no fault handler applies, may
+ * allocate twins.
  */
 #ifndef ADSM_MM_COHERENCE_H
 #define ADSM_MM_COHERENCE_H
 
-#include "mm/object.h"
+#include "mm/block.h"
 
-/** Choose the protocol (ADSM_PROTOCOL) and the queue's limit; once, at init. */
+/**
+ * Choose the protocol and the queue's limit.
+ *
+ * @protocol  one that adsm_protocol_check calls sound
+ * Thread: one, at init. Signal: never
+ */
 void adsm_coherence_init(const struct adsm_protocol *protocol,
                          uint32_t rolling_size, uint32_t rolling_factor);
 
-/** The protocol in use. */
+/** The protocol in use. Thread: any. Signal: any handler */
 const struct adsm_protocol *adsm_coherence_protocol(void);
 
 /** A new object's blocks enter the counts; its lock is held. */
@@ -24,42 +36,6 @@ void adsm_coherence_adopt(struct adsm_object *object);
 /** The object is going away: its blocks leave the counts, nothing is written
  *  back. Its lock is held exclusively. */
 void adsm_coherence_abandon(struct adsm_object *object);
-
-/** State of block `i` now. */
-static inline enum adsm_state adsm_block_state(const struct adsm_object *object,
-                                               uint32_t i)
-{
-    /* Acquire: who sees the state sees the bytes that go with it. */
-    return atomic_load_explicit(&object->blocks[i], memory_order_acquire) &
-           ADSM_BLOCK_STATE;
-}
-
-/**
- * Hold block `i` if nobody does. Caller holds object->lock shared.
- * Signal: fault path
- */
-bool adsm_block_try_hold(struct adsm_object *object, uint32_t i);
-
-/**
- * Hold block `i`, waiting for whoever holds it. The object's lock, held
- * shared, and the gate are let go of while waiting and held again on return:
- * whoever holds the block may need both.
- *
- * @generation  the object's, as it was when the caller found it
- * Return: false when the object was freed meanwhile; nothing is held then but
- *         the lock
- * Signal: fault path
- */
-bool adsm_block_hold(struct adsm_object *object, uint32_t generation,
-                     uint32_t i);
-
-/** Let go of held blocks [first, first + count). */
-void adsm_block_release(struct adsm_object *object, uint32_t first,
-                        uint32_t count);
-
-/** Blocks from `first` on, at most `limit`, in the state of `first`. */
-uint32_t adsm_block_run(const struct adsm_object *object, uint32_t first,
-                        uint32_t limit);
 
 /**
  * Apply `event` to blocks [first, first + count), which are held by the caller

@@ -79,8 +79,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     object->committed = calloc(words, sizeof *object->committed);
     if (!object->blocks || !object->sent || !object->committed)
         return ADSM_E_NOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        atomic_init(&object->blocks[i], (uint8_t)first);
+    adsm_block_init(object, first);
     atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
     atomic_store(&object->dirty, 0);
     return ADSM_OK;
@@ -423,7 +422,7 @@ bool adsm_object_is_valid(const struct adsm_object *object)
 {
     uint32_t near = 0, dirty = 0;
     for (uint32_t i = 0; i < object->block_count; i++) {
-        uint8_t state = atomic_load(&object->blocks[i]) & ADSM_BLOCK_STATE;
+        enum adsm_state state = adsm_block_state(object, i);
         if (state >= ADSM_STATES)
             return false;
         near += state != ADSM_INVALID;

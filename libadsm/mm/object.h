@@ -1,9 +1,10 @@
 /*
- * Objects: device memory, its host shadow, and the state of its blocks.
+ * Objects: device memory, its host shadow, and blocks to keep both coherent.
  *
  * Owns the life of `struct adsm_object`, its mapping at A and the list of
- * objects that are near the CPU. Does not decide states (mm/coherence.c) and
- * does not carve small allocations (mm/slab.c).
+ * objects that are near the CPU. Does not know what a block's byte means
+ * (mm/block.h), does not decide states (mm/coherence.c) and does not carve
+ * small allocations (mm/slab.c).
  *
  * Three addresses: `host` (A, what the program sees, protected by state),
  * `shadow` (S, same pages, always read-write), `device`. Structures come from
@@ -25,16 +26,6 @@
 #include "protocols/protocol.h"
 
 #include <stdatomic.h>
-
-/* A block's byte: state in the low bits, flags and heat above. */
-enum {
-    ADSM_BLOCK_STATE = 0x03,
-    ADSM_BLOCK_BUSY = 0x04,   /* held by one thread; others wait          */
-    ADSM_BLOCK_QUEUED = 0x08, /* stands in the queue of dirty blocks      */
-    ADSM_BLOCK_MAPPED = 0x10, /* page table entries at A are filled in    */
-    ADSM_BLOCK_TWIN = 0x20,   /* its twin is what the device has: twin.h  */
-    ADSM_BLOCK_HEAT = 0xc0,   /* calls that found it written: twin.h      */
-};
 
 enum { ADSM_OBJECT_KERNELS = 8 };
 
@@ -65,7 +56,7 @@ struct adsm_object {
     size_t block_bytes;  /* whole pages; the last one may be shorter    */
     uint32_t block_count;
     _Atomic uint32_t blocks_used; /* those behind were never allocated     */
-    _Atomic uint8_t *blocks; /* block_count bytes                          */
+    _Atomic uint8_t *blocks; /* block_count bytes: mm/block.h              */
     uint8_t **twins;         /* by block, NULL: none has one; see twin.h   */
     uint64_t *sent;          /* by block: its last upload, in the upload
                                 lane; written by who holds the block       */
@@ -159,33 +150,5 @@ void adsm_object_update_near(struct adsm_object *object);
 
 /** The structure's specification; used by assertions and tests. */
 bool adsm_object_is_valid(const struct adsm_object *object);
-
-static inline size_t adsm_block_begin(const struct adsm_object *o, uint32_t i)
-{
-    return i * o->block_bytes;
-}
-
-static inline size_t adsm_block_bytes(const struct adsm_object *o, uint32_t i)
-{
-    size_t left = o->bytes - adsm_block_begin(o, i);
-    return left < o->block_bytes ? left : o->block_bytes;
-}
-
-/** Change bits of block `i`'s byte, whose flags others change meanwhile. */
-static inline void adsm_block_change(struct adsm_object *o, uint32_t i,
-                                     uint8_t clear, uint8_t set)
-{
-    uint8_t old = atomic_load_explicit(&o->blocks[i], memory_order_relaxed);
-    /* Release: pairs with adsm_block_state. */
-    while (!atomic_compare_exchange_weak_explicit(
-        &o->blocks[i], &old, (uint8_t)((old & ~clear) | set),
-        memory_order_release, memory_order_relaxed))
-        continue;
-}
-
-static inline uint32_t adsm_block_of(const struct adsm_object *o, size_t offset)
-{
-    return (uint32_t)(offset / o->block_bytes);
-}
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "mm/block.h"
 #include "os/vm.h"
 
 /* Backing and committing under a shared object lock. */
@@ -52,7 +53,7 @@ int adsm_object_unmap(struct adsm_object *object)
     if (rc != ADSM_OK)
         return rc;
     for (uint32_t i = 0; i < object->block_count; i++)
-        adsm_block_change(object, i, ADSM_BLOCK_MAPPED, 0);
+        (void)adsm_block_change(object, i, ADSM_BLOCK_MAPPED, 0);
     atomic_store(&object->backed, false);
     atomic_fetch_sub(&mapped, 1);
     return ADSM_OK;

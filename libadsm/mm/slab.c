@@ -3,6 +3,7 @@
 
 #include "accel/granule.h"
 #include "base/pool.h"
+#include "mm/block.h"
 #include "os/vm.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/option.h"
 #include "base/stats.h"
-#include "mm/coherence.h"
+#include "mm/block.h"
 #include "mm/spread.h"
 
 #include <stdlib.h>
@@ -16,26 +16,21 @@ enum { COLD = 0, WARM = 2, HOT = 3, HEAT_SHIFT = 6 };
 
 static _Atomic size_t bytes_in_use;
 
-static uint8_t byte_of(const struct adsm_object *object, uint32_t i)
-{
-    return atomic_load_explicit(&object->blocks[i], memory_order_relaxed);
-}
-
 static unsigned heat_of(const struct adsm_object *object, uint32_t i)
 {
-    return byte_of(object, i) >> HEAT_SHIFT;
+    return adsm_block_flags(object, i, ADSM_BLOCK_HEAT) >> HEAT_SHIFT;
 }
 
 static void set_heat(struct adsm_object *object, uint32_t i, unsigned heat)
 {
     if (heat != heat_of(object, i))
-        adsm_block_change(object, i, ADSM_BLOCK_HEAT,
-                          (uint8_t)(heat << HEAT_SHIFT));
+        (void)adsm_block_change(object, i, ADSM_BLOCK_HEAT,
+                                (uint8_t)(heat << HEAT_SHIFT));
 }
 
 static bool has_twin(const struct adsm_object *object, uint32_t i)
 {
-    return byte_of(object, i) & ADSM_BLOCK_TWIN;
+    return adsm_block_flags(object, i, ADSM_BLOCK_TWIN);
 }
 
 /* Room for a twin, which may be there from an earlier time. */
@@ -113,8 +108,8 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i)
                              adsm_daddr_add(object->device, offset + from),
                              twin + from, to - from, object->work, &done);
     set_heat(object, i, HOT);
-    adsm_block_change(object, i, ADSM_BLOCK_TWIN,
-                      rc == ADSM_OK ? ADSM_BLOCK_TWIN : 0);
+    (void)adsm_block_change(object, i, ADSM_BLOCK_TWIN,
+                            rc == ADSM_OK ? ADSM_BLOCK_TWIN : 0);
     return rc;
 }
 
@@ -125,7 +120,8 @@ static void close_one(struct adsm_object *object, uint32_t i, bool written)
         set_heat(object, i, heat < HOT ? heat + 1 : HOT);
     } else if (heat != COLD) {
         give_room(object, i);
-        adsm_block_change(object, i, ADSM_BLOCK_HEAT | ADSM_BLOCK_TWIN, 0);
+        (void)adsm_block_change(object, i, ADSM_BLOCK_HEAT | ADSM_BLOCK_TWIN,
+                                0);
     }
 }
 

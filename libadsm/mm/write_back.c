@@ -43,6 +43,18 @@ void adsm_write_back_count(int64_t more)
     atomic_fetch_add(&dirty, more);
 }
 
+/* Block `i` stands in the queue now. Return: it did before */
+static bool mark(struct adsm_object *object, uint32_t i)
+{
+    return adsm_block_change(object, i, 0, ADSM_BLOCK_QUEUED) &
+           ADSM_BLOCK_QUEUED;
+}
+
+static void unmark(struct adsm_object *object, uint32_t i)
+{
+    (void)adsm_block_change(object, i, ADSM_BLOCK_QUEUED, 0);
+}
+
 void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
                              uint32_t count)
 {
@@ -50,14 +62,13 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
         return;
     adsm_lock_acquire(&lock);
     for (uint32_t i = first; i < first + count; i++) {
-        if (atomic_fetch_or(&object->blocks[i], ADSM_BLOCK_QUEUED) &
-            ADSM_BLOCK_QUEUED)
+        if (mark(object, i))
             continue;
         struct adsm_dirty_entry entry = {object,
                                          atomic_load(&object->generation), i};
         if (!adsm_dirty_queue_push(&queue, entry))
             /* Full: the block stays dirty until the next call flushes it. */
-            atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
+            unmark(object, i);
     }
     adsm_lock_release(&lock);
 }
@@ -101,15 +112,14 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
 {
     uint32_t written = 0;
     for (uint32_t i = first; i < first + n; i++) {
-        atomic_fetch_and(&object->blocks[i], (uint8_t)~ADSM_BLOCK_QUEUED);
+        unmark(object, i);
         if (!adsm_block_try_hold(object, i)) {
             adsm_write_back_enqueue(object, i, 1);
             continue;
         }
         uint32_t held = 1;
         while (i + held < first + n && adsm_block_try_hold(object, i + held)) {
-            atomic_fetch_and(&object->blocks[i + held],
-                             (uint8_t)~ADSM_BLOCK_QUEUED);
+            unmark(object, i + held);
             held++;
         }
         written += write_back_held(object, i, held);

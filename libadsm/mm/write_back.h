@@ -7,7 +7,9 @@
  * number. Which blocks enter it is a matter of the protocol's table
  * (ADSM_DO_QUEUE), what that means for one as well (ADSM_WRITE_BACK).
  *
- * Lock: the queue's, rank DIRTY_QUEUE, held for loads and stores only.
+ * Lock: the queue's, rank DIRTY_QUEUE, held for loads and stores only. Objects
+ * are locked shared, one at a time, by adsm_write_back itself.
+ * Thread: any, where nothing else is said. Signal: fault path.
  */
 #ifndef ADSM_MM_WRITE_BACK_H
 #define ADSM_MM_WRITE_BACK_H
@@ -24,27 +26,28 @@
  */
 bool adsm_write_back_init(uint32_t size, uint32_t factor);
 
-/** An allocation was made: the adaptive rolling size grows. */
+/** An allocation was made: the adaptive rolling size grows. Signal: never */
 void adsm_write_back_grow(void);
 
-/** So many more blocks are DIRTY; fewer when negative. Signal: fault path */
+/** So many more blocks are DIRTY; fewer when negative. */
 void adsm_write_back_count(int64_t more);
 
 /** Blocks [first, first + count) have become DIRTY; those that stand in the
- *  queue keep their place. Signal: fault path */
+ *  queue keep their place. */
 void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
                              uint32_t count);
 
 /**
  * Write back the oldest dirty blocks until the rolling size is respected.
- * No lock or block may be held. Signal: fault path
+ * No lock or block may be held; what somebody holds, or what cannot be sent or
+ * closed just now, stays in the queue.
  */
 void adsm_write_back(void);
 
 /**
  * Has this thread's last call written back the block that now faults again?
  * One store may lie across two blocks: where the rolling size is 1 it needs
- * both at once, and the caller leaves it to the next fault. Asking forgets it. Signal: fault path
+ * both at once, and the caller leaves it to the next fault. Asking forgets it.
  */
 bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i);
 

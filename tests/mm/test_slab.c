@@ -5,6 +5,7 @@
  */
 #include "accel/device.h"
 #include "fixture.h"
+#include "mm/block.h"
 #include "mm/heap.h"
 #include "mm/index.h"
 #include "mm/slab.h"
