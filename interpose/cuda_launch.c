@@ -90,12 +90,6 @@ static CUresult resolve_extra(struct arguments *a, void **extra)
     return result;
 }
 
-/* A launch between its release and what later accesses wait for. */
-struct call {
-    struct cuda_order order;
-    struct adsm_accel *accel; /* NULL: nothing to keep coherent             */
-};
-
 /* Where eight bytes of the arguments are; NULL: nobody can tell. */
 static const char *argument_at(const struct arguments *a,
                                const struct ptx_place *place)
@@ -117,61 +111,82 @@ static bool is_small(uint64_t value)
     return value < UINT64_C(1) << 32 || value > -(UINT64_C(1) << 32);
 }
 
-static bool is_in_object(const void *at)
+/* What a kernel that writes through `at` uses. Return: nothing is shared there */
+static bool use_at(const uint8_t *at, struct adsm_use *use)
 {
     struct adsm_object *object = adsm_index_acquire(at);
-    if (object)
-        adsm_rwlock_release_shared(&object->lock);
-    return object != NULL;
+    if (!object)
+        return false;
+    size_t left = object->bytes - (size_t)(at - object->host);
+    *use = adsm_use_of(object, at, left, ADSM_INOUT);
+    adsm_rwlock_release_shared(&object->lock);
+    return true;
 }
 
-/* Return: NULL: the launch may write to any object. */
-static const struct adsm_written *written_by(CUfunction function,
-                                             const struct arguments *a,
-                                             struct adsm_written *written)
+/* Where the launch may write, at most PTX_PLACES_MOST uses. Return: false: to
+ * any object */
+static bool uses_of(CUfunction function, const struct arguments *a,
+                    struct adsm_use *uses, size_t *count)
 {
     struct ptx_kernel kernel;
     uint64_t value;
+    *count = 0;
     if (adsm_options_get()->kernel_writes != ADSM_OPT_KERNEL_WRITES_PTX ||
         !cuda_module_kernel(function, &kernel) || kernel.anywhere)
-        return NULL;
-    written->count = 0;
+        return false;
     for (unsigned i = 0; i < kernel.count; i++) {
         const char *from = argument_at(a, &kernel.place[i]);
         if (!from)
-            return NULL;
+            return false;
         memcpy(&value, from, sizeof value);
         if (is_small(value))
             continue;
-        const uint8_t *at = (const uint8_t *)(uintptr_t)value;
-        if (!is_in_object(at))
-            return NULL;
-        written->at[written->count++] = at;
+        if (!use_at((const uint8_t *)(uintptr_t)value, &uses[*count]))
+            return false;
+        ++*count;
     }
-    return written;
+    return true;
 }
 
-/* Release everything to a kernel on `stream`, which writes to `written` only
- * where that is not NULL. */
-static CUresult release_all(struct call *call,
-                            const struct adsm_written *written)
+/* A launch on a stream, which may read and write every object; its accel is
+ * NULL where there is nothing to keep coherent. */
+static struct adsm_call call_of(CUstream stream, bool per_thread)
 {
-    hook_enter();
-    int status = adsm_boundary_call(call->accel, call->order.stream, NULL, NULL,
-                                    0, written, false);
-    hook_leave();
-    return cuda_result("a launch", status);
-}
-
-static struct call call_of(CUstream stream, bool per_thread)
-{
-    struct call call = {.order = cuda_order(stream, per_thread)};
-    if (cuda_is_serving() && !cuda_is_capturing(call.order.stream))
+    struct cuda_order order = cuda_order(stream, per_thread);
+    struct adsm_call call = {.stream = order.stream,
+                             .per_thread = order.per_thread};
+    if (cuda_is_serving() && !cuda_is_capturing(order.stream))
         call.accel = cuda_accel_current();
     return call;
 }
 
-static CUresult called(const struct call *call, CUresult result)
+static CUresult release_all(const struct adsm_call *call)
+{
+    hook_enter();
+    int status = adsm_boundary_call(call);
+    hook_leave();
+    return cuda_result("a launch", status);
+}
+
+/* The same, less what the kernel cannot write. */
+static CUresult release_to(struct adsm_call *call, CUfunction kernel,
+                           const struct arguments *a)
+{
+    struct adsm_use uses[PTX_PLACES_MOST];
+    size_t count;
+    if (uses_of(kernel, a, uses, &count)) {
+        call->rest = ADSM_REST_READ;
+        call->uses = uses;
+        call->use_count = count;
+    }
+    CUresult result = release_all(call);
+    /* Nobody looks at them again: none of them gets a fence. */
+    call->uses = NULL;
+    call->use_count = 0;
+    return result;
+}
+
+static CUresult called(const struct adsm_call *call, CUresult result)
 {
     int status = ADSM_OK;
     cuda_seen(result);
@@ -179,10 +194,9 @@ static CUresult called(const struct call *call, CUresult result)
         return result;
     hook_enter();
     if (result)
-        adsm_boundary_call_failed();
+        adsm_boundary_call_failed(call);
     else
-        status = adsm_boundary_called(call->accel, call->order.stream,
-                                      call->order.per_thread, NULL, 0, false);
+        status = adsm_boundary_called(call);
     hook_leave();
     return result ? result : cuda_result("a launch", status);
 }
@@ -190,16 +204,15 @@ static CUresult called(const struct call *call, CUresult result)
 /* The body of a launch of `kernel`: `args` uses list.params, list.extra. */
 #define LAUNCH(kernel, params, extras, stream, per_thread, real, args,         \
                plain_args)                                                     \
-    struct call call = call_of(stream, per_thread);                            \
+    struct adsm_call call = call_of(stream, per_thread);                       \
     if (!call.accel)                                                           \
         return CUDA_CALL(real, plain_args);                                    \
     struct arguments list;                                                     \
     CUresult result = resolve_params(&list, kernel, params);                   \
     if (!result)                                                               \
         result = resolve_extra(&list, extras);                                 \
-    struct adsm_written written;                                               \
     if (!result)                                                               \
-        result = release_all(&call, written_by(kernel, &list, &written));      \
+        result = release_to(&call, kernel, &list);                             \
     return result ? result : called(&call, CUDA_SUBMIT(real, args))
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
@@ -295,10 +308,10 @@ CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
 /* Work whose ranges are not looked into is treated as a kernel is: graphs,
  * and batches of copies. */
 #define OPAQUE(stream, per_thread, real, args)                                 \
-    struct call call = call_of(stream, per_thread);                            \
+    struct adsm_call call = call_of(stream, per_thread);                       \
     if (!call.accel)                                                           \
         return CUDA_CALL(real, args);                                          \
-    CUresult result = release_all(&call, NULL);                                \
+    CUresult result = release_all(&call);                                      \
     return result ? result : called(&call, CUDA_SUBMIT(real, args))
 
 /* Before a graph, which may have host functions. */

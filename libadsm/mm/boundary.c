@@ -12,31 +12,36 @@
 
 struct adsm_rwlock adsm_gate = ADSM_RWLOCK_INIT(ADSM_RANK_GATE);
 
-/* What a call does with the objects that it does not name. */
-struct call {
-    const void *kernel;
-    const struct adsm_use *uses;
-    size_t count;
-    const struct adsm_written *written; /* NULL: anything */
-};
+static uint32_t first_block(const struct adsm_use *use)
+{
+    return adsm_block_of(use->object, (size_t)(use->at - use->object->host));
+}
+
+static uint32_t end_block(const struct adsm_use *use)
+{
+    size_t end = (size_t)(use->at - use->object->host) + use->bytes;
+    return use->bytes ? adsm_block_of(use->object, end - 1) + 1
+                      : first_block(use);
+}
 
 /* Skip the blocks from *i on that the call names. Return: how many follow,
  * before `end`, that it does not */
-static uint32_t unnamed_run(const struct call *call,
+static uint32_t unnamed_run(const struct adsm_call *call,
                             const struct adsm_object *object, uint32_t *i,
                             uint32_t end)
 {
     uint32_t stop = end;
-    for (size_t u = 0; u < call->count; u++) {
+    for (size_t u = 0; u < call->use_count; u++) {
         const struct adsm_use *use = &call->uses[u];
-        if (use->object != object)
+        if (use->object != object || !adsm_use_fits(use))
             continue;
-        if (*i >= use->first && *i - use->first < use->count) {
-            *i = use->first + use->count;
+        uint32_t first = first_block(use), behind = end_block(use);
+        if (*i >= first && *i < behind) {
+            *i = behind;
             stop = end;
             u = SIZE_MAX; /* from the first again */
-        } else if (use->first > *i && use->first < stop) {
-            stop = use->first;
+        } else if (first > *i && first < stop) {
+            stop = first;
         }
     }
     return *i < stop ? stop - *i : 0;
@@ -50,86 +55,108 @@ static int apply_used(struct adsm_object *object, enum adsm_event event)
                      : adsm_coherence_apply_all(object, 0, used, event);
 }
 
-/* Release blocks [first, first + count), without those that `unless` names. */
+/* Release blocks [first, end) of a live object, without those that `unless`
+ * names. Its lock is held exclusively. */
 static int release_blocks(struct adsm_object *object, uint32_t first,
-                          uint32_t count, const struct call *unless,
+                          uint32_t end, const struct adsm_call *unless,
                           enum adsm_event event)
 {
-    int rc = ADSM_OK;
-    adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live))
-        rc = adsm_object_gather(object);
-    if (rc == ADSM_OK && atomic_load(&object->live) &&
-        !adsm_object_is_spread(object) && atomic_load(&object->near)) {
-        uint32_t end = atomic_load(&object->blocks_used);
-        if (end - first > count)
-            end = first + count;
-        for (uint32_t n, i = first; i < end && rc == ADSM_OK; i += n) {
-            n = unless ? unnamed_run(unless, object, &i, end) : end - i;
-            if (n > 0)
-                rc = adsm_coherence_apply_all(object, i, n, event);
-        }
-        atomic_store(&object->settled, rc == ADSM_OK && event == ADSM_CALL_IN &&
-                                           atomic_load(&object->dirty) == 0);
+    int rc = adsm_object_gather(object);
+    if (rc != ADSM_OK || adsm_object_is_spread(object) ||
+        !atomic_load(&object->near))
+        return rc;
+    if (end > atomic_load(&object->blocks_used))
+        end = atomic_load(&object->blocks_used);
+    for (uint32_t n, i = first; i < end && rc == ADSM_OK; i += n) {
+        n = unless ? unnamed_run(unless, object, &i, end) : end - i;
+        if (n > 0)
+            rc = adsm_coherence_apply_all(object, i, n, event);
     }
-    adsm_rwlock_release(&object->lock);
+    atomic_store(&object->settled, rc == ADSM_OK && event == ADSM_CALL_IN &&
+                                       atomic_load(&object->dirty) == 0);
     return rc;
 }
 
-static int release_use(const struct adsm_use *use)
+/* What a use names, its object's lock held exclusively. */
+static int release_named(const struct adsm_use *use)
 {
-    return release_blocks(use->object, use->first, use->count, NULL,
-                          use->event);
+    return release_blocks(use->object, first_block(use), end_block(use), NULL,
+                          adsm_use_event(use->mode));
 }
 
 /* Host bytes that the call overwrites are dropped only when it is enqueued: a
  * launch that the driver refuses must lose nothing. Until then nobody may
  * write them back over what the kernel produces, which the gate sees to. */
-static bool is_dropped_later(enum adsm_event event)
+static bool is_dropped_later(const struct adsm_use *use)
 {
     const struct adsm_protocol *protocol = adsm_coherence_protocol();
+    enum adsm_event event = adsm_use_event(use->mode);
     return event == ADSM_CALL_OUT &&
            !(protocol->cell[event][ADSM_DIRTY].actions & ADSM_DO_FLUSH);
 }
 
+static int release_use(const struct adsm_use *use)
+{
+    int rc = ADSM_E_NOT_SHARED;
+    /* With the gate closed nobody makes it spread. */
+    if (is_dropped_later(use) && !use->object->spread)
+        return ADSM_OK;
+    adsm_rwlock_acquire(&use->object->lock);
+    if (adsm_use_fits(use))
+        rc = is_dropped_later(use) ? adsm_object_gather(use->object)
+                                   : release_named(use);
+    adsm_rwlock_release(&use->object->lock);
+    return rc;
+}
+
+/* Does the call use what it names, and just that? */
+static bool is_exact(const struct adsm_call *call)
+{
+    return call->rest != ADSM_REST_READ;
+}
+
 enum { BEFORE_BYTES = 64 << 10 };
 
-static bool may_write(const struct adsm_written *written,
+static bool may_write(const struct adsm_call *call,
                       const struct adsm_object *object)
 {
     const uint8_t *first = object->host - BEFORE_BYTES;
     const uint8_t *end = object->host + object->span.bytes;
-    if (!written)
+    if (call->rest == ADSM_REST_USED)
         return true;
-    for (size_t i = 0; i < written->count; i++)
-        if (written->at[i] >= first && written->at[i] < end)
+    for (size_t i = 0; i < call->use_count; i++)
+        if (call->uses[i].at >= first && call->uses[i].at < end)
             return true;
     return false;
 }
 
 static int release_unnamed(struct adsm_object *object, void *context)
 {
-    const struct call *call = context;
-    enum adsm_event event = ADSM_CALL;
+    const struct adsm_call *call = context;
+    adsmMode mode = may_write(call, object) ? ADSM_INOUT : ADSM_IN;
+    int rc = ADSM_OK;
     if (!adsm_assign_reaches(call->kernel, object))
         return ADSM_OK;
-    if (!may_write(call->written, object)) {
-        /* The gate is closed: no block becomes DIRTY meanwhile. */
-        if (atomic_load(&object->settled))
-            return ADSM_OK;
-        event = ADSM_CALL_IN;
-    }
-    return release_blocks(object, 0, object->block_count, call, event);
+    /* The gate is closed: no block becomes DIRTY meanwhile. */
+    if (mode == ADSM_IN && atomic_load(&object->settled))
+        return ADSM_OK;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live))
+        rc = release_blocks(object, 0, object->block_count,
+                            is_exact(call) ? call : NULL, adsm_use_event(mode));
+    adsm_rwlock_release(&object->lock);
+    return rc;
 }
 
 /* Objects of other devices that the kernel may reach. Its stream is none of
  * theirs, so their uploads are waited for here. */
-static int release_peers(struct adsm_accel *accel, struct call *call)
+static int release_peers(const struct adsm_call *call)
 {
+    struct adsm_accel *accel = call->accel;
     int rc = ADSM_OK;
     struct adsm_accel *host = NULL;
     while (rc == ADSM_OK && (host = adsm_peer_next_host(accel, host))) {
-        rc = adsm_object_each(host, true, release_unnamed, call);
+        rc = adsm_object_each(host, true, release_unnamed, (void *)call);
         if (rc == ADSM_OK)
             rc = adsm_dma_drain(host);
     }
@@ -152,56 +179,71 @@ static int note_peers(struct adsm_accel *accel, adsm_stream stream)
     return rc;
 }
 
-int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
-                       const void *kernel, const struct adsm_use *uses,
-                       size_t count, const struct adsm_written *written,
-                       bool only_uses)
+static int release_uses(const struct adsm_call *call)
 {
-    struct call call = {kernel, uses, count, written};
     int rc = ADSM_OK;
+    for (size_t i = 0; i < call->use_count && rc == ADSM_OK; i++)
+        rc = release_use(&call->uses[i]);
+    return rc;
+}
+
+int adsm_boundary_call(const struct adsm_call *call)
+{
     adsm_gate_close();
-    for (size_t i = 0; i < count && rc == ADSM_OK; i++)
-        if (!is_dropped_later(uses[i].event))
-            rc = release_use(&uses[i]);
-    if (rc == ADSM_OK && !only_uses)
-        rc = adsm_object_each(accel, true, release_unnamed, &call);
-    if (rc == ADSM_OK && !only_uses)
-        rc = release_peers(accel, &call);
+    int rc = is_exact(call) ? release_uses(call) : ADSM_OK;
+    if (rc == ADSM_OK && call->rest != ADSM_REST_UNUSED) {
+        rc = adsm_object_each(call->accel, true, release_unnamed, (void *)call);
+        if (rc == ADSM_OK)
+            rc = release_peers(call);
+    }
     if (rc == ADSM_OK)
-        rc = adsm_dma_order_uploads(accel, stream);
+        rc = adsm_dma_order_uploads(call->accel, call->stream);
     if (rc != ADSM_OK)
         adsm_gate_open();
     return rc;
 }
 
-void adsm_boundary_call_failed(void)
+void adsm_boundary_call_failed(const struct adsm_call *call)
 {
+    (void)call;
     adsm_gate_open();
 }
 
+/* An object that was freed meanwhile has nobody left to wait for the call. */
 static int remember(const struct adsm_use *use, struct adsm_fence fence)
 {
+    int rc = ADSM_OK;
     adsm_rwlock_acquire(&use->object->lock);
-    use->object->work = fence;
+    if (adsm_use_fits(use)) {
+        use->object->work = fence;
+        if (is_dropped_later(use))
+            rc = release_named(use);
+    }
     adsm_rwlock_release(&use->object->lock);
-    return is_dropped_later(use->event) ? release_use(use) : ADSM_OK;
+    return rc;
 }
 
-int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
-                         bool per_thread, const struct adsm_use *uses,
-                         size_t count, bool only_uses)
+static int remember_uses(const struct adsm_call *call)
 {
-    struct adsm_fence fence = {0};
+    struct adsm_fence fence;
+    if (call->use_count == 0)
+        return ADSM_OK;
+    int rc = adsm_fence_record(call->accel, call->stream, &fence);
+    for (size_t i = 0; i < call->use_count && rc == ADSM_OK; i++)
+        rc = remember(&call->uses[i], fence);
+    return rc;
+}
+
+int adsm_boundary_called(const struct adsm_call *call)
+{
     int rc = ADSM_OK;
     ADSM_COUNT(launches, 1);
-    if (!only_uses) {
-        adsm_lane_note(accel, stream, per_thread);
-        rc = note_peers(accel, stream);
+    if (call->rest != ADSM_REST_UNUSED) {
+        adsm_lane_note(call->accel, call->stream, call->per_thread);
+        rc = note_peers(call->accel, call->stream);
     }
-    if (count > 0 && rc == ADSM_OK)
-        rc = adsm_fence_record(accel, stream, &fence);
-    for (size_t i = 0; i < count && rc == ADSM_OK; i++)
-        rc = remember(&uses[i], fence);
+    if (rc == ADSM_OK && is_exact(call))
+        rc = remember_uses(call);
     adsm_gate_open();
     return rc;
 }

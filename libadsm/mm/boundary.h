@@ -8,58 +8,61 @@
 #ifndef ADSM_MM_BOUNDARY_H
 #define ADSM_MM_BOUNDARY_H
 
-#include "mm/object.h"
+#include "mm/use.h"
 
-/** Blocks of one object that a call names, and what the call does with them:
- *  all of them, or those of an allocation in a slab. */
-struct adsm_use {
-    struct adsm_object *object;
-    uint32_t first, count;
-    enum adsm_event event; /* ADSM_CALL, ADSM_CALL_IN or ADSM_CALL_OUT */
+/** What a call does with the objects that it does not name. */
+enum adsm_rest {
+    ADSM_REST_USED,   /* it may read and write them */
+    ADSM_REST_UNUSED, /* nothing */
+    /* It may read them. What it names is where its pointers point: it may
+     * write those objects, and those that begin shortly behind one (an array
+     * that is passed less one element), whoever owns the addresses by then. */
+    ADSM_REST_READ,
 };
 
-enum { ADSM_WRITTEN_MOST = 32 };
-
-/** Memory a call may write: the objects these addresses lie in, and those that
- *  begin shortly behind one (an array that is passed less one element). */
-struct adsm_written {
-    const uint8_t *at[ADSM_WRITTEN_MOST];
-    size_t count;
+/** A call: made by one thread, from adsm_boundary_call to the other two. */
+struct adsm_call {
+    struct adsm_accel *accel;
+    adsm_stream stream;
+    bool per_thread; /* the stream is another one in another thread */
+    enum adsm_rest rest;
+    const void *kernel; /* as in mm/assign.h; NULL: any */
+    const struct adsm_use *uses;
+    size_t use_count;
 };
 
 /**
- * Release objects to the device before a call on `stream`.
+ * Release objects to the device before a call.
  *
- * Blocks in `uses` get their own event; of the others, those that `kernel`
- * may reach get ADSM_CALL: with `kernel` NULL every object of the accel,
- * otherwise those assigned to it or to no kernel; none when `only_uses`.
- * Where `written` is not NULL, those outside get ADSM_CALL_IN instead.
- * Flushes are enqueued and `stream` is made to wait for them. Objects the CPU
- * is not near cost nothing.
+ * Blocks that the call names get the event of their use. Of the others, those
+ * of objects that the kernel may reach get what `rest` says: with `kernel` NULL
+ * every object of the accel and of its peers, otherwise those assigned to it or
+ * to no kernel. Flushes are enqueued and the stream is made to wait for them.
+ * Objects the CPU is not near cost nothing.
  * The gate (mm/gate.h) is closed until adsm_boundary_called or
  * adsm_boundary_call_failed: the caller touches no shared memory in between,
  * so it copies the launch's arguments first.
  *
  * Return: ADSM_OK, or the first failure: the caller must not launch, and the
- *         gate is open
+ *         gate is open. ADSM_E_NOT_SHARED: an object that it names was freed
+ *         since it was found
+ * Thread: any. Signal: never
  */
-int adsm_boundary_call(struct adsm_accel *accel, adsm_stream stream,
-                       const void *kernel, const struct adsm_use *uses,
-                       size_t count, const struct adsm_written *written,
-                       bool only_uses);
+int adsm_boundary_call(const struct adsm_call *call);
 
 /** The driver refused the launch after adsm_boundary_call: the objects keep
- *  what they have, the gate opens. */
-void adsm_boundary_call_failed(void);
+ *  what they have, the gate opens. Thread: that of the call. Signal: never */
+void adsm_boundary_call_failed(const struct adsm_call *call);
 
 /**
  * The call is enqueued: remember what later CPU accesses must wait for, then
- * open the gate. Each object in `uses` gets a fence; unless `only_uses`, the
- * stream's lane is noted for all others.
+ * open the gate. What is named gets a fence, except under ADSM_REST_READ;
+ * unless the rest is unused, the stream's lane is noted for all.
+ *
+ * Return: ADSM_OK; a device error: the call is enqueued all the same
+ * Thread: that of the call. Signal: never
  */
-int adsm_boundary_called(struct adsm_accel *accel, adsm_stream stream,
-                         bool per_thread, const struct adsm_use *uses,
-                         size_t count, bool only_uses);
+int adsm_boundary_called(const struct adsm_call *call);
 
 /** The program waited for device work: acquire (batch fetches everything).
  *  Call after the driver's own wait succeeded. */

@@ -297,21 +297,30 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
     return slot != SIZE_MAX ? ADSM_OK : ADSM_E_NOT_SHARED;
 }
 
-bool adsm_slab_blocks(struct adsm_object *object, const void *address,
-                      uint32_t *first, uint32_t *count)
+/* The blocks in which bytes [at, at + bytes) of an object lie. */
+static void cover(struct adsm_use *use, size_t at, size_t bytes)
 {
-    size_t offset = (size_t)((const uint8_t *)address - object->host);
+    const struct adsm_object *object = use->object;
+    size_t first = adsm_block_of(object, at) * object->block_bytes;
+    uint32_t last = adsm_block_of(object, at + bytes - 1);
+    use->bytes =
+        adsm_block_begin(object, last) + adsm_block_bytes(object, last) - first;
+    use->at = object->host + first;
+}
+
+bool adsm_slab_blocks(struct adsm_use *use, const void *address)
+{
+    size_t offset = (size_t)((const uint8_t *)address - use->at);
     bool alone = false;
     adsm_lock_acquire(&lock);
-    const struct adsm_slab *slab = object->slab;
+    const struct adsm_slab *slab =
+        adsm_use_fits(use) ? use->object->slab : NULL;
     size_t slot = start_of(slab, offset);
     if (slot != SIZE_MAX) {
-        size_t at = offset_of(&slab->layout, slot);
-        *first = adsm_block_of(object, at);
-        *count = adsm_block_of(object, at + slab->bytes[slot] - 1) + 1 - *first;
+        cover(use, offset_of(&slab->layout, slot), slab->bytes[slot]);
         /* Smaller blocks than the slab's may have been asked for. */
         alone = slab->layout.slots == 1 &&
-                slab->layout.block_bytes % object->block_bytes == 0;
+                slab->layout.block_bytes % use->object->block_bytes == 0;
     }
     adsm_lock_release(&lock);
     return alone;

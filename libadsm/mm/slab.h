@@ -16,7 +16,7 @@
 #ifndef ADSM_MM_SLAB_H
 #define ADSM_MM_SLAB_H
 
-#include "mm/object.h"
+#include "mm/use.h"
 
 /** Allocate `bytes` (1 .. 1 MiB) from a slab of `accel` whose blocks started
  *  in state `first`. */
@@ -31,11 +31,14 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
                     void **base, size_t *bytes);
 
 /**
- * Blocks that the allocation around `address` lies in; unchanged where there
- * is no such allocation. Return: whether no other lies in them too
+ * Narrow a use of a whole slab to the blocks that the allocation around
+ * `address` lies in; unchanged where there is no such allocation, or the slab
+ * is gone by now.
+ *
+ * Return: whether no other allocation lies in them too
+ * Thread: any; takes the slabs' lock. Signal: never
  */
-bool adsm_slab_blocks(struct adsm_object *object, const void *address,
-                      uint32_t *first, uint32_t *count);
+bool adsm_slab_blocks(struct adsm_use *use, const void *address);
 
 /** Destroy the slabs of `accel` that nothing is allocated from.
  *  Return: whether there was one */

@@ -28,43 +28,33 @@ struct launch {
     size_t use_count;
 };
 
-static enum adsm_event event_of(int mode)
-{
-    return mode == ADSM_IN    ? ADSM_CALL_IN
-           : mode == ADSM_OUT ? ADSM_CALL_OUT
-                              : ADSM_CALL;
-}
-
-/* If an earlier argument uses the same blocks differently, the safer event
- * wins. Where ranges overlap, each block gets both events, which comes to the
- * same: only whole objects are overwritten. */
+/* If an earlier argument uses the same bytes differently, the safer mode wins.
+ * Where ranges overlap, each block gets both events, which comes to the same:
+ * only whole objects are overwritten. */
 static void add_use(struct launch *launch, struct adsm_use use)
 {
     for (size_t i = 0; i < launch->use_count; i++) {
         struct adsm_use *old = &launch->uses[i];
-        if (old->object == use.object && old->first == use.first &&
-            old->count == use.count) {
-            if (old->event != use.event)
-                old->event = ADSM_CALL;
+        if (old->object == use.object && old->generation == use.generation &&
+            old->at == use.at && old->bytes == use.bytes) {
+            old->mode = adsm_use_both(old->mode, use.mode);
             return;
         }
     }
     launch->uses[launch->use_count++] = use;
 }
 
-/* What an argument says about the object it points into, or about the blocks of
- * the slab its allocation has. Where others lie in these, it says less. */
-static struct adsm_use use_of(const struct launch *launch,
-                              struct adsm_object *object, const adsmArg *arg)
+/* From all of the object to what an argument says about it, or about the blocks
+ * of the slab that its allocation has. Where others lie in these, it says
+ * less. */
+static void narrow(const struct launch *launch, const adsmArg *arg, bool slab,
+                   struct adsm_use *use)
 {
-    struct adsm_use use = {object, 0, object->block_count, event_of(arg->mode)};
     bool others = launch->kernel.reach != ADSM_ONLY_ARGUMENTS;
-    bool alone = !object->slab ||
-                 adsm_slab_blocks(object, arg->p, &use.first, &use.count);
-    bool whole = !object->slab && arg->p == (const void *)object->host;
-    if ((use.event == ADSM_CALL_OUT && !whole) || (others && !alone))
-        use.event = ADSM_CALL;
-    return use;
+    bool alone = !slab || adsm_slab_blocks(use, arg->p);
+    bool whole = !slab && arg->p == (const void *)use->at;
+    if ((use->mode == ADSM_OUT && !whole) || (others && !alone))
+        use->mode = ADSM_INOUT;
 }
 
 static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
@@ -79,16 +69,18 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     size_t offset = (size_t)((const uint8_t *)arg->p - object->host);
     launch->pointers[i] = adsm_daddr_add(object->device, offset);
     launch->values[i] = &launch->pointers[i];
-    bool home = object->home == launch->kernel.accel;
+    bool slab = object->slab != NULL;
+    struct adsm_use use =
+        adsm_use_of(object, object->host, object->bytes, arg->mode);
     adsm_rwlock_release_shared(&object->lock);
-    if (!home)
+    if (use.home != launch->kernel.accel)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' lives on device %d, the "
                            "kernel on device %d",
-                           i, launch->kernel.name,
-                           adsm_accel_device(object->home),
+                           i, launch->kernel.name, adsm_accel_device(use.home),
                            adsm_accel_device(launch->kernel.accel));
-    add_use(launch, use_of(launch, object, arg));
+    narrow(launch, arg, slab, &use);
+    add_use(launch, use);
     return ADSM_OK;
 }
 
@@ -147,19 +139,23 @@ static int enqueue(struct launch *launch, const void *kernel,
                    size_t shared_bytes)
 {
     struct adsm_accel *accel = launch->kernel.accel;
-    adsm_stream stream = adsm_accel_launch_stream(accel);
-    bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
-    int rc = adsm_boundary_call(accel, stream, kernel, launch->uses,
-                                launch->use_count, NULL, only);
+    struct adsm_call call = {.accel = accel,
+                             .stream = adsm_accel_launch_stream(accel),
+                             .rest = launch->kernel.reach == ADSM_ONLY_ARGUMENTS
+                                         ? ADSM_REST_UNUSED
+                                         : ADSM_REST_USED,
+                             .kernel = kernel,
+                             .uses = launch->uses,
+                             .use_count = launch->use_count};
+    int rc = adsm_boundary_call(&call);
     if (rc == ADSM_OK) {
         rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
-                               shared_bytes, stream, launch->values);
-        if (rc != ADSM_OK)
-            adsm_boundary_call_failed();
+                               shared_bytes, call.stream, launch->values);
+        if (rc == ADSM_OK)
+            rc = adsm_boundary_called(&call);
+        else
+            adsm_boundary_call_failed(&call);
     }
-    if (rc == ADSM_OK)
-        rc = adsm_boundary_called(accel, stream, false, launch->uses,
-                                  launch->use_count, only);
     if (rc != ADSM_OK)
         return adsm_detail(rc, "kernel '%s' was not launched: %s",
                            launch->kernel.name, adsm_accel_error_text());

@@ -59,23 +59,33 @@ static bool shares(const struct live *one, const uint8_t *from,
     return false;
 }
 
+static struct adsm_use use_of_all(struct adsm_object *object)
+{
+    return adsm_use_of(object, object->host, object->bytes, ADSM_INOUT);
+}
+
 static void check(const struct live *one)
 {
     struct adsm_object *object = adsm_index_find(one->at);
-    uint32_t first = UINT32_MAX, count = 0;
+    struct adsm_use use = use_of_all(object);
     void *base;
     size_t bytes, last = one->bytes - 1;
     ck_assert(!shares(one, one->at, one->at + one->bytes));
     must(adsm_slab_range(object, one->at + last, &base, &bytes));
     ck_assert_ptr_eq(base, one->at);
     ck_assert_uint_eq(bytes, one->bytes);
-    bool alone = adsm_slab_blocks(object, one->at + last, &first, &count);
-    const uint8_t *from = object->host + adsm_block_begin(object, first);
-    const uint8_t *to = object->host + adsm_block_begin(object, first + count);
+    bool alone = adsm_slab_blocks(&use, one->at + last);
+    const uint8_t *from = use.at, *to = use.at + use.bytes;
+    size_t begin = (size_t)(from - object->host);
+    uint32_t end = adsm_block_of(object, begin + use.bytes - 1) + 1;
+    ck_assert_uint_eq(begin % object->block_bytes, 0);
+    ck_assert_uint_eq(begin + use.bytes, end < object->block_count
+                                             ? adsm_block_begin(object, end)
+                                             : object->bytes);
     ck_assert(from <= one->at && one->at + last < to);
     ck_assert(!alone || !shares(one, from, to));
     ck_assert_int_eq(adsm_slab_free(object, one->at + 256), ADSM_E_NOT_SHARED);
-    ck_assert_uint_le(first + count, atomic_load(&object->blocks_used));
+    ck_assert_uint_le(end, atomic_load(&object->blocks_used));
 }
 
 static void random_slots(size_t most)
@@ -124,11 +134,10 @@ START_TEST(few_of_a_size_have_blocks_of_their_own)
     up();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int k = 0; k < 3; k++) {
-            uint32_t first, count = 0;
             uint8_t *at = allocate(sizes[i]);
-            ck_assert(
-                adsm_slab_blocks(adsm_index_find(at), at, &first, &count));
-            ck_assert_uint_eq(count, 1);
+            struct adsm_use use = use_of_all(adsm_index_find(at));
+            ck_assert(adsm_slab_blocks(&use, at));
+            ck_assert_uint_eq(use.bytes, use.object->block_bytes);
         }
 }
 END_TEST

@@ -1,0 +1,136 @@
+/*
+ * Calls at the boundary: what is said about an object is about that object, and
+ * not about the next one in its place.
+ */
+#include "fixture.h"
+#include "mm/boundary.h"
+#include "mm/coherence.h"
+#include "mm/index.h"
+
+#include <string.h>
+
+enum { BYTES = 2 << 20 };
+
+static void up(void)
+{
+    /* Nothing is written back early. */
+    setenv("ADSM_ROLLING_SIZE", "60000", 1);
+    setenv("ADSM_BLOCK_SIZE", "64K", 1);
+    (void)fixture_up();
+}
+
+static bool all_are(const uint8_t *p, uint8_t value)
+{
+    for (size_t i = 0; i < BYTES; i++)
+        if (p[i] != value)
+            return false;
+    return true;
+}
+
+static struct adsm_use use_of(uint8_t *p, adsmMode mode)
+{
+    struct adsm_object *object = adsm_index_acquire(p);
+    ck_assert_ptr_nonnull(object);
+    struct adsm_use use =
+        adsm_use_of(object, object->host, object->bytes, mode);
+    adsm_rwlock_release_shared(&object->lock);
+    return use;
+}
+
+static struct adsm_call call_of(const struct adsm_use *uses, size_t count)
+{
+    return (struct adsm_call){.accel = uses->home,
+                              .stream = adsm_accel_launch_stream(uses->home),
+                              .rest = ADSM_REST_UNUSED,
+                              .uses = uses,
+                              .use_count = count};
+}
+
+/* An object in the place of another of which `*old` is a use. */
+static uint8_t *next_owner(adsmMode mode, struct adsm_use *old)
+{
+    up();
+    uint8_t *p = adsmAlloc(BYTES);
+    *old = use_of(p, mode);
+    must(adsmFree(p));
+    uint8_t *next = adsmAlloc(BYTES);
+    ck_assert_ptr_eq(adsm_index_find(next), old->object);
+    memset(next, 7, BYTES);
+    return next;
+}
+
+START_TEST(call_that_names_a_freed_object_is_refused)
+{
+    static const adsmMode modes[] = {ADSM_IN, ADSM_INOUT};
+    for (size_t i = 0; i < 2; i++) {
+        struct adsm_use old;
+        uint8_t *next = next_owner(modes[i], &old);
+        struct adsm_call call = call_of(&old, 1);
+        ck_assert_int_eq(adsm_boundary_call(&call), ADSM_E_NOT_SHARED);
+        ck_assert_int_eq(adsm_block_state(old.object, 0), ADSM_DIRTY);
+        must(adsmFree(next));
+    }
+}
+END_TEST
+
+START_TEST(refused_call_leaves_the_others_it_names_usable)
+{
+    struct adsm_use uses[2];
+    uint8_t *next = next_owner(ADSM_INOUT, &uses[1]);
+    uint8_t *other = adsmAlloc(BYTES);
+    memset(other, 5, BYTES);
+    uses[0] = use_of(other, ADSM_INOUT);
+    struct adsm_call call = call_of(uses, 2);
+    ck_assert_int_eq(adsm_boundary_call(&call), ADSM_E_NOT_SHARED);
+    ck_assert(all_are(other, 5) && all_are(next, 7));
+    must(adsmFree(other));
+    must(adsmFree(next));
+}
+END_TEST
+
+/* Dropped when the call is enqueued, by which time it was freed. */
+START_TEST(object_freed_while_the_call_is_made_costs_the_next_owner_nothing)
+{
+    struct adsm_use old;
+    uint8_t *next = next_owner(ADSM_OUT, &old);
+    struct adsm_fence before = old.object->work;
+    struct adsm_call call = call_of(&old, 1);
+    if (adsm_boundary_call(&call) == ADSM_OK)
+        must(adsm_boundary_called(&call));
+    ck_assert_uint_eq(old.object->work.seq, before.seq);
+    ck_assert_int_eq(adsm_block_state(old.object, 0), ADSM_DIRTY);
+    ck_assert(all_are(next, 7));
+    must(adsmFree(next));
+}
+END_TEST
+
+/* The objects around a use of some bytes are the rest. */
+START_TEST(use_of_a_part_leaves_the_other_blocks_to_the_rest)
+{
+    up();
+    uint8_t *p = adsmAlloc(BYTES);
+    memset(p, 7, BYTES);
+    struct adsm_use use = use_of(p, ADSM_IN);
+    size_t block = use.object->block_bytes;
+    use.at += block + 100;
+    use.bytes = 2 * block - 101;
+    struct adsm_call call = call_of(&use, 1);
+    must(adsm_boundary_call(&call));
+    for (uint32_t i = 0; i < use.object->block_count; i++)
+        ck_assert_int_eq(adsm_block_state(use.object, i),
+                         i == 1 || i == 2 ? ADSM_READ_ONLY : ADSM_DIRTY);
+    must(adsm_boundary_called(&call));
+    call.rest = ADSM_REST_USED;
+    must(adsm_boundary_call(&call));
+    for (uint32_t i = 0; i < use.object->block_count; i++)
+        ck_assert_int_eq(adsm_block_state(use.object, i),
+                         i == 1 || i == 2 ? ADSM_READ_ONLY : ADSM_INVALID);
+    must(adsm_boundary_called(&call));
+    must(adsmFree(p));
+}
+END_TEST
+
+SUITE_MAIN("boundary", 60, call_that_names_a_freed_object_is_refused,
+           refused_call_leaves_the_others_it_names_usable,
+           object_freed_while_the_call_is_made_costs_the_next_owner_nothing,
+           use_of_a_part_leaves_the_other_blocks_to_the_rest)
