@@ -160,7 +160,7 @@ static struct adsm_call call_of(CUstream stream, bool per_thread)
     return call;
 }
 
-static CUresult release_all(const struct adsm_call *call)
+static CUresult release_all(struct adsm_call *call)
 {
     hook_enter();
     int status = adsm_boundary_call(call);

@@ -148,6 +148,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
         return status;
     }
     accel->next = atomic_load_explicit(&accels, memory_order_relaxed);
+    accel->index = accel->next ? accel->next->index + 1 : 0;
     atomic_store_explicit(&accels, accel, memory_order_release);
     *made = accel;
     return ADSM_OK;
@@ -287,6 +288,11 @@ int adsm_accel_memory(struct adsm_accel *accel, size_t *free_bytes,
 int adsm_accel_device(const struct adsm_accel *accel)
 {
     return accel->device;
+}
+
+uint32_t adsm_accel_index(const struct adsm_accel *accel)
+{
+    return accel->index;
 }
 
 int adsm_accel_health(const struct adsm_accel *accel)

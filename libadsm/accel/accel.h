@@ -109,6 +109,10 @@ int adsm_accel_memory(struct adsm_accel *accel, size_t *free_bytes,
 /** Index of the accel's device among the visible ones. */
 int adsm_accel_device(const struct adsm_accel *accel);
 
+/** A number of the accel's own, small: they are numbered as they are made.
+ *  Thread: any. Signal: any handler */
+uint32_t adsm_accel_index(const struct adsm_accel *accel);
+
 /** Device lost or context dead (sticky): ADSM_OK, ADSM_E_DEVICE(_LOST). */
 int adsm_accel_health(const struct adsm_accel *accel);
 

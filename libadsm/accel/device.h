@@ -36,8 +36,9 @@ struct adsm_accel {
     const struct adsm_accel_ops *ops;
     void *_Atomic context; /* the driver's handle; NULL when forgotten */
     int ordinal;           /* the driver's number of the device */
-    int device;   /* index among the visible ones; -1 when not visible */
-    bool primary; /* we hold a reference on the context */
+    int device;     /* index among the visible ones; -1 when not visible */
+    uint32_t index; /* among all accels that were ever made */
+    bool primary;   /* we hold a reference on the context */
     /* First of ADSM_E_DEVICE, ADSM_E_DEVICE_LOST; never goes back. */
     _Atomic int health;
     struct adsm_accel *next; /* list of all; written before publication */

@@ -50,13 +50,15 @@ bool adsm_block_hold(struct adsm_object *object, uint32_t generation,
                      uint32_t i)
 {
     int saved = errno;
+    /* The caller's: the object it stays as long as it is not freed. */
+    uint32_t gate = atomic_load(&object->gate);
     while (!adsm_block_try_hold(object, i)) {
         size_t b = bucket_of(object, i);
         atomic_fetch_add(&buckets[b].sleepers, 1);
         uint32_t event = atomic_load(&buckets[b].event);
         bool busy = atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY;
         adsm_rwlock_release_shared(&object->lock);
-        adsm_gate_leave();
+        adsm_gate_leave(gate);
         if (busy) {
             /* The limit covers a holder that died with its thread. */
             struct timespec limit = {0, 10 * 1000 * 1000};
@@ -64,7 +66,7 @@ bool adsm_block_hold(struct adsm_object *object, uint32_t generation,
                     &limit, NULL, 0);
         }
         atomic_fetch_sub(&buckets[b].sleepers, 1);
-        adsm_gate_enter();
+        adsm_gate_enter(gate);
         adsm_rwlock_acquire_shared(&object->lock);
         if (!is_same(object, generation)) {
             errno = saved;

@@ -99,7 +99,7 @@ bool adsm_block_try_hold(struct adsm_object *object, uint32_t i);
 
 /**
  * Hold block `i`, waiting for whoever holds it. The object's lock, held
- * shared, and the gate are let go of while waiting and held again on return:
+ * shared, and its gate are let go of while waiting and held again on return:
  * whoever holds the block may need both.
  *
  * @generation  the object's, as it was when the caller found it

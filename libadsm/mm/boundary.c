@@ -10,8 +10,6 @@
 #include "mm/spread.h"
 #include "mm/turn.h"
 
-struct adsm_rwlock adsm_gate = ADSM_RWLOCK_INIT(ADSM_RANK_GATE);
-
 static uint32_t first_block(const struct adsm_use *use)
 {
     return adsm_block_of(use->object, (size_t)(use->at - use->object->host));
@@ -148,14 +146,24 @@ static int release_unnamed(struct adsm_object *object, void *context)
     return rc;
 }
 
+/* Accels whose memory the kernel may use, one after the other. Access that is
+ * given after the gates were closed comes too late for this call. */
+static struct adsm_accel *next_host(const struct adsm_call *call,
+                                    struct adsm_accel *last)
+{
+    do {
+        last = adsm_peer_next_host(call->accel, last);
+    } while (last && !(call->gates & adsm_gate_bit(last)));
+    return last;
+}
+
 /* Objects of other devices that the kernel may reach. Its stream is none of
  * theirs, so their uploads are waited for here. */
 static int release_peers(const struct adsm_call *call)
 {
-    struct adsm_accel *accel = call->accel;
     int rc = ADSM_OK;
     struct adsm_accel *host = NULL;
-    while (rc == ADSM_OK && (host = adsm_peer_next_host(accel, host))) {
+    while (rc == ADSM_OK && (host = next_host(call, host))) {
         rc = adsm_object_each(host, true, release_unnamed, (void *)call);
         if (rc == ADSM_OK)
             rc = adsm_dma_drain(host);
@@ -165,12 +173,13 @@ static int release_peers(const struct adsm_call *call)
 
 /* CPU accesses to their objects wait for what is noted on lanes of theirs:
  * let one of these wait for the kernel. */
-static int note_peers(struct adsm_accel *accel, adsm_stream stream)
+static int note_peers(const struct adsm_call *call)
 {
     struct adsm_fence fence;
-    struct adsm_accel *host = adsm_peer_next_host(accel, NULL);
-    int rc = host ? adsm_fence_record(accel, stream, &fence) : ADSM_OK;
-    for (; host && rc == ADSM_OK; host = adsm_peer_next_host(accel, host)) {
+    struct adsm_accel *host = next_host(call, NULL);
+    int rc =
+        host ? adsm_fence_record(call->accel, call->stream, &fence) : ADSM_OK;
+    for (; host && rc == ADSM_OK; host = next_host(call, host)) {
         adsm_stream theirs = adsm_accel_launch_stream(host);
         rc = adsm_fence_order(host, theirs, fence);
         if (rc == ADSM_OK)
@@ -187,9 +196,23 @@ static int release_uses(const struct adsm_call *call)
     return rc;
 }
 
-int adsm_boundary_call(const struct adsm_call *call)
+/* Where what the call may use lives. */
+static uint32_t gates_of(const struct adsm_call *call)
 {
-    adsm_gate_close();
+    uint32_t gates = adsm_gate_bit(call->accel);
+    for (size_t i = 0; i < call->use_count; i++)
+        gates |= adsm_gate_bit(call->uses[i].home);
+    struct adsm_accel *host = NULL;
+    while (call->rest != ADSM_REST_UNUSED &&
+           (host = adsm_peer_next_host(call->accel, host)))
+        gates |= adsm_gate_bit(host);
+    return gates;
+}
+
+int adsm_boundary_call(struct adsm_call *call)
+{
+    call->gates = gates_of(call);
+    adsm_gate_close(call->gates);
     int rc = is_exact(call) ? release_uses(call) : ADSM_OK;
     if (rc == ADSM_OK && call->rest != ADSM_REST_UNUSED) {
         rc = adsm_object_each(call->accel, true, release_unnamed, (void *)call);
@@ -199,14 +222,13 @@ int adsm_boundary_call(const struct adsm_call *call)
     if (rc == ADSM_OK)
         rc = adsm_dma_order_uploads(call->accel, call->stream);
     if (rc != ADSM_OK)
-        adsm_gate_open();
+        adsm_gate_open(call->gates);
     return rc;
 }
 
 void adsm_boundary_call_failed(const struct adsm_call *call)
 {
-    (void)call;
-    adsm_gate_open();
+    adsm_gate_open(call->gates);
 }
 
 /* An object that was freed meanwhile has nobody left to wait for the call. */
@@ -240,11 +262,11 @@ int adsm_boundary_called(const struct adsm_call *call)
     ADSM_COUNT(launches, 1);
     if (call->rest != ADSM_REST_UNUSED) {
         adsm_lane_note(call->accel, call->stream, call->per_thread);
-        rc = note_peers(call->accel, call->stream);
+        rc = note_peers(call);
     }
     if (rc == ADSM_OK && is_exact(call))
         rc = remember_uses(call);
-    adsm_gate_open();
+    adsm_gate_open(call->gates);
     return rc;
 }
 
@@ -258,24 +280,31 @@ static int acquire_object(struct adsm_object *object, void *context)
     return rc;
 }
 
+/* What a call of another thread has released stays the device's until its
+ * kernel is enqueued. */
+static int acquire_all(struct adsm_accel *home)
+{
+    uint32_t gate = adsm_gate_of(home);
+    adsm_gate_enter(gate);
+    while (adsm_turn_must_wait(home)) {
+        adsm_gate_leave(gate);
+        adsm_turn_wait(home);
+        adsm_gate_enter(gate);
+    }
+    int rc = adsm_object_each(home, false, acquire_object, NULL);
+    adsm_gate_leave(gate);
+    return rc;
+}
+
 int adsm_boundary_return(struct adsm_accel *accel)
 {
     ADSM_COUNT(syncs, 1);
     if (!adsm_coherence_protocol()->acquires)
         return ADSM_OK;
-    /* What a call of another thread has released stays the device's until its
-     * kernel is enqueued. */
-    adsm_gate_enter();
-    while (adsm_turn_must_wait(accel)) {
-        adsm_gate_leave();
-        adsm_turn_wait(accel);
-        adsm_gate_enter();
-    }
-    int rc = adsm_object_each(accel, false, acquire_object, NULL);
+    int rc = acquire_all(accel);
     struct adsm_accel *host = NULL;
     while (rc == ADSM_OK && (host = adsm_peer_next_host(accel, host)))
-        rc = adsm_object_each(host, false, acquire_object, NULL);
-    adsm_gate_leave();
+        rc = acquire_all(host);
     return rc;
 }
 

@@ -29,6 +29,7 @@ struct adsm_call {
     const void *kernel; /* as in mm/assign.h; NULL: any */
     const struct adsm_use *uses;
     size_t use_count;
+    uint32_t gates; /* set by adsm_boundary_call: those it has closed */
 };
 
 /**
@@ -39,24 +40,25 @@ struct adsm_call {
  * every object of the accel and of its peers, otherwise those assigned to it or
  * to no kernel. Flushes are enqueued and the stream is made to wait for them.
  * Objects the CPU is not near cost nothing.
- * The gate (mm/gate.h) is closed until adsm_boundary_called or
+ * The gates (mm/gate.h) of the accel, of its peers that the kernel may reach
+ * and of what is named are closed until adsm_boundary_called or
  * adsm_boundary_call_failed: the caller touches no shared memory in between,
  * so it copies the launch's arguments first.
  *
  * Return: ADSM_OK, or the first failure: the caller must not launch, and the
- *         gate is open. ADSM_E_NOT_SHARED: an object that it names was freed
+ *         gates are open. ADSM_E_NOT_SHARED: an object that it names was freed
  *         since it was found
  * Thread: any. Signal: never
  */
-int adsm_boundary_call(const struct adsm_call *call);
+int adsm_boundary_call(struct adsm_call *call);
 
 /** The driver refused the launch after adsm_boundary_call: the objects keep
- *  what they have, the gate opens. Thread: that of the call. Signal: never */
+ *  what they have, the gates open. Thread: that of the call. Signal: never */
 void adsm_boundary_call_failed(const struct adsm_call *call);
 
 /**
  * The call is enqueued: remember what later CPU accesses must wait for, then
- * open the gate. What is named gets a fence, except under ADSM_REST_READ;
+ * open the gates. What is named gets a fence, except under ADSM_REST_READ;
  * unless the rest is unused, the stream's lane is noted for all.
  *
  * Return: ADSM_OK; a device error: the call is enqueued all the same

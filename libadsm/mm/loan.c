@@ -186,9 +186,8 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
         return ADSM_OK;
     if (adsm_turn_is_mine())
         return begin_in_turn(address, bytes, access, loan);
-    struct adsm_object *object = adsm_turn_pass(address);
+    struct adsm_object *object = adsm_turn_pass(address, &loan->gate);
     if (!object) {
-        adsm_gate_leave();
         loan->bytes = plain_bytes(address, bytes);
         return ADSM_OK;
     }
@@ -205,7 +204,7 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
         rc = access == ADSM_WRITE ? begin_write(loan) : begin_read(loan);
     loan->address = object->shadow.shadow + loan->offset;
     adsm_rwlock_release_shared(&object->lock);
-    adsm_gate_leave();
+    adsm_gate_leave(loan->gate);
     if (rc != ADSM_OK)
         *loan = (struct adsm_loan){.address = (void *)address};
     else if (loan->held_count > 0)
@@ -315,7 +314,7 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
     int rc = ADSM_OK;
     if (loan->held_count > 0)
         drop(loan);
-    adsm_gate_enter();
+    adsm_gate_enter(loan->gate);
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == loan->generation) {
@@ -326,8 +325,8 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
         adsm_block_release(object, loan->held_first, loan->held_count);
     }
     adsm_rwlock_release_shared(&object->lock);
-    adsm_write_back();
-    adsm_gate_leave();
+    adsm_write_back(loan->gate);
+    adsm_gate_leave(loan->gate);
     errno = saved;
     return rc;
 }

@@ -19,6 +19,7 @@
 struct adsm_loan {
     struct adsm_object *object; /* NULL: plain memory, nothing to end        */
     uint32_t generation;
+    uint32_t gate; /* of the object's home                                   */
     enum adsm_access access;
     size_t offset; /* of the first byte in the object                        */
     size_t bytes;  /* covered by this loan                                    */

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/gate.h"
 #include "mm/index.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
@@ -179,12 +180,15 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
         adsm_pool_put(&pool, object);
         return rc;
     }
+    uint32_t gate =
+        adsm_gate_use(placement == ADSM_NO_HOME_MEMORY ? NULL : accel);
     adsm_rwlock_acquire(&object->lock);
     object->span = span;
     object->host = span.host;
     object->device = span.device;
     object->bytes = bytes;
     object->home = accel;
+    atomic_store(&object->gate, gate);
     object->work = (struct adsm_fence){0};
     object->kernel_count = 0;
     object->homeless = placement == ADSM_NO_HOME_MEMORY;

@@ -48,6 +48,7 @@ struct adsm_object {
     struct adsm_daddr device;
     size_t bytes; /* as allocated; the mapping is span.bytes long          */
     struct adsm_accel *home;
+    _Atomic uint32_t gate; /* its home's; read without the lock to pass it */
     struct adsm_span span;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
     _Atomic bool backed; /* shadow allocated and mapped at A; of these the

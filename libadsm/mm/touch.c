@@ -1,4 +1,4 @@
-/* From signal to DMA: pass the gate, find, hold, apply, let go, write back. */
+/* From signal to DMA: find, pass the gate, hold, apply, let go, write back. */
 #include "mm/touch.h"
 
 #include "base/clock.h"
@@ -74,11 +74,11 @@ static int touch_block(struct adsm_object *object, uint32_t i,
     return rc;
 }
 
-/* Find the block at `address` and open it; false where nothing is shared. The
- * gate is passed. */
+/* Find the block at `address` and open it; false where nothing is shared. */
 static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
 {
-    struct adsm_object *object = adsm_turn_pass((void *)address);
+    uint32_t gate;
+    struct adsm_object *object = adsm_turn_pass((void *)address, &gate);
     *rc = ADSM_OK;
     if (!object)
         return false;
@@ -101,7 +101,8 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
     if (*rc == ADSM_E_LIMIT && adsm_object_make_room())
         *rc = ADSM_OK; /* the access will fault again */
     if (!back)
-        adsm_write_back();
+        adsm_write_back(gate);
+    adsm_gate_leave(gate);
     return true;
 }
 
@@ -128,7 +129,6 @@ static bool touch(uintptr_t address, enum adsm_access access)
         found = rc != ADSM_E_NOT_SHARED;
     } else {
         found = open_block(address, access, &rc);
-        adsm_gate_leave();
     }
     if (!found)
         return false;

@@ -9,13 +9,14 @@
 #include "mm/gate.h"
 #include "mm/index.h"
 
-/* Host functions enqueued and not ended; grows with the gate closed. */
+/* Host functions enqueued and not ended; grows with all gates closed: work of
+ * any device may wait for a function that another one's stream has. */
 static _Atomic uint32_t expected;
 static _Atomic bool always;
 
 void adsm_turn_submit(struct adsm_turn *turn)
 {
-    adsm_gate_close();
+    turn->gates = adsm_gate_close_all();
     atomic_fetch_add(&expected, 1);
     turn->counted = true;
     if (turn->accel)
@@ -29,7 +30,7 @@ void adsm_turn_submitted(struct adsm_turn *turn, adsm_stream stream,
         atomic_fetch_sub(&expected, 1);
     else if (turn->accel)
         adsm_lane_note(turn->accel, stream, per_thread);
-    adsm_gate_open();
+    adsm_gate_open(turn->gates);
 }
 
 void adsm_turn_ended(const struct adsm_turn *turn)
@@ -40,9 +41,9 @@ void adsm_turn_ended(const struct adsm_turn *turn)
 
 void adsm_turn_expect_always(void)
 {
-    adsm_gate_close();
+    uint32_t gates = adsm_gate_close_all();
     atomic_store(&always, true);
-    adsm_gate_open();
+    adsm_gate_open(gates);
 }
 
 int adsm_turn_before_graph(struct adsm_accel *accel)
@@ -70,16 +71,37 @@ void adsm_turn_wait(struct adsm_accel *accel)
     (void)adsm_dma_drain(accel);
 }
 
-struct adsm_object *adsm_turn_pass(const void *address)
+/* Pass the gate of the object at `address` and find it there once more: until
+ * then it may be freed, and another of another home be in its place. */
+static struct adsm_object *pass(const void *address, uint32_t *gate)
 {
     for (;;) {
-        adsm_gate_enter();
-        struct adsm_object *object = adsm_index_acquire(address);
+        struct adsm_object *object = adsm_index_find(address);
+        if (!object)
+            return NULL;
+        *gate = atomic_load_explicit(&object->gate, memory_order_relaxed);
+        adsm_gate_enter(*gate);
+        object = adsm_index_acquire(address);
+        if (object &&
+            atomic_load_explicit(&object->gate, memory_order_relaxed) == *gate)
+            return object;
+        if (object)
+            adsm_rwlock_release_shared(&object->lock);
+        adsm_gate_leave(*gate);
+        if (!object)
+            return NULL;
+    }
+}
+
+struct adsm_object *adsm_turn_pass(const void *address, uint32_t *gate)
+{
+    for (;;) {
+        struct adsm_object *object = pass(address, gate);
         if (!object || !adsm_turn_must_wait(object->home))
             return object;
         struct adsm_accel *accel = object->home;
         adsm_rwlock_release_shared(&object->lock);
-        adsm_gate_leave();
+        adsm_gate_leave(*gate);
         adsm_turn_wait(accel);
     }
 }

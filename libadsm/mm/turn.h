@@ -37,6 +37,7 @@ struct adsm_turn_piece;
 struct adsm_turn {
     struct adsm_accel *accel; /* of its stream; NULL: not known            */
     uint64_t uploads;         /* the newest upload enqueued before it      */
+    uint32_t gates;           /* closed by adsm_turn_submit                */
     bool counted;             /* by adsm_turn_submit                       */
     bool served;              /* owns the runtime's thread until its end   */
     struct adsm_turn_piece *pieces;
@@ -94,15 +95,16 @@ int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
                           size_t bytes, enum adsm_access access);
 
 /**
- * Pass the gate and find the object at `address`; its lock is held shared. Waits
+ * Find the object at `address` and pass its gate; its lock is held shared. Waits
  * first, holding nothing, where a fetch might wait for a host function.
  *
- * Return: NULL: not shared; the gate is passed in either case
- * Signal: fault path
+ * @gate   gets the number of the gate, which the caller leaves
+ * Return: NULL: not shared, nothing is held and no gate passed
+ * Thread: any. Signal: fault path
  */
-struct adsm_object *adsm_turn_pass(const void *address);
+struct adsm_object *adsm_turn_pass(const void *address, uint32_t *gate);
 
-/** Would a fetch from `accel` wait, maybe for a host function? Asked with the
+/** Would a fetch from `accel` wait, maybe for a host function? Asked with a
  *  gate passed, behind which none is enqueued. Signal: fault path */
 bool adsm_turn_must_wait(struct adsm_accel *accel);
 

@@ -4,6 +4,7 @@
 
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/gate.h"
 #include "mm/spread.h"
 #include "protocols/dirty_queue.h"
 
@@ -73,11 +74,27 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
     adsm_lock_release(&lock);
 }
 
-/* Oldest run of queued blocks, at most `most` long; 0 when there is none. */
-static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most)
+/* Pass the gate of a queued block, which may be stale, besides `passed`. */
+static bool pass_gate(const struct adsm_dirty_entry *entry, uint32_t passed,
+                      uint32_t *gate)
+{
+    const struct adsm_object *object = entry->owner;
+    *gate = atomic_load(&object->gate);
+    return *gate == passed || adsm_gate_try_enter(*gate);
+}
+
+/* Oldest run of queued blocks, at most `most` long; 0 when there is none, or
+ * its gate is closed. *gate has been passed, besides `passed`, otherwise. */
+static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most,
+                            uint32_t passed, uint32_t *gate)
 {
     adsm_lock_acquire(&lock);
     uint32_t n = adsm_dirty_queue_pop(&queue, oldest) ? 1 : 0;
+    if (n > 0 && !pass_gate(oldest, passed, gate)) {
+        /* To the end: there is room, and the others come first. */
+        (void)adsm_dirty_queue_push(&queue, *oldest);
+        n = 0;
+    }
     while (n > 0 && n < most &&
            adsm_dirty_queue_pop_next(&queue, oldest->owner, oldest->generation,
                                      oldest->block + n))
@@ -156,33 +173,42 @@ bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i)
     return back;
 }
 
-void adsm_write_back(void)
+/* A run taken from the queue. Return: false: nothing came of it, and the next
+ * try would not get on either */
+static bool write_back_taken(const struct adsm_dirty_entry *oldest, uint32_t n)
+{
+    struct adsm_object *object = oldest->owner;
+    bool got_on = true;
+    last.object = object;
+    last.first = oldest->block;
+    last.count = n;
+    adsm_rwlock_acquire_shared(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == oldest->generation) {
+        uint32_t stale = count_stale(object, oldest->block, n);
+        got_on = write_back_run(object, oldest->block, n) + stale > 0;
+    }
+    adsm_rwlock_release_shared(&object->lock);
+    return got_on;
+}
+
+void adsm_write_back(uint32_t gate)
 {
     last.object = NULL;
     if (!queue.ring)
         return;
-    for (;;) {
+    /* What cannot be written back now must not keep us here. */
+    for (bool got_on = true; got_on;) {
         int64_t excess = atomic_load(&dirty) - (int64_t)atomic_load(&limit);
+        struct adsm_dirty_entry oldest;
+        uint32_t its;
         if (excess <= 0)
             return;
-        struct adsm_dirty_entry oldest;
-        uint32_t n = take_oldest(&oldest, (uint32_t)excess);
+        uint32_t n = take_oldest(&oldest, (uint32_t)excess, gate, &its);
         if (n == 0)
             return;
-        struct adsm_object *object = oldest.owner;
-        last.object = object;
-        last.first = oldest.block;
-        last.count = n;
-        adsm_rwlock_acquire_shared(&object->lock);
-        if (atomic_load(&object->live) &&
-            atomic_load(&object->generation) == oldest.generation) {
-            uint32_t stale = count_stale(object, oldest.block, n);
-            /* What cannot be written back now must not keep us here. */
-            if (write_back_run(object, oldest.block, n) + stale == 0)
-                excess = 0;
-        }
-        adsm_rwlock_release_shared(&object->lock);
-        if (excess == 0)
-            return;
+        got_on = write_back_taken(&oldest, n);
+        if (its != gate)
+            adsm_gate_leave(its);
     }
 }

@@ -38,11 +38,15 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
                              uint32_t count);
 
 /**
- * Write back the oldest dirty blocks until the rolling size is respected.
- * No lock or block may be held; what somebody holds, or what cannot be sent or
- * closed just now, stays in the queue.
+ * Write back the oldest dirty blocks until the rolling size is respected. What
+ * somebody holds, or what cannot be sent or closed just now, stays in the queue.
+ * Those whose own gate is closed wait for their next turn: a call has them, and
+ * what it is busy with may take long.
+ *
+ * @gate   the gate (mm/gate.h) that the caller has passed
+ * Thread: any; holds no lock or block. Signal: fault path
  */
-void adsm_write_back(void);
+void adsm_write_back(uint32_t gate);
 
 /**
  * Has this thread's last call written back the block that now faults again?

@@ -1,13 +1,16 @@
 /*
  * Calls at the boundary: what is said about an object is about that object, and
- * not about the next one in its place.
+ * not about the next one in its place; and who waits while a call is made.
  */
 #include "fixture.h"
 #include "mm/boundary.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BYTES = 2 << 20 };
 
@@ -130,7 +133,153 @@ START_TEST(use_of_a_part_leaves_the_other_blocks_to_the_rest)
 }
 END_TEST
 
+/* ---- two devices --------------------------------------------------------- */
+
+/* An object on each device, dirty all over. */
+static void up_with_two(uint8_t *p[2])
+{
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    up();
+    for (int i = 0; i < 2; i++) {
+        must(adsmDeviceUse(i));
+        p[i] = adsmAlloc(BYTES);
+        memset(p[i], 7, BYTES);
+    }
+}
+
+static void call_on(struct adsm_use *use, struct adsm_call *call, uint8_t *p)
+{
+    *use = use_of(p, ADSM_INOUT);
+    *call = call_of(use, 1);
+    must(adsm_boundary_call(call));
+}
+
+struct toucher {
+    volatile uint8_t *p;
+    pthread_t thread;
+    _Atomic bool done;
+};
+
+static void *touch(void *argument)
+{
+    struct toucher *t = argument;
+    for (size_t i = 0; i < BYTES; i += 4096)
+        t->p[i]++;
+    atomic_store(&t->done, true);
+    return NULL;
+}
+
+static void touch_start(struct toucher *t, uint8_t *p)
+{
+    t->p = p;
+    atomic_store(&t->done, false);
+    ck_assert_int_eq(pthread_create(&t->thread, NULL, touch, t), 0);
+}
+
+static bool is_done_within(struct toucher *t, int ms)
+{
+    for (; ms > 0 && !atomic_load(&t->done); ms--)
+        usleep(1000);
+    return atomic_load(&t->done);
+}
+
+START_TEST(fault_goes_on_while_a_call_on_another_device_is_in_the_driver)
+{
+    uint8_t *p[2];
+    struct adsm_use use[2];
+    struct adsm_call call[2];
+    up_with_two(p);
+    call_on(&use[0], &call[0], p[0]); /* all of it is the device's then */
+    must(adsm_boundary_called(&call[0]));
+    call_on(&use[1], &call[1], p[1]);
+    struct toucher here, there;
+    touch_start(&here, p[0]);
+    touch_start(&there, p[1]);
+    ck_assert(is_done_within(&here, 10000));
+    pthread_join(here.thread, NULL);
+    ck_assert(!is_done_within(&there, 100));
+    must(adsm_boundary_called(&call[1]));
+    pthread_join(there.thread, NULL);
+    for (int i = 0; i < 2; i++)
+        ck_assert(p[i][0] == 8 && p[i][1] == 7);
+}
+END_TEST
+
+static void *make_call(void *p)
+{
+    struct adsm_use use;
+    struct adsm_call call;
+    call_on(&use, &call, p);
+    must(adsm_boundary_called(&call));
+    return NULL;
+}
+
+START_TEST(call_on_one_device_is_made_during_that_on_another)
+{
+    uint8_t *p[2];
+    struct adsm_use use;
+    struct adsm_call call;
+    pthread_t thread;
+    up_with_two(p);
+    call_on(&use, &call, p[1]);
+    pthread_create(&thread, NULL, make_call, p[0]);
+    pthread_join(thread, NULL);
+    must(adsm_boundary_called(&call));
+    ck_assert(all_are(p[0], 7) && all_are(p[1], 7));
+}
+END_TEST
+
+/* A call closes the gates of all that it names, wherever that lives. */
+START_TEST(object_of_another_device_waits_for_the_call_that_names_it)
+{
+    uint8_t *p[2];
+    up_with_two(p);
+    struct adsm_use uses[2] = {use_of(p[1], ADSM_IN), use_of(p[0], ADSM_IN)};
+    struct adsm_call call = call_of(uses, 2);
+    must(adsm_boundary_call(&call));
+    struct toucher there;
+    touch_start(&there, p[0]);
+    ck_assert(!is_done_within(&there, 100));
+    adsm_boundary_call_failed(&call);
+    pthread_join(there.thread, NULL);
+    ck_assert(p[0][0] == 8 && p[1][0] == 7);
+}
+END_TEST
+
+/* The queue of dirty blocks is everybody's: its oldest are those of the call. */
+START_TEST(early_write_back_passes_over_the_blocks_of_a_call_being_made)
+{
+    uint8_t *p[2];
+    struct adsm_use use;
+    struct adsm_call call;
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    setenv("ADSM_ROLLING_SIZE", "4", 1);
+    setenv("ADSM_BLOCK_SIZE", "64K", 1);
+    (void)fixture_up();
+    for (int i = 0; i < 2; i++) {
+        must(adsmDeviceUse(i));
+        p[i] = adsmAlloc(BYTES);
+    }
+    memset(p[1], 7, 3 * 65536);
+    use = use_of(p[1], ADSM_OUT);
+    call = call_of(&use, 1);
+    must(adsm_boundary_call(&call)); /* leaves them dirty until it is made */
+    struct toucher here;
+    touch_start(&here, p[0]);
+    ck_assert(is_done_within(&here, 10000));
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_int_eq(adsm_block_state(use.object, i), ADSM_DIRTY);
+    adsm_boundary_call_failed(&call);
+    pthread_join(here.thread, NULL);
+    ck_assert(p[1][0] == 7 && p[1][3 * 65536 - 1] == 7);
+}
+END_TEST
+
 SUITE_MAIN("boundary", 60, call_that_names_a_freed_object_is_refused,
            refused_call_leaves_the_others_it_names_usable,
            object_freed_while_the_call_is_made_costs_the_next_owner_nothing,
-           use_of_a_part_leaves_the_other_blocks_to_the_rest)
+           use_of_a_part_leaves_the_other_blocks_to_the_rest,
+           fault_goes_on_while_a_call_on_another_device_is_in_the_driver,
+           call_on_one_device_is_made_during_that_on_another,
+           object_of_another_device_waits_for_the_call_that_names_it,
+           early_write_back_passes_over_the_blocks_of_a_call_being_made)
