@@ -4,6 +4,11 @@
  *
  * Used by sched/launch (our API: access modes known) and by the interposed
  * CUDA calls (everything may be touched, the program's own streams).
+ *
+ * Locks: callers hold none of rank GATE or later. A call holds gates from its
+ * beginning to its end, a device-side overwrite the lock of its object; both
+ * keep asynchronous signals away meanwhile. Nothing here is for handlers of
+ * signals: flushes wait for memory and for the driver.
  */
 #ifndef ADSM_MM_BOUNDARY_H
 #define ADSM_MM_BOUNDARY_H
@@ -66,14 +71,23 @@ void adsm_boundary_call_failed(const struct adsm_call *call);
  */
 int adsm_boundary_called(const struct adsm_call *call);
 
-/** The program waited for device work: acquire (batch fetches everything).
- *  Call after the driver's own wait succeeded. */
+/**
+ * The program waited for device work: acquire (batch fetches everything). Call
+ * after the driver's own wait succeeded.
+ *
+ * Return: ADSM_OK; the first failure of a fetch
+ * Thread: any. Signal: never
+ */
 int adsm_boundary_return(struct adsm_accel *accel);
 
 /**
  * A device-side operation on `stream` is about to read `bytes` at the shared
- * address: flush what is dirty there, order the stream behind it.
- * Not shared: ADSM_OK, nothing done.
+ * address: flush what is dirty there, order the stream behind it. The range may
+ * lie in several objects; what is not shared, and what is behind it, is left
+ * alone.
+ *
+ * Return: ADSM_OK; a device error
+ * Thread: any. Signal: never
  */
 int adsm_boundary_device_read(const void *address, size_t bytes,
                               adsm_stream stream);
@@ -90,8 +104,9 @@ struct adsm_device_write {
  * the object wait, so that nobody fetches a block before the operation is
  * enqueued. The range lies in one object (a driver call's range does).
  *
- * Return: ADSM_OK; ADSM_E_INVALID (range leaves the object); a device error:
- *         nothing is held
+ * Return: ADSM_OK, also where nothing is shared; ADSM_E_INVALID (range leaves
+ *         the object); a device error: nothing is held
+ * Thread: any, to the end the same. Signal: never
  */
 int adsm_boundary_device_write(const void *address, size_t bytes,
                                adsm_stream stream,
@@ -105,19 +120,23 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
  * @address @bytes  a range within the object; @stream  the operation's
  * Return: ADSM_OK, also when nothing is held; ADSM_E_INVALID (range leaves the
  *         object); a device error: the object is still held in either case
+ * Thread: that of the overwrite. Signal: never
  */
 int adsm_boundary_device_write_parts(const void *address, size_t bytes,
                                      adsm_stream stream,
                                      const struct adsm_device_write *write);
 
 /** The operation is enqueued (or failed): let the CPU in again. The caller has
- *  noted the stream's lane before. */
+ *  noted the stream's lane before. Thread: that of the overwrite.
+ *  Signal: never */
 void adsm_boundary_device_written(struct adsm_device_write *write);
 
 /**
  * True when no block of the range is on the host. For reads only: the driver
  * may be asked directly, there is nothing to flush. A device write always goes
  * through adsm_boundary_device_write, which costs one uncontended lock then.
+ *
+ * Thread: any. Signal: fault path
  */
 bool adsm_boundary_is_far(const void *address, size_t bytes);
 

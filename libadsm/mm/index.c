@@ -139,20 +139,35 @@ void adsm_index_forget(void)
                                   memory_order_relaxed);
 }
 
-struct adsm_object *adsm_index_acquire(const void *address)
+/* Both forms take the lock of what they find and look again. Inline: the shared
+ * one is on the way of every fault. */
+static inline __attribute__((always_inline)) struct adsm_object *
+acquire(const void *address, void (*take)(struct adsm_rwlock *),
+        void (*give)(struct adsm_rwlock *))
 {
     const uint8_t *at = address;
     for (;;) {
         struct adsm_object *object = adsm_index_find(address);
         if (!object)
             return NULL;
-        adsm_rwlock_acquire_shared(&object->lock);
+        take(&object->lock);
         if (atomic_load_explicit(&object->live, memory_order_relaxed) &&
             at >= object->host && at < object->host + object->bytes)
             return object;
-        adsm_rwlock_release_shared(&object->lock);
+        give(&object->lock);
         /* Reused meanwhile, or the range belongs to somebody else by now. */
         if (adsm_index_find(address) == object)
             return NULL;
     }
+}
+
+struct adsm_object *adsm_index_acquire(const void *address)
+{
+    return acquire(address, adsm_rwlock_acquire_shared,
+                   adsm_rwlock_release_shared);
+}
+
+struct adsm_object *adsm_index_acquire_alone(const void *address)
+{
+    return acquire(address, adsm_rwlock_acquire, adsm_rwlock_release);
 }

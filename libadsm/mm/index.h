@@ -88,7 +88,12 @@ uintptr_t adsm_index_border(uintptr_t address);
  */
 struct adsm_object *adsm_index_acquire(const void *address);
 
-/** Enter or remove all pages of an object's span. ADSM_OK, ADSM_E_NOMEM. */
+/** The same with the lock held exclusively, until adsm_rwlock_release.
+ *  Thread: any; holds no lock of an object. Signal: fault path */
+struct adsm_object *adsm_index_acquire_alone(const void *address);
+
+/** Enter or remove all pages of an object's span. ADSM_OK, ADSM_E_NOMEM.
+ *  Thread: any; the object's lock is held exclusively. Signal: never */
 int adsm_index_insert(struct adsm_object *object);
 void adsm_index_remove(struct adsm_object *object);
 

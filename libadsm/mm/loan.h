@@ -9,6 +9,9 @@
  * partly covered are made current first, INVALID ones that are covered whole
  * are not. `end` commits what was really written: blocks reached become DIRTY,
  * blocks not reached keep their state.
+ *
+ * Locks: callers hold none of rank GATE or later. A loan holds BUSY blocks and
+ * no lock between its two ends; of two of one thread either may end first.
  */
 #ifndef ADSM_MM_LOAN_H
 #define ADSM_MM_LOAN_H
@@ -32,7 +35,7 @@ struct adsm_loan {
 
 /** True when no byte of the range can be shared: the fast path of every
  *  interposed call. Checks first and last byte's tract and those between.
- *  Signal: any handler */
+ *  Thread: any. Signal: any handler */
 bool adsm_loan_unneeded(const void *address, size_t bytes);
 
 /**
@@ -42,7 +45,7 @@ bool adsm_loan_unneeded(const void *address, size_t bytes);
  * object; loan->bytes says how much (0 only when `bytes` is 0). Plain memory:
  * loan->address is the address itself.
  * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM: nothing is held
- * Signal: never
+ * Thread: any. Signal: never
  */
 int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
                     struct adsm_loan *loan);
@@ -51,6 +54,7 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
  * End the use; the first `done` bytes were really transferred (<= loan->bytes).
  * errno is kept. Return: ADSM_OK; ADSM_E_DEVICE when a partly written block
  * could not be completed (its unwritten bytes are then undefined)
+ * Thread: that of the loan. Signal: never
  */
 int adsm_loan_end(struct adsm_loan *loan, size_t done);
 
@@ -60,7 +64,7 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done);
  * The block is opened as it is; adsm_loan_end closes it again.
  *
  * Return: true when that was the case
- * Signal: fault path
+ * Thread: any; the object's lock is held shared. Signal: fault path
  */
 bool adsm_loan_expose(struct adsm_object *object, uint32_t i);
 

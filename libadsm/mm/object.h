@@ -69,9 +69,10 @@ struct adsm_object {
     struct adsm_fence work; /* last call of our own API that may use it   */
     const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels          */
     uint32_t kernel_count;
-    bool homeless;              /* without memory of its own: `home` only
+    bool homeless; /* without memory of its own: `home` only
                                    page-locks its pages                    */
-    struct adsm_spread *spread; /* NULL: never was; see mm/spread.h        */
+    struct adsm_spread
+        *_Atomic spread;    /* NULL: never was; see mm/spread.h        */
     struct adsm_slab *slab; /* not NULL: small allocations live in it      */
     struct adsm_object *prev, *next;           /* lock: the lists'         */
     struct adsm_object *prev_near, *next_near; /* lock: the lists'         */

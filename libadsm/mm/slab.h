@@ -19,14 +19,17 @@
 #include "mm/use.h"
 
 /** Allocate `bytes` (1 .. 1 MiB) from a slab of `accel` whose blocks started
- *  in state `first`. */
+ *  in state `first`.
+ *  Thread: any. Signal: never */
 int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_state first, bool safe, void **host);
 
-/** Free a slot; ADSM_E_NOT_SHARED when `host` is not the start of one. */
+/** Free a slot; ADSM_E_NOT_SHARED when `host` is not the start of one.
+ *  Thread: any; waits for kernels that use the slab. Signal: never */
 int adsm_slab_free(struct adsm_object *object, void *host);
 
-/** Base and size of the slot that contains `address`. */
+/** Base and size of the slot that contains `address`. Thread: any; holds no
+ *  lock of rank API or later. Signal: never */
 int adsm_slab_range(struct adsm_object *object, const void *address,
                     void **base, size_t *bytes);
 
@@ -41,10 +44,10 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
 bool adsm_slab_blocks(struct adsm_use *use, const void *address);
 
 /** Destroy the slabs of `accel` that nothing is allocated from.
- *  Return: whether there was one */
+ *  Return: whether there was one. Thread: any. Signal: never */
 bool adsm_slab_trim(struct adsm_accel *accel);
 
-/** The slabs of `accel` are being destroyed: drop them all. */
+/** The slabs of `accel` are being destroyed: drop them all. Thread: any. Signal: never */
 void adsm_slab_forget(struct adsm_accel *accel);
 
 #endif

@@ -24,6 +24,9 @@
  * One turn is served at a time; CUDA allows host functions to be serialised.
  * While a piece is open it is so to every thread: who reads there what the work
  * behind the function makes has to wait for that work as CUDA asks for.
+ *
+ * Locks: callers hold none of rank GATE or later, except where it says so.
+ * Between adsm_turn_submit and adsm_turn_submitted all gates are closed.
  */
 #ifndef ADSM_MM_TURN_H
 #define ADSM_MM_TURN_H
@@ -64,11 +67,13 @@ void adsm_turn_submit(struct adsm_turn *turn);
 void adsm_turn_submitted(struct adsm_turn *turn, adsm_stream stream,
                          bool per_thread, bool ok);
 
-/** Host functions may come with any graph from here on. Signal: never */
+/** Host functions may come with any graph from here on. Thread: any.
+ *  Signal: never */
 void adsm_turn_expect_always(void);
 
 /** Before a graph is launched: its functions may take every upload that has
- *  not ended for one behind them. Waits for those ahead. Signal: never */
+ *  not ended for one behind them. Waits for those ahead. Thread: any.
+ *  Signal: never */
 int adsm_turn_before_graph(struct adsm_accel *accel);
 
 /**
@@ -80,7 +85,8 @@ int adsm_turn_before_graph(struct adsm_accel *accel);
 void adsm_turn_begin(struct adsm_turn *turn);
 void adsm_turn_end(void);
 
-/** Is the calling thread inside a host function? Signal: any handler */
+/** Is the calling thread inside a host function? Thread: any.
+ *  Signal: any handler */
 bool adsm_turn_is_mine(void);
 
 /**
@@ -88,7 +94,7 @@ bool adsm_turn_is_mine(void);
  * adsm_loan_begin are elsewhere.
  *
  * Return: ADSM_OK; ADSM_E_NOT_SHARED; why the bytes cannot be had
- * Signal: fault path
+ * Thread: that of the function. Signal: fault path
  */
 int adsm_turn_touch(uintptr_t address, enum adsm_access access);
 int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
@@ -105,10 +111,12 @@ int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
 struct adsm_object *adsm_turn_pass(const void *address, uint32_t *gate);
 
 /** Would a fetch from `accel` wait, maybe for a host function? Asked with a
- *  gate passed, behind which none is enqueued. Signal: fault path */
+ *  gate passed, behind which none is enqueued; any lock may be held. Thread: any.
+ *  Signal: fault path */
 bool adsm_turn_must_wait(struct adsm_accel *accel);
 
-/** Wait for what it would wait for. Nothing is held. Signal: fault path */
+/** Wait for what it would wait for. Nothing is held. Thread: any.
+ *  Signal: fault path */
 void adsm_turn_wait(struct adsm_accel *accel);
 
 #endif

@@ -26,14 +26,17 @@
  */
 bool adsm_write_back_init(uint32_t size, uint32_t factor);
 
-/** An allocation was made: the adaptive rolling size grows. Signal: never */
+/** An allocation was made: the adaptive rolling size grows.
+ *  Thread: any. Signal: never */
 void adsm_write_back_grow(void);
 
-/** So many more blocks are DIRTY; fewer when negative. */
+/** So many more blocks are DIRTY; fewer when negative. Thread: any.
+ *  Signal: fault path */
 void adsm_write_back_count(int64_t more);
 
 /** Blocks [first, first + count) have become DIRTY; those that stand in the
- *  queue keep their place. */
+ *  queue keep their place. Thread: any; the object's lock is held, shared at
+ *  least. Signal: fault path */
 void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
                              uint32_t count);
 
@@ -52,6 +55,8 @@ void adsm_write_back(uint32_t gate);
  * Has this thread's last call written back the block that now faults again?
  * One store may lie across two blocks: where the rolling size is 1 it needs
  * both at once, and the caller leaves it to the next fault. Asking forgets it.
+ *
+ * Thread: any. Signal: fault path
  */
 bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i);
 

@@ -133,6 +133,32 @@ START_TEST(use_of_a_part_leaves_the_other_blocks_to_the_rest)
 }
 END_TEST
 
+START_TEST(range_that_leaves_its_object_is_refused_and_nothing_is_held)
+{
+    up();
+    uint8_t *p = adsmAlloc(BYTES);
+    memset(p, 7, BYTES);
+    struct adsm_object *object = adsm_index_find(p);
+    adsm_stream stream = adsm_accel_launch_stream(object->home);
+    struct adsm_device_write write;
+    ck_assert_int_eq(
+        adsm_boundary_device_write(p + 1, object->bytes, stream, &write),
+        ADSM_E_INVALID);
+    ck_assert_ptr_null(write.object);
+    ck_assert_int_eq(adsm_block_state(object, 0), ADSM_DIRTY);
+    ck_assert(!adsm_boundary_is_far(p, object->bytes));
+    must(adsm_boundary_device_read(p + BYTES / 2, object->bytes, stream));
+    ck_assert_int_eq(adsm_block_state(object, 0), ADSM_DIRTY);
+    ck_assert_int_eq(adsm_block_state(object, object->block_count - 1),
+                     ADSM_READ_ONLY);
+    ck_assert(all_are(p, 7));
+    must(adsmFree(p));
+    must(adsm_boundary_device_write(p, BYTES, stream, &write));
+    ck_assert_ptr_null(write.object);
+    ck_assert(adsm_boundary_is_far(p, BYTES));
+}
+END_TEST
+
 /* ---- two devices --------------------------------------------------------- */
 
 /* An object on each device, dirty all over. */
@@ -279,6 +305,7 @@ SUITE_MAIN("boundary", 60, call_that_names_a_freed_object_is_refused,
            refused_call_leaves_the_others_it_names_usable,
            object_freed_while_the_call_is_made_costs_the_next_owner_nothing,
            use_of_a_part_leaves_the_other_blocks_to_the_rest,
+           range_that_leaves_its_object_is_refused_and_nothing_is_held,
            fault_goes_on_while_a_call_on_another_device_is_in_the_driver,
            call_on_one_device_is_made_during_that_on_another,
            object_of_another_device_waits_for_the_call_that_names_it,
