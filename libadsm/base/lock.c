@@ -322,10 +322,8 @@ void adsm_rwlock_release_shared(struct adsm_rwlock *lock)
     adsm_quiet_leave();
 }
 
-void adsm_rwlock_acquire(struct adsm_rwlock *lock)
+static void rwlock_take(struct adsm_rwlock *lock)
 {
-    adsm_quiet_enter();
-    LOCK_CHECK(lock);
     if (rwlock_enter(lock))
         return;
     atomic_fetch_add(&lock->writers, 1);
@@ -333,15 +331,40 @@ void adsm_rwlock_acquire(struct adsm_rwlock *lock)
     atomic_fetch_sub(&lock->writers, 1);
 }
 
-bool adsm_rwlock_try(struct adsm_rwlock *lock)
+void adsm_rwlock_acquire(struct adsm_rwlock *lock)
 {
     adsm_quiet_enter();
-    if (!rwlock_enter(lock)) {
+    LOCK_CHECK(lock);
+    rwlock_take(lock);
+}
+
+void adsm_rwlock_acquire_another(struct adsm_rwlock *lock)
+{
+    adsm_quiet_enter();
+    LOCK_CHECK_AFTER(lock);
+    rwlock_take(lock);
+}
+
+static bool rwlock_try(struct adsm_rwlock *lock,
+                       bool (*enter)(struct adsm_rwlock *))
+{
+    adsm_quiet_enter();
+    if (!enter(lock)) {
         adsm_quiet_leave();
         return false;
     }
     LOCK_CHECK_NONE(lock);
     return true;
+}
+
+bool adsm_rwlock_try(struct adsm_rwlock *lock)
+{
+    return rwlock_try(lock, rwlock_enter);
+}
+
+bool adsm_rwlock_try_shared(struct adsm_rwlock *lock)
+{
+    return rwlock_try(lock, rwlock_enter_shared);
 }
 
 void adsm_rwlock_release(struct adsm_rwlock *lock)

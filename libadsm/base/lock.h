@@ -172,12 +172,23 @@ void adsm_rwlock_acquire(struct adsm_rwlock *lock);
 void adsm_rwlock_release(struct adsm_rwlock *lock);
 
 /**
- * Enter as the only one if that needs no waiting; any order is allowed.
+ * Enter as the only one while holding others of the same rank. The caller
+ * orders them itself, by address or index, always the same way.
+ *
+ * Thread: any; the caller holds no lock of a later rank
+ * Signal: fault path
+ */
+void adsm_rwlock_acquire_another(struct adsm_rwlock *lock);
+
+/**
+ * Enter as the only one, or as one of many readers, if that needs no waiting;
+ * any order is allowed.
  *
  * Return: true when taken
  * Thread: any
  * Signal: fault path
  */
 bool adsm_rwlock_try(struct adsm_rwlock *lock);
+bool adsm_rwlock_try_shared(struct adsm_rwlock *lock);
 
 #endif

@@ -163,6 +163,21 @@ START_TEST(try_fails_on_a_held_lock)
 }
 END_TEST
 
+START_TEST(try_to_read_fails_on_a_lock_that_is_written)
+{
+    adsm_rwlock_acquire(&rwlock);
+    ck_assert(!adsm_rwlock_try_shared(&rwlock));
+    adsm_rwlock_release(&rwlock);
+    adsm_rwlock_acquire_shared(&rwlock);
+    ck_assert(adsm_rwlock_try_shared(&rwlock));
+    ck_assert(!adsm_rwlock_try(&rwlock));
+    adsm_rwlock_release_shared(&rwlock);
+    adsm_rwlock_release_shared(&rwlock);
+    ck_assert(adsm_rwlock_try(&rwlock));
+    adsm_rwlock_release(&rwlock);
+}
+END_TEST
+
 static void *hold_a_while(void *arg)
 {
     struct timespec pause = {0, 50000000};
@@ -275,6 +290,27 @@ START_TEST(same_rank_is_reported)
 }
 END_TEST
 
+START_TEST(another_lock_of_a_rank_is_silent_below_a_later_one_it_is_not)
+{
+    struct adsm_rwlock other;
+    adsm_rwlock_init(&other, ADSM_RANK_OBJECT_TABLE);
+    capture_begin(&said);
+    adsm_rwlock_acquire(&rwlock);
+    adsm_rwlock_acquire_another(&other);
+    ck_assert_uint_eq(other.state, ADSM_RWLOCK_WRITER);
+    adsm_rwlock_release(&other);
+    ck_assert_str_eq(capture_end(&said), "");
+    capture_begin(&said);
+    adsm_lock_acquire(&lock);
+    adsm_rwlock_acquire_another(&other);
+    adsm_rwlock_release(&other);
+    adsm_lock_release(&lock);
+    adsm_rwlock_release(&rwlock);
+    ck_assert_str_eq(capture_end(&said),
+                     "libadsm: error: locks taken out of rank order\n");
+}
+END_TEST
+
 START_TEST(try_may_be_out_of_order)
 {
     struct adsm_lock inner;
@@ -291,12 +327,16 @@ END_TEST
 SUITE_MAIN("lock", 60, eight_threads_lose_no_update,
            readers_never_see_half_a_write, readers_enter_together,
            waiting_writer_goes_before_new_readers, try_fails_on_a_held_lock,
-           waiting_keeps_errno, thread_that_holds_a_lock_is_cancelled_after_it,
+           try_to_read_fails_on_a_lock_that_is_written, waiting_keeps_errno,
+           thread_that_holds_a_lock_is_cancelled_after_it,
            rising_ranks_are_silent, falling_rank_is_reported_once,
-           same_rank_is_reported, try_may_be_out_of_order)
+           same_rank_is_reported,
+           another_lock_of_a_rank_is_silent_below_a_later_one_it_is_not,
+           try_may_be_out_of_order)
 #else
 SUITE_MAIN("lock", 60, eight_threads_lose_no_update,
            readers_never_see_half_a_write, readers_enter_together,
            waiting_writer_goes_before_new_readers, try_fails_on_a_held_lock,
-           waiting_keeps_errno, thread_that_holds_a_lock_is_cancelled_after_it)
+           try_to_read_fails_on_a_lock_that_is_written, waiting_keeps_errno,
+           thread_that_holds_a_lock_is_cancelled_after_it)
 #endif
