@@ -1,0 +1,61 @@
+/*
+ * A copy: memory on a device for a box of one object.
+ *
+ * What range/plan.c has to know of one. Whoever makes a copy fills it in; its
+ * memory is that one's, and so is the order of use below.
+ *
+ * Lock: the object's, except for the links, which are the list owner's.
+ */
+#ifndef ADSM_RANGE_COPY_H
+#define ADSM_RANGE_COPY_H
+
+#include "range/box.h"
+
+struct adsm_accel;
+
+struct adsm_copy {
+    adsmBox box;
+    size_t bytes; /* of device memory that it takes                   */
+    struct adsm_accel *accel;
+    uint8_t holder;     /* its number in the object's map, given by the plan */
+    bool home;          /* all of the object; never evicted                */
+    uint32_t uses;      /* parts that need it where it is                  */
+    uint64_t last_used; /* grows with every use             */
+    struct adsm_copy *prev, *next; /* adsm_copies: the next one is younger */
+};
+
+/* Copies of one device, of all objects, by their last use. */
+struct adsm_copies {
+    struct adsm_copy *oldest, *youngest;
+};
+
+/** Take a copy out. Thread: one that may change the list. Signal: never */
+static inline void adsm_copies_remove(struct adsm_copies *list,
+                                      struct adsm_copy *copy)
+{
+    *(copy->prev ? &copy->prev->next : &list->oldest) = copy->next;
+    *(copy->next ? &copy->next->prev : &list->youngest) = copy->prev;
+    copy->prev = copy->next = NULL;
+}
+
+/** Enter a copy as the one used last. Thread, Signal: as above */
+static inline void adsm_copies_append(struct adsm_copies *list,
+                                      struct adsm_copy *copy)
+{
+    copy->prev = list->youngest;
+    copy->next = NULL;
+    *(list->youngest ? &list->youngest->next : &list->oldest) = copy;
+    list->youngest = copy;
+}
+
+/** Enter a copy as the first one to go. Thread, Signal: as above */
+static inline void adsm_copies_prepend(struct adsm_copies *list,
+                                       struct adsm_copy *copy)
+{
+    copy->next = list->oldest;
+    copy->prev = NULL;
+    *(list->oldest ? &list->oldest->prev : &list->youngest) = copy;
+    list->oldest = copy;
+}
+
+#endif
