@@ -14,6 +14,9 @@
 
 #define TRACT ((uintptr_t)2 << 20)
 
+/* In the tables of all accels: who has them all need not ask the others. */
+static _Atomic uint64_t all_bytes;
+
 static struct adsm_pool ranges =
     ADSM_POOL_INIT(sizeof(struct adsm_pinned_range), 8);
 
@@ -90,6 +93,8 @@ static bool register_range(struct adsm_accel *accel, uintptr_t begin,
     int status =
         accel->ops->host_pin(accel, (void *)begin, end - begin, &range->owned);
     if (status == ADSM_OK) {
+        atomic_fetch_add_explicit(&all_bytes, end - begin,
+                                  memory_order_relaxed);
         atomic_fetch_add_explicit(&pinned->bytes, end - begin,
                                   memory_order_relaxed);
         insert(pinned, range);
@@ -109,8 +114,9 @@ static void unregister_range(struct adsm_accel *accel,
 {
     struct adsm_pinned *pinned = &accel->pinned;
     take_out(pinned, range);
-    atomic_fetch_sub_explicit(&pinned->bytes, range->end - range->begin,
-                              memory_order_relaxed);
+    size_t bytes = range->end - range->begin;
+    atomic_fetch_sub_explicit(&pinned->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&all_bytes, bytes, memory_order_relaxed);
     /* Fails only where the context is dead, and the registration with it. */
     if (range->owned)
         (void)accel->ops->host_unpin(accel, (void *)range->begin);
@@ -180,14 +186,12 @@ void adsm_pinned_clear(struct adsm_accel *accel)
     adsm_lock_release(&pinned->change);
 }
 
-size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
+/* The piece as one accel's table has it. */
+static size_t piece_of(struct adsm_accel *accel, const void *at, size_t bytes)
 {
     uintptr_t begin = (uintptr_t)at;
     uintptr_t end = begin + bytes;
     uintptr_t cut = begin;
-    /* Relaxed: a caller that has pinned knows that it has. */
-    if (!atomic_load_explicit(&accel->pinned.bytes, memory_order_relaxed))
-        return bytes;
     adsm_lock_acquire(&accel->pinned.lock);
     while (cut < end) {
         uintptr_t stop = tract_end(cut, end);
@@ -203,6 +207,22 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
     }
     adsm_lock_release(&accel->pinned.lock);
     return cut - begin;
+}
+
+size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
+{
+    /* Relaxed: a caller that has pinned knows that it has. */
+    uint64_t own = adsm_pinned_bytes(accel);
+    uint64_t all = atomic_load_explicit(&all_bytes, memory_order_relaxed);
+    if (own)
+        bytes = piece_of(accel, at, bytes);
+    if (own == all)
+        return bytes;
+    for (struct adsm_accel *other = adsm_accel_first(); other;
+         other = other->next)
+        if (other != accel && adsm_pinned_bytes(other))
+            bytes = piece_of(other, at, bytes);
+    return bytes;
 }
 
 const char *adsm_pinned_why(const struct adsm_accel *accel)

@@ -32,14 +32,18 @@ struct adsm_pinned {
     struct adsm_pinned_range *bucket[ADSM_PINNED_BUCKETS];
 };
 
-/** Make an empty table in zeroed memory. */
+/** Make an empty table in zeroed memory. Thread: the one that makes the accel.
+ *  Signal: never */
 void adsm_pinned_init(struct adsm_pinned *pinned);
 
-/** Unregister everything. Nobody may use the accel. */
+/** Unregister everything. Nobody may use the accel. Thread: one. Signal:
+ *  never */
 void adsm_pinned_clear(struct adsm_accel *accel);
 
 /**
- * How many bytes from `at` on are uniformly in one registration, or plain.
+ * How many bytes from `at` on are uniformly in one registration, or plain. One
+ * of another accel counts as well: all drivers take it, and none across its
+ * borders.
  *
  * @at @bytes  host range
  * Return: length of the piece, 1 .. bytes
@@ -53,7 +57,8 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at,
  *  behind the adsm_dma_pin that may have been refused. Signal: never */
 const char *adsm_pinned_why(const struct adsm_accel *accel);
 
-/** Bytes known to be page-locked; for adsm-info and tests. Signal: any handler. */
+/** Bytes known to be page-locked; for adsm-info and tests. Thread:
+ *  any. Signal: any handler */
 uint64_t adsm_pinned_bytes(const struct adsm_accel *accel);
 
 #endif
