@@ -1,12 +1,12 @@
 /*
- * Transfers; see dma.h. Which host memory is pinned: pinned.c. What is waited
- * for: lane.c.
+ * Transfers; see dma.h. How host memory is cut: piece.c. What is waited for:
+ * lane.c. What the upload lane writes: dma_write.c.
  */
 #include "accel/dma.h"
 
 #include "accel/device.h"
+#include "accel/piece.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/stats.h"
 #include "base/trace.h"
 
@@ -23,44 +23,6 @@ uint64_t adsm_dma_spent_ns(void)
     return spent_ns;
 }
 
-void adsm_dma_init(struct adsm_dma *dma)
-{
-    adsm_lock_init(&dma->lock, ADSM_RANK_STREAM);
-}
-
-/* ---- device ranges that the upload lane writes --------------------------- */
-
-static void remember_write(struct adsm_accel *accel, struct adsm_daddr to,
-                           size_t bytes, uint64_t seq)
-{
-    struct adsm_dma *dma = &accel->dma;
-    adsm_lock_acquire(&dma->lock);
-    struct adsm_dma_write *slot = &dma->write[dma->next];
-    dma->next = (dma->next + 1) % ADSM_DMA_WRITES;
-    if (dma->forgotten_seq < slot->seq)
-        dma->forgotten_seq = slot->seq;
-    *slot = (struct adsm_dma_write){to.at, to.at + bytes, seq};
-    adsm_lock_release(&dma->lock);
-}
-
-/* Number in the upload lane behind which the range is written; 0: nowhere. */
-static uint64_t last_write(struct adsm_accel *accel, struct adsm_daddr from,
-                           size_t bytes)
-{
-    struct adsm_dma *dma = &accel->dma;
-    uint64_t begin = from.at;
-    uint64_t end = begin + bytes;
-    adsm_lock_acquire(&dma->lock);
-    uint64_t seq = dma->forgotten_seq;
-    for (uint32_t i = 0; i < ADSM_DMA_WRITES; i++) {
-        const struct adsm_dma_write *write = &dma->write[i];
-        if (write->seq > seq && write->begin < end && begin < write->end)
-            seq = write->seq;
-    }
-    adsm_lock_release(&dma->lock);
-    return seq;
-}
-
 /* ---- order ---------------------------------------------------------------- */
 
 /* Let a copy lane wait, on the device, for `after` and all noted work. */
@@ -69,7 +31,8 @@ static int order(struct adsm_accel *accel, uint32_t copy_lane,
 {
     adsm_stream stream = accel->lanes.lane[copy_lane].stream;
     int status = adsm_fence_order(accel, stream, after);
-    return status == ADSM_OK ? adsm_lane_order_noted(accel, copy_lane) : status;
+    return status == ADSM_OK ? adsm_lane_order_noted(accel, accel, copy_lane)
+                             : status;
 }
 
 /* Something that writes [to, to + bytes) went to the upload lane. */
@@ -77,7 +40,7 @@ static void submitted(struct adsm_accel *accel, struct adsm_daddr to,
                       size_t bytes, struct adsm_fence *done)
 {
     uint64_t seq = adsm_lane_tick(accel, ADSM_LANE_UPLOAD);
-    remember_write(accel, to, bytes, seq);
+    adsm_dma_remember_write(accel, to, bytes, seq);
     *done = (struct adsm_fence){accel, ADSM_LANE_UPLOAD, seq};
 }
 
@@ -93,61 +56,6 @@ bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after)
 
 /* ---- up ------------------------------------------------------------------- */
 
-/* Was this one refused for the memory it names? Of an unknown address on the
- * device the driver says the same; then the copy by buffers fails as well. */
-static bool is_refused(struct adsm_accel *accel, int status)
-{
-    return status == ADSM_E_DEVICE && adsm_accel_health(accel) == ADSM_OK;
-}
-
-/* A copy went by buffers after it was refused. */
-static void note_staging(struct adsm_accel *accel)
-{
-    if (!atomic_exchange_explicit(&accel->stage.used, true,
-                                  memory_order_relaxed))
-        adsm_log_signal(ADSM_LOG_INFO,
-                        "the driver refuses copies of host memory that is not "
-                        "page-locked; they go through buffers");
-}
-
-/* All of the memory is plain, which the driver was seen to refuse. */
-static bool must_stage(struct adsm_accel *accel)
-{
-    return atomic_load_explicit(&accel->stage.used, memory_order_relaxed) &&
-           adsm_pinned_bytes(accel) == 0;
-}
-
-static int piece_up(struct adsm_accel *accel, uint32_t lane,
-                    struct adsm_daddr to, const void *from, size_t bytes)
-{
-    if (must_stage(accel))
-        return adsm_stage_up(accel, lane, to, from, bytes);
-    int status = accel->ops->copy_up(accel, accel->lanes.lane[lane].stream, to,
-                                     from, bytes);
-    if (!is_refused(accel, status))
-        return status;
-    status = adsm_stage_up(accel, lane, to, from, bytes);
-    if (status == ADSM_OK)
-        note_staging(accel);
-    return status;
-}
-
-/* In the order of the lane; *sent says how much was handed over. */
-static int enqueue_upload(struct adsm_accel *accel, uint32_t lane,
-                          struct adsm_daddr to, const void *shadow,
-                          size_t bytes, size_t *sent)
-{
-    int status = ADSM_OK;
-    for (*sent = 0; status == ADSM_OK && *sent < bytes;) {
-        const char *from = (const char *)shadow + *sent;
-        size_t n = adsm_pinned_piece(accel, from, bytes - *sent);
-        status = piece_up(accel, lane, adsm_daddr_add(to, *sent), from, n);
-        if (status == ADSM_OK)
-            *sent += n;
-    }
-    return status;
-}
-
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
                     struct adsm_fence *done)
@@ -159,7 +67,7 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
     size_t sent = 0;
     if (status == ADSM_OK)
         status =
-            enqueue_upload(accel, ADSM_LANE_UPLOAD, to, shadow, bytes, &sent);
+            adsm_piece_up(accel, ADSM_LANE_UPLOAD, to, shadow, bytes, &sent);
     if (sent > 0)
         submitted(accel, to, sent, done);
     ADSM_COUNT(bytes_up, sent);
@@ -211,34 +119,6 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
 
 /* ---- down ----------------------------------------------------------------- */
 
-static int piece_down(struct adsm_accel *accel, uint32_t lane, void *to,
-                      struct adsm_daddr from, size_t bytes)
-{
-    if (must_stage(accel))
-        return adsm_stage_down(accel, lane, to, from, bytes);
-    int status = accel->ops->copy_down(accel, accel->lanes.lane[lane].stream,
-                                       to, from, bytes);
-    if (!is_refused(accel, status))
-        return status;
-    status = adsm_stage_down(accel, lane, to, from, bytes);
-    if (status == ADSM_OK)
-        note_staging(accel);
-    return status;
-}
-
-static int enqueue_download(struct adsm_accel *accel, uint32_t lane,
-                            void *shadow, struct adsm_daddr from, size_t bytes)
-{
-    int status = ADSM_OK;
-    for (size_t got = 0; status == ADSM_OK && got < bytes;) {
-        char *to = (char *)shadow + got;
-        size_t n = adsm_pinned_piece(accel, to, bytes - got);
-        status = piece_down(accel, lane, to, adsm_daddr_add(from, got), n);
-        got += n;
-    }
-    return status;
-}
-
 /* What was enqueued on a copy lane so far is through. */
 static int await_stream(struct adsm_accel *accel, adsm_stream stream)
 {
@@ -280,7 +160,7 @@ static int download_behind(struct adsm_accel *accel, void *shadow,
         status = order(accel, ADSM_LANE_DOWNLOAD, after);
     if (status == ADSM_OK)
         status =
-            enqueue_download(accel, ADSM_LANE_DOWNLOAD, shadow, from, bytes);
+            adsm_piece_down(accel, ADSM_LANE_DOWNLOAD, shadow, from, bytes);
     return status == ADSM_OK ? await_stream(accel, stream) : status;
 }
 
@@ -293,11 +173,11 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
     uint64_t start = adsm_trace_span_begin();
     uint64_t began = adsm_now_ns();
     struct adsm_fence uploads = {accel, ADSM_LANE_UPLOAD,
-                                 last_write(accel, from, bytes)};
+                                 adsm_dma_last_write(accel, from, bytes)};
     int status = ADSM_E_UNSUPPORTED;
-    if (!must_stage(accel) && nothing_ahead(accel, uploads, after))
+    if (!adsm_piece_must_stage(accel) && nothing_ahead(accel, uploads, after))
         status = download_now(accel, shadow, from, bytes);
-    if (status == ADSM_E_UNSUPPORTED || is_refused(accel, status))
+    if (status == ADSM_E_UNSUPPORTED || adsm_piece_is_refused(accel, status))
         status = download_behind(accel, shadow, from, bytes, uploads, after);
     if (status == ADSM_OK)
         ADSM_COUNT(bytes_down, bytes);
@@ -320,12 +200,12 @@ int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
                             uint64_t uploads)
 {
     uint64_t start = adsm_trace_span_begin();
-    uint64_t written = last_write(accel, from, bytes);
+    uint64_t written = adsm_dma_last_write(accel, from, bytes);
     /* Of those behind `uploads` nothing is known. */
     int status =
         adsm_dma_await_upload(accel, written < uploads ? written : uploads);
     if (status == ADSM_OK)
-        status = enqueue_download(accel, ADSM_LANE_ASIDE, shadow, from, bytes);
+        status = adsm_piece_down(accel, ADSM_LANE_ASIDE, shadow, from, bytes);
     if (status == ADSM_OK)
         status = adsm_dma_await_aside(accel);
     if (status == ADSM_OK)
@@ -339,7 +219,7 @@ int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
 {
     size_t sent;
     int status =
-        enqueue_upload(accel, ADSM_LANE_ASIDE, to, shadow, bytes, &sent);
+        adsm_piece_up(accel, ADSM_LANE_ASIDE, to, shadow, bytes, &sent);
     ADSM_COUNT(bytes_up, sent);
     return status;
 }

@@ -1,5 +1,7 @@
 /*
- * Transfers between host shadows and device memory, and inside the device.
+ * Transfers between host shadows and device memory that protocols ask for:
+ * whole ranges of an accel's own, behind all that may use them. Others, boxes
+ * and those from device to device are adsm_move's (accel/move.h).
  *
  * Host sides are always shadow addresses (or plain memory of the program),
  * never the shared address, which the driver would take for device memory.
@@ -27,18 +29,19 @@
 void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes);
 void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);
 
-/** Host to device, asynchronous. `shadow` must stay mapped until *done. */
+/** Host to device, asynchronous. `shadow` must stay mapped until *done. Thread:
+ *  any. Signal: fault path */
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
                     struct adsm_fence *done);
 
 /** Whether an upload after `after` would run at once: no noted lane has work,
  *  and no driver call is needed to know it where nothing was launched since
- *  the host last waited. Does not block. */
+ *  the host last waited. Does not block. Thread: any. Signal: fault path */
 bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after);
 
 /** Device to host; returns when the bytes are there. Waits for `after`, for
- *  noted lanes and for earlier uploads. Signal: fault path */
+ *  noted lanes and for earlier uploads. Thread: any. Signal: fault path */
 int adsm_dma_download(struct adsm_accel *accel, void *shadow,
                       struct adsm_daddr from, size_t bytes,
                       struct adsm_fence after);
@@ -54,14 +57,18 @@ int adsm_dma_order_behind(struct adsm_accel *accel,
                           struct adsm_fence *done);
 
 /** Make `stream` wait for all uploads enqueued so far (before a launch). Free
- *  when there was none since `stream` last waited. */
+ *  when there was none since `stream` last waited. Thread: any. Signal: fault
+ *  path */
 int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream);
 
-/** Device to device (regions do not overlap) and set, asynchronous on the
- *  upload lane, ordered after `after` and noted lanes. */
+/** Device to device (regions do not overlap), asynchronous on the upload lane,
+ *  ordered after `after` and noted lanes. Thread: any. Signal: fault path */
 int adsm_dma_copy(struct adsm_accel *accel, struct adsm_daddr to,
                   struct adsm_daddr from, size_t bytes, struct adsm_fence after,
                   struct adsm_fence *done);
+
+/** Set device memory, asynchronous on the upload lane, ordered after `after` and
+ *  noted lanes. Thread: any. Signal: fault path */
 int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                  size_t bytes, struct adsm_fence after,
                  struct adsm_fence *done);
@@ -73,6 +80,7 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
  * `upload` returns at once and `await` when all before it are there.
  *
  * Thread: any that may call the driver
+ * Signal: never
  */
 int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
                             struct adsm_daddr from, size_t bytes,
@@ -81,10 +89,12 @@ int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
                           const void *shadow, size_t bytes);
 int adsm_dma_await_aside(struct adsm_accel *accel);
 
-/** Number of the newest upload so far; 0: none. Signal: any handler */
+/** Number of the newest upload so far; 0: none. Thread: any. Signal: any
+ *  handler */
 uint64_t adsm_dma_last_upload(struct adsm_accel *accel);
 
-/** Whether the upload with this number has ended. Does not block. */
+/** Whether the upload with this number has ended. Does not block. Thread: any.
+ *  Signal: fault path */
 bool adsm_dma_is_uploaded(struct adsm_accel *accel, uint64_t seq);
 
 /** Nanoseconds the calling thread has spent in uploads and downloads. Signal:
@@ -92,10 +102,11 @@ bool adsm_dma_is_uploaded(struct adsm_accel *accel, uint64_t seq);
 uint64_t adsm_dma_spent_ns(void);
 
 /** Block until the upload with this number (`seq` of its fence; 0: none) has
- *  ended. Signal: fault path */
+ *  ended. Thread: any. Signal: fault path */
 int adsm_dma_await_upload(struct adsm_accel *accel, uint64_t seq);
 
-/** Block until every upload and device copy enqueued so far has ended. */
+/** Block until all that the upload lane was given so far has ended. Thread: any.
+ *  Signal: fault path */
 int adsm_dma_drain(struct adsm_accel *accel);
 
 #endif

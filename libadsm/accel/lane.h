@@ -100,12 +100,14 @@ void adsm_lanes_destroy(struct adsm_accel *accel);
 uint64_t adsm_lane_tick(struct adsm_accel *accel, uint32_t lane);
 
 /**
- * Make a copy lane (upload, download) wait on the device for all noted lanes.
+ * Make a copy lane (upload, download) of `waits` wait on the device for all
+ * noted lanes of `accel`; what it waits for already is known where both are one.
  *
  * Thread: any
  * Signal: fault path
  */
-int adsm_lane_order_noted(struct adsm_accel *accel, uint32_t copy_lane);
+int adsm_lane_order_noted(struct adsm_accel *accel, struct adsm_accel *waits,
+                          uint32_t copy_lane);
 
 /**
  * Make `stream` wait for everything ticked so far on the upload lane.

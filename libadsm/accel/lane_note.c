@@ -142,16 +142,17 @@ bool adsm_lane_noted_done(struct adsm_accel *accel)
 }
 
 static int order_noted(struct adsm_accel *accel, struct adsm_lane *lane,
-                       uint32_t copy_lane)
+                       struct adsm_accel *waits, uint32_t copy_lane)
 {
     uint32_t way = copy_lane - ADSM_LANE_UPLOAD;
-    adsm_stream stream = accel->lanes.lane[copy_lane].stream;
+    adsm_stream stream = waits->lanes.lane[copy_lane].stream;
+    bool own = waits == accel;
     uint64_t seq;
     adsm_lock_acquire(&lane->lock);
     int status = adsm_lane_cover_notes(accel, lane, &seq);
-    if (status == ADSM_OK && lane->ordered[way] < seq) {
-        status = adsm_lane_order(accel, lane, seq, accel, stream);
-        if (status == ADSM_OK)
+    if (status == ADSM_OK && !(own && lane->ordered[way] >= seq)) {
+        status = adsm_lane_order(accel, lane, seq, waits, stream);
+        if (status == ADSM_OK && own)
             lane->ordered[way] = seq;
     }
     adsm_lock_release(&lane->lock);
@@ -160,23 +161,26 @@ static int order_noted(struct adsm_accel *accel, struct adsm_lane *lane,
     return status;
 }
 
-int adsm_lane_order_noted(struct adsm_accel *accel, uint32_t copy_lane)
+int adsm_lane_order_noted(struct adsm_accel *accel, struct adsm_accel *waits,
+                          uint32_t copy_lane)
 {
+    bool own = waits == accel;
     struct adsm_lanes *lanes = &accel->lanes;
     _Atomic uint64_t *ordered = &lanes->ordered[copy_lane - ADSM_LANE_UPLOAD];
     uint64_t notes = atomic_load_explicit(&lanes->notes, memory_order_acquire);
-    if (atomic_load_explicit(ordered, memory_order_acquire) >= notes ||
+    if ((own && atomic_load_explicit(ordered, memory_order_acquire) >= notes) ||
         atomic_load_explicit(&lanes->settled, memory_order_acquire) >= notes)
         return ADSM_OK;
     uint32_t used = atomic_load_explicit(&lanes->used, memory_order_acquire);
     for (uint32_t i = 0; i < used; i++) {
         if (is_copy_lane(i) || !has_noted_work(&lanes->lane[i]))
             continue;
-        int status = order_noted(accel, &lanes->lane[i], copy_lane);
+        int status = order_noted(accel, &lanes->lane[i], waits, copy_lane);
         if (status != ADSM_OK)
             return status;
     }
-    raise_to(ordered, notes);
+    if (own)
+        raise_to(ordered, notes);
     return ADSM_OK;
 }
 
