@@ -23,6 +23,11 @@ uint64_t adsm_dma_spent_ns(void)
     return spent_ns;
 }
 
+void adsm_dma_spend(uint64_t ns)
+{
+    spent_ns += ns;
+}
+
 /* ---- order ---------------------------------------------------------------- */
 
 /* Let a copy lane wait, on the device, for `after` and all noted work. */
