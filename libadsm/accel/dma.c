@@ -83,26 +83,6 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
     return status;
 }
 
-int adsm_dma_copy(struct adsm_accel *accel, struct adsm_daddr to,
-                  struct adsm_daddr from, size_t bytes, struct adsm_fence after,
-                  struct adsm_fence *done)
-{
-    uint64_t start = adsm_trace_span_begin();
-    *done = (struct adsm_fence){0};
-    if (bytes == 0)
-        return ADSM_OK;
-    int status = order(accel, ADSM_LANE_UPLOAD, after);
-    if (status == ADSM_OK)
-        status = accel->ops->copy_device(accel, upload_stream(accel), to, from,
-                                         bytes);
-    if (status == ADSM_OK) {
-        submitted(accel, to, bytes, done);
-        ADSM_COUNT(bytes_device, bytes);
-    }
-    adsm_trace_span_end("device copy", start, bytes);
-    return status;
-}
-
 int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                  size_t bytes, struct adsm_fence after, struct adsm_fence *done)
 {

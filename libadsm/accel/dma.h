@@ -61,12 +61,6 @@ int adsm_dma_order_behind(struct adsm_accel *accel,
  *  path */
 int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream);
 
-/** Device to device (regions do not overlap), asynchronous on the upload lane,
- *  ordered after `after` and noted lanes. Thread: any. Signal: fault path */
-int adsm_dma_copy(struct adsm_accel *accel, struct adsm_daddr to,
-                  struct adsm_daddr from, size_t bytes, struct adsm_fence after,
-                  struct adsm_fence *done);
-
 /** Set device memory, asynchronous on the upload lane, ordered after `after` and
  *  noted lanes. Thread: any. Signal: fault path */
 int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,

@@ -1,6 +1,7 @@
 /* memmove, memset and memcmp over plain and shared memory. */
 #include "mm/bulk.h"
 
+#include "accel/move.h"
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/boundary.h"
@@ -75,10 +76,11 @@ static int enqueue_job(const struct device_job *job, size_t bytes,
         rc = adsm_dma_set(target->home, to, (uint8_t)job->value, bytes,
                           target->work, &done);
     } else {
-        rc = adsm_fence_wait(job->source_ready);
-        if (rc == ADSM_OK)
-            rc = adsm_dma_copy(target->home, to, job->source, bytes,
-                               target->work, &done);
+        struct adsm_place there = {.accel = target->home, .device = to};
+        struct adsm_place here = {.accel = job->home, .device = job->source};
+        struct adsm_fence after[] = {target->work, job->source_ready};
+        rc = adsm_move(&there, &here, adsm_extent_of(bytes), after, 2, true,
+                       &done);
     }
     if (rc == ADSM_OK)
         target->work = done;

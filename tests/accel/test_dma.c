@@ -4,6 +4,7 @@
  */
 #include "fixture.h"
 
+#include "accel/move.h"
 #include "base/stats.h"
 
 #include <sys/mman.h>
@@ -16,6 +17,17 @@ static struct adsm_span span_of(struct adsm_accel *accel, size_t bytes)
     struct adsm_span span;
     must(adsm_address_alloc(accel, bytes, false, &span));
     return span;
+}
+
+/* Within the device, behind all that is noted. */
+static int copy(struct adsm_accel *accel, struct adsm_daddr to,
+                struct adsm_daddr from, size_t bytes)
+{
+    struct adsm_place there = {.accel = accel, .device = to};
+    struct adsm_place here = {.accel = accel, .device = from};
+    struct adsm_fence done;
+    return adsm_move(&there, &here, adsm_extent_of(bytes), NULL, 0, true,
+                     &done);
 }
 
 /* Up at one place and down at another, both odd. */
@@ -84,7 +96,6 @@ START_TEST(empty_transfers_do_nothing)
     ck_assert_uint_eq(done.seq, 0);
     must(adsm_dma_download(accel, &byte, span.device, 0, nothing));
     must(adsm_dma_set(accel, span.device, 1, 0, nothing, &done));
-    must(adsm_dma_copy(accel, span.device, span.device, 0, nothing, &done));
     ck_assert_int_eq(byte, 5);
 }
 END_TEST
@@ -98,9 +109,8 @@ START_TEST(device_set_and_copy_keep_odd_borders)
     must(adsm_dma_set(accel, span.device, 0x11, MIB, nothing, &done));
     must(adsm_dma_set(accel, adsm_daddr_add(span.device, 1001), 0x22, 70001,
                       nothing, &done));
-    must(adsm_dma_copy(accel, adsm_daddr_add(span.device, 500003),
-                       adsm_daddr_add(span.device, 999), 70005, nothing,
-                       &done));
+    must(copy(accel, adsm_daddr_add(span.device, 500003),
+              adsm_daddr_add(span.device, 999), 70005));
     must(adsm_dma_download(accel, host, span.device, MIB, nothing));
     for (size_t i = 0; i < MIB; i++) {
         bool in = (i >= 1001 && i < 71002) || (i >= 500005 && i < 570006);
@@ -120,11 +130,11 @@ START_TEST(counters_say_what_was_moved)
     adsm_stats_reset();
     must(adsm_dma_upload(accel, span.device, host, 1000, nothing, &done));
     must(adsm_dma_set(accel, span.device, 0, 300, nothing, &done));
-    must(adsm_dma_copy(accel, adsm_daddr_add(span.device, 5000), span.device,
-                       20, nothing, &done));
+    must(copy(accel, adsm_daddr_add(span.device, 5000), span.device, 20));
     must(adsm_dma_download(accel, host, span.device, 4000, nothing));
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_up), 1000);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_device), 320);
+    ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_local), 20);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_down), 4000);
     ck_assert_uint_gt(adsm_stats_get(ADSM_STAT_ns_down), 0);
     ck_assert_uint_eq(adsm_dma_spent_ns() - spent_ns,
