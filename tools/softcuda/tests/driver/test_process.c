@@ -1,7 +1,6 @@
 /*
  * Lives and deaths: the device process, the program, forks, threads, limits.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,31 +14,7 @@
 #endif
 
 #include "tests/driver/driver_test.h"
-
-/* Device processes that serve program `owner`: their second argument. */
-static pid_t device_of(pid_t owner, int nth)
-{
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    pid_t found = 0;
-    while (!found && (entry = readdir(proc))) {
-        char path[300], line[256] = "";
-        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
-        FILE *file = fopen(path, "re");
-        if (!file)
-            continue;
-        size_t n = fread(line, 1, sizeof line - 1, file);
-        fclose(file);
-        if (n < 20 || strcmp(line, "softcuda-device") != 0)
-            continue;
-        const char *ordinal = line + strlen(line) + 1;
-        const char *program = ordinal + strlen(ordinal) + 1;
-        if (atoi(program) == owner && nth-- == 0)
-            found = atoi(entry->d_name);
-    }
-    closedir(proc);
-    return found;
-}
+#include "tests/driver/find_device.h"
 
 static int is_gone_within(pid_t pid, int ms)
 {
