@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 6u
+#define SC_PROTOCOL_VERSION 7u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
@@ -171,6 +171,11 @@ struct sc_shared {
     _Atomic uint32_t report;
     _Atomic uint64_t bytes_up, bytes_down; /* ever moved */
 
+    /* SOFTCUDA_PACE, 0 = none; launches that had one, and those that ended
+     * more than 1 ms behind it: the device process counts. */
+    uint64_t threads_per_second;
+    _Atomic uint64_t paced, late;
+
     /* Commands: bytes ever written, bytes ever read.  Written by one side
      * each, on lines of their own. */
     _Alignas(64) _Atomic uint32_t head;
@@ -192,8 +197,12 @@ struct sc_shared {
     char why[SC_WHY_SLOTS][160];
     struct sc_result results[SC_RESULT_SLOTS];
     /* Non-zero stops the kernel whose result goes to that slot; set by the
-     * driver while the command is in the ring, cleared after its result. */
-    _Atomic int32_t cancel[SC_RESULT_SLOTS];
+     * driver while the command is in the ring, cleared after its result. A
+     * futex: the device process sleeps on it. */
+    _Atomic uint32_t cancel[SC_RESULT_SLOTS];
+    /* When the command whose result goes to that slot was written; kept where
+     * there is a pace. */
+    uint64_t written_ns[SC_RESULT_SLOTS];
     _Alignas(64) uint8_t ring[SC_RING_BYTES];
 
     /* What kernels print: bytes ever claimed by a writer, then bytes ever

@@ -20,6 +20,14 @@ void sc_report_device(int ordinal, uint64_t up, uint64_t down)
             (number)down);
 }
 
+void sc_report_pace(int ordinal, uint64_t paced, uint64_t late)
+{
+    if (paced)
+        fprintf(stderr,
+                "softcuda: device %d: %llu of %llu paced launches late\n",
+                ordinal, (number)late, (number)paced);
+}
+
 /* ", native", ", interpreter (why)", or counts where both took part. */
 static void describe_executor(const struct sc_report *k, char *text,
                               size_t bytes)

@@ -17,6 +17,10 @@ struct sc_report {
 /** Bytes that went each way. Thread: any. Signal: never */
 void sc_report_device(int ordinal, uint64_t up, uint64_t down);
 
+/** Launches under a pace and those behind it, if there were any.
+ *  Thread: any. Signal: never */
+void sc_report_pace(int ordinal, uint64_t paced, uint64_t late);
+
 /** One kernel, if it was launched. Thread: any. Signal: never */
 void sc_report_kernel(const struct sc_report *kernel);
 

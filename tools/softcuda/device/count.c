@@ -70,6 +70,8 @@ void sc_count_report(const struct sc_shared *shared, int ordinal)
     const struct sc_count *now = atomic_load(&running);
     sc_report_device(ordinal, atomic_load(&shared->bytes_up),
                      atomic_load(&shared->bytes_down));
+    sc_report_pace(ordinal, atomic_load(&shared->paced),
+                   atomic_load(&shared->late));
     for (const struct sc_count *c = atomic_load(&all); c; c = c->next) {
         const char *why = atomic_load(&c->why);
         sc_report_kernel(&(struct sc_report){.name = c->name,

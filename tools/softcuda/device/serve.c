@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "device/fill.h"
 #include "base/futex.h"
 #include "device/output.h"
+#include "device/pace.h"
 #include "device/space.h"
 #include "base/aside.h"
 #include "exec/exec.h"
@@ -323,10 +325,32 @@ static enum sc_exec_status execute(const struct sc_command *command,
     return SC_EXEC_ILLEGAL_INSTRUCTION;
 }
 
+/* Execute a command, a launch at the device's pace. */
+static enum sc_exec_status perform(const struct sc_command *command,
+                                   struct sc_result *result)
+{
+    enum sc_exec_status status = execute(command, result);
+    const struct sc_command_launch *c = (const void *)command;
+    if (!channel->threads_per_second)
+        return status;
+    if (command->type != SC_COMMAND_LAUNCH || status != SC_EXEC_OK) {
+        sc_pace_pass(channel, sc_now_ns() - result->begin_ns);
+        return status;
+    }
+    if (sc_pace_keep(channel, c->grid, c->block))
+        return SC_EXEC_OK;
+    snprintf(channel->fault_text, sizeof channel->fault_text,
+             "kernel '%.60s' was cancelled",
+             sc_module_kernel(modules[c->module], c->kernel)->name);
+    return SC_EXEC_TIMEOUT;
+}
+
 _Noreturn void sc_serve(struct sc_shared *shared, int socket)
 {
     channel = shared;
     files_socket = socket;
+    if (shared->threads_per_second)
+        prctl(PR_SET_TIMERSLACK, 1000); /* sleeps end when they should */
     uint32_t tail = 0;
     for (;;) {
         wait_for_commands(tail);
@@ -337,7 +361,7 @@ _Noreturn void sc_serve(struct sc_shared *shared, int socket)
             struct sc_result result = {.begin_ns = sc_now_ns()};
             const struct failed *failed = failure_of(command->context);
             struct sc_count *count = failed ? NULL : begin_count(command);
-            result.status = failed ? failed->status : execute(command, &result);
+            result.status = failed ? failed->status : perform(command, &result);
             if (!failed && command->context && result.status != SC_EXEC_OK &&
                 result.status != SC_EXEC_BAD_LAUNCH)
                 note_failure(command->context, result.status);

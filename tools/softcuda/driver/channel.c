@@ -115,8 +115,11 @@ static void choose_wake(struct sc_channel *channel)
 
 static void set_cancel(struct sc_channel *channel, struct sc_op *op, bool on)
 {
-    atomic_store(&channel->shared->cancel[(op->sequence - 1) % SC_RESULT_SLOTS],
-                 on);
+    _Atomic uint32_t *cancel =
+        &channel->shared->cancel[(op->sequence - 1) % SC_RESULT_SLOTS];
+    atomic_store(cancel, on);
+    if (on)
+        sc_futex_wake(cancel);
     op->cancelled = on;
 }
 
@@ -159,6 +162,12 @@ static void want_room(struct sc_channel *channel)
     wake_if_late(channel->shared);
 }
 
+/* From when on a paced device can work on a command. */
+static void note_written(struct sc_shared *shared, const struct sc_op *op)
+{
+    shared->written_ns[(op->sequence - 1) % SC_RESULT_SLOTS] = sc_now_ns();
+}
+
 /* Move ready commands into the ring while there is room. */
 static void fill_ring(struct sc_device *device)
 {
@@ -177,6 +186,8 @@ static void fill_ring(struct sc_device *device)
         write_command(channel, op->compute.command);
         sc_op_queue_push(&channel->flight, sc_op_queue_pop(&channel->ready));
         op->sequence = channel->reaped + ++channel->in_flight;
+        if (channel->shared->threads_per_second)
+            note_written(channel->shared, op);
         if (sc_op_is_awaited(op))
             sc_channel_want(op);
     }

@@ -65,6 +65,8 @@ static CUresult map_channel(struct sc_device *device)
     shared->heap_bytes = device->heap_bytes;
     shared->heap_offset = device->heap_offset;
     shared->report = sc_options.stats;
+    shared->threads_per_second =
+        sc_options.pace_threads_per_second[device->ordinal];
     /* where the device process can read them when the program is gone */
     device->upload_link.bytes = &shared->bytes_up;
     device->download_link.bytes = &shared->bytes_down;

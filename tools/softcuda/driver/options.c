@@ -52,29 +52,48 @@ bool sc_options_parse_size(const char *text, uint64_t *bytes)
     return true;
 }
 
-bool sc_options_parse_rate(const char *text, uint64_t *rate)
+struct unit {
+    const char *name;
+    double factor;
+};
+
+/* A number and one of `units`, from `least` to `most`, or 0. */
+static bool parse_rate(const char *text, const struct unit *units, size_t count,
+                       double least, double most, uint64_t *rate)
 {
-    static const struct {
-        const char *unit;
-        double factor;
-    } units[] = {{"", 1},           {"B/s", 1},       {"KB/s", 1e3},
-                 {"MB/s", 1e6},     {"GB/s", 1e9},    {"KiB/s", 1024.},
-                 {"MiB/s", 0x1p20}, {"GiB/s", 0x1p30}};
     double value;
     char *end;
     if (!parse_number(text, &value, &end))
         return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcasecmp(end, units[i].unit) != 0)
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(end, units[i].name) != 0)
             continue;
         value *= units[i].factor;
-        /* Below this a copy chunk sleeps for seconds: surely a typo. */
-        if (value != 0 && (value < 1e5 || value > 1e13))
+        if (value != 0 && (value < least || value > most))
             return false;
         *rate = (uint64_t)value;
         return true;
     }
     return false;
+}
+
+bool sc_options_parse_rate(const char *text, uint64_t *rate)
+{
+    static const struct unit units[] = {
+        {"", 1},       {"B/s", 1},       {"KB/s", 1e3},     {"MB/s", 1e6},
+        {"GB/s", 1e9}, {"KiB/s", 1024.}, {"MiB/s", 0x1p20}, {"GiB/s", 0x1p30}};
+    /* Below this a copy chunk sleeps for seconds: surely a typo. */
+    return parse_rate(text, units, sizeof units / sizeof *units, 1e5, 1e13,
+                      rate);
+}
+
+static bool parse_pace(const char *text, uint64_t *rate)
+{
+    static const struct unit units[] = {
+        {"", 1}, {"/s", 1}, {"K/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}};
+    /* Below this a single block may take seconds. */
+    return parse_rate(text, units, sizeof units / sizeof *units, 1e3, 1e13,
+                      rate);
 }
 
 static bool read_switch(const char *name, bool value)
@@ -131,13 +150,40 @@ static uint64_t read_link(void)
     return rate;
 }
 
+/* Rates of the devices; the last one serves those behind it. */
+static bool parse_paces(char *list, uint64_t rates[SC_MAX_DEVICES])
+{
+    uint64_t rate = 0;
+    for (int i = 0; i < SC_MAX_DEVICES; i++) {
+        char *item = strsep(&list, ",");
+        if (item && !parse_pace(item, &rate))
+            return false;
+        rates[i] = rate;
+    }
+    return !list;
+}
+
+static void read_pace(uint64_t rates[SC_MAX_DEVICES])
+{
+    const char *text = getenv("SOFTCUDA_PACE");
+    char *list = text && *text ? strdup(text) : NULL;
+    bool good = list && parse_paces(list, rates);
+    if (list && !good)
+        warn("SOFTCUDA_PACE", text,
+             "a rate of threads such as 50M/s or 0, or up to 16 with commas",
+             "unlimited");
+    if (!good)
+        memset(rates, 0, SC_MAX_DEVICES * sizeof *rates);
+    free(list);
+}
+
 /* A misspelt variable would go unnoticed. */
 static void warn_unknown(void)
 {
     static const char *const names[] = {
-        "DEVICES", "MEMORY", "LINK",   "PEER",          "STATS",
-        "NATIVE",  "CC",     "ISA",    "CACHE",         "CACHE_MAX",
-        "KEEP",    "LATER",  "STRICT", "DEVICE_PROGRAM"};
+        "DEVICES",   "MEMORY", "LINK",  "PACE",   "PEER",
+        "STATS",     "NATIVE", "CC",    "ISA",    "CACHE",
+        "CACHE_MAX", "KEEP",   "LATER", "STRICT", "DEVICE_PROGRAM"};
     for (char **at = environ; at && *at; at++) {
         if (strncmp(*at, "SOFTCUDA_", 9) != 0)
             continue;
@@ -161,6 +207,7 @@ void sc_options_read(struct sc_options *options)
     options->devices = read_devices();
     options->memory_bytes = read_memory();
     options->link_bytes_per_second = read_link();
+    read_pace(options->pace_threads_per_second);
     options->peer = read_switch("SOFTCUDA_PEER", true);
     options->stats = read_switch("SOFTCUDA_STATS", false);
     options->program = getenv("SOFTCUDA_DEVICE_PROGRAM");

@@ -71,6 +71,16 @@ static uint64_t link_bytes(struct sc_link *link)
     return atomic_load_explicit(link->bytes, memory_order_relaxed);
 }
 
+static void add_pace(const struct sc_device *device,
+                     struct softcuda_stats *stats)
+{
+    const struct sc_shared *shared = device->channel.shared;
+    if (!shared)
+        return;
+    stats->paced = atomic_load(&shared->paced);
+    stats->late = atomic_load(&shared->late);
+}
+
 __attribute__((visibility("default"))) int
 softcudaStats(int ordinal, struct softcuda_stats *stats)
 {
@@ -82,6 +92,7 @@ softcudaStats(int ordinal, struct softcuda_stats *stats)
     *stats = (struct softcuda_stats){
         .upload_bytes = link_bytes(&device->upload_link),
         .download_bytes = link_bytes(&device->download_link)};
+    add_pace(device, stats);
     pthread_mutex_lock(&lock);
     for (struct sc_kernel_stats *k = kernels; k; k = k->next) {
         stats->launches += k->launches;
@@ -98,10 +109,13 @@ __attribute__((destructor)) static void report(void)
         return;
     for (int i = 0; i < sc_device_count(); i++) {
         struct sc_device *device = sc_device_get(i);
-        if (device->channel.shared)
-            atomic_store(&device->channel.shared->report, 0);
+        struct sc_shared *shared = device->channel.shared;
+        if (shared)
+            atomic_store(&shared->report, 0);
         sc_report_device(i, link_bytes(&device->upload_link),
                          link_bytes(&device->download_link));
+        if (shared)
+            sc_report_pace(i, shared->paced, shared->late);
     }
     for (struct sc_kernel_stats *k = kernels; k; k = k->next)
         sc_report_kernel(&(struct sc_report){.name = k->name,

@@ -17,6 +17,8 @@ struct softcuda_stats {
     uint64_t launches;       /* kernels completed, on all devices */
     uint64_t kernel_ns;      /* time in them, on all devices */
     uint64_t native;         /* of the launches, by native code alone */
+    uint64_t paced;          /* launches on this device under SOFTCUDA_PACE */
+    uint64_t late;           /* of them, over 1 ms behind the pace */
 };
 
 /**

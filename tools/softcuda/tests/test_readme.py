@@ -56,8 +56,18 @@ class Variables(unittest.TestCase):
                                complaints(**garbage), re.M))
         self.assertEqual(set(kept), set(garbage))
         for name, value in kept.items():
-            if name not in ('SOFTCUDA_LINK', 'SOFTCUDA_ISA'):
+            if name not in ('SOFTCUDA_LINK', 'SOFTCUDA_PACE',
+                            'SOFTCUDA_ISA'):
                 self.assertEqual(value, self.table[name], name)
+
+    def test_wrong_pace_in_a_list_is_said_once(self):
+        for text in ('50M/s,', '1M/s,x', ',', '50MB/s', '1/s', '-1M/s',
+                     ','.join(['1M/s'] * 17)):
+            said = complaints(SOFTCUDA_PACE=text, SOFTCUDA_DEVICES='2')
+            self.assertEqual(said.count('\n'), 1, said)
+            self.assertIn(f'SOFTCUDA_PACE={text} is not a rate of', said)
+        for text in '0', '0,5k/s', '1.5G/s,20M/s,3000', '1M/s,' * 15 + '1M/s':
+            self.assertEqual(complaints(SOFTCUDA_PACE=text), '')
 
     def test_misspelt_one_is_said(self):
         said = complaints(SOFTCUDA_NATIV='off', SOFTCUDA_LINKS='1')
