@@ -66,18 +66,22 @@ bool cuda_driver_is_capturing(CUstream stream)
     return call && call(stream, &state) == CUDA_SUCCESS && state != 0;
 }
 
-bool cuda_driver_parameter(CUfunction kernel, unsigned index, size_t *offset,
-                           size_t *bytes)
+CUresult cuda_driver_parameter(CUfunction kernel, unsigned index,
+                               size_t *offset, size_t *bytes)
 {
     static void *_Atomic slots[2];
-    parameter_fn *call = driver_function(&slots[0], "cuFuncGetParamInfo");
-    CUresult result = CUDA_ERROR_INVALID_HANDLE;
-    if (call)
-        result = call(kernel, index, offset, bytes);
-    /* The handle may be that of a library's kernel. */
-    if (result == CUDA_ERROR_INVALID_HANDLE) {
-        call = driver_function(&slots[1], "cuKernelGetParamInfo");
-        result = call ? call(kernel, index, offset, bytes) : result;
+    static const char *const names[] = {
+        "cuFuncGetParamInfo",
+        "cuKernelGetParamInfo", /* the handle may be that of a library's */
+    };
+    CUresult result = CUDA_ERROR_NOT_FOUND;
+    for (int i = 0; i < 2; i++) {
+        parameter_fn *call = driver_function(&slots[i], names[i]);
+        if (call)
+            result = call(kernel, index, offset, bytes);
+        if (result != CUDA_ERROR_NOT_FOUND &&
+            result != CUDA_ERROR_INVALID_HANDLE)
+            break;
     }
-    return result == CUDA_SUCCESS;
+    return result;
 }

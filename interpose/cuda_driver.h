@@ -29,9 +29,10 @@ bool cuda_driver_is_capturing(CUstream stream);
 /**
  * Where parameter `index` of a kernel lies in its list, in bytes.
  *
- * Return: false past the last one, or when the driver cannot tell
+ * Return: CUDA_ERROR_INVALID_VALUE past the last one, CUDA_ERROR_NOT_FOUND
+ *         when the driver has no function that could tell
  */
-bool cuda_driver_parameter(CUfunction kernel, unsigned index, size_t *offset,
-                           size_t *bytes);
+CUresult cuda_driver_parameter(CUfunction kernel, unsigned index,
+                               size_t *offset, size_t *bytes);
 
 #endif

@@ -5,14 +5,14 @@
  * closes, the argument list is resolved before that.
  */
 #include "base/option.h"
-#include "interpose/cuda_driver.h"
 #include "interpose/cuda_module.h"
+#include "interpose/cuda_params.h"
 #include "interpose/cuda_state.h"
 #include "mm/bulk.h"
 
 #include <string.h>
 
-enum { ARGUMENTS_MOST = 256, ARGUMENT_BYTES_MOST = 4096, EXTRA_MOST = 8 };
+enum { ARGUMENT_BYTES_MOST = 4096, EXTRA_MOST = 8 };
 
 /* Attributes of a launch: size of one, and more than there are kinds of. */
 enum { ATTRIBUTE_BYTES = 64, ATTRIBUTES_MOST = 32 };
@@ -22,7 +22,7 @@ struct arguments {
     void **params;
     void **extra;
     size_t extra_bytes;
-    void *copied_params[ARGUMENTS_MOST];
+    void *copied_params[CUDA_PARAMS_MOST];
     void *copied_extra[EXTRA_MOST];
     char values[ARGUMENT_BYTES_MOST];
 };
@@ -36,16 +36,20 @@ static CUresult fetch(void *to, const void *from, size_t bytes)
     return cuda_result("reading the arguments of a launch", status);
 }
 
-/* params[i] points at the value of parameter i, as many as the kernel has. */
+/* params[i] points at the value of parameter i, as many as the kernel has.
+ * Where nobody can tell how many these are, the list stays as it is. */
 static CUresult resolve_params(struct arguments *a, CUfunction kernel,
                                void **params)
 {
-    size_t offset, bytes;
+    struct cuda_params known;
     CUresult result = CUDA_SUCCESS;
-    bool copied = params && !hook_is_plain(params, sizeof *params);
-    for (unsigned i = 0; params && i < ARGUMENTS_MOST && !result; i++) {
-        if (!cuda_driver_parameter(kernel, i, &offset, &bytes))
-            break;
+    a->params = params;
+    if (!params)
+        return CUDA_SUCCESS;
+    cuda_params_of(kernel, &known);
+    bool copied = known.count && !hook_is_plain(params, sizeof *params);
+    for (unsigned i = 0; i < known.count && !result; i++) {
+        size_t offset = known.at[i].offset, bytes = known.at[i].bytes;
         void *value = params[i];
         if (!hook_is_plain(value, bytes) &&
             offset + bytes <= sizeof a->values) {
@@ -55,7 +59,8 @@ static CUresult resolve_params(struct arguments *a, CUfunction kernel,
         }
         a->copied_params[i] = value;
     }
-    a->params = copied ? a->copied_params : params;
+    if (copied)
+        a->params = a->copied_params;
     return result;
 }
 
@@ -95,7 +100,7 @@ static const char *argument_at(const struct arguments *a,
                                const struct ptx_place *place)
 {
     if (a->params)
-        return place->param < ARGUMENTS_MOST
+        return place->param < CUDA_PARAMS_MOST
                    ? (char *)a->params[place->param] + place->offset
                    : NULL;
     for (int i = 0; a->extra && a->extra[i] != CUDA_PARAM_END; i += 2)

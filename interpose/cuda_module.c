@@ -7,6 +7,7 @@
 #include "interpose/cuda_module.h"
 
 #include "base/lock.h"
+#include "interpose/cuda_params.h"
 #include "interpose/cuda_resolve.h"
 
 #include <stdlib.h>
@@ -149,6 +150,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
 
 CUresult cuModuleUnload(CUmodule module)
 {
+    cuda_params_forget();
     CUresult result = CUDA_CALL(cuModuleUnload, (module));
     if (result == CUDA_SUCCESS) {
         adsm_lock_acquire(&lock);
@@ -156,6 +158,12 @@ CUresult cuModuleUnload(CUmodule module)
         adsm_lock_release(&lock);
     }
     return result;
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+    cuda_params_forget();
+    return CUDA_CALL(cuLibraryUnload, (library));
 }
 
 bool cuda_module_kernel(CUfunction handle, struct ptx_kernel *kernel)

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
 #include "interpose/cuda_module.h"
+#include "interpose/cuda_params.h"
 #include "interpose/mask.h"
 #include "libadsm/init.h"
 #include "mm/heap.h"
@@ -317,6 +318,7 @@ void cuda_capture_seen(void)
 struct cuda_parting cuda_context_part(CUcontext context)
 {
     struct cuda_parting parting = {NULL, context};
+    cuda_params_forget();
     if (context && !hook_passes())
         parting.accel = adsm_accel_of_context(context);
     if (!parting.accel)

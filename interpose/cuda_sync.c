@@ -4,6 +4,7 @@
  */
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
+#include "interpose/cuda_params.h"
 #include "interpose/cuda_state.h"
 #include "mm/boundary.h"
 
@@ -123,6 +124,21 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy_v2, (context)));
 }
 
+/* Contexts that have no memory of their own, and the last of those that are
+ * counted, end functions. */
+
+CUresult cuCtxDetach(CUcontext context)
+{
+    cuda_params_forget();
+    return CUDA_CALL(cuCtxDetach, (context));
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx context)
+{
+    cuda_params_forget();
+    return CUDA_CALL(cuGreenCtxDestroy, (context));
+}
+
 /* A primary context goes with its last release, so its holders are counted:
  * those of the program, which all come through here. */
 enum { DEVICES_MOST = 256 };
@@ -150,6 +166,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 /* The program lets go once; the last time its memory goes, too. */
 static struct cuda_parting let_go(CUdevice device)
 {
+    cuda_params_forget();
     if (is_known(device) && atomic_load(&primary[device].holders) > 0 &&
         atomic_fetch_sub(&primary[device].holders, 1) == 1)
         return cuda_context_part(atomic_load(&primary[device].context));

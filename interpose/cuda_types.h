@@ -16,6 +16,8 @@ typedef uint64_t CUdeviceptr;
 typedef void *CUcontext;
 typedef void *CUstream;
 typedef void *CUevent;
+typedef void *CUgreenCtx;
+typedef void *CUlibrary;
 typedef void *CUmodule;
 typedef void *CUfunction;
 typedef void *CUarray;

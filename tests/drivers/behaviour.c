@@ -13,7 +13,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { OK = 0, INVALID_VALUE = 1, NOT_FOUND = 500, NOT_SUPPORTED = 801 };
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    NOT_FOUND = 500,
+    NOT_SUPPORTED = 801,
+    UNKNOWN = 999
+};
 enum { VMM_SUPPORTED = 102, MEMORY_TYPE = 2, PAGE = 4096 };
 
 typedef unsigned long long address;
@@ -223,6 +229,19 @@ static int dead(void)
     return (int)result;
 }
 
+/* ---- params ----------------------------------------------------------------- */
+
+static int parameter(void *kernel, size_t index, size_t *offset, size_t *bytes)
+{
+    static _Atomic unsigned long long asked;
+    unsigned long long most = 0;
+    planted_has("params", &most);
+    if (asked++ >= most)
+        return UNKNOWN;
+    return REAL("cuFuncGetParamInfo", (void *, size_t, size_t *, size_t *))(
+        kernel, index, offset, bytes);
+}
+
 /* ---- lookup, old ----------------------------------------------------------- */
 
 static int version(int *number)
@@ -284,6 +303,7 @@ static const struct {
     PLANT("cuMemMap", "granule", map),
     PLANT("cuLaunchKernel", "dead", dead),
     PLANT("cuCtxSynchronize", "dead", dead),
+    PLANT("cuFuncGetParamInfo", "params", parameter),
     PLANT("cuDriverGetVersion", "old", version),
     PLANT("cuGetProcAddress", "", look_up_v1),
     PLANT("cuGetProcAddress_v2", "", look_up_v2),

@@ -12,6 +12,7 @@
  *   granule=N    memory is mapped in pieces of N bytes
  *   vmm          there is cuMemMap and its like, but no device supports them
  *   dead=N       launches fail with result N, and so do waits for the context
+ *   params=N     where a parameter lies is said N times, then no more
  *   old=V        a driver of CUDA version V: what is newer is missing
  *
  *   crash=NAME   the function of this name dies by SIGSEGV
