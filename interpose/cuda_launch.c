@@ -155,9 +155,8 @@ static bool uses_of(CUfunction function, const struct arguments *a,
 
 /* A launch on a stream, which may read and write every object; its accel is
  * NULL where there is nothing to keep coherent. */
-static struct adsm_call call_of(CUstream stream, bool per_thread)
+static struct adsm_call call_of(struct cuda_order order)
 {
-    struct cuda_order order = cuda_order(stream, per_thread);
     struct adsm_call call = {.stream = order.stream,
                              .per_thread = order.per_thread};
     if (cuda_is_serving() && !cuda_is_capturing(order.stream))
@@ -206,29 +205,55 @@ static CUresult called(const struct adsm_call *call, CUresult result)
     return result ? result : cuda_result("a launch", status);
 }
 
-/* The body of a launch of `kernel`: `args` uses list.params, list.extra. */
-#define LAUNCH(kernel, params, extras, stream, per_thread, real, args,         \
-               plain_args)                                                     \
-    struct adsm_call call = call_of(stream, per_thread);                       \
-    if (!call.accel)                                                           \
-        return CUDA_CALL(real, plain_args);                                    \
-    struct arguments list;                                                     \
-    CUresult result = resolve_params(&list, kernel, params);                   \
-    if (!result)                                                               \
-        result = resolve_extra(&list, extras);                                 \
-    if (!result)                                                               \
-        result = release_to(&call, kernel, &list);                             \
-    return result ? result : called(&call, CUDA_SUBMIT(real, args))
+/* A launch from `begin`, over the driver's call, to `end`. */
+struct launch {
+    struct adsm_call call;
+    struct arguments with; /* what the driver is given                   */
+    CUresult result;       /* of ours, then the driver's                 */
+};
+
+/* All that comes before the driver's call. Return: whether it may be called */
+static bool begin(struct launch *launch, struct cuda_order order,
+                  CUfunction kernel, void **params, void **extra)
+{
+    struct arguments *with = &launch->with;
+    launch->call = call_of(order);
+    with->params = params;
+    with->extra = extra;
+    if (!launch->call.accel)
+        return true;
+    CUresult result = resolve_params(with, kernel, params);
+    if (!result)
+        result = resolve_extra(with, extra);
+    if (!result)
+        result = release_to(&launch->call, kernel, with);
+    launch->result = result;
+    if (!result)
+        adsm_fault_enter_driver();
+    else
+        launch->call.accel = NULL;
+    return !result;
+}
+
+/* Return: the program's answer */
+static CUresult end(const struct launch *launch)
+{
+    if (launch->call.accel)
+        adsm_fault_leave_driver();
+    return called(&launch->call, launch->result);
+}
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
                         unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, CUstream stream, void **params,
                         void **extra)
 {
-    LAUNCH(kernel, params, extra, stream, false, cuLaunchKernel,
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params,
-            list.extra),
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+    struct launch launch;
+    if (begin(&launch, cuda_order(stream, false), kernel, params, extra))
+        launch.result = CUDA_CALL(
+            cuLaunchKernel, (kernel, gx, gy, gz, bx, by, bz, shared, stream,
+                             launch.with.params, launch.with.extra));
+    return end(&launch);
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
@@ -236,10 +261,13 @@ CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
                              unsigned shared, CUstream stream, void **params,
                              void **extra)
 {
-    LAUNCH(kernel, params, extra, stream, true, cuLaunchKernel_ptsz,
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params,
-            list.extra),
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+    struct launch launch;
+    if (begin(&launch, cuda_order(stream, true), kernel, params, extra))
+        launch.result =
+            CUDA_CALL(cuLaunchKernel_ptsz,
+                      (kernel, gx, gy, gz, bx, by, bz, shared, stream,
+                       launch.with.params, launch.with.extra));
+    return end(&launch);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
@@ -247,9 +275,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
                                    unsigned bz, unsigned shared,
                                    CUstream stream, void **params)
 {
-    LAUNCH(kernel, params, NULL, stream, false, cuLaunchCooperativeKernel,
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params),
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params));
+    struct launch launch;
+    if (begin(&launch, cuda_order(stream, false), kernel, params, NULL))
+        launch.result = CUDA_CALL(cuLaunchCooperativeKernel,
+                                  (kernel, gx, gy, gz, bx, by, bz, shared,
+                                   stream, launch.with.params));
+    return end(&launch);
 }
 
 CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
@@ -258,9 +289,12 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
                                         unsigned shared, CUstream stream,
                                         void **params)
 {
-    LAUNCH(kernel, params, NULL, stream, true, cuLaunchCooperativeKernel_ptsz,
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, list.params),
-           (kernel, gx, gy, gz, bx, by, bz, shared, stream, params));
+    struct launch launch;
+    if (begin(&launch, cuda_order(stream, true), kernel, params, NULL))
+        launch.result = CUDA_CALL(cuLaunchCooperativeKernel_ptsz,
+                                  (kernel, gx, gy, gz, bx, by, bz, shared,
+                                   stream, launch.with.params));
+    return end(&launch);
 }
 
 /* The launch's own description may lie in shared memory as well. */
@@ -285,35 +319,41 @@ static CUresult resolve_description(struct description *d,
 CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
                           void **params, void **extra)
 {
+    struct launch launch;
     struct description d;
     if (!asked || !cuda_is_serving())
         return CUDA_CALL(cuLaunchKernelEx, (asked, kernel, params, extra));
     CUresult described = resolve_description(&d, asked);
     if (described)
         return described;
-    LAUNCH(kernel, params, extra, d.how.stream, false, cuLaunchKernelEx,
-           (&d.how, kernel, list.params, list.extra),
-           (asked, kernel, params, extra));
+    if (begin(&launch, cuda_order(d.how.stream, false), kernel, params, extra))
+        launch.result =
+            CUDA_CALL(cuLaunchKernelEx,
+                      (&d.how, kernel, launch.with.params, launch.with.extra));
+    return end(&launch);
 }
 
 CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
                                CUfunction kernel, void **params, void **extra)
 {
+    struct launch launch;
     struct description d;
     if (!asked || !cuda_is_serving())
         return CUDA_CALL(cuLaunchKernelEx_ptsz, (asked, kernel, params, extra));
     CUresult described = resolve_description(&d, asked);
     if (described)
         return described;
-    LAUNCH(kernel, params, extra, d.how.stream, true, cuLaunchKernelEx_ptsz,
-           (&d.how, kernel, list.params, list.extra),
-           (asked, kernel, params, extra));
+    if (begin(&launch, cuda_order(d.how.stream, true), kernel, params, extra))
+        launch.result =
+            CUDA_CALL(cuLaunchKernelEx_ptsz,
+                      (&d.how, kernel, launch.with.params, launch.with.extra));
+    return end(&launch);
 }
 
 /* Work whose ranges are not looked into is treated as a kernel is: graphs,
  * and batches of copies. */
 #define OPAQUE(stream, per_thread, real, args)                                 \
-    struct adsm_call call = call_of(stream, per_thread);                       \
+    struct adsm_call call = call_of(cuda_order(stream, per_thread));           \
     if (!call.accel)                                                           \
         return CUDA_CALL(real, args);                                          \
     CUresult result = release_all(&call);                                      \
