@@ -2,6 +2,7 @@
  * The driver's functions that hooks need besides the ones they stand before.
  */
 #include "interpose/cuda_driver.h"
+#include "base/lock.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
@@ -50,7 +51,11 @@ void cuda_driver_pop(void)
 
 CUresult cuda_driver_synchronize(void)
 {
-    return CUDA_CALL(cuCtxSynchronize, ());
+    /* It may last for ever, and the stretch may be a quiet one. */
+    uint64_t opened = adsm_quiet_wait_begin();
+    CUresult result = CUDA_CALL(cuCtxSynchronize, ());
+    adsm_quiet_wait_end(opened);
+    return result;
 }
 
 CUresult cuda_driver_wait(CUstream stream)

@@ -212,7 +212,12 @@ struct launch {
     CUresult result;       /* of ours, then the driver's                 */
 };
 
-/* All that comes before the driver's call. Return: whether it may be called */
+/* All that comes before the driver's call. From where nothing of the program's
+ * is looked at any more but plain memory, to the end of the launch, no handler
+ * of the program's runs: that is so anyhow while the gate is closed, and the
+ * locks before it cost no calls of the system then.
+ *
+ * Return: whether the driver may be called */
 static bool begin(struct launch *launch, struct cuda_order order,
                   CUfunction kernel, void **params, void **extra)
 {
@@ -225,22 +230,28 @@ static bool begin(struct launch *launch, struct cuda_order order,
     CUresult result = resolve_params(with, kernel, params);
     if (!result)
         result = resolve_extra(with, extra);
+    adsm_quiet_enter();
     if (!result)
         result = release_to(&launch->call, kernel, with);
     launch->result = result;
-    if (!result)
+    if (!result) {
         adsm_fault_enter_driver();
-    else
-        launch->call.accel = NULL;
-    return !result;
+        return true;
+    }
+    adsm_quiet_leave();
+    launch->call.accel = NULL;
+    return false;
 }
 
 /* Return: the program's answer */
 static CUresult end(const struct launch *launch)
 {
-    if (launch->call.accel)
-        adsm_fault_leave_driver();
-    return called(&launch->call, launch->result);
+    if (!launch->call.accel)
+        return called(&launch->call, launch->result);
+    adsm_fault_leave_driver();
+    CUresult result = called(&launch->call, launch->result);
+    adsm_quiet_leave();
+    return result;
 }
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,

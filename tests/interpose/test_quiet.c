@@ -1,0 +1,151 @@
+/*
+ * Handlers of the program wait while a launch is made. How often the library
+ * changes the mask for that, and that it is the program's again behind it.
+ *
+ * Meson runs it preloaded.
+ */
+#include "regress/interpose/preloaded.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+enum { BYTES = 1 << 20, OBJECTS = 4, LAUNCHES = 10, LATER = 2000 };
+
+/* count[0]++ for four counters */
+static const char text[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry next(.param .u64 a, .param .u64 b, .param .u64 c, "
+    ".param .u64 d)\n{\n.reg .b64 %p<4>; .reg .b32 %v<4>;\n"
+    "ld.param.u64 %p0, [a]; ld.param.u64 %p1, [b];\n"
+    "ld.param.u64 %p2, [c]; ld.param.u64 %p3, [d];\n"
+    "ld.global.u32 %v0, [%p0]; ld.global.u32 %v1, [%p1];\n"
+    "ld.global.u32 %v2, [%p2]; ld.global.u32 %v3, [%p3];\n"
+    "add.u32 %v0, %v0, 1; add.u32 %v1, %v1, 1;\n"
+    "add.u32 %v2, %v2, 1; add.u32 %v3, %v3, 1;\n"
+    "st.global.u32 [%p0], %v0; st.global.u32 [%p1], %v1;\n"
+    "st.global.u32 [%p2], %v2; st.global.u32 [%p3], %v3; ret; }\n";
+
+static CUdeviceptr at[OBJECTS];
+static CUfunction next;
+static _Atomic unsigned changes;
+
+/* What the library and the driver call. */
+__attribute__((visibility("default"))) long syscall(long number, ...)
+{
+    va_list list;
+    va_start(list, number);
+    long a = va_arg(list, long), b = va_arg(list, long);
+    long c = va_arg(list, long);
+    register long d __asm__("r10") = va_arg(list, long);
+    register long e __asm__("r8") = va_arg(list, long);
+    register long f __asm__("r9") = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_rt_sigprocmask)
+        changes++;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d), "r"(e),
+                       "r"(f)
+                     : "rcx", "r11", "memory");
+    if (result < 0 && result > -4096) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
+}
+
+static void start(void)
+{
+    CUmodule module;
+    device_start();
+    for (int i = 0; i < OBJECTS; i++)
+        at[i] = (CUdeviceptr)device_bytes(BYTES, 0);
+    must(cuModuleLoadData(&module, text));
+    must(cuModuleGetFunction(&next, module, "next"));
+}
+
+static CUresult launch(unsigned blocks)
+{
+    void *list[] = {&at[0], &at[1], &at[2], &at[3]};
+    return cuLaunchKernel(next, blocks, 1, 1, 1, 1, 1, 0, NULL, list, NULL);
+}
+
+static uint32_t counter(int i)
+{
+    return *(volatile uint32_t *)at[i];
+}
+
+START_TEST(launch_changes_the_mask_twice)
+{
+    start();
+    must(launch(1));
+    unsigned before = changes;
+    for (int i = 0; i < LAUNCHES; i++)
+        must(launch(1));
+    ck_assert_uint_eq(changes - before, 2 * LAUNCHES);
+    for (int i = 0; i < OBJECTS; i++)
+        ck_assert_uint_eq(counter(i), LAUNCHES + 1);
+}
+END_TEST
+
+static void check_mask(const sigset_t *before)
+{
+    sigset_t now;
+    ck_assert_int_eq(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
+    for (int i = 1; i < SIGRTMAX; i++)
+        ck_assert_int_eq(sigismember(&now, i), sigismember(before, i));
+}
+
+/* One that succeeds, and one that the driver refuses. */
+START_TEST(mask_is_the_programs_behind_it)
+{
+    sigset_t before;
+    start();
+    sigemptyset(&before);
+    sigaddset(&before, SIGUSR1);
+    ck_assert_int_eq(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    must(launch(1));
+    check_mask(&before);
+    ck_assert_int_eq(launch(0), CUDA_ERROR_INVALID_VALUE);
+    check_mask(&before);
+    must(launch(1));
+    check_mask(&before);
+    ck_assert_uint_eq(counter(0), 2);
+}
+END_TEST
+
+static volatile sig_atomic_t handled;
+
+/* It faults nearly always: a launch has just taken the object away. */
+static void touch(int number)
+{
+    (void)number;
+    handled += 1;
+    ((volatile uint32_t *)at[0])[handled] = (uint32_t)handled;
+}
+
+START_TEST(handler_between_launches_may_touch_everything)
+{
+    struct sigaction action = {.sa_handler = touch};
+    struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    int count = 0;
+    start();
+    ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (; count < LATER; count++)
+        must(launch(1));
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+    ck_assert_int_gt(handled, 0);
+    ck_assert_uint_eq(counter(0), count);
+    for (int i = 1; i <= handled; i++)
+        ck_assert_uint_eq(((volatile uint32_t *)at[0])[i], i);
+}
+END_TEST
+
+SUITE_MAIN("launches and signals", 60, launch_changes_the_mask_twice,
+           mask_is_the_programs_behind_it,
+           handler_between_launches_may_touch_everything)
