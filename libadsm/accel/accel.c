@@ -141,6 +141,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     adsm_pinned_init(&accel->pinned);
     adsm_dma_init(&accel->dma);
     adsm_stage_init(&accel->stage);
+    adsm_store_init(&accel->store);
     adsm_address_init(&accel->address);
     int status = adsm_lanes_create(accel);
     if (status != ADSM_OK) {
@@ -252,6 +253,7 @@ void adsm_accel_forget(struct adsm_accel *accel)
     adsm_lanes_destroy(accel);
     adsm_pinned_clear(accel);
     adsm_stage_clear(accel);
+    adsm_store_clear(accel);
     adsm_address_fini(accel);
     adsm_lock_acquire(&accel_lock);
     adsm_accel_condemn(accel, ADSM_E_DEVICE_LOST);

@@ -147,6 +147,9 @@ static int take(struct adsm_accel *accel, enum adsm_strategy strategy,
     size_t page = adsm_vm_page_bytes();
     bytes = (bytes + page - 1) / page * page;
     int status = ways[strategy]->alloc(accel, bytes, span);
+    /* What is kept for copies is nobody's. */
+    while (status == ADSM_E_DEVICE_NOMEM && adsm_store_trim(accel, bytes) > 0)
+        status = ways[strategy]->alloc(accel, bytes, span);
     if (status != ADSM_OK) {
         memset(span, 0, sizeof *span);
         return status;

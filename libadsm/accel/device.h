@@ -14,6 +14,7 @@
 #include "accel/ops.h"
 #include "accel/pinned.h"
 #include "accel/stage.h"
+#include "accel/store.h"
 
 #include <stdatomic.h>
 
@@ -49,6 +50,7 @@ struct adsm_accel {
     struct adsm_pinned pinned;
     struct adsm_dma dma;
     struct adsm_stage stage;
+    struct adsm_store store;
     struct adsm_address address;
 };
 
