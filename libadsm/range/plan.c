@@ -274,30 +274,35 @@ void adsm_plan_write(struct adsm_held *held, const struct adsm_copy *copy,
 }
 
 /* What the host lacks, from the first who has it. */
-int adsm_plan_to_host(struct adsm_held *held, struct adsm_moves *moves)
+int adsm_plan_to_host(struct adsm_held *held, const adsmBox *box,
+                      struct adsm_moves *moves)
 {
     struct adsm_map *map = &held->map;
-    uint32_t first = moves->count;
-    int status = adsm_moves_reserve(moves, map->count);
-    if (status != ADSM_OK)
-        return status;
+    uint32_t pieces = 0, first = moves->count;
     adsm_map_hold(map);
-    for (uint32_t i = 0; i < map->count; i++) {
-        struct adsm_map_entry *entry = &map->entries[i];
-        unsigned from = adsm_holders_next(&entry->holders, 0);
-        if (from != ADSM_HOLDER_HOST)
-            adsm_moves_add(moves, first, from, ADSM_HOLDER_HOST, &entry->box);
+    int status = adsm_map_reserve(map, box);
+    for (struct adsm_map_walk w = adsm_map_walk(map, box); adsm_map_next(&w);)
+        pieces++;
+    if (status == ADSM_OK)
+        status = adsm_moves_reserve(moves, pieces);
+    if (status == ADSM_OK) {
+        for (struct adsm_map_walk w = adsm_map_walk(map, box);
+             adsm_map_next(&w);) {
+            unsigned from = adsm_holders_next(&w.entry->holders, 0);
+            if (from != ADSM_HOLDER_HOST)
+                adsm_moves_add(moves, first, from, ADSM_HOLDER_HOST, &w.piece);
+        }
+        adsm_map_add(map, box, ADSM_HOLDER_HOST);
     }
-    adsm_map_add(map, &map->whole, ADSM_HOLDER_HOST);
     adsm_map_release(map);
-    return ADSM_OK;
+    return status;
 }
 
 int adsm_plan_settle(struct adsm_held *held, struct adsm_moves *moves)
 {
     struct adsm_copy *home = held->copies[ADSM_HOLDER_HOME];
     return home ? adsm_plan_read(held, home, &held->map.whole, moves)
-                : adsm_plan_to_host(held, moves);
+                : adsm_plan_to_host(held, &held->map.whole, moves);
 }
 
 int adsm_plan_discard(struct adsm_held *held, const adsmBox *box)

@@ -128,8 +128,8 @@ void adsm_plan_write(struct adsm_held *held, const struct adsm_copy *copy,
 int adsm_plan_settle(struct adsm_held *held,
                      struct adsm_moves *moves) ADSM_MUST_CHECK;
 
-/** Bring all to the host. Return: ADSM_OK; ADSM_E_NOMEM */
-int adsm_plan_to_host(struct adsm_held *held,
+/** Bring what the host lacks of a box to it. Return: ADSM_OK; ADSM_E_NOMEM */
+int adsm_plan_to_host(struct adsm_held *held, const adsmBox *box,
                       struct adsm_moves *moves) ADSM_MUST_CHECK;
 
 /** Nobody needs the values of `box` any more. Return: ADSM_OK; ADSM_E_NOMEM */
@@ -168,7 +168,7 @@ int adsm_plan_fetch(const struct adsm_held *held, size_t begin, size_t end,
                     void *context);
 
 /* What an argument of one part needs of the object. */
-struct adsm_want {
+struct adsm_need {
     adsmBox box;
     uint8_t mode;           /* adsmMode                                  */
     uint8_t fresh;          /* where there is none: index of a new box */
@@ -194,7 +194,7 @@ enum { ADSM_WANTS = 64 }; /* most of one part and object */
  */
 int adsm_plan_choose(const struct adsm_held *held,
                      const struct adsm_accel *accel, bool reuse,
-                     struct adsm_want *wants, int count, adsmBox *fresh);
+                     struct adsm_need *wants, int count, adsmBox *fresh);
 
 /** Could evicting what nobody uses free so many bytes? Asked before the first
  *  eviction. Thread: one that holds the list */

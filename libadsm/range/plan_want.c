@@ -34,7 +34,7 @@ struct adsm_copy *adsm_copies_victim(const struct adsm_copies *list)
 
 /* What each want needs in one copy: its box, or that of all writes which
  * overlap, directly or by others. */
-static void want_needs(const struct adsm_want *wants, int count, adsmBox *needs)
+static void want_needs(const struct adsm_need *wants, int count, adsmBox *needs)
 {
     bool grown;
     for (int i = 0; i < count; i++)
@@ -82,7 +82,7 @@ static struct adsm_copy *want_present(const struct adsm_held *held,
 }
 
 /* May the members of two new copies share one? */
-static bool want_fits(const struct adsm_want *wants, const adsmBox *needs,
+static bool want_fits(const struct adsm_need *wants, const adsmBox *needs,
                       int count, const adsmBox *fresh, int a, int b)
 {
     adsmBox members[ADSM_WANTS], hull = adsm_box_hull(&fresh[a], &fresh[b]);
@@ -95,7 +95,7 @@ static bool want_fits(const struct adsm_want *wants, const adsmBox *needs,
 }
 
 /* New copy `b` becomes part of `a`, and the last one takes its number. */
-static void want_share(struct adsm_want *wants, int count, adsmBox *fresh,
+static void want_share(struct adsm_need *wants, int count, adsmBox *fresh,
                        int a, int b, int last)
 {
     fresh[a] = adsm_box_hull(&fresh[a], &fresh[b]);
@@ -110,7 +110,7 @@ static void want_share(struct adsm_want *wants, int count, adsmBox *fresh,
     }
 }
 
-static int want_cluster(struct adsm_want *wants, const adsmBox *needs,
+static int want_cluster(struct adsm_need *wants, const adsmBox *needs,
                         int count, adsmBox *fresh, int n)
 {
     for (int a = 0; a < n; a++)
@@ -124,7 +124,7 @@ static int want_cluster(struct adsm_want *wants, const adsmBox *needs,
 }
 
 /* Without reuse: the new copy of a write that overlaps this one. */
-static int want_same(const struct adsm_want *wants, const adsmBox *needs, int i)
+static int want_same(const struct adsm_need *wants, const adsmBox *needs, int i)
 {
     for (int k = 0; k < i; k++)
         if ((wants[i].mode & wants[k].mode & ADSM_OUT) &&
@@ -135,14 +135,14 @@ static int want_same(const struct adsm_want *wants, const adsmBox *needs, int i)
 
 int adsm_plan_choose(const struct adsm_held *held,
                      const struct adsm_accel *accel, bool reuse,
-                     struct adsm_want *wants, int count, adsmBox *fresh)
+                     struct adsm_need *wants, int count, adsmBox *fresh)
 {
     adsmBox needs[ADSM_WANTS];
     int n = 0;
     assert(count <= ADSM_WANTS);
     want_needs(wants, count, needs);
     for (int i = 0; i < count; i++) {
-        struct adsm_want *want = &wants[i];
+        struct adsm_need *want = &wants[i];
         want->copy = reuse ? want_present(held, accel, &needs[i]) : NULL;
         if (want->copy)
             continue;

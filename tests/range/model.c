@@ -149,7 +149,7 @@ static void draw_call(void)
 
 /* Each argument lies in its copy, and no byte is written in two. */
 static void check_choice(const struct object *o, struct need *const *need,
-                         const struct adsm_want *wants, int n)
+                         const struct adsm_need *wants, int n)
 {
     for (int i = 0; i < n; i++) {
         require(adsm_box_within(&need[i]->box, &need[i]->copy->c.box),
@@ -165,7 +165,7 @@ static void check_choice(const struct object *o, struct need *const *need,
 /* Find or make the copies of one object and part. */
 static bool choose(int object, int part)
 {
-    struct adsm_want wants[2 * ARGS];
+    struct adsm_need wants[2 * ARGS];
     struct need *need[2 * ARGS];
     struct copy *made[2 * ARGS];
     adsmBox fresh[2 * ARGS];
@@ -174,7 +174,7 @@ static bool choose(int object, int part)
     for (int i = 0; i < call.count; i++)
         if (call.needs[i].object == object && call.needs[i].part == part) {
             need[n] = &call.needs[i];
-            wants[n] = (struct adsm_want){.box = call.needs[i].box,
+            wants[n] = (struct adsm_need){.box = call.needs[i].box,
                                           .mode = call.needs[i].mode};
             n++;
         }
@@ -392,7 +392,7 @@ static void reshape(struct object *o)
     if (!begin(o))
         return;
     uint32_t first = moves.count;
-    bool well = !failed(adsm_plan_to_host(&o->held, &moves), o);
+    bool well = !failed(adsm_plan_to_host(&o->held, &o->held.map.whole, &moves), o);
     if (well)
         do_moves(o, first, moves.count, false);
     adsm_plan_end(&o->held);
