@@ -9,17 +9,26 @@
 #ifndef ADSM_RANGE_COPY_H
 #define ADSM_RANGE_COPY_H
 
-#include "range/box.h"
+#include "range/order.h"
 
-struct adsm_accel;
+struct adsm_object;
+struct adsm_store_range;
 
 struct adsm_copy {
+    struct adsm_object *object; /* whose bytes it has                    */
     adsmBox box;
-    size_t bytes; /* of device memory that it takes                   */
+    adsmBox room;    /* what its memory is laid out for: the box, and what lies
+                     beyond the array's edge                           */
+    size_t pitch[3]; /* bytes between neighbours in each dimension  */
+    struct adsm_daddr at; /* of the room's first byte                    */
+    size_t bytes;         /* of device memory that it takes                   */
+    struct adsm_store_range *range; /* its memory, unless it is the home's */
+    struct adsm_order order;        /* who writes and reads it           */
     struct adsm_accel *accel;
     uint8_t holder;     /* its number in the object's map, given by the plan */
     bool home;          /* all of the object; never evicted                */
     uint32_t uses;      /* parts that need it where it is                  */
+    bool leaving;       /* about to be evicted, and out of the list        */
     uint64_t last_used; /* grows with every use             */
     struct adsm_copy *prev, *next; /* adsm_copies: the next one is younger */
 };
