@@ -44,7 +44,12 @@ struct adsm_want {
     adsmEdge edge;
     const void *pad; /* ADSM_EDGE_PAD: the element */
     bool rows;       /* the kernel takes a pointer: whole rows, no gaps */
-    struct adsm_copy *copy; /* after begin: where the part has it */
+    /* Found by begin, in the shape of the object's map: */
+    struct adsm_copy *copy; /* where the part has it                     */
+    adsmBox reads, writes;  /* the same bytes                            */
+    adsmBox room;           /* what the copy must have memory for        */
+    bool begun;             /* a use of the object's map, for all of the call */
+    bool flat; /* the map's shape is another: boxes are stretches of bytes */
 };
 
 /** What one device gets of a call. */
@@ -52,7 +57,8 @@ struct adsm_part {
     struct adsm_accel *accel;
     struct adsm_want *wants;
     int count;
-    bool launched; /* by adsm_spread_launched */
+    bool launched;  /* by adsm_spread_launched; false before */
+    uint32_t gates; /* of the first one: those that are closed */
 };
 
 /**

@@ -1,0 +1,76 @@
+/*
+ * What libadsm/range keeps of an object, and the functions of mm/spread.h.
+ *
+ * Owns who holds what, the copy at home, the transfers in flight and the arrays
+ * that the program has named. Made when first needed, gone with the object.
+ * Lock: the object's; exclusively to change anything, shared to read.
+ * Invariant: adsm_ranged_is_valid().
+ */
+#ifndef ADSM_RANGE_STATE_H
+#define ADSM_RANGE_STATE_H
+
+#include "mm/spread.h"
+#include "range/flight.h"
+#include "range/plan.h"
+#include "range/spread.h"
+
+/** An array that adsmShape has named. */
+struct adsm_named {
+    struct adsm_named *next;
+    size_t origin, elem;
+    adsmBox shape; /* innermost in bytes */
+};
+
+struct adsm_ranged {
+    struct adsm_spread spread; /* first: what mm/ knows */
+    struct adsm_held held;     /* meaningful while the object is spread */
+    struct adsm_copy home;     /* all of the object, unless it has no home */
+    struct adsm_flights flights;
+    struct adsm_named *named;
+};
+
+/** The state of an object that has one. */
+static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
+{
+    return (struct adsm_ranged *)object->spread;
+}
+
+/** The shape of the object's map: covers all of its bytes. */
+static inline const adsmBox *adsm_ranged_shape(const struct adsm_object *object)
+{
+    return &adsm_ranged(object)->held.map.whole;
+}
+
+/** Make the state where there is none. The object's lock is held exclusively.
+ *  Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal: never */
+int adsm_ranged_make(struct adsm_object *object);
+
+/**
+ * Spread the object, if it is not, and bring the map up to date with what the
+ * CPU did and with devices that were lost. Its lock is held exclusively.
+ *
+ * @shape  what its boxes are to be of; one that the map has not needs all bytes
+ *         on the host, and all copies gone but the home's
+ * Return: ADSM_OK; ADSM_E_NOMEM; a device's error; ADSM_E_INVALID: copies are in
+ *         use, so it keeps its shape. Thread: any. Signal: never
+ */
+int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape);
+
+/** Enqueue planned moves from `first` on; what cannot be is taken back. Return:
+ *  ADSM_OK; the first failure. Lock: exclusive. Signal: never */
+int adsm_ranged_carry(struct adsm_object *object, struct adsm_moves *moves,
+                      uint32_t first);
+
+/** The host's bytes of DIRTY blocks that boxes were read from are known
+ *  elsewhere now, or its blocks that a box touches will be written there.
+ *  Lock: exclusive. Signal: never */
+int adsm_ranged_sent(struct adsm_object *object, const adsmBox *box);
+int adsm_ranged_close(struct adsm_object *object, const adsmBox *box);
+
+/** A copy without an object any more: free its memory and itself. */
+void adsm_ranged_drop(struct adsm_copy *copy);
+
+/** The structure's specification. Lock: exclusive */
+bool adsm_ranged_is_valid(const struct adsm_object *object);
+
+#endif
