@@ -1,0 +1,297 @@
+/* Arrays that the program names, and hints about them; see spread.h. */
+#include "range/spread.h"
+
+#include "mm/gate.h"
+#include "mm/heap.h"
+#include "mm/index.h"
+#include "range/carry.h"
+#include "range/memory.h"
+#include "range/prepare.h"
+#include "range/state.h"
+
+#include <stdlib.h>
+
+/* ---- names --------------------------------------------------------------------- */
+
+/* Lock the object of an array, if it is still the one that was found. */
+static int lock_array(const struct adsm_array *array)
+{
+    struct adsm_object *object = array->object;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == array->generation)
+        return ADSM_OK;
+    adsm_rwlock_release(&object->lock);
+    return ADSM_E_NOT_SHARED;
+}
+
+/* The gate of an array's object, for a change of who has what. */
+static uint32_t close_gate(const struct adsm_array *array)
+{
+    uint32_t gates = UINT32_C(1) << atomic_load(&array->object->gate);
+    adsm_gate_close(gates);
+    return gates;
+}
+
+static void unlock_array(const struct adsm_array *array)
+{
+    adsm_rwlock_release(&array->object->lock);
+}
+
+static struct adsm_named *find_named(const struct adsm_object *object,
+                                     size_t origin)
+{
+    struct adsm_named *named =
+        object->spread ? adsm_ranged(object)->named : NULL;
+    while (named && named->origin != origin)
+        named = named->next;
+    return named;
+}
+
+/* The lock is held. */
+static int name_array(const struct adsm_array *array)
+{
+    int rc = adsm_ranged_make(array->object);
+    if (rc != ADSM_OK)
+        return rc;
+    struct adsm_named *named = find_named(array->object, array->origin);
+    if (!named) {
+        named = malloc(sizeof *named);
+        if (!named)
+            return ADSM_E_NOMEM;
+        named->next = adsm_ranged(array->object)->named;
+        adsm_ranged(array->object)->named = named;
+    }
+    named->origin = array->origin;
+    named->elem = array->elem;
+    named->shape = array->shape;
+    return ADSM_OK;
+}
+
+int adsm_spread_shape(const struct adsm_array *array)
+{
+    int rc = lock_array(array);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = name_array(array);
+    unlock_array(array);
+    return rc;
+}
+
+int adsm_spread_array(const void *address, struct adsm_array *array)
+{
+    struct adsm_object *object = adsm_index_acquire(address);
+    if (!object)
+        return ADSM_E_NOT_SHARED;
+    array->object = object;
+    array->generation = atomic_load(&object->generation);
+    array->origin = (size_t)((const uint8_t *)address - object->host);
+    const struct adsm_named *named = find_named(object, array->origin);
+    if (named) {
+        array->elem = named->elem;
+        array->shape = named->shape;
+    }
+    adsm_rwlock_release_shared(&object->lock);
+    return named ? ADSM_OK : ADSM_E_NOT_FOUND;
+}
+
+int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes, void **host)
+{
+    struct adsm_array array;
+    int rc = adsm_heap_alloc(accel, bytes, ADSM_FROM_HOMELESS, host);
+    if (rc != ADSM_OK)
+        return rc;
+    (void)adsm_spread_array(*host, &array);
+    rc = lock_array(&array);
+    if (rc == ADSM_OK) {
+        rc = adsm_ranged_make(array.object);
+        unlock_array(&array);
+    }
+    if (rc != ADSM_OK)
+        (void)adsm_heap_free(*host); /* the first failure is the one to tell */
+    return rc;
+}
+
+/* ---- hints ----------------------------------------------------------------------- */
+
+/* A box of an array as one that is read, in the shape of its object's map. */
+static int prepare(const struct adsm_array *array, const adsmBox *box,
+                   struct adsm_want *want)
+{
+    *want = (struct adsm_want){
+        .array = *array, .read = *box, .write = *box, .around = *box};
+    adsmBox shape = adsm_prepare_shape(array, array->object->bytes);
+    int rc = adsm_ranged_update(array->object, &shape);
+    return rc == ADSM_OK
+               ? adsm_prepare_want(want, adsm_ranged_shape(array->object))
+               : rc;
+}
+
+/* What the host lacks of a box, enqueued behind those that make it. */
+static int bring_to_host(struct adsm_want *want)
+{
+    struct adsm_object *object = want->array.object;
+    struct adsm_held *held = &adsm_ranged(object)->held;
+    struct adsm_moves moves = {0};
+    int rc = adsm_plan_begin(held, &moves);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = adsm_plan_to_host(held, &want->reads, &moves);
+    if (rc == ADSM_OK)
+        rc = adsm_ranged_carry(object, &moves, 0);
+    adsm_plan_end(held);
+    free(moves.items);
+    return rc;
+}
+
+int adsm_spread_prefetch(const struct adsm_array *array, const adsmBox *box,
+                         struct adsm_accel *accel)
+{
+    struct adsm_want want = {.array = *array, .read = *box, .around = *box};
+    struct adsm_part part = {.accel = accel, .wants = &want, .count = 1};
+    int failed, rc;
+    if (accel) {
+        rc = adsm_spread_begin(&part, 1, &failed);
+        if (rc == ADSM_OK)
+            adsm_spread_end(&part, 1);
+        return rc;
+    }
+    uint32_t gates = close_gate(array);
+    rc = lock_array(array);
+    if (rc == ADSM_OK) {
+        rc = prepare(array, box, &want);
+        if (rc == ADSM_OK)
+            rc = bring_to_host(&want);
+        unlock_array(array);
+    }
+    adsm_gate_open(gates);
+    return rc;
+}
+
+/* Evict what lies in the box and nobody uses. */
+static int drop_in(const struct adsm_want *want, const struct adsm_accel *accel)
+{
+    struct adsm_object *object = want->array.object;
+    struct adsm_held *held = &adsm_ranged(object)->held;
+    int rc = ADSM_OK;
+    for (uint32_t i = held->top; rc == ADSM_OK && --i > ADSM_HOLDER_HOME;) {
+        struct adsm_copy *copy = held->copies[i];
+        if (copy && copy->accel == accel &&
+            adsm_box_within(&copy->box, &want->reads))
+            rc = adsm_memory_evict_this(object, copy);
+        if (rc == ADSM_E_LIMIT)
+            rc = ADSM_OK; /* a call needs it just now: it was but a hint */
+    }
+    return rc;
+}
+
+int adsm_spread_drop(const struct adsm_array *array, const adsmBox *box,
+                     struct adsm_accel *accel)
+{
+    struct adsm_want want;
+    uint32_t gates = close_gate(array);
+    int rc = lock_array(array);
+    if (rc == ADSM_OK) {
+        rc = prepare(array, box, &want);
+        if (rc == ADSM_OK)
+            rc = drop_in(&want, accel);
+        unlock_array(array);
+    }
+    adsm_gate_open(gates);
+    return rc;
+}
+
+/* The host's bytes, whatever they are, are the value; nothing is sent. */
+static int discard(struct adsm_want *want)
+{
+    struct adsm_held *held = &adsm_ranged(want->array.object)->held;
+    int rc = ADSM_OK;
+    for (struct adsm_stretches s = adsm_prepare_writes(want);
+         rc == ADSM_OK && adsm_stretches_next(&s);)
+        rc = adsm_plan_discard(held, &s.stretch);
+    return rc;
+}
+
+int adsm_spread_discard(const struct adsm_array *array, const adsmBox *box)
+{
+    struct adsm_want want;
+    uint32_t gates = close_gate(array);
+    int rc = lock_array(array);
+    if (rc == ADSM_OK) {
+        rc = prepare(array, box, &want);
+        if (rc == ADSM_OK)
+            rc = discard(&want);
+        unlock_array(array);
+    }
+    adsm_gate_open(gates);
+    return rc;
+}
+
+int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
+                     bool writes)
+{
+    struct adsm_want want = {
+        .array = *array, .read = *box, .write = *box, .around = *box};
+    struct adsm_waits waits = {.count = 0};
+    int rc = lock_array(array);
+    if (rc != ADSM_OK)
+        return rc;
+    struct adsm_object *object = array->object;
+    if (!adsm_object_is_spread(object)) {
+        adsm_waits_add(&waits, object->work);
+    } else if (adsm_prepare_want(&want, adsm_ranged_shape(object)) == ADSM_OK) {
+        const struct adsm_held *held = &adsm_ranged(object)->held;
+        for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
+            const struct adsm_copy *copy = held->copies[i];
+            if (copy && writes)
+                adsm_order_before_write(&copy->order, &want.reads, &waits);
+            else if (copy)
+                adsm_order_before_read(&copy->order, &want.reads, &waits);
+        }
+    }
+    unlock_array(array);
+    return adsm_waits_wait(&waits);
+}
+
+/* ---- what there is ------------------------------------------------------------- */
+
+/* A box of the map in elements of the array. */
+static adsmBox in_elements(const struct adsm_array *array, adsmBox box)
+{
+    long elem = (long)array->elem;
+    int d = box.nd - 1;
+    if (box.nd == 1) {
+        box.lo[0] -= (long)array->origin;
+        box.hi[0] -= (long)array->origin;
+    }
+    box.lo[d] /= elem;
+    box.hi[d] = (box.hi[d] + elem - 1) / elem;
+    return box;
+}
+
+int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
+                       int most)
+{
+    struct adsm_object *object = array->object;
+    int n = 0;
+    if (lock_array(array) != ADSM_OK)
+        return -1;
+    if (adsm_object_is_spread(object) &&
+        adsm_ranged_update(object, adsm_ranged_shape(object)) == ADSM_OK) {
+        const struct adsm_held *held = &adsm_ranged(object)->held;
+        for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
+            const struct adsm_copy *copy = held->copies[i];
+            if (!copy || n++ >= most)
+                continue;
+            out[n - 1] = (adsmCopyInfo){
+                .device = adsm_accel_device(copy->accel),
+                .box = in_elements(array, copy->box),
+                .bytes = copy->bytes,
+                .valid = adsm_map_bytes_with(&held->map, &copy->box, i),
+                .only = adsm_map_bytes_only(&held->map, &copy->box, i),
+                .in_use = !adsm_order_is_idle(&copy->order)};
+        }
+    }
+    unlock_array(array);
+    return n;
+}

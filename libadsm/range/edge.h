@@ -1,0 +1,31 @@
+/*
+ * What a kernel reads beyond the edge of an array: the margin of a copy.
+ *
+ * A margin is filled anew for each call, after what the copy has of the array
+ * itself; nobody else knows of it. Corners as well: each dimension of a byte
+ * beyond the edge says on its own where it comes from.
+ */
+#ifndef ADSM_RANGE_EDGE_H
+#define ADSM_RANGE_EDGE_H
+
+#include "range/spread.h"
+
+/**
+ * Enqueue what fills the margin of a want's copy. Its object's lock is held
+ * exclusively and a use of the map has begun.
+ *
+ * Return: ADSM_OK; ADSM_E_NOMEM; a device's error. Thread: any. Signal: never
+ */
+int adsm_edge_fill(struct adsm_want *want);
+
+/**
+ * In one dimension of `n` indices, those from `x` on that come from indices
+ * which follow each other: those up to the return value, at most `hi`.
+ *
+ * @unit  indices of an element
+ * @from  the first of them; -1 where ADSM_EDGE_PAD names the element
+ */
+long adsm_edge_stretch(adsmEdge edge, long n, long unit, long x, long hi,
+                       long *from);
+
+#endif
