@@ -123,7 +123,7 @@ static int want_cluster(struct adsm_need *wants, const adsmBox *needs,
     return n;
 }
 
-/* Without reuse: the new copy of a write that overlaps this one. */
+/* The new copy of a write that overlaps this one. */
 static int want_same(const struct adsm_need *wants, const adsmBox *needs, int i)
 {
     for (int k = 0; k < i; k++)
@@ -146,7 +146,7 @@ int adsm_plan_choose(const struct adsm_held *held,
         want->copy = reuse ? want_present(held, accel, &needs[i]) : NULL;
         if (want->copy)
             continue;
-        int same = reuse ? -1 : want_same(wants, needs, i);
+        int same = want_same(wants, needs, i);
         want->fresh = (uint8_t)(same < 0 ? n : same);
         if (same < 0)
             fresh[n++] = needs[i];

@@ -392,7 +392,8 @@ static void reshape(struct object *o)
     if (!begin(o))
         return;
     uint32_t first = moves.count;
-    bool well = !failed(adsm_plan_to_host(&o->held, &o->held.map.whole, &moves), o);
+    bool well =
+        !failed(adsm_plan_to_host(&o->held, &o->held.map.whole, &moves), o);
     if (well)
         do_moves(o, first, moves.count, false);
     adsm_plan_end(&o->held);
