@@ -97,15 +97,14 @@ static int save(struct adsm_object *object, struct adsm_copy *copy)
         free(moves.items);
         return rc;
     }
-    uint32_t i = 0;
     rc = adsm_ranged_carry(object, &moves, 0);
-    if (rc == ADSM_OK) {
-        i = moves.count;
+    uint32_t i = moves.count;
+    if (rc == ADSM_OK)
         rc = adsm_plan_evict(held, copy, &moves);
-        for (; rc == ADSM_OK && i < moves.count; i++)
-            rc = adsm_carry(object, NULL, copy, &moves.items[i].box);
-        if (rc != ADSM_OK && i > 0)
-            take_back(held, copy, &moves, i - 1);
+    for (; rc == ADSM_OK && i < moves.count; i++) {
+        rc = adsm_carry(object, NULL, copy, &moves.items[i].box);
+        if (rc != ADSM_OK)
+            take_back(held, copy, &moves, i);
     }
     adsm_plan_end(held);
     free(moves.items);
