@@ -52,17 +52,20 @@ struct adsm_fence {
  * Find the driver, initialise it, count devices. Idempotent, thread-safe.
  *
  * Return: ADSM_OK; ADSM_E_NO_DEVICE (adsm_accel_why says what was tried)
- * Signal: never
+ * Thread: any. Signal: never
  */
 int adsm_accel_init(void);
 
-/** Why the last adsm_accel_init failed, one sentence; "" when it did not. */
+/** Why the last adsm_accel_init failed, one sentence; "" when it did not. Thread:
+ *  any, behind that. Signal: any handler */
 const char *adsm_accel_why(void);
 
-/** Number of visible devices (option ADSM_DEVICES applied); 0 before init. */
+/** Number of visible devices (option ADSM_DEVICES applied); 0 before init.
+ *  Thread: any. Signal: any handler */
 int adsm_accel_devices(void);
 
-/** Describe a device for adsm-info; name is at most `name_bytes` long. */
+/** Describe a device for adsm-info; name is at most `name_bytes` long. Thread:
+ *  any. Signal: never */
 int adsm_accel_describe(int device, char *name, size_t name_bytes,
                         size_t *total_bytes, size_t *free_bytes);
 
@@ -78,10 +81,13 @@ int adsm_accel_open(int device, struct adsm_accel **accel);
 /**
  * The accel of the CUDA context that is current in the calling thread
  * (interposition); created at the first call for that context.
+ *
+ * Thread: any; takes the ACCEL lock. Signal: never
  */
 int adsm_accel_of_current(struct adsm_accel **accel);
 
-/** The accel of a driver context handle, or NULL when none was made for it. */
+/** The accel of a driver context handle, or NULL when none was made for it.
+ *  Thread: any. Signal: any handler */
 struct adsm_accel *adsm_accel_of_context(void *context);
 
 /**
@@ -99,24 +105,30 @@ void adsm_accel_attach(struct adsm_accel *accel, void *context);
  *  nothing is asked of it any more. Thread: any. Signal: any handler */
 void adsm_accel_end(struct adsm_accel *accel);
 
-/** Drop all an accel holds; waits for its lanes where the context lives. */
+/** Drop all an accel holds; waits for its lanes where the context lives. Nobody
+ *  may use it but to ask for fences. Thread: one; takes the ACCEL lock. Signal:
+ *  never */
 void adsm_accel_forget(struct adsm_accel *accel);
 
-/** Memory of the accel's device, as the driver says. Signal: never */
+/** Memory of the accel's device, as the driver says. Thread: any. Signal:
+ *  never */
 int adsm_accel_memory(struct adsm_accel *accel, size_t *free_bytes,
                       size_t *total_bytes);
 
-/** Index of the accel's device among the visible ones. */
+/** Index of the accel's device among the visible ones. Thread: any. Signal: any
+ *  handler */
 int adsm_accel_device(const struct adsm_accel *accel);
 
 /** A number of the accel's own, small: they are numbered as they are made.
  *  Thread: any. Signal: any handler */
 uint32_t adsm_accel_index(const struct adsm_accel *accel);
 
-/** Device lost or context dead (sticky): ADSM_OK, ADSM_E_DEVICE(_LOST). */
+/** Device lost or context dead (sticky): ADSM_OK, ADSM_E_DEVICE(_LOST). Thread:
+ *  any. Signal: any handler */
 int adsm_accel_health(const struct adsm_accel *accel);
 
-/** Text of the last driver error seen by the calling thread in this layer. */
+/** Text of the last driver error seen by the calling thread in this layer.
+ *  Thread: any. Signal: any handler */
 const char *adsm_accel_error_text(void);
 
 /* ---- lanes and fences (accel/lane.c) ----------------------------------- */
@@ -183,7 +195,8 @@ int adsm_lane_wait_noted(struct adsm_accel *accel);
  *  never */
 int adsm_accel_synchronize(struct adsm_accel *accel);
 
-/* ---- code and launches (accel/cuda_code.c) ----------------------------- */
+/* ---- code and launches (accel/cuda_code.c) -----------------------------
+ * Thread: any. Signal: never. */
 
 /** Load an image (PTX text, cubin, fat binary); `*module` is the handle.
  *  ADSM_E_INVALID with the driver's log in adsm_accel_error_text. */

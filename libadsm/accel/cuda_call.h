@@ -65,7 +65,8 @@ int adsm_cuda_judge(struct adsm_accel *accel, const char *call,
         status_;                                                               \
     })
 
-/* The entries of adsm_cuda_ops that live in files of their own. */
+/* The entries of adsm_cuda_ops that live in files of their own; their contracts
+ * are in ops.h. */
 int adsm_cuda_copy_up_rect(struct adsm_accel *accel, adsm_stream stream,
                            struct adsm_daddr to, const void *from,
                            const struct adsm_rect *rect);

@@ -54,7 +54,8 @@ struct adsm_accel {
     struct adsm_address address;
 };
 
-/** Note that nothing will work any more; the first reason stays. Any handler. */
+/** Note that nothing will work any more; the first reason stays. Thread: any.
+ *  Signal: any handler */
 static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
 {
     int sound = ADSM_OK;
@@ -65,13 +66,15 @@ static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
 }
 
 /** ADSM_OK, or why no call can succeed any more, with its reason kept as error
- *  text. @accel  NULL: whatever the device. Signal: fault path */
+ *  text. @accel  NULL: whatever the device. Thread: any. Signal: fault path */
 int adsm_accel_usable(const struct adsm_accel *accel);
 
-/** The first of the list of all accels, forgotten ones included. */
+/** The first of the list of all accels, forgotten ones included. Thread: any.
+ *  Signal: any handler */
 struct adsm_accel *adsm_accel_first(void);
 
-/** A child of fork has no accelerator: its driver's state is the parent's. */
+/** A child of fork has no accelerator: its driver's state is the parent's.
+ *  Thread: any. Signal: any handler */
 bool adsm_accel_is_forked(void);
 
 #endif

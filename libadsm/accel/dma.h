@@ -91,8 +91,8 @@ uint64_t adsm_dma_last_upload(struct adsm_accel *accel);
  *  Signal: fault path */
 bool adsm_dma_is_uploaded(struct adsm_accel *accel, uint64_t seq);
 
-/** Nanoseconds the calling thread has spent in uploads and downloads. Signal:
- *  any handler */
+/** Nanoseconds the calling thread has spent in uploads and downloads. Thread:
+ *  any. Signal: any handler */
 uint64_t adsm_dma_spent_ns(void);
 
 /** Block until the upload with this number (`seq` of its fence; 0: none) has

@@ -12,7 +12,8 @@ static inline bool adsm_lane_is_done(struct adsm_lane *lane, uint64_t seq)
     return atomic_load_explicit(&lane->done, memory_order_acquire) >= seq;
 }
 
-/* ---- lane.c; lane->lock is held unless said otherwise ------------------- */
+/* ---- lane.c; lane->lock is held unless said otherwise. Thread: any. Signal:
+ * fault path, but for making and destroying. */
 
 /** `seq` was seen to be reached: raise the mark, drop older events. */
 void adsm_lane_reach(struct adsm_accel *accel, struct adsm_lane *lane,

@@ -32,10 +32,11 @@ struct adsm_stage {
     struct adsm_stage_queue queue[ADSM_LANE_PROGRAM]; /* of own lanes */
 };
 
-/** Make empty queues in zeroed memory. */
+/** Make empty queues in zeroed memory. Thread: the one that makes the accel.
+ *  Signal: never */
 void adsm_stage_init(struct adsm_stage *stage);
 
-/** Give the buffers back. No lane may have work. */
+/** Give the buffers back. No lane may have work. Thread: one. Signal: never */
 void adsm_stage_clear(struct adsm_accel *accel);
 
 /**
