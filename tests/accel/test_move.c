@@ -393,6 +393,25 @@ START_TEST(a_download_waits_for_what_a_move_writes)
 }
 END_TEST
 
+START_TEST(a_piece_ends_where_another_device_s_registration_does)
+{
+    enum { KIB = 1 << 10 };
+    struct adsm_accel *accel[DEVICES];
+    devices_up(accel);
+    uint8_t *host = host_buffer(256 * KIB);
+    adsm_dma_pin(accel[1], host, 64 * KIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel[0], host, 256 * KIB), 64 * KIB);
+    adsm_dma_pin(accel[0], host + 128 * KIB, 64 * KIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel[0], host, 256 * KIB), 64 * KIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel[0], host + 64 * KIB, 192 * KIB),
+                      64 * KIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel[1], host + 128 * KIB, 128 * KIB),
+                      64 * KIB);
+    adsm_dma_unpin(accel[1], host, 64 * KIB);
+    ck_assert_uint_eq(adsm_pinned_piece(accel[0], host, 256 * KIB), 128 * KIB);
+}
+END_TEST
+
 START_TEST(nothing_and_impossible_moves_are_told)
 {
     struct adsm_accel *accel = accel_up();
@@ -424,4 +443,5 @@ SUITE_MAIN("accel/move", 120, random_boxes_of_page_locked_memory_arrive,
            a_noted_move_waits_for_the_lanes_of_both_devices,
            a_move_follows_what_the_upload_lane_of_its_source_writes,
            a_download_waits_for_what_a_move_writes,
+           a_piece_ends_where_another_device_s_registration_does,
            nothing_and_impossible_moves_are_told)
