@@ -229,19 +229,23 @@ static adsmStatus assigned(int rc, const void *address)
 adsmStatus adsmAttach(void *address, adsmKernel *kernel)
 {
     struct adsm_kernel_view view;
-    int rc = adsm_kernel_view(kernel, &view);
+    int rc = adsm_kernel_hold(kernel, &view);
     if (rc != ADSM_OK)
         return done(rc);
-    return assigned(adsm_assign_attach(address, kernel), address);
+    rc = adsm_assign_attach(address, kernel);
+    adsm_kernel_release(&view);
+    return assigned(rc, address);
 }
 
 adsmStatus adsmDetach(void *address, adsmKernel *kernel)
 {
     struct adsm_kernel_view view;
-    int rc = adsm_kernel_view(kernel, &view);
+    int rc = adsm_kernel_hold(kernel, &view);
     if (rc != ADSM_OK)
         return done(rc);
-    return assigned(adsm_assign_detach(address, kernel), address);
+    rc = adsm_assign_detach(address, kernel);
+    adsm_kernel_release(&view);
+    return assigned(rc, address);
 }
 
 adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,

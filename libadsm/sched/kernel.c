@@ -6,29 +6,42 @@
 #include "sched/detail.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
+/* A module on one device. */
+struct place {
+    struct adsm_accel *accel; /* NULL: not loaded there */
+    void *handle;
+};
+
 struct adsmKernel {
     adsmKernel *self; /* key of the table of kernels */
     adsmModule *module;
-    void *handle;
     adsmReach reach;
     int parameters;
     uint16_t parameter_bytes[ADSM_KERNEL_PARAMETERS];
     adsmKernel *next; /* of the same module */
     UT_hash_handle hh;
-    char name[];
+    const char *name;          /* behind the handles */
+    _Atomic(void *) handles[]; /* by device; NULL: not looked up yet */
 };
 
 struct adsmModule {
     adsmModule *self; /* key of the table of modules */
-    struct adsm_accel *accel;
-    void *handle;
+    char *image;      /* ends in a zero that `bytes` does not count */
+    size_t bytes;
+    /* Who uses it: its entry in the table, and each who holds a kernel. From 0
+     * on it belongs to who took the last. */
+    _Atomic uint32_t holders;
+    struct adsm_accel *accel; /* the first it was loaded on */
     adsmKernel *kernels;
     UT_hash_handle hh;
+    int devices;
+    struct place places[]; /* by device; lock */
 };
 
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE);
@@ -82,6 +95,30 @@ static int copy_image(const void *image, size_t bytes, char **copy)
     return ADSM_OK;
 }
 
+static int refused(int rc, const struct adsm_accel *accel)
+{
+    return adsm_detail(rc, "the module was refused on device %d: %s",
+                       adsm_accel_device(accel), adsm_accel_error_text());
+}
+
+static adsmModule *make_module(struct adsm_accel *accel, char *image,
+                               size_t bytes, void *handle)
+{
+    int devices = adsm_accel_devices();
+    adsmModule *module =
+        calloc(1, sizeof *module + (size_t)devices * sizeof(struct place));
+    if (!module)
+        return NULL;
+    module->self = module;
+    module->image = image;
+    module->bytes = bytes;
+    module->accel = accel;
+    module->devices = devices;
+    module->places[adsm_accel_device(accel)] = (struct place){accel, handle};
+    atomic_init(&module->holders, 1);
+    return module;
+}
+
 int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
                      adsmModule **out)
 {
@@ -92,23 +129,51 @@ int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
         return rc;
     void *handle;
     rc = adsm_accel_module_load(accel, text, bytes, &handle);
-    free(text);
-    if (rc != ADSM_OK)
-        return adsm_detail(rc, "the module was refused: %s",
-                           adsm_accel_error_text());
-    adsmModule *module = calloc(1, sizeof *module);
+    if (rc != ADSM_OK) {
+        free(text);
+        return refused(rc, accel);
+    }
+    adsmModule *module = make_module(accel, text, bytes, handle);
     if (!module) {
         (void)adsm_accel_module_unload(accel, handle);
+        free(text);
         return adsm_detail(ADSM_E_NOMEM, "no memory for a module");
     }
-    module->self = module;
-    module->accel = accel;
-    module->handle = handle;
     adsm_lock_acquire(&lock);
     HASH_ADD_PTR(modules, self, module);
     adsm_lock_release(&lock);
     *out = module;
     return ADSM_OK;
+}
+
+/* Give up one hold; the last one unloads. Return: the first refusal, and the
+ * device that gave it: nobody hears of it when a launch was last. */
+static int drop(adsmModule *module, int *device)
+{
+    /* Acquire and release: what other holders did is done before it is freed. */
+    if (atomic_fetch_sub_explicit(&module->holders, 1, memory_order_acq_rel) >
+        1)
+        return ADSM_OK;
+    for (adsmKernel *k = module->kernels; k;) {
+        adsmKernel *next = k->next;
+        adsm_assign_forget(k);
+        free(k);
+        k = next;
+    }
+    int first = ADSM_OK;
+    for (int i = 0; i < module->devices; i++) {
+        const struct place *place = &module->places[i];
+        int rc = place->accel
+                     ? adsm_accel_module_unload(place->accel, place->handle)
+                     : ADSM_OK;
+        if (rc != ADSM_OK && first == ADSM_OK) {
+            first = rc;
+            *device = i;
+        }
+    }
+    free(module->image);
+    free(module);
+    return first;
 }
 
 int adsm_module_unload(adsmModule *handle)
@@ -118,30 +183,29 @@ int adsm_module_unload(adsmModule *handle)
     HASH_FIND_PTR(modules, &handle, module);
     if (module) {
         HASH_DEL(modules, module);
-        for (adsmKernel *k = module->kernels; k;) {
-            adsmKernel *next = k->next;
+        for (adsmKernel *k = module->kernels; k; k = k->next)
             HASH_DEL(kernels, k);
-            adsm_assign_forget(k);
-            free(k);
-            k = next;
-        }
     }
     adsm_lock_release(&lock);
     if (!module)
         return adsm_detail(ADSM_E_INVALID,
                            "not a loaded module (unloaded twice?)");
-    int rc = adsm_accel_module_unload(module->accel, module->handle);
-    free(module);
-    return rc;
+    int device;
+    int rc = drop(module, &device);
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "unloading on device %d: %s", device,
+                           adsm_accel_error_text());
+    return ADSM_OK;
 }
 
 /* Sizes of the parameters, when the driver can tell. */
-static void read_parameters(adsmKernel *kernel, struct adsm_accel *accel)
+static void read_parameters(adsmKernel *kernel, struct adsm_accel *accel,
+                            void *handle)
 {
     size_t offset, bytes;
     int n = 0;
     for (; n < ADSM_KERNEL_PARAMETERS; n++) {
-        int rc = adsm_accel_kernel_parameter(accel, kernel->handle, (unsigned)n,
+        int rc = adsm_accel_kernel_parameter(accel, handle, (unsigned)n,
                                              &offset, &bytes);
         if (rc == ADSM_E_UNSUPPORTED) {
             kernel->parameters = -1;
@@ -163,24 +227,35 @@ static adsmKernel *find_kernel(const adsmModule *module, const char *name,
     return NULL;
 }
 
+static int look_up(struct adsm_accel *accel, void *module, const char *name,
+                   void **handle)
+{
+    int rc = adsm_accel_kernel_get(accel, module, name, handle);
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "kernel '%s' on device %d: %s", name,
+                           adsm_accel_device(accel), adsm_accel_error_text());
+    return ADSM_OK;
+}
+
 static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
                        adsmKernel **out)
 {
+    int device = adsm_accel_device(module->accel);
     void *handle;
     int rc =
-        adsm_accel_kernel_get(module->accel, module->handle, name, &handle);
+        look_up(module->accel, module->places[device].handle, name, &handle);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "kernel '%s': %s", name,
-                           adsm_accel_error_text());
-    adsmKernel *kernel = calloc(1, sizeof *kernel + strlen(name) + 1);
+        return rc;
+    size_t handles = (size_t)module->devices * sizeof(void *);
+    adsmKernel *kernel = calloc(1, sizeof *kernel + handles + strlen(name) + 1);
     if (!kernel)
         return adsm_detail(ADSM_E_NOMEM, "no memory for kernel '%s'", name);
     kernel->self = kernel;
     kernel->module = module;
-    kernel->handle = handle;
     kernel->reach = reach;
-    strcpy(kernel->name, name);
-    read_parameters(kernel, module->accel);
+    kernel->name = strcpy((char *)kernel->handles + handles, name);
+    atomic_init(&kernel->handles[device], handle);
+    read_parameters(kernel, module->accel, handle);
     kernel->next = module->kernels;
     module->kernels = kernel;
     HASH_ADD_PTR(kernels, self, kernel);
@@ -205,17 +280,84 @@ int adsm_kernel_get(adsmModule *handle, const char *name, adsmReach reach,
     return rc;
 }
 
-int adsm_kernel_view(const adsmKernel *handle, struct adsm_kernel_view *view)
+static void *handle_on(adsmKernel *kernel, const struct adsm_accel *accel)
+{
+    /* Acquire: pairs with adsm_kernel_on; what the driver built is there. */
+    return atomic_load_explicit(&kernel->handles[adsm_accel_device(accel)],
+                                memory_order_acquire);
+}
+
+int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
 {
     adsmKernel *kernel;
+    view->kernel = NULL;
     adsm_lock_acquire(&lock);
     HASH_FIND_PTR(kernels, &handle, kernel);
-    if (kernel)
-        *view = (struct adsm_kernel_view){
-            kernel->module->accel, kernel->handle,     kernel->name,
-            kernel->reach,         kernel->parameters, kernel->parameter_bytes};
+    if (kernel) {
+        /* Relaxed: the table's own hold keeps it under the lock. */
+        atomic_fetch_add_explicit(&kernel->module->holders, 1,
+                                  memory_order_relaxed);
+        struct adsm_accel *accel = kernel->module->accel;
+        *view = (struct adsm_kernel_view){kernel,
+                                          accel,
+                                          handle_on(kernel, accel),
+                                          kernel->name,
+                                          kernel->reach,
+                                          kernel->parameters,
+                                          kernel->parameter_bytes};
+    }
     adsm_lock_release(&lock);
     if (!kernel)
         return adsm_detail(ADSM_E_INVALID, "not a kernel of a loaded module");
     return ADSM_OK;
+}
+
+void adsm_kernel_release(const struct adsm_kernel_view *view)
+{
+    int device;
+    if (view->kernel)
+        (void)drop(view->kernel->module, &device);
+}
+
+/* The module on a device. It is loaded without the lock, for that takes long:
+ * of two threads that do so, one finds that it need not have. */
+static int place_on(adsmModule *module, struct adsm_accel *accel, void **out)
+{
+    struct place *place = &module->places[adsm_accel_device(accel)];
+    adsm_lock_acquire(&lock);
+    bool there = place->accel != NULL;
+    *out = place->handle;
+    adsm_lock_release(&lock);
+    if (there)
+        return ADSM_OK;
+    void *loaded;
+    int rc =
+        adsm_accel_module_load(accel, module->image, module->bytes, &loaded);
+    if (rc != ADSM_OK)
+        return refused(rc, accel);
+    adsm_lock_acquire(&lock);
+    there = place->accel != NULL;
+    if (!there)
+        *place = (struct place){accel, loaded};
+    *out = place->handle;
+    adsm_lock_release(&lock);
+    return there ? adsm_accel_module_unload(accel, loaded) : ADSM_OK;
+}
+
+int adsm_kernel_on(const struct adsm_kernel_view *view,
+                   struct adsm_accel *accel, void **handle)
+{
+    adsmKernel *kernel = view->kernel;
+    *handle = handle_on(kernel, accel);
+    if (*handle)
+        return ADSM_OK;
+    void *module;
+    int rc = place_on(kernel->module, accel, &module);
+    if (rc == ADSM_OK)
+        rc = look_up(accel, module, kernel->name, handle);
+    if (rc == ADSM_OK)
+        /* Release: pairs with handle_on. Two threads store the same. */
+        atomic_store_explicit(&kernel->handles[adsm_accel_device(accel)],
+                              *handle, memory_order_release);
+    return rc;
 }

@@ -1,9 +1,11 @@
 /*
  * Modules and kernels of the public API: handles checked before use.
  *
- * Owns adsmModule and adsmKernel. A module is loaded into the accel of the
- * loading thread's device. Handles are looked up by value, so that a stale or
- * foreign handle is an error and not a crash. Lock: rank MODULE.
+ * Owns adsmModule and adsmKernel. A module keeps its image: it is loaded on the
+ * loading thread's device at once, and on another one when a part of a call
+ * runs there. Handles are looked up by value, so that a stale or foreign handle
+ * is an error and not a crash; who uses one holds its module, which lives until
+ * it is unloaded and nobody holds it. Lock: rank MODULE.
  */
 #ifndef ADSM_SCHED_KERNEL_H
 #define ADSM_SCHED_KERNEL_H
@@ -12,10 +14,11 @@
 
 enum { ADSM_KERNEL_PARAMETERS = 256 };
 
-/** What a launch needs to know; copied out so that no lock is held. */
+/** What a launch needs to know, valid until adsm_kernel_release. */
 struct adsm_kernel_view {
-    struct adsm_accel *accel;
-    void *handle; /* the driver's */
+    adsmKernel *kernel;       /* NULL: holds nothing */
+    struct adsm_accel *accel; /* where the module was loaded first */
+    void *handle;             /* the driver's, there */
     const char *name;
     adsmReach reach;
     int parameters; /* -1: the driver cannot tell */
@@ -25,13 +28,29 @@ struct adsm_kernel_view {
 /** Load `image` (a path when bytes is 0). Failures set the error detail. */
 int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
                      adsmModule **module);
+
+/** Its handles are none any more; it is unloaded everywhere, by the last who
+ *  holds one of its kernels if there are such. */
 int adsm_module_unload(adsmModule *module);
 
 /** Look up a kernel; the same name and reach gives the same handle. */
 int adsm_kernel_get(adsmModule *module, const char *name, adsmReach reach,
                     adsmKernel **kernel);
 
-/** Describe a handle; ADSM_E_INVALID when it is none (any more). */
-int adsm_kernel_view(const adsmKernel *kernel, struct adsm_kernel_view *view);
+/** Describe a handle and hold its module; ADSM_E_INVALID when it is none (any
+ *  more): then nothing is held. */
+int adsm_kernel_hold(const adsmKernel *kernel, struct adsm_kernel_view *view);
+
+/** Nothing of the view is used any more. */
+void adsm_kernel_release(const struct adsm_kernel_view *view);
+
+/**
+ * The driver's handle of a kernel on `accel`, where its module is loaded if it
+ * is not yet.
+ *
+ * Return: ADSM_OK; the device's refusal, with a detail that names the device
+ */
+int adsm_kernel_on(const struct adsm_kernel_view *view,
+                   struct adsm_accel *accel, void **handle);
 
 #endif

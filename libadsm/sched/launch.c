@@ -170,14 +170,15 @@ int adsm_launch(const adsmKernel *kernel, const unsigned grid[3],
     launch.count = 0;
     launch.use_count = 0;
     launch.bytes_used = 0;
-    int rc = adsm_kernel_view(kernel, &launch.kernel);
+    int rc = adsm_kernel_hold(kernel, &launch.kernel);
     if (rc == ADSM_OK)
         rc = check_count(&launch.kernel, count, 0);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
         rc = add_argument(&launch, &args[i]);
-    if (rc != ADSM_OK)
-        return rc;
-    return enqueue(&launch, kernel, grid, block, shared_bytes);
+    if (rc == ADSM_OK)
+        rc = enqueue(&launch, kernel, grid, block, shared_bytes);
+    adsm_kernel_release(&launch.kernel);
+    return rc;
 }
 
 int adsm_launch_range(const adsmKernel *kernel, long n, int count,
@@ -188,7 +189,7 @@ int adsm_launch_range(const adsmKernel *kernel, long n, int count,
     launch.use_count = 0;
     launch.bytes_used = 0;
     int64_t bounds[RANGE_FIXED] = {0, n};
-    int rc = adsm_kernel_view(kernel, &launch.kernel);
+    int rc = adsm_kernel_hold(kernel, &launch.kernel);
     if (rc == ADSM_OK)
         rc = check_count(&launch.kernel, count, RANGE_FIXED);
     if (rc == ADSM_OK && (n < 0 || n > (long)RANGE_BLOCK * INT32_MAX))
@@ -200,9 +201,10 @@ int adsm_launch_range(const adsmKernel *kernel, long n, int count,
     }
     for (int i = 0; i < count && rc == ADSM_OK; i++)
         rc = add_argument(&launch, &args[i]);
-    if (rc != ADSM_OK || n == 0)
-        return rc;
     unsigned grid[3] = {(unsigned)((n + RANGE_BLOCK - 1) / RANGE_BLOCK), 1, 1};
     unsigned block[3] = {RANGE_BLOCK, 1, 1};
-    return enqueue(&launch, kernel, grid, block, 0);
+    if (rc == ADSM_OK && n > 0)
+        rc = enqueue(&launch, kernel, grid, block, 0);
+    adsm_kernel_release(&launch.kernel);
+    return rc;
 }
