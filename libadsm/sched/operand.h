@@ -1,0 +1,79 @@
+/*
+ * Operands: what the pointers of a call over a range mean, part by part.
+ *
+ * From a public adsmArg, the array it points to and the call's range comes an
+ * operand: a shape, and for each of its dimensions the dimension of the range
+ * that it follows. From an operand and a part come the boxes that the part
+ * reads and writes. Pure: asks no object and no device.
+ *
+ * The read box of adsmCross is the one around the cross, corners included: a
+ * copy is one box, so they have their place in it either way, and it is the
+ * radius squared that they cost.
+ *
+ * Which boxes can be had by a pointer: whole rows only, so an operand whose
+ * parameter is a pointer keeps a dimension of the range from being cut that its
+ * inner dimensions follow. Thread: any. Signal: never
+ */
+#ifndef ADSM_SCHED_OPERAND_H
+#define ADSM_SCHED_OPERAND_H
+
+#include "range/spread.h"
+#include "sched/split.h"
+
+/** What is known of a call when one of its arguments is looked at. */
+struct adsm_operand_call {
+    const char *kernel; /* its name, for messages */
+    adsmBox range;
+    bool several; /* parts there may be */
+};
+
+/** What is known of the memory an argument points to. */
+struct adsm_operand_memory {
+    struct adsm_array array; /* shape.nd 0: none was said */
+    size_t bytes;            /* from the pointer to its allocation's end */
+};
+
+struct adsm_operand {
+    int number; /* of the argument, for messages */
+    struct adsm_array array;
+    bool reads, writes;
+    int dim[3];     /* of the range, that the array's follows; -1: none */
+    long radius[3]; /* elements */
+    adsmEdge edge;
+    const void *pad;
+    bool pointer; /* the parameter is one, not a view */
+};
+
+/**
+ * Check an argument that is a pointer.
+ *
+ * @number  of the argument; @parameter_bytes  of its parameter: 8 a pointer, 16
+ *          an adsm_view2, 24 an adsm_view3; 0: the driver cannot tell
+ * Return: ADSM_OK; ADSM_E_INVALID with a sentence
+ */
+int adsm_operand_make(const struct adsm_operand_call *call, int number,
+                      const adsmArg *arg, size_t parameter_bytes,
+                      const struct adsm_operand_memory *memory,
+                      struct adsm_operand *operand);
+
+/** What cuts cost and which may not be, by all operands. `may` is true and
+ *  `halo` 0 before. */
+void adsm_operand_weigh(const struct adsm_operand *operands, int count,
+                        struct adsm_split *split);
+
+/**
+ * Whether the cuts of a grid can be made: pointers where views are needed.
+ * Parts that write the same byte, found before anything moves.
+ *
+ * Return: ADSM_OK; ADSM_E_INVALID with a sentence
+ */
+int adsm_operand_check(const struct adsm_operand_call *call,
+                       const struct adsm_operand *operands, int count,
+                       const struct adsm_split_part *parts, int part_count,
+                       const int grid[3]);
+
+/** What a part uses of an operand. */
+void adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
+                       struct adsm_want *want);
+
+#endif
