@@ -2,7 +2,7 @@
  * The device side of a CUDA C++ subset, for kernels built without the SDK.
  *
  * Owns the few names a kernel of this project may use: the CUDA qualifiers,
- * thread and block indices, the barrier, and arithmetic with one rounding
+ * thread and block indices, the barrier, views of arrays, and arithmetic with one rounding
  * fixed by the source (build with -ffp-contract=off, as tools/ptx.sh does), so
  * that every device prints the same bits. Does not wrap the host API and has
  * no library behind it: sin, exp and their like are written as fma polynomials
@@ -64,6 +64,32 @@ static __device__ inline int adsm_thread_z()
 {
     return (int)(blockIdx.z * blockDim.z + threadIdx.z);
 }
+
+/**
+ * A 2-D or 3-D array as a call over several devices passes it: element (y, x)
+ * or (z, y, x) of the whole array, whatever part of it the device has. Rows and
+ * planes are `pitch` bytes apart. A parameter of such a type is what lets calls
+ * cut an array by any dimension.
+ */
+template <typename T> struct adsm_view2 {
+    T *base;
+    long pitch;
+
+    __device__ T &operator()(long y, long x) const
+    {
+        return ((T *)((char *)base + y * pitch))[x];
+    }
+};
+
+template <typename T> struct adsm_view3 {
+    T *base;
+    long pitch, plane;
+
+    __device__ T &operator()(long z, long y, long x) const
+    {
+        return ((T *)((char *)base + z * plane + y * pitch))[x];
+    }
+};
 
 /** a * b + c with one rounding, in f32. */
 static __device__ inline float adsm_fma(float a, float b, float c)

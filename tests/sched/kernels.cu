@@ -1,0 +1,102 @@
+/*
+ * Kernels of the suites of calls over several devices, on 32-bit numbers.
+ *
+ * Built into kernels.ptx by tools/ptx.sh.
+ */
+#include "adsm_device.h"
+
+/* y[i] = 2 x[i] + y[i] + a */
+extern "C" __global__ void map(long i0, long i1, const int *x, int *y, int a)
+{
+    long i = i0 + adsm_thread_x();
+    if (i < i1)
+        y[i] = 2 * x[i] + y[i] + a;
+}
+
+/* out[i] = the sum of all of x, each times 1 + its distance from i modulo 7 */
+extern "C" __global__ void all(long i0, long i1, const int *x, int *out, long n)
+{
+    long i = i0 + adsm_thread_x();
+    if (i >= i1)
+        return;
+    int sum = 0;
+    for (long k = 0; k < n; k++)
+        sum += x[k] * (int)(1 + (k > i ? k - i : i - k) % 7);
+    out[i] = sum;
+}
+
+/* out[i] = x[i - r] + 2 x[i - r + 1] + ... */
+extern "C" __global__ void near(long i0, long i1, const int *x, int *out,
+                                int r)
+{
+    long i = i0 + adsm_thread_x();
+    if (i >= i1)
+        return;
+    int sum = 0;
+    for (int k = -r; k <= r; k++)
+        sum += (k + r + 1) * x[i + k];
+    out[i] = sum;
+}
+
+/* The same in 2-D with corners, over views. */
+extern "C" __global__ void square(long y0, long y1, long x0, long x1,
+                                  adsm_view2<const int> u, adsm_view2<int> w,
+                                  int ry, int rx)
+{
+    long y = y0 + adsm_thread_y(), x = x0 + adsm_thread_x();
+    if (y >= y1 || x >= x1)
+        return;
+    int sum = 0, weight = 1;
+    for (int dy = -ry; dy <= ry; dy++)
+        for (int dx = -rx; dx <= rx; dx++)
+            sum += weight++ * u(y + dy, x + dx);
+    w(y, x) = sum;
+}
+
+/* A cell and its four neighbours, by pointers to rows of nx. */
+extern "C" __global__ void rows(long y0, long y1, long x0, long x1,
+                                const int *u, int *w, long ny, long nx)
+{
+    long y = y0 + adsm_thread_y(), x = x0 + adsm_thread_x();
+    if (y >= y1 || x >= x1)
+        return;
+    int sum = u[y * nx + x];
+    if (y > 0)
+        sum += 2 * u[(y - 1) * nx + x];
+    if (y + 1 < ny)
+        sum += 3 * u[(y + 1) * nx + x];
+    w[y * nx + x] = sum;
+}
+
+/* c = a * b, each cut by what it follows. */
+extern "C" __global__ void product(long y0, long y1, long x0, long x1,
+                                   adsm_view2<const int> a,
+                                   adsm_view2<const int> b, adsm_view2<int> c,
+                                   long n)
+{
+    long y = y0 + adsm_thread_y(), x = x0 + adsm_thread_x();
+    if (y >= y1 || x >= x1)
+        return;
+    int sum = 0;
+    for (long k = 0; k < n; k++)
+        sum += a(y, k) * b(k, x);
+    c(y, x) = sum;
+}
+
+/* 3-D: index, and what is there. */
+extern "C" __global__ void cube(long z0, long z1, long y0, long y1, long x0,
+                                long x1, adsm_view3<int> v)
+{
+    long z = z0 + adsm_thread_z(), y = y0 + adsm_thread_y();
+    long x = x0 + adsm_thread_x();
+    if (z < z1 && y < y1 && x < x1)
+        v(z, y, x) = 3 * v(z, y, x) + (int)(z * 10000 + y * 100 + x);
+}
+
+/* No range: p[i] = p[i] + q[i]. */
+extern "C" __global__ void add(int *p, const int *q, int n)
+{
+    int i = adsm_thread_x();
+    if (i < n)
+        p[i] += q[i];
+}
