@@ -44,6 +44,8 @@ static const struct flag {
      "bytes kept coherent as one, such as 256K"},
     {"--rolling-size", "ADSM_ROLLING_SIZE", "N", KIND_OPTION,
      "most dirty blocks under rolling; 0 adapts"},
+    {"--call-devices", "ADSM_CALL_DEVICES", "N", KIND_OPTION,
+     "spread calls that give options over the first N devices"},
     {"--soft", "SOFTCUDA_DEVICES", "N", KIND_DEVICES,
      "run on the software CUDA device (N of them)"},
     {"--soft-memory", "SOFTCUDA_MEMORY", "SIZE", KIND_MEMORY,
