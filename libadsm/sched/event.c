@@ -20,7 +20,7 @@ struct follower {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last; /* number given last; 0: none */
-static struct kept *table[ADSM_EVENTS];
+static struct kept *table[ADSM_EVENTS_KEPT];
 
 static struct {
     pthread_cond_t more, fewer;
@@ -72,7 +72,7 @@ uint64_t adsm_event_keep(const struct adsm_ended *ended)
     kept->ended = *ended;
     pthread_mutex_lock(&lock);
     for (;;) {
-        old = table[(last + 1) % ADSM_EVENTS];
+        old = table[(last + 1) % ADSM_EVENTS_KEPT];
         if (!old || adsm_ended_done(&old->ended))
             break;
         struct adsm_ended oldest = old->ended;
@@ -81,7 +81,7 @@ uint64_t adsm_event_keep(const struct adsm_ended *ended)
         pthread_mutex_lock(&lock);
     }
     kept->id = ++last;
-    table[kept->id % ADSM_EVENTS] = kept;
+    table[kept->id % ADSM_EVENTS_KEPT] = kept;
     uint64_t id = kept->id;
     pthread_mutex_unlock(&lock);
     free(old);
@@ -95,7 +95,7 @@ int adsm_event_find(uint64_t id, struct adsm_ended *ended)
         return ADSM_OK;
     pthread_mutex_lock(&lock);
     bool given = id <= last;
-    const struct kept *kept = table[id % ADSM_EVENTS];
+    const struct kept *kept = table[id % ADSM_EVENTS_KEPT];
     if (given && kept->id == id)
         *ended = kept->ended;
     pthread_mutex_unlock(&lock);
@@ -175,7 +175,7 @@ int adsm_event_follow(const struct adsm_ended *ended,
         queue.started = rc == ADSM_OK;
     }
     /* What follows a call may make calls: nobody else takes it from there. */
-    while (rc == ADSM_OK && queue.count >= ADSM_EVENTS && !is_runtime)
+    while (rc == ADSM_OK && queue.count >= ADSM_EVENTS_KEPT && !is_runtime)
         pthread_cond_wait(&queue.fewer, &lock);
     if (rc == ADSM_OK) {
         *queue.end = follower;

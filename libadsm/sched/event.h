@@ -2,7 +2,7 @@
  * Calls that were made, as handles: waited for, ordered behind, and followed by
  * a function of the program.
  *
- * An event is a number; the table keeps the fences of the last EVENTS of them.
+ * An event is a number; the table keeps the fences of the last ADSM_EVENTS_KEPT of them.
  * One that would push out a call which has not ended waits for it first, so a
  * number that is not in the table any more is a call that ended long ago: its
  * status is success. Functions that follow calls run one after the other, in
@@ -17,7 +17,7 @@
 #include "accel/accel.h"
 #include "sched/split.h"
 
-enum { ADSM_EVENTS = 1024 };
+enum { ADSM_EVENTS_KEPT = 1024 };
 
 /** What a call leaves behind: a fence per device, which covers those before it
  *  on the device's launch stream; and a failure known when it was made. */

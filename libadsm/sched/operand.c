@@ -52,13 +52,16 @@ static bool follows_its_own(const adsmArg *arg)
  * dimension is guessed only where the range leaves no doubt. */
 static int guess_shape(const struct adsm_operand_call *call, int number,
                        const adsmArg *arg, size_t bytes,
-                       struct adsm_array *array)
+                       struct adsm_operand *operand)
 {
+    struct adsm_array *array = &operand->array;
     const adsmBox *range = &call->range;
     long elements = (long)(bytes / array->elem);
     adsmBox shape = adsmR1(elements);
     bool exact = elements == volume(range) && bytes % array->elem == 0;
-    bool large = elements >= volume(range) && arg->how != ADSM_WHOLE;
+    /* A table may be larger than the range, but views of it have rows. */
+    bool table = arg->how == ADSM_WHOLE && (call->several || operand->pointer);
+    bool large = elements >= volume(range) && !table;
     bool edges = arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE;
     if (range->nd == 1) {
         /* What lies behind the range is the array's all the same, unless the
@@ -106,7 +109,7 @@ static int find_shape(const struct adsm_operand_call *call, int number,
     }
     if (memory->bytes < arg->elem)
         return invalid(call, number, "has not even one element left");
-    return guess_shape(call, number, arg, memory->bytes, array);
+    return guess_shape(call, number, arg, memory->bytes, operand);
 }
 
 /* ---- what an argument says ------------------------------------------------- */
@@ -191,7 +194,6 @@ static int check_view(const struct adsm_operand_call *call, const adsmArg *arg,
     int nd = operand->array.shape.nd;
     if (bytes == 0)
         bytes = !arg->view ? 8 : nd == 3 ? 24 : 16;
-    operand->pointer = bytes == 8;
     if (bytes != 8 && bytes != 16 && bytes != 24)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' is a pointer, its "
@@ -218,6 +220,7 @@ int adsm_operand_make(const struct adsm_operand_call *call, int number,
 {
     memset(operand, 0, sizeof *operand);
     operand->number = number;
+    operand->pointer = parameter_bytes ? parameter_bytes == 8 : !arg->view;
     operand->reads = arg->mode & ADSM_IN;
     operand->writes = arg->mode & ADSM_OUT;
     int rc = check_words(call, number, arg);

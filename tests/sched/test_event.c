@@ -56,7 +56,7 @@ START_TEST(first_failure_is_kept_until_the_number_is_old)
 {
     struct adsm_ended bad = {.status = ADSM_E_DEVICE}, good = {0}, found;
     uint64_t id = adsm_event_keep(&bad);
-    for (int i = 1; i < ADSM_EVENTS; i++)
+    for (int i = 1; i < ADSM_EVENTS_KEPT; i++)
         ck_assert_uint_eq(adsm_event_keep(&good), id + (uint64_t)i);
     must(adsm_event_find(id, &found));
     ck_assert_int_eq(adsm_ended_wait(&found), ADSM_E_DEVICE);
@@ -72,7 +72,7 @@ START_TEST(number_that_runs_out_of_the_table_has_ended)
     uint8_t *p = adsmAlloc(1 << 20);
     struct adsm_ended slow = launched(&f, p), none = {0};
     uint64_t first = adsm_event_keep(&slow);
-    for (int i = 0; i < ADSM_EVENTS; i++)
+    for (int i = 0; i < ADSM_EVENTS_KEPT; i++)
         adsm_event_keep(&none);
     struct adsm_ended found;
     must(adsm_event_find(first, &found));
@@ -135,10 +135,10 @@ START_TEST(more_than_the_queue_holds_are_all_run)
 {
     struct adsm_ended none = {0};
     must(adsm_init());
-    for (int i = 0; i < 2 * ADSM_EVENTS; i++)
+    for (int i = 0; i < 2 * ADSM_EVENTS_KEPT; i++)
         must(adsm_event_follow(&none, note, (void *)5));
     must(adsm_event_follow(&none, again, (void *)1));
-    wait_for(2 * ADSM_EVENTS + 7);
+    wait_for(2 * ADSM_EVENTS_KEPT + 7);
 }
 END_TEST
 
