@@ -335,8 +335,9 @@ ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
 #endif
 
 /**
- * Wait for every call of the process on the thread's device and acquire
- * (the paper, Table 1). A CPU access waits for its own object without it.
+ * Wait for every call of the process on the thread's device, and for those over
+ * several devices (adsmCallWith) on all of them, and acquire (the paper, Table
+ * 1). A CPU access waits for its own object without it.
  *
  * Return: ADSM_OK; ADSM_E_DEVICE (a kernel failed: adsmErrorDetail says how)
  */
@@ -363,7 +364,8 @@ ADSM_API void *adsmAllocArray(size_t elem, adsmBox shape, int home);
 /**
  * Say that an object, or the rest of one from `array` on, is a row-major array:
  * calls may cut it by any dimension. Without it an argument has the shape of
- * the call's range if its object is that large, else it is one-dimensional.
+ * the call's range if that begins at 0 and its object is that large, else it is
+ * one-dimensional; adsmRows and its like need the same size, or are told so.
  *
  * Return: ADSM_OK; ADSM_E_INVALID (larger than the object, or not from 0 on);
  *         ADSM_E_NOT_SHARED

@@ -5,27 +5,28 @@
  */
 #include "adsm.h"
 
+#include "api_parts.h"
 #include "base/cancel.h"
 #include "init.h"
 #include "mm/assign.h"
 #include "mm/boundary.h"
 #include "mm/heap.h"
+#include "sched/call.h"
 #include "sched/detail.h"
 #include "sched/kernel.h"
-#include "sched/launch.h"
 
 #include <string.h>
 
 static __thread int thread_device;
 static __thread adsmStatus last_status;
 
-static adsmStatus done(int status)
+adsmStatus adsm_api_done(int status)
 {
     last_status = (adsmStatus)status;
     return last_status;
 }
 
-static int bring_up(void)
+int adsm_api_bring_up(void)
 {
     int rc = adsm_init();
     if (rc == ADSM_E_NO_DEVICE)
@@ -37,9 +38,9 @@ static int bring_up(void)
 }
 
 /* The accel of the thread's device. */
-static int current(struct adsm_accel **accel)
+int adsm_api_current(struct adsm_accel **accel)
 {
-    int rc = bring_up();
+    int rc = adsm_api_bring_up();
     if (rc != ADSM_OK)
         return rc;
     rc = adsm_accel_open(thread_device, accel);
@@ -47,6 +48,11 @@ static int current(struct adsm_accel **accel)
         return adsm_detail(rc, "device %d: %s", thread_device,
                            adsm_accel_error_text());
     return ADSM_OK;
+}
+
+int adsm_api_device(void)
+{
+    return thread_device;
 }
 
 const char *adsmErrorName(int status)
@@ -71,38 +77,40 @@ adsmStatus adsmLastStatus(void)
 
 int adsmDeviceCount(void)
 {
-    return done(bring_up()) == ADSM_OK ? adsm_accel_devices() : 0;
+    return adsm_api_done(adsm_api_bring_up()) == ADSM_OK ? adsm_accel_devices()
+                                                         : 0;
 }
 
 adsmStatus adsmDeviceUse(int device)
 {
-    int rc = bring_up();
+    int rc = adsm_api_bring_up();
     if (rc != ADSM_OK)
-        return done(rc);
+        return adsm_api_done(rc);
     if (device < 0 || device >= adsm_accel_devices())
-        return done(adsm_detail(ADSM_E_INVALID, "device %d: there are 0 to %d",
-                                device, adsm_accel_devices() - 1));
+        return adsm_api_done(adsm_detail(ADSM_E_INVALID,
+                                         "device %d: there are 0 to %d", device,
+                                         adsm_accel_devices() - 1));
     thread_device = device;
-    return done(ADSM_OK);
+    return adsm_api_done(ADSM_OK);
 }
 
 adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail)
 {
-    int rc = bring_up();
+    int rc = adsm_api_bring_up();
     if (rc != ADSM_OK)
-        return done(rc);
+        return adsm_api_done(rc);
     char name[8];
     size_t total_bytes, free_bytes;
     rc = adsm_accel_describe(device, name, sizeof name, &total_bytes,
                              &free_bytes);
     if (rc != ADSM_OK)
-        return done(
+        return adsm_api_done(
             adsm_detail(rc, "device %d: %s", device, adsm_accel_error_text()));
     if (total)
         *total = total_bytes;
     if (avail)
         *avail = free_bytes;
-    return done(ADSM_OK);
+    return adsm_api_done(ADSM_OK);
 }
 
 static void *allocate(size_t bytes, enum adsm_origin origin)
@@ -111,18 +119,19 @@ static void *allocate(size_t bytes, enum adsm_origin origin)
     struct adsm_accel *accel;
     void *host = NULL;
     if (bytes == 0) {
-        done(adsm_detail(ADSM_E_INVALID, "0 bytes asked for; 1 or more "
-                                         "are possible"));
+        adsm_api_done(adsm_detail(ADSM_E_INVALID,
+                                  "0 bytes asked for; 1 or more "
+                                  "are possible"));
         return NULL;
     }
-    int rc = current(&accel);
+    int rc = adsm_api_current(&accel);
     if (rc == ADSM_OK) {
         rc = adsm_heap_alloc(accel, bytes, origin, &host);
         if (rc != ADSM_OK)
             (void)adsm_detail(rc, "%zu bytes of shared memory: %s", bytes,
                               adsm_status_text(rc));
     }
-    return done(rc) == ADSM_OK ? host : NULL;
+    return adsm_api_done(rc) == ADSM_OK ? host : NULL;
 }
 
 void *adsmAlloc(size_t bytes)
@@ -140,15 +149,15 @@ void *adsmSafe(const void *address)
     struct adsm_daddr device;
     int rc = adsm_heap_device(address, &device);
     if (rc != ADSM_OK) {
-        done(adsm_detail(rc,
-                         rc == ADSM_E_NOT_SHARED
-                             ? "%p is not in a shared object"
-                             : "%p is in an array without a home, which "
-                               "has no address on devices",
-                         address));
+        adsm_api_done(adsm_detail(
+            rc,
+            rc == ADSM_E_NOT_SHARED ? "%p is not in a shared object"
+                                    : "%p is in an array without a home, which "
+                                      "has no address on devices",
+            address));
         return NULL;
     }
-    done(ADSM_OK);
+    adsm_api_done(ADSM_OK);
     return (void *)(uintptr_t)device.at;
 }
 
@@ -156,7 +165,7 @@ adsmStatus adsmFree(void *address)
 {
     ADSM_NOT_CANCELLED;
     if (!address)
-        return done(ADSM_OK);
+        return adsm_api_done(ADSM_OK);
     int rc = adsm_heap_free(address);
     if (rc == ADSM_E_NOT_SHARED)
         (void)adsm_detail(rc,
@@ -166,7 +175,7 @@ adsmStatus adsmFree(void *address)
     else if (rc != ADSM_OK)
         (void)adsm_detail(rc, "freeing %p: %s", address,
                           adsm_accel_error_text());
-    return done(rc);
+    return adsm_api_done(rc);
 }
 
 adsmStatus adsmModuleLoad(adsmModule **module, const void *image, size_t bytes)
@@ -174,19 +183,19 @@ adsmStatus adsmModuleLoad(adsmModule **module, const void *image, size_t bytes)
     ADSM_NOT_CANCELLED;
     struct adsm_accel *accel;
     if (!module || !image)
-        return done(
+        return adsm_api_done(
             adsm_detail(ADSM_E_INVALID, "module and image must not be NULL"));
     *module = NULL;
-    int rc = current(&accel);
+    int rc = adsm_api_current(&accel);
     if (rc == ADSM_OK)
         rc = adsm_module_load(accel, image, bytes, module);
-    return done(rc);
+    return adsm_api_done(rc);
 }
 
 adsmStatus adsmModuleUnload(adsmModule *module)
 {
     ADSM_NOT_CANCELLED;
-    return done(adsm_module_unload(module));
+    return adsm_api_done(adsm_module_unload(module));
 }
 
 adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
@@ -194,15 +203,15 @@ adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
 {
     ADSM_NOT_CANCELLED;
     if (!kernel || !name)
-        return done(
+        return adsm_api_done(
             adsm_detail(ADSM_E_INVALID, "kernel and name must not be NULL"));
     *kernel = NULL;
     if (reach != ADSM_ANY_OBJECT && reach != ADSM_ONLY_ARGUMENTS)
-        return done(adsm_detail(ADSM_E_INVALID,
-                                "reach %d: ADSM_ANY_OBJECT or "
-                                "ADSM_ONLY_ARGUMENTS",
-                                (int)reach));
-    return done(adsm_kernel_get(module, name, reach, kernel));
+        return adsm_api_done(adsm_detail(ADSM_E_INVALID,
+                                         "reach %d: ADSM_ANY_OBJECT or "
+                                         "ADSM_ONLY_ARGUMENTS",
+                                         (int)reach));
+    return adsm_api_done(adsm_kernel_get(module, name, reach, kernel));
 }
 
 static adsmStatus assigned(int rc, const void *address)
@@ -223,7 +232,7 @@ static adsmStatus assigned(int rc, const void *address)
         (void)adsm_detail(rc, "the object is not assigned to that kernel");
         break;
     }
-    return done(rc);
+    return adsm_api_done(rc);
 }
 
 adsmStatus adsmAttach(void *address, adsmKernel *kernel)
@@ -231,7 +240,7 @@ adsmStatus adsmAttach(void *address, adsmKernel *kernel)
     struct adsm_kernel_view view;
     int rc = adsm_kernel_hold(kernel, &view);
     if (rc != ADSM_OK)
-        return done(rc);
+        return adsm_api_done(rc);
     rc = adsm_assign_attach(address, kernel);
     adsm_kernel_release(&view);
     return assigned(rc, address);
@@ -242,7 +251,7 @@ adsmStatus adsmDetach(void *address, adsmKernel *kernel)
     struct adsm_kernel_view view;
     int rc = adsm_kernel_hold(kernel, &view);
     if (rc != ADSM_OK)
-        return done(rc);
+        return adsm_api_done(rc);
     rc = adsm_assign_detach(address, kernel);
     adsm_kernel_release(&view);
     return assigned(rc, address);
@@ -256,34 +265,41 @@ adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
     const unsigned b[3] = {block.x, block.y, block.z};
     for (int i = 0; i < 3; i++)
         if (g[i] == 0 || b[i] == 0)
-            return done(adsm_detail(ADSM_E_INVALID,
-                                    "grid and block dimensions must be 1 or "
-                                    "more"));
+            return adsm_api_done(adsm_detail(
+                ADSM_E_INVALID, "grid and block dimensions must be 1 or "
+                                "more"));
     if (count > 0 && !args)
-        return done(adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
-    return done(adsm_launch(kernel, g, b, shared_bytes, count, args));
+        return adsm_api_done(
+            adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
+    return adsm_api_done(
+        adsm_call_launch(kernel, g, b, shared_bytes, count, args));
 }
 
 adsmStatus adsmCallV(adsmKernel *kernel, long n, int count, const adsmArg *args)
 {
     ADSM_NOT_CANCELLED;
     if (count > 0 && !args)
-        return done(adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
-    return done(adsm_launch_range(kernel, n, count, args));
+        return adsm_api_done(
+            adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
+    adsmBox range = adsmR1(n);
+    const adsmOpts *opts = adsm_api_options(NULL);
+    return adsm_api_done(adsm_call_range(
+        kernel, &range, opts, opts ? thread_device : -1, count, args));
 }
 
 adsmStatus adsmSync(void)
 {
     ADSM_NOT_CANCELLED;
     struct adsm_accel *accel;
-    int rc = current(&accel);
+    int rc = adsm_api_current(&accel);
     if (rc != ADSM_OK)
-        return done(rc);
+        return adsm_api_done(rc);
+    int others = adsm_call_sync(accel);
     rc = adsm_accel_synchronize(accel);
     if (rc == ADSM_OK)
         rc = adsm_boundary_return(accel);
     if (rc != ADSM_OK)
         (void)adsm_detail(rc, "device %d: %s", thread_device,
                           adsm_accel_error_text());
-    return done(rc);
+    return adsm_api_done(rc != ADSM_OK ? rc : others);
 }

@@ -4,21 +4,18 @@
 #include "mm/boundary.h"
 #include "mm/index.h"
 #include "mm/slab.h"
+#include "mm/spread.h"
 #include "sched/detail.h"
-#include "sched/kernel.h"
 
 #include <string.h>
 
-enum {
-    RANGE_BLOCK = 256, /* threads of a range kernel's block */
-    RANGE_FIXED = 2,   /* i0 and i1 */
-    VALUE_BYTES = 4096 /* of all parameters (CUDA's limit on most devices) */
-};
+enum { VALUE_BYTES = 4096 }; /* of all parameters (CUDA's limit mostly) */
 
 /* Everything a launch carries, on the stack. */
 struct launch {
     struct adsm_kernel_view kernel;
     int count;
+    int fixed; /* leading parameters that no argument is given for */
     void *values[ADSM_KERNEL_PARAMETERS]; /* for the driver */
     /* Copies of the values: the program's may lie in shared memory. */
     _Alignas(16) uint8_t bytes[VALUE_BYTES];
@@ -26,6 +23,8 @@ struct launch {
     struct adsm_daddr pointers[ADSM_KERNEL_PARAMETERS]; /* values point here */
     struct adsm_use uses[ADSM_KERNEL_PARAMETERS];
     size_t use_count;
+    /* An object's bytes are not all at home on the kernel's device. */
+    bool elsewhere;
 };
 
 /* If an earlier argument uses the same bytes differently, the safer mode wins.
@@ -57,6 +56,24 @@ static void narrow(const struct launch *launch, const adsmArg *arg, bool slab,
         use->mode = ADSM_INOUT;
 }
 
+static int not_at_home(const struct launch *launch, int number,
+                       const struct adsm_accel *home)
+{
+    const char *advice = "a kernel that may touch any object gets those of its "
+                         "own device only: look it up with ADSM_ONLY_ARGUMENTS";
+    int device = adsm_accel_device(launch->kernel.accel);
+    if (!home)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' has no home, the kernel "
+                           "runs on device %d: %s",
+                           number, launch->kernel.name, device, advice);
+    return adsm_detail(ADSM_E_INVALID,
+                       "argument %d of kernel '%s' lives on device %d, the "
+                       "kernel on device %d: %s",
+                       number, launch->kernel.name, adsm_accel_device(home),
+                       device, advice);
+}
+
 static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
 {
     struct adsm_object *object = adsm_index_acquire(arg->p);
@@ -65,20 +82,24 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
                            "argument %d of kernel '%s' (%p) is no shared "
                            "pointer: allocate it with adsmAlloc, or pass a "
                            "value with adsmVal",
-                           i, launch->kernel.name, arg->p);
+                           i - launch->fixed, launch->kernel.name, arg->p);
     size_t offset = (size_t)((const uint8_t *)arg->p - object->host);
     launch->pointers[i] = adsm_daddr_add(object->device, offset);
     launch->values[i] = &launch->pointers[i];
     bool slab = object->slab != NULL;
     struct adsm_use use =
         adsm_use_of(object, object->host, object->bytes, arg->mode);
+    struct adsm_accel *home = object->homeless ? NULL : object->home;
+    bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
+    bool spread = adsm_object_is_spread(object);
     adsm_rwlock_release_shared(&object->lock);
-    if (use.home != launch->kernel.accel)
-        return adsm_detail(ADSM_E_INVALID,
-                           "argument %d of kernel '%s' lives on device %d, the "
-                           "kernel on device %d",
-                           i, launch->kernel.name, adsm_accel_device(use.home),
-                           adsm_accel_device(launch->kernel.accel));
+    if (home != launch->kernel.accel && !only)
+        return not_at_home(launch, i - launch->fixed, home);
+    /* For a kernel that may touch any object, one that is spread is gathered. */
+    if (home != launch->kernel.accel || (spread && only)) {
+        launch->elsewhere = true;
+        return ADSM_OK;
+    }
     narrow(launch, arg, slab, &use);
     add_use(launch, use);
     return ADSM_OK;
@@ -100,38 +121,36 @@ static int add_value(struct launch *launch, int i, const adsmArg *arg)
 
 static int add_argument(struct launch *launch, const adsmArg *arg)
 {
-    int i = launch->count++;
+    int i = launch->count++, number = i - launch->fixed;
     const struct adsm_kernel_view *kernel = &launch->kernel;
     size_t bytes = arg->mode ? sizeof(void *) : arg->bytes;
+    bool known = kernel->parameters >= 0;
+    unsigned wanted = known ? kernel->parameter_bytes[i] : 0;
     if (arg->mode < 0 || arg->mode > ADSM_INOUT || (!arg->mode && !arg->p))
         return adsm_detail(
             ADSM_E_INVALID,
             "argument %d of kernel '%s' was not made by adsmVal, "
             "adsmIn, adsmOut or adsmInOut",
-            i, kernel->name);
-    if (kernel->parameters >= 0 && bytes != kernel->parameter_bytes[i])
+            number, kernel->name);
+    bool view = arg->mode && (known ? wanted == 16 || wanted == 24 : arg->view);
+    if (view && kernel->reach == ADSM_ONLY_ARGUMENTS) {
+        launch->elsewhere = true; /* who knows shapes makes views */
+        return ADSM_OK;
+    }
+    if (view)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' is to be a view, which "
+                           "a kernel that may touch any object cannot have: "
+                           "look it up with ADSM_ONLY_ARGUMENTS",
+                           number, kernel->name);
+    if (known && bytes != wanted)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' has %zu bytes, its "
                            "parameter has %u",
-                           i, kernel->name, bytes, kernel->parameter_bytes[i]);
+                           number, kernel->name, bytes, wanted);
     if (arg->mode)
         return add_pointer(launch, i, arg);
     return add_value(launch, i, arg);
-}
-
-/* `fixed` leading parameters are filled in by the runtime. */
-static int check_count(const struct adsm_kernel_view *kernel, int count,
-                       int fixed)
-{
-    if (count < 0 || count + fixed > ADSM_KERNEL_PARAMETERS)
-        return adsm_detail(ADSM_E_INVALID, "%d arguments; 0 to %d are possible",
-                           count, ADSM_KERNEL_PARAMETERS - fixed);
-    if (kernel->parameters >= 0 && count + fixed != kernel->parameters)
-        return adsm_detail(ADSM_E_INVALID,
-                           "kernel '%s' takes %d arguments%s, %d were given",
-                           kernel->name, kernel->parameters - fixed,
-                           fixed ? " after i0 and i1" : "", count);
-    return ADSM_OK;
 }
 
 static int enqueue(struct launch *launch, const void *kernel,
@@ -162,49 +181,44 @@ static int enqueue(struct launch *launch, const void *kernel,
     return ADSM_OK;
 }
 
-int adsm_launch(const adsmKernel *kernel, const unsigned grid[3],
-                const unsigned block[3], size_t shared_bytes, int count,
-                const adsmArg *args)
+/* `fixed` leading parameters are filled in by the runtime. */
+int adsm_launch_check_count(const struct adsm_kernel_view *kernel, int count,
+                            int fixed)
 {
-    struct launch launch;
-    launch.count = 0;
-    launch.use_count = 0;
-    launch.bytes_used = 0;
-    int rc = adsm_kernel_hold(kernel, &launch.kernel);
-    if (rc == ADSM_OK)
-        rc = check_count(&launch.kernel, count, 0);
-    for (int i = 0; i < count && rc == ADSM_OK; i++)
-        rc = add_argument(&launch, &args[i]);
-    if (rc == ADSM_OK)
-        rc = enqueue(&launch, kernel, grid, block, shared_bytes);
-    adsm_kernel_release(&launch.kernel);
-    return rc;
+    static const char *const after[] = {"", " after i0 and i1",
+                                        " after i0, i1, j0 and j1",
+                                        " after i0, i1, j0, j1, k0 and k1"};
+    if (count < 0 || count + fixed > ADSM_KERNEL_PARAMETERS)
+        return adsm_detail(ADSM_E_INVALID, "%d arguments; 0 to %d are possible",
+                           count, ADSM_KERNEL_PARAMETERS - fixed);
+    if (kernel->parameters >= 0 && count + fixed != kernel->parameters)
+        return adsm_detail(
+            ADSM_E_INVALID, "kernel '%s' takes %d arguments%s, %d were given",
+            kernel->name, kernel->parameters - fixed, after[fixed / 2], count);
+    return ADSM_OK;
 }
 
-int adsm_launch_range(const adsmKernel *kernel, long n, int count,
-                      const adsmArg *args)
+int adsm_launch(const struct adsm_kernel_view *kernel,
+                const struct adsm_grid *grid, size_t shared_bytes, int count,
+                const adsmArg *args, bool *elsewhere)
 {
     struct launch launch;
+    launch.kernel = *kernel;
     launch.count = 0;
+    launch.fixed = grid->bound_count;
     launch.use_count = 0;
     launch.bytes_used = 0;
-    int64_t bounds[RANGE_FIXED] = {0, n};
-    int rc = adsm_kernel_hold(kernel, &launch.kernel);
-    if (rc == ADSM_OK)
-        rc = check_count(&launch.kernel, count, RANGE_FIXED);
-    if (rc == ADSM_OK && (n < 0 || n > (long)RANGE_BLOCK * INT32_MAX))
-        rc = adsm_detail(ADSM_E_INVALID, "%ld elements; 0 to %ld are possible",
-                         n, (long)RANGE_BLOCK * INT32_MAX);
-    for (int i = 0; i < RANGE_FIXED && rc == ADSM_OK; i++) {
-        adsmArg bound = {.p = &bounds[i], .bytes = sizeof bounds[i]};
+    launch.elsewhere = false;
+    int rc = adsm_launch_check_count(kernel, count, grid->bound_count);
+    for (int i = 0; i < grid->bound_count && rc == ADSM_OK; i++) {
+        adsmArg bound = {.p = &grid->bounds[i], .bytes = sizeof(int64_t)};
         rc = add_argument(&launch, &bound);
     }
     for (int i = 0; i < count && rc == ADSM_OK; i++)
         rc = add_argument(&launch, &args[i]);
-    unsigned grid[3] = {(unsigned)((n + RANGE_BLOCK - 1) / RANGE_BLOCK), 1, 1};
-    unsigned block[3] = {RANGE_BLOCK, 1, 1};
-    if (rc == ADSM_OK && n > 0)
-        rc = enqueue(&launch, kernel, grid, block, 0);
-    adsm_kernel_release(&launch.kernel);
-    return rc;
+    *elsewhere = rc == ADSM_OK && launch.elsewhere;
+    if (rc != ADSM_OK || launch.elsewhere || grid->grid[0] == 0)
+        return rc;
+    return enqueue(&launch, kernel->kernel, grid->grid, grid->block,
+                   shared_bytes);
 }

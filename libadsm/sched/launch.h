@@ -1,26 +1,32 @@
 /*
- * Launches of the public API: arguments checked, objects released, kernel
- * enqueued, fences kept.
+ * Launches whose objects are all at home on the kernel's device: arguments
+ * checked, objects released, kernel enqueued, fences kept. What else there is
+ * to a call is sched/call.h.
  */
 #ifndef ADSM_SCHED_LAUNCH_H
 #define ADSM_SCHED_LAUNCH_H
 
-#include "adsm.h"
-
-#include <stddef.h>
+#include "sched/grid.h"
+#include "sched/kernel.h"
 
 /**
- * Launch `kernel` (adsmLaunchV). Failures set the error detail; nothing is
- * launched then.
+ * Launch a kernel where its view says. Failures set the error detail; nothing
+ * is launched then.
  *
- * @grid @block  three dimensions each, 1 or more
+ * @kernel     held; @grid  0 blocks along x: the arguments are checked only
+ * @elsewhere  an argument's object is not at home there or is spread, and the
+ *             kernel reads and writes its arguments only: nothing was launched
+ * Return: ADSM_OK; ADSM_E_INVALID, ADSM_E_NOT_SHARED, ADSM_E_LIMIT; a device's
+ *         error
+ * Thread: any. Signal: never
  */
-int adsm_launch(const adsmKernel *kernel, const unsigned grid[3],
-                const unsigned block[3], size_t shared_bytes, int count,
-                const adsmArg *args);
+int adsm_launch(const struct adsm_kernel_view *kernel,
+                const struct adsm_grid *grid, size_t shared_bytes, int count,
+                const adsmArg *args, bool *elsewhere);
 
-/** Launch a range kernel over [0, n) (adsmCallV). */
-int adsm_launch_range(const adsmKernel *kernel, long n, int count,
-                      const adsmArg *args);
+/** Whether a kernel takes so many arguments; `fixed` leading parameters say its
+ *  box. */
+int adsm_launch_check_count(const struct adsm_kernel_view *kernel, int count,
+                            int fixed);
 
 #endif

@@ -1,0 +1,21 @@
+/* What the files of public entry points share. */
+#ifndef ADSM_API_PARTS_H
+#define ADSM_API_PARTS_H
+
+#include "accel/accel.h"
+
+/** Keep what adsmLastStatus says of a call, and return it. */
+adsmStatus adsm_api_done(int status);
+
+/** The runtime, brought up; failures set the error detail. */
+int adsm_api_bring_up(void);
+
+/** The accel of the thread's device, and its number. */
+int adsm_api_current(struct adsm_accel **accel);
+int adsm_api_device(void);
+
+/** The options of calls that give none: `opts`, or those of adsmDefaults, or
+ *  NULL. */
+const adsmOpts *adsm_api_options(const adsmOpts *opts);
+
+#endif

@@ -1,0 +1,377 @@
+/*
+ * Public entry points of arrays and of calls over several devices; see api.c.
+ */
+#include "adsm.h"
+
+#include "api_parts.h"
+#include "base/cancel.h"
+#include "mm/heap.h"
+#include "range/spread.h"
+#include "sched/call.h"
+#include "sched/detail.h"
+#include "sched/event.h"
+
+#include <string.h>
+
+enum { BYTES_BITS = 46 }; /* of an array */
+
+static __thread bool has_defaults;
+static __thread adsmOpts defaults;
+
+const adsmOpts *adsm_api_options(const adsmOpts *opts)
+{
+    return opts ? opts : has_defaults ? &defaults : NULL;
+}
+
+/* ---- arrays ------------------------------------------------------------------- */
+
+/* The bytes of an array; 0 with a detail when there can be none such. */
+static size_t array_bytes(size_t elem, const adsmBox *shape)
+{
+    double bytes = (double)elem;
+    if (elem == 0 || shape->nd < 1 || shape->nd > 3) {
+        (void)adsm_detail(ADSM_E_INVALID,
+                          "an array of %d dimensions with elements of %zu "
+                          "bytes: 1 to 3, of 1 or more",
+                          shape->nd, elem);
+        return 0;
+    }
+    for (int d = 0; d < shape->nd; d++) {
+        bytes *= (double)shape->hi[d];
+        if (shape->lo[d] != 0 || shape->hi[d] < 1) {
+            (void)adsm_detail(ADSM_E_INVALID,
+                              "an array from %ld to %ld in dimension %d: from "
+                              "0 on, to 1 or more",
+                              shape->lo[d], shape->hi[d], d);
+            return 0;
+        }
+    }
+    if (bytes > (double)(INT64_C(1) << BYTES_BITS)) {
+        (void)adsm_detail(ADSM_E_INVALID,
+                          "an array of %.3g bytes; 2^%d are possible", bytes,
+                          BYTES_BITS);
+        return 0;
+    }
+    return (size_t)bytes;
+}
+
+static int not_shared(const void *array)
+{
+    return adsm_detail(ADSM_E_NOT_SHARED, "%p is not in a shared object",
+                       array);
+}
+
+/* The object of an array, and how much of its allocation is behind it. */
+static int find(const void *at, struct adsm_array *array, size_t *bytes,
+                bool *shaped)
+{
+    void *base;
+    size_t all;
+    int rc = adsm_heap_range(at, &base, &all);
+    if (rc == ADSM_OK)
+        rc = adsm_spread_array(at, array);
+    if (rc != ADSM_OK && rc != ADSM_E_NOT_FOUND)
+        return not_shared(at);
+    *shaped = rc == ADSM_OK;
+    *bytes = all - (size_t)((const char *)at - (const char *)base);
+    return ADSM_OK;
+}
+
+static void set_shape(struct adsm_array *array, size_t elem, adsmBox shape)
+{
+    for (int d = shape.nd; d < 3; d++)
+        shape.lo[d] = shape.hi[d] = 0;
+    shape.hi[shape.nd - 1] *= (long)elem;
+    array->elem = elem;
+    array->shape = shape;
+}
+
+static int give_shape(void *at, size_t elem, adsmBox shape)
+{
+    struct adsm_array array;
+    size_t there = 0, bytes = array_bytes(elem, &shape);
+    bool shaped;
+    if (bytes == 0)
+        return ADSM_E_INVALID;
+    int rc = find(at, &array, &there, &shaped);
+    if (rc != ADSM_OK)
+        return rc;
+    if (bytes > there)
+        return adsm_detail(ADSM_E_INVALID,
+                           "an array of %zu bytes at %p, where its allocation "
+                           "has %zu",
+                           bytes, at, there);
+    set_shape(&array, elem, shape);
+    rc = adsm_spread_shape(&array);
+    if (rc == ADSM_E_NOT_SHARED)
+        return not_shared(at);
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "the shape of %p: %s", at, adsm_status_text(rc));
+    return ADSM_OK;
+}
+
+adsmStatus adsmShape(void *array, size_t elem, adsmBox shape)
+{
+    ADSM_NOT_CANCELLED;
+    return adsm_api_done(give_shape(array, elem, shape));
+}
+
+/* The accel of a visible device. */
+static int open_device(int device, struct adsm_accel **accel)
+{
+    if (device < 0 || device >= adsm_accel_devices())
+        return adsm_detail(ADSM_E_INVALID, "device %d: there are 0 to %d",
+                           device, adsm_accel_devices() - 1);
+    int rc = adsm_accel_open(device, accel);
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "device %d: %s", device,
+                           adsm_accel_error_text());
+    return ADSM_OK;
+}
+
+void *adsmAllocArray(size_t elem, adsmBox shape, int home)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_accel *accel;
+    void *host = NULL;
+    size_t bytes = array_bytes(elem, &shape);
+    int rc = bytes ? adsm_api_bring_up() : ADSM_E_INVALID;
+    if (rc == ADSM_OK)
+        rc = home == ADSM_NO_HOME ? adsm_api_current(&accel)
+                                  : open_device(home, &accel);
+    if (rc == ADSM_OK) {
+        rc = home == ADSM_NO_HOME
+                 ? adsm_spread_alloc(accel, bytes, &host)
+                 : adsm_heap_alloc(accel, bytes, ADSM_FROM_API, &host);
+        if (rc != ADSM_OK)
+            (void)adsm_detail(rc, "an array of %zu bytes: %s", bytes,
+                              adsm_status_text(rc));
+    }
+    if (rc == ADSM_OK) {
+        rc = give_shape(host, elem, shape);
+        if (rc != ADSM_OK)
+            (void)adsm_heap_free(host);
+    }
+    return adsm_api_done(rc) == ADSM_OK ? host : NULL;
+}
+
+/* ---- calls ---------------------------------------------------------------------- */
+
+adsmStatus adsmCallRangeV(adsmKernel *kernel, adsmBox range,
+                          const adsmOpts *opts, int count, const adsmArg *args)
+{
+    ADSM_NOT_CANCELLED;
+    if (count > 0 && !args)
+        return adsm_api_done(
+            adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
+    return adsm_api_done(adsm_call_range(kernel, &range, adsm_api_options(opts),
+                                         adsm_api_device(), count, args));
+}
+
+adsmStatus adsmDefaults(const adsmOpts *opts)
+{
+    has_defaults = opts != NULL;
+    if (opts)
+        defaults = *opts;
+    defaults.after = NULL;
+    defaults.afters = 0;
+    defaults.event = NULL;
+    defaults.then = NULL;
+    return adsm_api_done(ADSM_OK);
+}
+
+static int find_event(adsmEvent event, struct adsm_ended *ended)
+{
+    int rc = event.id == 0 ? ADSM_OK : adsm_api_bring_up();
+    if (rc == ADSM_OK && adsm_event_find(event.id, ended) != ADSM_OK)
+        rc = adsm_detail(ADSM_E_INVALID, "event %llu: no call has that number",
+                         (unsigned long long)event.id);
+    return rc;
+}
+
+adsmStatus adsmWait(adsmEvent event)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_ended ended;
+    int rc = find_event(event, &ended);
+    if (rc != ADSM_OK)
+        return adsm_api_done(rc);
+    rc = adsm_ended_wait(&ended);
+    if (rc != ADSM_OK)
+        (void)adsm_detail(rc, "call %llu: %s", (unsigned long long)event.id,
+                          rc == ended.status ? adsm_status_text(rc)
+                                             : adsm_accel_error_text());
+    return adsm_api_done(rc);
+}
+
+adsmStatus adsmTest(adsmEvent event, int *ended_out)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_ended ended;
+    if (!ended_out)
+        return adsm_api_done(
+            adsm_detail(ADSM_E_INVALID, "done must not be NULL"));
+    int rc = find_event(event, &ended);
+    if (rc == ADSM_OK)
+        *ended_out = adsm_ended_done(&ended);
+    return adsm_api_done(rc);
+}
+
+/* ---- waits and hints -------------------------------------------------------------- */
+
+/* An array and a box of it in bytes, from what a program says. */
+static int find_box(const void *at, const adsmBox *given,
+                    struct adsm_array *array, adsmBox *box)
+{
+    size_t bytes = 0;
+    bool shaped = false;
+    int rc = adsm_api_bring_up();
+    if (rc == ADSM_OK)
+        rc = find(at, array, &bytes, &shaped);
+    if (rc != ADSM_OK)
+        return rc;
+    if (!shaped)
+        set_shape(array, 1, adsmR1((long)bytes));
+    *box = array->shape;
+    if (!given)
+        return ADSM_OK;
+    if (!shaped)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a box of %p, whose elements nobody has told: say "
+                           "with adsmShape what array it is",
+                           at);
+    if (given->nd != array->shape.nd)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a box of %d dimensions, the array at %p has %d",
+                           given->nd, at, array->shape.nd);
+    for (int d = 0; d < box->nd; d++) {
+        long unit = d == box->nd - 1 ? (long)array->elem : 1;
+        long n = array->shape.hi[d] / unit;
+        if (given->lo[d] < 0 || given->hi[d] < given->lo[d] || given->hi[d] > n)
+            return adsm_detail(ADSM_E_INVALID,
+                               "a box from %ld to %ld in dimension %d, where "
+                               "the array at %p goes from 0 to %ld",
+                               given->lo[d], given->hi[d], d, at, n);
+        box->lo[d] = given->lo[d] * unit;
+        box->hi[d] = given->hi[d] * unit;
+    }
+    return ADSM_OK;
+}
+
+/* The end of a wait or a hint. */
+static adsmStatus hinted(int rc, const void *at)
+{
+    if (rc == ADSM_E_NOT_SHARED)
+        rc = not_shared(at);
+    else if (rc != ADSM_OK)
+        (void)adsm_detail(rc, "the array at %p: %s", at,
+                          rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST
+                              ? adsm_accel_error_text()
+                              : adsm_status_text(rc));
+    return adsm_api_done(rc);
+}
+
+adsmStatus adsmWaitFor(const void *at, const adsmBox *given, adsmMode mode)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_array array;
+    adsmBox box;
+    if (mode < ADSM_IN || mode > ADSM_INOUT)
+        return adsm_api_done(adsm_detail(ADSM_E_INVALID,
+                                         "mode %d: ADSM_IN, ADSM_OUT or "
+                                         "ADSM_INOUT",
+                                         (int)mode));
+    int rc = find_box(at, given, &array, &box);
+    if (rc != ADSM_OK)
+        return adsm_api_done(rc);
+    return hinted(adsm_spread_wait(&array, &box, mode & ADSM_OUT), at);
+}
+
+adsmStatus adsmPrefetch(const void *at, const adsmBox *given, int device)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_array array;
+    struct adsm_accel *accel = NULL;
+    adsmBox box;
+    int rc = find_box(at, given, &array, &box);
+    if (rc == ADSM_OK && device != ADSM_HOST)
+        rc = open_device(device, &accel);
+    if (rc != ADSM_OK)
+        return adsm_api_done(rc);
+    return hinted(adsm_spread_prefetch(&array, &box, accel), at);
+}
+
+adsmStatus adsmDrop(const void *at, const adsmBox *given, int device)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_array array;
+    struct adsm_accel *accel;
+    adsmBox box;
+    int rc = find_box(at, given, &array, &box);
+    if (rc == ADSM_OK)
+        rc = open_device(device, &accel);
+    if (rc != ADSM_OK)
+        return adsm_api_done(rc);
+    return hinted(adsm_spread_drop(&array, &box, accel), at);
+}
+
+adsmStatus adsmDiscard(void *at, const adsmBox *given)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_array array;
+    adsmBox box;
+    int rc = find_box(at, given, &array, &box);
+    if (rc != ADSM_OK)
+        return adsm_api_done(rc);
+    return hinted(adsm_spread_discard(&array, &box), at);
+}
+
+int adsmCopies(const void *at, adsmCopyInfo *out, int most)
+{
+    ADSM_NOT_CANCELLED;
+    struct adsm_array array;
+    adsmBox box;
+    int rc = ADSM_OK;
+    if (most < 0 || (most > 0 && !out))
+        rc = adsm_detail(ADSM_E_INVALID,
+                         "room for %d copies: 0 or more, and a place for them",
+                         most);
+    if (rc == ADSM_OK)
+        rc = find_box(at, NULL, &array, &box);
+    if (adsm_api_done(rc) != ADSM_OK)
+        return -1;
+    return adsm_spread_copies(&array, out, most);
+}
+
+/* ---- arguments made from others ----------------------------------------------------- */
+
+adsmArg adsmAlong(adsmArg arg, int d0, int d1, int d2)
+{
+    arg.follow[0] = (int8_t)(d0 < -1 || d0 > 3 ? INT8_MAX : d0);
+    arg.follow[1] = (int8_t)(d1 < -1 || d1 > 3 ? INT8_MAX : d1);
+    arg.follow[2] = (int8_t)(d2 < -1 || d2 > 3 ? INT8_MAX : d2);
+    return arg;
+}
+
+adsmArg adsmRows(adsmArg arg)
+{
+    return adsmAlong(arg, 1, -1, -1);
+}
+
+adsmArg adsmCols(adsmArg arg)
+{
+    return adsmAlong(arg, -1, 2, -1);
+}
+
+adsmArg adsmPad(adsmArg arg, const void *element)
+{
+    arg.edge = ADSM_EDGE_PAD;
+    arg.extra = element;
+    return arg;
+}
+
+adsmArg adsmView(adsmArg arg)
+{
+    arg.view = 1;
+    return arg;
+}

@@ -1,0 +1,322 @@
+/* Which way a call goes, and what its options ask for. */
+#include "sched/call.h"
+
+#include "base/option.h"
+#include "mm/boundary.h"
+#include "sched/call_parts.h"
+#include "sched/detail.h"
+#include "sched/launch.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Devices that parts have run on: those adsmSync waits for. */
+static _Atomic uint64_t used;
+
+static void use(const struct adsm_accel *accel)
+{
+    uint64_t bit = UINT64_C(1) << adsm_accel_device(accel);
+    if (!(atomic_load_explicit(&used, memory_order_relaxed) & bit))
+        atomic_fetch_or(&used, bit);
+}
+
+int adsm_call_sync(const struct adsm_accel *besides)
+{
+    uint64_t set = atomic_load(&used);
+    int first = ADSM_OK;
+    for (int d = 0; set >> d; d++) {
+        struct adsm_accel *accel;
+        if (!(set >> d & 1))
+            continue;
+        int rc = adsm_accel_open(d, &accel);
+        if (rc == ADSM_OK && accel != besides)
+            rc = adsm_accel_synchronize(accel);
+        if (rc == ADSM_OK && accel != besides)
+            rc = adsm_boundary_return(accel);
+        if (rc != ADSM_OK && first == ADSM_OK)
+            first =
+                adsm_detail(rc, "device %d: %s", d, adsm_accel_error_text());
+    }
+    return first;
+}
+
+/* ---- options ------------------------------------------------------------------ */
+
+static int check_options(const struct adsm_ranged *call)
+{
+    const adsmOpts *o = &call->opts;
+    const char *name = call->kernel.name;
+    if (o->parts < 0 || o->align < 0 || o->afters < 0)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a call of kernel '%s' with %d parts, aligned to "
+                           "%ld, after %d events: 0 or more are possible",
+                           name, o->parts, o->align, o->afters);
+    if (o->afters > 0 && !o->after)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a call of kernel '%s' after %d events and no "
+                           "array of them",
+                           name, o->afters);
+    for (int d = 0; d < 3; d++) {
+        if (o->tile[d] < 0 || (o->tile[d] > 0 && d >= call->range.nd))
+            return adsm_detail(ADSM_E_INVALID,
+                               "a tile of %ld in dimension %d of a range of "
+                               "%d: 0 or more in those that it has",
+                               o->tile[d], d, call->range.nd);
+        if (o->tile[d] > 0 && o->parts > 0)
+            return adsm_detail(ADSM_E_INVALID,
+                               "a call of kernel '%s' with %d parts and with "
+                               "tiles: one of them says how many",
+                               name, o->parts);
+    }
+    return ADSM_OK;
+}
+
+/* What is set from outside, for trying: calls that give options only. */
+static void override(adsmOpts *opts)
+{
+    const struct adsm_options *from = adsm_options_get();
+    int there = adsm_accel_devices();
+    if (from->call_devices > 0) {
+        int n =
+            (int)from->call_devices < there ? (int)from->call_devices : there;
+        opts->devices = n >= 32 ? ADSM_ALL_DEVICES : (UINT32_C(1) << n) - 1;
+    }
+    if (from->parts > 0) {
+        opts->parts = (int)from->parts;
+        memset(opts->tile, 0, sizeof opts->tile);
+    }
+}
+
+/* Streams wait for the calls that this one is to come behind. */
+static int order(const struct adsm_ranged *call)
+{
+    for (int i = 0; i < call->opts.afters; i++) {
+        struct adsm_ended before;
+        if (adsm_event_find(call->opts.after[i].id, &before) != ADSM_OK)
+            return adsm_detail(ADSM_E_INVALID,
+                               "`after` names event %llu: no call has that "
+                               "number",
+                               (unsigned long long)call->opts.after[i].id);
+        for (int d = 0; d < call->devices; d++)
+            for (int k = 0; k < before.count; k++) {
+                struct adsm_accel *accel = call->accels[d];
+                int rc = adsm_fence_order(
+                    accel, adsm_accel_launch_stream(accel), before.fences[k]);
+                if (rc != ADSM_OK)
+                    return adsm_detail(rc,
+                                       "waiting for event %d of `after`: "
+                                       "%s",
+                                       i, adsm_accel_error_text());
+            }
+    }
+    return ADSM_OK;
+}
+
+/* What was asked for behind the call. Its status goes before failures here. */
+static int follow(const struct adsm_ranged *call, struct adsm_ended *ended,
+                  int rc)
+{
+    const adsmOpts *o = &call->opts;
+    ended->status = rc;
+    if (o->event) {
+        o->event->id = adsm_event_keep(ended);
+        if (o->event->id == 0)
+            (void)adsm_ended_wait(ended); /* {0} is one that has ended */
+    }
+    if (o->then) {
+        int status = adsm_event_follow(ended, o->then, o->then_arg);
+        if (status != ADSM_OK && rc == ADSM_OK)
+            rc = adsm_detail(status,
+                             "the call is made, but what follows it "
+                             "cannot run: %s",
+                             adsm_status_text(status));
+    }
+    if (o->sync) {
+        int status = adsm_ended_wait(ended);
+        if (rc == ADSM_OK && status != ADSM_OK)
+            rc = adsm_detail(status, "kernel '%s': %s", call->kernel.name,
+                             adsm_accel_error_text());
+    }
+    return rc;
+}
+
+/* ---- ways --------------------------------------------------------------------- */
+
+/* Room for all parts there may be. */
+static int most_parts(const adsmOpts *opts, int devices)
+{
+    if (opts->tile[0] || opts->tile[1] || opts->tile[2])
+        return ADSM_SPLIT_PARTS;
+    return opts->parts > devices ? opts->parts : devices;
+}
+
+static int split(struct adsm_ranged *call, struct adsm_split_part **parts,
+                 int *count)
+{
+    const struct adsm_operand_call about = {call->kernel.name, call->range,
+                                            !call->whole};
+    struct adsm_split how = {.range = call->range,
+                             .devices = call->devices,
+                             .parts = call->opts.parts,
+                             .cyclic = call->opts.cyclic,
+                             .align = call->opts.align};
+    int grid[3], most = most_parts(&call->opts, call->devices);
+    memcpy(how.tile, call->opts.tile, sizeof how.tile);
+    for (int d = 0; d < call->devices; d++)
+        how.share[d] = 1.0 / call->devices;
+    adsm_operand_weigh(call->operands, call->operand_count, &how);
+    *count = -1;
+    *parts =
+        most <= ADSM_SPLIT_PARTS ? malloc((size_t)most * sizeof **parts) : NULL;
+    if (!*parts && most <= ADSM_SPLIT_PARTS)
+        return adsm_detail(ADSM_E_NOMEM, "no memory for %d parts", most);
+    if (*parts)
+        *count = adsm_split_make(&how, *parts, grid);
+    if (*count < 0)
+        return adsm_detail(ADSM_E_INVALID, "kernel '%s' in more than %d parts",
+                           about.kernel, ADSM_SPLIT_PARTS);
+    return adsm_operand_check(&about, call->operands, call->operand_count,
+                              *parts, *count, grid);
+}
+
+/* In parts, over copies. */
+static int spread(struct adsm_ranged *call)
+{
+    struct adsm_split_part *parts = NULL;
+    struct adsm_ended ended = {.status = ADSM_OK};
+    struct adsm_split_part one = {call->range, 0};
+    int count = 1;
+    int rc = adsm_ranged_take(call);
+    if (rc == ADSM_OK && !call->whole)
+        rc = split(call, &parts, &count);
+    if (rc == ADSM_OK)
+        rc = order(call);
+    if (rc == ADSM_OK) {
+        for (int d = 0; d < call->devices; d++)
+            use(call->accels[d]);
+        if (count > 0)
+            rc = adsm_ranged_issue(call, call->whole ? &one : parts, count,
+                                   &ended);
+        rc = follow(call, &ended, rc);
+    }
+    free(parts);
+    return rc;
+}
+
+static bool is_empty(const adsmBox *range)
+{
+    for (int d = 0; d < range->nd; d++)
+        if (range->hi[d] == range->lo[d])
+            return true;
+    return false;
+}
+
+/* On one device, where all is at home; else over copies. */
+static int at_home(struct adsm_ranged *call, const struct adsm_grid *grid)
+{
+    struct adsm_ended ended = {.status = ADSM_OK};
+    struct adsm_fence fence;
+    struct adsm_kernel_view there = call->kernel;
+    bool elsewhere;
+    there.accel = call->accels[0];
+    there.handle = call->handles[0];
+    int rc = order(call);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = adsm_launch(&there, grid, call->opts.shared_bytes, call->count,
+                     call->args, &elsewhere);
+    if (rc == ADSM_OK && elsewhere)
+        return grid->grid[0] > 0 ? spread(call) : ADSM_OK;
+    bool asked = call->opts.event || call->opts.then || call->opts.sync;
+    if (rc == ADSM_OK && asked) {
+        use(there.accel);
+        rc = adsm_fence_record(there.accel,
+                               adsm_accel_launch_stream(there.accel), &fence);
+        if (rc == ADSM_OK)
+            adsm_ended_add(&ended, fence);
+        else
+            (void)adsm_detail(rc, "kernel '%s': %s", there.name,
+                              adsm_accel_error_text());
+    }
+    return asked ? follow(call, &ended, rc) : rc;
+}
+
+static int ranged(struct adsm_ranged *call, int device, bool options)
+{
+    struct adsm_grid grid;
+    int rc = adsm_grid_check_range(call->kernel.name, &call->range);
+    if (rc == ADSM_OK)
+        rc = check_options(call);
+    if (rc == ADSM_OK)
+        rc = adsm_ranged_devices(call, device);
+    if (rc != ADSM_OK)
+        return rc;
+    bool any = call->kernel.reach == ADSM_ANY_OBJECT;
+    if (any && call->devices > 1)
+        return adsm_detail(ADSM_E_INVALID,
+                           "kernel '%s' may touch any object, so it runs on "
+                           "one device: look it up with ADSM_ONLY_ARGUMENTS "
+                           "if it follows no pointers that are stored in "
+                           "memory",
+                           call->kernel.name);
+    call->whole = !options || any;
+    if (!call->whole)
+        return spread(call);
+    rc = adsm_grid_make(call->kernel.name, &call->range, call->opts.block,
+                        &grid);
+    if (is_empty(&call->range))
+        grid.grid[0] = 0; /* arguments are checked all the same */
+    return rc == ADSM_OK ? at_home(call, &grid) : rc;
+}
+
+int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
+                    const adsmOpts *opts, int device, int count,
+                    const adsmArg *args)
+{
+    struct adsm_ranged call;
+    int rc = adsm_kernel_hold(kernel, &call.kernel);
+    if (rc != ADSM_OK)
+        return rc;
+    call.range = *range;
+    call.opts = opts ? *opts : (adsmOpts){0};
+    call.is_launch = false;
+    call.count = count;
+    call.args = args;
+    call.devices = call.operand_count = 0;
+    call.values_used = 0;
+    if (opts)
+        override(&call.opts);
+    rc = ranged(&call, device, opts != NULL);
+    adsm_kernel_release(&call.kernel);
+    return rc;
+}
+
+int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
+                     const unsigned block[3], size_t shared_bytes, int count,
+                     const adsmArg *args)
+{
+    struct adsm_ranged call;
+    bool elsewhere;
+    int rc = adsm_kernel_hold(kernel, &call.kernel);
+    if (rc != ADSM_OK)
+        return rc;
+    call.range = adsmR1(1);
+    call.opts = (adsmOpts){.shared_bytes = shared_bytes};
+    call.given = (struct adsm_grid){.bound_count = 0};
+    memcpy(call.given.grid, grid, sizeof call.given.grid);
+    memcpy(call.given.block, block, sizeof call.given.block);
+    call.is_launch = call.whole = true;
+    call.count = count;
+    call.args = args;
+    call.devices = call.operand_count = 0;
+    call.values_used = 0;
+    rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,
+                     &elsewhere);
+    if (rc == ADSM_OK && elsewhere)
+        rc = adsm_ranged_devices(&call, -1);
+    if (rc == ADSM_OK && elsewhere)
+        rc = spread(&call);
+    adsm_kernel_release(&call.kernel);
+    return rc;
+}

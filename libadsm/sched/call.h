@@ -1,0 +1,36 @@
+/*
+ * Calls of the public API: on the device where all they use is at home they are
+ * launches (sched/launch.h); else, and with options, they are made in parts.
+ *
+ * A part has its box of the range, a device, and of each argument that is a
+ * pointer a copy of what it reads and writes (range/spread.h). Everything that
+ * can be wrong is looked at before anything moves: sched/operand.h,
+ * sched/split.h. Failures set the error detail. Thread: any. Signal: never
+ */
+#ifndef ADSM_SCHED_CALL_H
+#define ADSM_SCHED_CALL_H
+
+#include "accel/accel.h"
+
+/** adsmLaunch: where the kernel's module was loaded first; all of each object.
+ *  @grid @block  three dimensions each, 1 or more */
+int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
+                     const unsigned block[3], size_t shared_bytes, int count,
+                     const adsmArg *args);
+
+/**
+ * A call over a range.
+ *
+ * @opts    NULL: one part that may use all of its objects. A kernel that may
+ *          touch any object is always one part, on one device
+ * @device  for calls that name none; -1: where the module was loaded first
+ */
+int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
+                    const adsmOpts *opts, int device, int count,
+                    const adsmArg *args);
+
+/** Wait for all devices that parts have run on but `besides`, which is waited
+ *  for already, and acquire. Return: the first failure */
+int adsm_call_sync(const struct adsm_accel *besides);
+
+#endif

@@ -1,0 +1,139 @@
+/* Parts on their way: copies, launches, fences. */
+#include "sched/call_parts.h"
+
+#include "sched/detail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Views as adsm_device.h has them. */
+struct view {
+    uint64_t base;
+    int64_t pitch[2];
+};
+
+/* What is made of all parts at once. */
+struct issue {
+    struct adsm_part *parts;
+    struct adsm_want *wants; /* operand_count of each part */
+    struct adsm_grid *grids;
+};
+
+static void discard(struct issue *issue)
+{
+    free(issue->parts);
+    free(issue->wants);
+    free(issue->grids);
+}
+
+static int make_parts(struct adsm_ranged *call,
+                      const struct adsm_split_part *boxes, int count,
+                      struct issue *issue)
+{
+    size_t n = (size_t)count, each = (size_t)call->operand_count;
+    issue->parts = calloc(n, sizeof *issue->parts);
+    issue->wants = calloc(n * each + 1, sizeof *issue->wants);
+    issue->grids = calloc(n, sizeof *issue->grids);
+    if (!issue->parts || !issue->wants || !issue->grids)
+        return adsm_detail(ADSM_E_NOMEM,
+                           "no memory for %d parts of kernel "
+                           "'%s'",
+                           count, call->kernel.name);
+    int rc = ADSM_OK;
+    for (size_t i = 0; i < n && rc == ADSM_OK; i++) {
+        struct adsm_want *wants = issue->wants + i * each;
+        issue->parts[i] =
+            (struct adsm_part){.accel = call->accels[boxes[i].device],
+                               .wants = wants,
+                               .count = (int)each};
+        for (size_t k = 0; k < each; k++)
+            adsm_operand_want(&call->operands[k], &boxes[i].box, &wants[k]);
+        if (call->is_launch)
+            issue->grids[i] = call->given;
+        else
+            rc = adsm_grid_make(call->kernel.name, &boxes[i].box,
+                                call->opts.block, &issue->grids[i]);
+    }
+    return rc;
+}
+
+static int launch(struct adsm_ranged *call, struct adsm_part *part,
+                  struct adsm_grid *grid, void *handle, adsm_stream stream)
+{
+    struct view views[ADSM_KERNEL_PARAMETERS];
+    void *values[ADSM_KERNEL_PARAMETERS];
+    int n = 0;
+    for (int i = 0; i < grid->bound_count; i++)
+        values[n++] = &grid->bounds[i];
+    for (int i = 0; i < call->count; i++) {
+        int k = call->operand_of[i];
+        if (k < 0) {
+            values[n++] = call->values + call->value_at[i];
+            continue;
+        }
+        size_t pitch[2];
+        views[k].base = adsm_spread_base(&part->wants[k], pitch).at;
+        views[k].pitch[0] = (int64_t)pitch[0];
+        views[k].pitch[1] = (int64_t)pitch[1];
+        values[n++] = &views[k];
+    }
+    return adsm_accel_launch(part->accel, handle, grid->grid, grid->block,
+                             call->opts.shared_bytes, stream, values);
+}
+
+/* One part: in order behind what it needs, and with a fence behind it. */
+static int issue_part(struct adsm_ranged *call, struct adsm_part *part,
+                      struct adsm_grid *grid, void *handle,
+                      struct adsm_ended *ended)
+{
+    struct adsm_fence fence;
+    adsm_stream stream = adsm_accel_launch_stream(part->accel);
+    int rc = adsm_spread_order(part, stream);
+    if (rc == ADSM_OK)
+        rc = launch(call, part, grid, handle, stream);
+    if (rc == ADSM_OK)
+        rc = adsm_fence_record(part->accel, stream, &fence);
+    if (rc == ADSM_OK) {
+        adsm_spread_launched(part, fence);
+        adsm_ended_add(ended, fence);
+    }
+    return rc;
+}
+
+static int failed(const struct adsm_ranged *call, int rc, int part, int count,
+                  int device)
+{
+    const char *why = rc == ADSM_E_NOT_SHARED
+                          ? "an object was freed while the call was made"
+                      : rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST
+                          ? adsm_accel_error_text()
+                          : adsm_status_text(rc);
+    return adsm_detail(rc, "part %d of %d of kernel '%s', on device %d: %s",
+                       part, count, call->kernel.name, device, why);
+}
+
+int adsm_ranged_issue(struct adsm_ranged *call,
+                      const struct adsm_split_part *boxes, int count,
+                      struct adsm_ended *ended)
+{
+    struct issue issue;
+    int bad = 0;
+    int rc = make_parts(call, boxes, count, &issue);
+    if (rc != ADSM_OK) {
+        discard(&issue);
+        return rc;
+    }
+    rc = adsm_spread_begin(issue.parts, count, &bad);
+    if (rc == ADSM_OK) {
+        for (int i = 0; i < count && rc == ADSM_OK; i++) {
+            bad = i;
+            rc = issue_part(call, &issue.parts[i], &issue.grids[i],
+                            call->handles[boxes[i].device], ended);
+        }
+        adsm_spread_end(issue.parts, count);
+    }
+    if (rc != ADSM_OK)
+        (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);
+    discard(&issue);
+    return rc;
+}

@@ -1,0 +1,54 @@
+/* What the files of sched/call*.c share; nobody else's. */
+#ifndef ADSM_SCHED_CALL_PARTS_H
+#define ADSM_SCHED_CALL_PARTS_H
+
+#include "sched/call.h"
+#include "sched/event.h"
+#include "sched/grid.h"
+#include "sched/kernel.h"
+#include "sched/operand.h"
+
+enum { ADSM_CALL_VALUES = 4096 }; /* bytes of all values */
+
+/** A call that is being made. */
+struct adsm_ranged {
+    struct adsm_kernel_view kernel;
+    adsmBox range;
+    adsmOpts opts;
+    bool whole; /* one part that has all of its objects */
+    int count;
+    const adsmArg *args;
+    struct adsm_grid given; /* adsmLaunch: bound_count 0, the grid it says */
+    bool is_launch;
+
+    int devices;
+    int numbers[ADSM_SPLIT_DEVICES];
+    struct adsm_accel *accels[ADSM_SPLIT_DEVICES];
+    void *handles[ADSM_SPLIT_DEVICES];
+
+    struct adsm_operand operands[ADSM_KERNEL_PARAMETERS]; /* of pointers */
+    int operand_count;
+    int16_t operand_of[ADSM_KERNEL_PARAMETERS]; /* by argument; -1: a value */
+    /* Values and padding, copied: the program's may lie in shared memory. */
+    uint16_t value_at[ADSM_KERNEL_PARAMETERS];
+    _Alignas(16) uint8_t values[ADSM_CALL_VALUES];
+    size_t values_used;
+};
+
+/** Copy a value; its place in call->values. ADSM_E_LIMIT */
+int adsm_ranged_keep(struct adsm_ranged *call, const void *value, size_t bytes,
+                     size_t *at);
+
+/** Operands of the arguments that are pointers, and copies of the others.
+ *  ADSM_OK; ADSM_E_INVALID, ADSM_E_NOT_SHARED, ADSM_E_LIMIT */
+int adsm_ranged_take(struct adsm_ranged *call);
+
+/** Which devices: accels and handles of the kernel there. */
+int adsm_ranged_devices(struct adsm_ranged *call, int device);
+
+/** Make the parts. `ended` is of those that were launched, also on failure. */
+int adsm_ranged_issue(struct adsm_ranged *call,
+                      const struct adsm_split_part *boxes, int count,
+                      struct adsm_ended *ended);
+
+#endif

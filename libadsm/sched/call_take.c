@@ -1,0 +1,142 @@
+/* What a call is given: devices, values, operands. */
+#include "sched/call_parts.h"
+
+#include "mm/heap.h"
+#include "sched/detail.h"
+#include "sched/launch.h"
+
+#include <string.h>
+
+int adsm_ranged_keep(struct adsm_ranged *call, const void *value, size_t bytes,
+                     size_t *at)
+{
+    size_t begin = (call->values_used + 15) & ~(size_t)15;
+    if (begin > ADSM_CALL_VALUES || bytes > ADSM_CALL_VALUES - begin)
+        return adsm_detail(ADSM_E_LIMIT,
+                           "the arguments of kernel '%s' take more than %d "
+                           "bytes",
+                           call->kernel.name, ADSM_CALL_VALUES);
+    memcpy(call->values + begin, value, bytes);
+    call->values_used = begin + bytes;
+    *at = begin;
+    return ADSM_OK;
+}
+
+/* The array an argument points to, and how much there is of it. */
+static int find_memory(const struct adsm_ranged *call, int i, const void *p,
+                       struct adsm_operand_memory *memory)
+{
+    void *base;
+    size_t bytes;
+    memset(memory, 0, sizeof *memory);
+    int rc = adsm_heap_range(p, &base, &bytes);
+    if (rc == ADSM_OK)
+        rc = adsm_spread_array(p, &memory->array);
+    if (rc != ADSM_OK && rc != ADSM_E_NOT_FOUND)
+        return adsm_detail(ADSM_E_NOT_SHARED,
+                           "argument %d of kernel '%s' (%p) is no shared "
+                           "pointer: allocate it with adsmAlloc, or pass a "
+                           "value with adsmVal",
+                           i, call->kernel.name, p);
+    if (rc == ADSM_E_NOT_FOUND)
+        memory->array.shape.nd = 0;
+    memory->bytes = bytes - (size_t)((const char *)p - (const char *)base);
+    return ADSM_OK;
+}
+
+static int take_pointer(struct adsm_ranged *call, int i, size_t parameter)
+{
+    adsmArg arg = call->args[i];
+    struct adsm_operand_memory memory;
+    struct adsm_operand *operand = &call->operands[call->operand_count];
+    const struct adsm_operand_call about = {call->kernel.name, call->range,
+                                            !call->whole};
+    if (call->whole) {
+        /* Without options only p, bytes and mode are read; `view` is what the
+         * parameter is. */
+        arg = (adsmArg){.p = arg.p,
+                        .mode = arg.mode,
+                        .elem = arg.elem,
+                        .how = ADSM_WHOLE,
+                        .view = arg.view};
+    }
+    int rc = find_memory(call, i, arg.p, &memory);
+    if (rc == ADSM_OK)
+        rc = adsm_operand_make(&about, i, &arg, parameter, &memory, operand);
+    if (rc == ADSM_OK && call->whole && operand->array.origin > 0)
+        operand->reads = true; /* ADSM_OUT is of objects, from their start */
+    if (rc == ADSM_OK && operand->pad) {
+        size_t at = 0;
+        rc = adsm_ranged_keep(call, operand->pad, operand->array.elem, &at);
+        operand->pad = call->values + at;
+    }
+    if (rc == ADSM_OK)
+        call->operand_of[i] = (int16_t)call->operand_count++;
+    return rc;
+}
+
+static int take_value(struct adsm_ranged *call, int i, size_t parameter)
+{
+    const adsmArg *arg = &call->args[i];
+    size_t at = 0;
+    if (!arg->p)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' was not made by "
+                           "adsmVal, adsmIn, adsmOut or adsmInOut",
+                           i, call->kernel.name);
+    if (parameter != 0 && arg->bytes != parameter)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' has %zu bytes, its "
+                           "parameter has %zu",
+                           i, call->kernel.name, arg->bytes, parameter);
+    int rc = adsm_ranged_keep(call, arg->p, arg->bytes, &at);
+    call->value_at[i] = (uint16_t)at;
+    call->operand_of[i] = -1;
+    return rc;
+}
+
+int adsm_ranged_take(struct adsm_ranged *call)
+{
+    const struct adsm_kernel_view *kernel = &call->kernel;
+    int fixed = call->is_launch ? 0 : 2 * call->range.nd;
+    int rc = adsm_launch_check_count(kernel, call->count, fixed);
+    for (int i = 0; i < call->count && rc == ADSM_OK; i++) {
+        size_t parameter =
+            kernel->parameters < 0 ? 0 : kernel->parameter_bytes[fixed + i];
+        rc = call->args[i].mode ? take_pointer(call, i, parameter)
+                                : take_value(call, i, parameter);
+    }
+    return rc;
+}
+
+static int take_device(struct adsm_ranged *call, int number)
+{
+    int i = call->devices++;
+    call->numbers[i] = number;
+    int rc = adsm_accel_open(number, &call->accels[i]);
+    if (rc != ADSM_OK)
+        return adsm_detail(rc, "device %d: %s", number,
+                           adsm_accel_error_text());
+    return adsm_kernel_on(&call->kernel, call->accels[i], &call->handles[i]);
+}
+
+int adsm_ranged_devices(struct adsm_ranged *call, int device)
+{
+    uint32_t set = call->opts.devices;
+    int there = adsm_accel_devices(), rc = ADSM_OK;
+    if (set == 0)
+        return take_device(
+            call, device >= 0 ? device : adsm_accel_device(call->kernel.accel));
+    for (int d = 0; d < ADSM_SPLIT_DEVICES && rc == ADSM_OK; d++) {
+        if (!(set >> d & 1))
+            continue;
+        if (d < there)
+            rc = take_device(call, d);
+        else if (set != ADSM_ALL_DEVICES)
+            rc = adsm_detail(ADSM_E_INVALID,
+                             "the call of kernel '%s' names device %d: there "
+                             "are 0 to %d",
+                             call->kernel.name, d, there - 1);
+    }
+    return rc;
+}

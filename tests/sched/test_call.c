@@ -1,0 +1,347 @@
+/*
+ * Calls over one to four devices: every result is that of a loop on the CPU.
+ */
+#include "sched/fixture.h"
+
+/* How calls are spread: turns of each case. */
+static const adsmOpts ways[] = {
+    {.devices = 1},
+    {.devices = 2},
+    {.devices = 0xf},
+    {.devices = ADSM_ALL_DEVICES, .parts = 3},
+    {.devices = 5, .parts = 7},
+    {.devices = 0xf, .parts = 13, .cyclic = 1},
+    {.devices = 0xe, .tile = {37, 0, 0}},
+    {.devices = 0xf, .align = 8},
+    {.devices = 0xf, .block = {32}, .sync = 1},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+static const int homes[] = {ADSM_NO_HOME, 0, 3};
+
+#define each_way(o)  for (const adsmOpts *o = ways; o < ways + WAYS; o++)
+#define each_home(h) for (const int *h = homes; h < homes + 3; h++)
+
+static void check_map(int *x, int *y, long n, const adsmOpts *o)
+{
+    int a = 11;
+    adsmKernel *map = kernel("map");
+    number(x, n, 1);
+    number(y, n, 2);
+    must(adsmCallWith(o, map, adsmR1(n), adsmIn(x), adsmInOut(y), adsmVal(a)));
+    must(adsmCallWith(o, map, adsmR1(n), adsmIn(y), adsmInOut(x), adsmVal(a)));
+    for (long i = 0; i < n; i++) {
+        int p = (int)(i * 7919 + 1), q = 2 * p + (int)(i * 7919 + 2) + a;
+        ck_assert_int_eq(y[i], q);
+        ck_assert_int_eq(x[i], 2 * q + p + a);
+    }
+}
+
+START_TEST(map_gives_what_a_loop_gives)
+{
+    const long sizes[] = {1, 2, 3, 100, 70001};
+    each_way(o) each_home(h) for (int s = 0; s < 5; s++)
+    {
+        int *x = array(adsmR1(sizes[s]), *h), *y = array(adsmR1(sizes[s]), 0);
+        check_map(x, y, sizes[s], o);
+        must(adsmFree(x));
+        must(adsmFree(y));
+    }
+}
+END_TEST
+
+START_TEST(one_array_in_two_roles_is_read_and_written)
+{
+    int a = 5;
+    each_way(o) each_home(h)
+    {
+        int *x = array(adsmR1(5000), *h);
+        number(x, 5000, 3);
+        must(adsmCallWith(o, kernel("map"), adsmR1(5000), adsmIn(x),
+                          adsmInOut(x), adsmVal(a)));
+        for (int i = 0; i < 5000; i++)
+            ck_assert_int_eq(x[i], 3 * (i * 7919 + 3) + a);
+        must(adsmFree(x));
+    }
+}
+END_TEST
+
+START_TEST(whole_array_is_there_for_every_part)
+{
+    enum { N = 300 };
+    long n = N;
+    each_way(o) each_home(h)
+    {
+        int *x = array(adsmR1(N), *h), *out = array(adsmR1(N), *h);
+        number(x, N, 4);
+        must(adsmCallWith(o, kernel("all"), adsmR1(N), adsmAll(x), adsmOut(out),
+                          adsmVal(n)));
+        for (long i = 0; i < N; i++) {
+            int sum = 0;
+            for (long k = 0; k < N; k++)
+                sum += x[k] * (int)(1 + (k > i ? k - i : i - k) % 7);
+            ck_assert_int_eq(out[i], sum);
+        }
+        must(adsmFree(x));
+        must(adsmFree(out));
+    }
+}
+END_TEST
+
+static long clamped(long i, long n)
+{
+    return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+/* What is at `i` of an array of n, which may lie outside. */
+static int at_edge(const int *x, long i, long n, int edge, int pad)
+{
+    if (i >= 0 && i < n)
+        return x[i];
+    if (edge == ADSM_EDGE_CLAMP)
+        return x[clamped(i, n)];
+    return edge == ADSM_EDGE_WRAP ? x[(i % n + n) % n] : pad;
+}
+
+/* Radii beyond a neighbour's part, and beyond the array. */
+START_TEST(surroundings_are_there_with_every_edge)
+{
+    const int radii[] = {1, 3, 40, 130}, pad = -77;
+    enum { N = 101 };
+    each_way(o) for (int edge = ADSM_EDGE_CLAMP; edge <= ADSM_EDGE_PAD;
+                     edge++) for (int k = 0; k < 4; k++)
+    {
+        int r = radii[k];
+        int *x = array(adsmR1(N), ADSM_NO_HOME), *out = array(adsmR1(N), 1);
+        number(x, N, 5);
+        adsmArg arg = adsmHalo(x, r, edge);
+        if (edge == ADSM_EDGE_PAD)
+            arg = adsmPad(arg, &pad);
+        must(adsmCallWith(o, kernel("near"), adsmR1(N), arg, adsmOut(out),
+                          adsmVal(r)));
+        for (long i = 0; i < N; i++) {
+            int sum = 0;
+            for (int d = -r; d <= r; d++)
+                sum += (d + r + 1) * at_edge(x, i + d, N, edge, pad);
+            ck_assert_int_eq(out[i], sum);
+        }
+        must(adsmFree(x));
+        must(adsmFree(out));
+    }
+}
+END_TEST
+
+static int at_edge2(const int *u, long y, long x, long ny, long nx, int edge,
+                    int pad)
+{
+    bool inside = y >= 0 && y < ny && x >= 0 && x < nx;
+    if (edge == ADSM_EDGE_PAD && !inside)
+        return pad;
+    if (edge == ADSM_EDGE_WRAP)
+        return u[(y % ny + ny) % ny * nx + (x % nx + nx) % nx];
+    return u[clamped(y, ny) * nx + clamped(x, nx)];
+}
+
+static void check_square(const adsmOpts *o, int edge, int ry, int rx)
+{
+    enum { NY = 37, NX = 29 };
+    const int pad = 1000003;
+    adsmBox shape = adsmR2(NY, NX);
+    int *u = array(shape, ADSM_NO_HOME), *w = array(shape, ADSM_NO_HOME);
+    number(u, NY * NX, 6);
+    adsmArg arg = adsmSquare(u, ry, rx, edge);
+    if (edge == ADSM_EDGE_PAD)
+        arg = adsmPad(arg, &pad);
+    must(adsmCallWith(o, kernel("square"), shape, arg, adsmOut(w), adsmVal(ry),
+                      adsmVal(rx)));
+    for (long y = 0; y < NY; y++)
+        for (long x = 0; x < NX; x++) {
+            int sum = 0, weight = 1;
+            for (int dy = -ry; dy <= ry; dy++)
+                for (int dx = -rx; dx <= rx; dx++)
+                    sum += weight++ *
+                           at_edge2(u, y + dy, x + dx, NY, NX, edge, pad);
+            ck_assert_msg(w[y * NX + x] == sum,
+                          "edge %d radius %d %d at %ld %ld: %d, not %d", edge,
+                          ry, rx, y, x, w[y * NX + x], sum);
+        }
+    must(adsmFree(u));
+    must(adsmFree(w));
+}
+
+START_TEST(views_are_cut_by_rows_by_columns_and_into_squares)
+{
+    const adsmOpts tiles = {.devices = 0xf, .tile = {10, 7}};
+    for (int edge = ADSM_EDGE_CLAMP; edge <= ADSM_EDGE_WRAP; edge++) {
+        check_square(&tiles, edge, 1, 2);
+        each_way(o)
+        {
+            check_square(o, edge, 1, 1);
+            check_square(o, edge, 3, 0);
+            check_square(o, edge, 0, 2);
+        }
+    }
+}
+END_TEST
+
+START_TEST(pointers_get_whole_rows)
+{
+    long ny = 23, nx = 17;
+    adsmBox shape = adsmR2(23, 17);
+    each_way(o) each_home(h)
+    {
+        int *u = array(shape, *h), *w = array(shape, 0);
+        number(u, ny * nx, 7);
+        must(adsmCallWith(o, kernel("rows"), shape,
+                          adsmColumn(u, 1, ADSM_EDGE_NONE), adsmOut(w),
+                          adsmVal(ny), adsmVal(nx)));
+        for (long y = 0; y < ny; y++)
+            for (long x = 0; x < nx; x++) {
+                int sum = u[y * nx + x];
+                sum += y > 0 ? 2 * u[(y - 1) * nx + x] : 0;
+                sum += y + 1 < ny ? 3 * u[(y + 1) * nx + x] : 0;
+                ck_assert_int_eq(w[y * nx + x], sum);
+            }
+        must(adsmFree(u));
+        must(adsmFree(w));
+    }
+}
+END_TEST
+
+START_TEST(rows_and_columns_follow_what_they_are_told)
+{
+    enum { M = 19, K = 11, N = 23 };
+    long depth = K;
+    const adsmOpts tiles = {.devices = 0xf, .tile = {6, 8}};
+    for (int turn = 0; turn <= WAYS; turn++) {
+        const adsmOpts *o = turn < WAYS ? &ways[turn] : &tiles;
+        int *a = array(adsmR2(M, K), 0), *b = array(adsmR2(K, N), 2);
+        int *c = array(adsmR2(M, N), ADSM_NO_HOME);
+        number(a, M * K, 8);
+        number(b, K * N, 9);
+        must(adsmCallWith(o, kernel("product"), adsmR2(M, N),
+                          adsmRows(adsmIn(a)), adsmCols(adsmIn(b)), adsmOut(c),
+                          adsmVal(depth)));
+        for (int y = 0; y < M; y++)
+            for (int x = 0; x < N; x++) {
+                int sum = 0;
+                for (int k = 0; k < K; k++)
+                    sum += a[y * K + k] * b[k * N + x];
+                ck_assert_int_eq(c[y * N + x], sum);
+            }
+        must(adsmFree(a));
+        must(adsmFree(b));
+        must(adsmFree(c));
+    }
+}
+END_TEST
+
+START_TEST(arrays_of_three_dimensions_are_cut_anywhere)
+{
+    adsmBox shape = adsmR3(6, 7, 9);
+    const adsmOpts tiles = {.devices = 0xf, .tile = {4, 3, 5}, .cyclic = 1};
+    for (int turn = 0; turn <= WAYS; turn++) {
+        const adsmOpts *o = turn < WAYS ? &ways[turn] : &tiles;
+        int *v = array(shape, ADSM_NO_HOME);
+        number(v, 6 * 7 * 9, 10);
+        must(adsmCallWith(o, kernel("cube"), shape, adsmInOut(v)));
+        must(adsmCallWith(o, kernel("cube"), shape, adsmInOut(v)));
+        for (int i = 0; i < 6 * 7 * 9; i++) {
+            int add = i / 63 * 10000 + i / 9 % 7 * 100 + i % 9;
+            ck_assert_int_eq(v[i], 9 * (i * 7919 + 10) + 4 * add);
+        }
+        must(adsmFree(v));
+    }
+}
+END_TEST
+
+START_TEST(range_may_be_a_part_of_the_array)
+{
+    int a = 1;
+    each_way(o)
+    {
+        int *x = array(adsmR1(100), 0), *y = array(adsmR1(100), 1);
+        adsmBox middle = {1, {10}, {90}};
+        number(x, 100, 1);
+        number(y, 100, 2);
+        must(adsmCallWith(o, kernel("map"), middle, adsmIn(x), adsmInOut(y),
+                          adsmVal(a)));
+        for (int i = 0; i < 100; i++)
+            ck_assert_int_eq(y[i], i < 10 || i >= 90
+                                       ? i * 7919 + 2
+                                       : 3 * i * 7919 + 2 + 2 + 1);
+        must(adsmFree(x));
+        must(adsmFree(y));
+    }
+}
+END_TEST
+
+START_TEST(array_may_begin_inside_an_object_or_in_a_slab)
+{
+    each_way(o) for (int large = 0; large < 2; large++)
+    {
+        long n = large ? 60000 : 300;
+        int *x = adsmAlloc((size_t)(n + 33) * sizeof *x);
+        int *y = adsmAlloc((size_t)(n + 50) * sizeof *y);
+        number(x, n + 33, 20);
+        number(y, n + 50, 20);
+        check_map(x + 33, y + 50, n, o);
+        ck_assert_int_eq(x[32], 32 * 7919 + 20);
+        ck_assert_int_eq(y[49], 49 * 7919 + 20);
+        must(adsmFree(x));
+        must(adsmFree(y));
+    }
+}
+END_TEST
+
+START_TEST(no_indices_do_nothing_and_few_make_few_parts)
+{
+    int *x = array(adsmR1(2), 0), a = 1;
+    adsmEvent event = {7};
+    number(x, 2, 1);
+    each_way(o)
+    {
+        adsmOpts opts = *o;
+        opts.event = &event;
+        must(adsmCallWith(&opts, kernel("map"), adsmR1(0), adsmIn(x),
+                          adsmInOut(x), adsmVal(a)));
+        must(adsmWait(event));
+    }
+    ck_assert_int_eq(x[1], 7920);
+    must(adsmCall(kernel("map"), 0, adsmIn(x), adsmInOut(x), adsmVal(a)));
+    ck_assert_int_eq(x[1], 7920);
+    must(adsmFree(x));
+}
+END_TEST
+
+START_TEST(launch_and_plain_call_take_objects_of_any_home)
+{
+    int n = 3000, a = 2;
+    each_home(hp) each_home(hq)
+    {
+        int *p = array(adsmR1(n), *hp), *q = array(adsmR1(n), *hq);
+        number(p, n, 1);
+        number(q, n, 2);
+        must(adsmLaunch(kernel("add"), adsmDim1(12), adsmDim1(256), 0,
+                        adsmInOut(p), adsmIn(q), adsmVal(n)));
+        must(adsmCall(kernel("map"), n, adsmIn(p), adsmInOut(q), adsmVal(a)));
+        for (int i = 0; i < n; i++) {
+            ck_assert_int_eq(p[i], 2 * i * 7919 + 3);
+            ck_assert_int_eq(q[i], 2 * p[i] + i * 7919 + 2 + a);
+        }
+        must(adsmFree(p));
+        must(adsmFree(q));
+    }
+}
+END_TEST
+
+SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
+           one_array_in_two_roles_is_read_and_written,
+           whole_array_is_there_for_every_part,
+           surroundings_are_there_with_every_edge,
+           views_are_cut_by_rows_by_columns_and_into_squares,
+           pointers_get_whole_rows, rows_and_columns_follow_what_they_are_told,
+           arrays_of_three_dimensions_are_cut_anywhere,
+           range_may_be_a_part_of_the_array,
+           array_may_begin_inside_an_object_or_in_a_slab,
+           no_indices_do_nothing_and_few_make_few_parts,
+           launch_and_plain_call_take_objects_of_any_home)
