@@ -85,7 +85,7 @@ static int fill(struct adsm_want *want, int d, bool inside, adsmBox *to,
         to->hi[d] = end + shift;
         from->lo[d] = first < 0 ? -1 : first + shift;
         from->hi[d] = first < 0 ? -1 : first + shift + end - x;
-        rc = fill(want, d + 1, inside && first == x, to, from);
+        rc = fill(want, d + 1, inside && x >= 0 && first == x, to, from);
     }
     return rc;
 }

@@ -171,7 +171,7 @@ static void check_square(const adsmOpts *o, int edge, int ry, int rx)
 START_TEST(views_are_cut_by_rows_by_columns_and_into_squares)
 {
     const adsmOpts tiles = {.devices = 0xf, .tile = {10, 7}};
-    for (int edge = ADSM_EDGE_CLAMP; edge <= ADSM_EDGE_WRAP; edge++) {
+    for (int edge = ADSM_EDGE_CLAMP; edge <= ADSM_EDGE_PAD; edge++) {
         check_square(&tiles, edge, 1, 2);
         each_way(o)
         {
