@@ -99,6 +99,8 @@ size_t adsm_box_union_bytes(const adsmBox *boxes, int n)
 static int box_cut(adsmBox slab, int d, size_t begin, size_t end, adsmBox *out)
 {
     size_t pitch[3];
+    if (d == 3) /* never: in the innermost dimension the pitch is 1 */
+        return 0;
     adsm_box_pitches(&slab, pitch);
     size_t first = begin / pitch[d], last = end / pitch[d];
     size_t in_first = begin % pitch[d], in_last = end % pitch[d];
