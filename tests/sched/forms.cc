@@ -1,0 +1,44 @@
+/* The forms of adsm.h in C++: compiled only, and then what they make. */
+#include "adsm.h"
+
+static const float *constant;
+static float *plain;
+static void *bytes;
+
+static_assert(sizeof(adsmArg) == sizeof adsmIn(plain), "an argument");
+
+adsmStatus calls(adsmKernel *kernel, long n)
+{
+    adsmOpts opts = adsmOpts();
+    opts.devices = ADSM_ALL_DEVICES;
+    float pad = 0;
+    adsmStatus status = adsmCall(kernel, n, adsmIn(constant), adsmOut(plain));
+    status = adsmCallWith(&opts, kernel, adsmR1(n), adsmAll(constant),
+                          adsmInOut(plain), adsmVal(n), adsmVal(3.5f));
+    status = adsmCallWith(&opts, kernel, adsmR2(n, n),
+                          adsmCross(constant, 1, 1, ADSM_EDGE_CLAMP),
+                          adsmOut(bytes));
+    status = adsmCallWith(&opts, kernel, adsmR3(n, n, n),
+                          adsmPad(adsmSquare(plain, 1, 2, ADSM_EDGE_NONE),
+                                  &pad),
+                          adsmView(adsmRows(adsmOut(plain))));
+    status = adsmCallWith(&opts, kernel, adsmR2(n, n),
+                          adsmHalo(plain, 1, ADSM_EDGE_WRAP),
+                          adsmColumn(plain, 1, ADSM_EDGE_WRAP),
+                          adsmRow(plain, 1, ADSM_EDGE_WRAP),
+                          adsmAlong(adsmCols(adsmIn(plain)), 0, -1, 0));
+    return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
+                   status
+               ? ADSM_E_INVALID
+               : ADSM_OK;
+}
+
+int main()
+{
+    return adsmIn(plain).elem == 4 && adsmIn(bytes).elem == 0 &&
+                   adsmIn(constant).mode == ADSM_IN &&
+                   adsmAll(constant).how == ADSM_WHOLE &&
+                   adsmHalo(plain, 2, ADSM_EDGE_PAD).radius[0] == 2
+               ? 0
+               : 1;
+}
