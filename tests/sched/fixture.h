@@ -44,7 +44,7 @@ static inline int *array(adsmBox shape, int home)
 static inline void number(int *p, long n, int salt)
 {
     for (long i = 0; i < n; i++)
-        p[i] = (int)(i * 7919 + salt);
+        p[i] = (int)(i * 61 + salt);
 }
 
 #endif
