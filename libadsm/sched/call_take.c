@@ -124,9 +124,17 @@ int adsm_ranged_devices(struct adsm_ranged *call, int device)
 {
     uint32_t set = call->opts.devices;
     int there = adsm_accel_devices(), rc = ADSM_OK;
+    int first = adsm_accel_device(call->kernel.accel);
+    if (set == 0 && (device < 0 || device == first)) {
+        /* As most calls have it: nothing to be looked up. */
+        call->devices = 1;
+        call->numbers[0] = first;
+        call->accels[0] = call->kernel.accel;
+        call->handles[0] = call->kernel.handle;
+        return ADSM_OK;
+    }
     if (set == 0)
-        return take_device(
-            call, device >= 0 ? device : adsm_accel_device(call->kernel.accel));
+        return take_device(call, device);
     for (int d = 0; d < ADSM_SPLIT_DEVICES && rc == ADSM_OK; d++) {
         if (!(set >> d & 1))
             continue;
