@@ -23,6 +23,10 @@ START_TEST(bad_calls_say_what_would_be_right)
            ADSM_E_INVALID,
            "has 100 elements in dimension 0, the range goes to "
            "101");
+    /* From within an object there is only what is left of it. */
+    expect(adsmCallWith(&all, map, adsmR1(51), adsmIn(x + 50), adsmInOut(y),
+                        adsmVal(a)),
+           ADSM_E_INVALID, "argument 0 of kernel 'map' has 50 elements");
     expect(adsmCallWith(&all, map, adsmR1(100), adsmIn(x),
                         adsmAlong(adsmInOut(y), -1, 0, 0), adsmVal(a)),
            ADSM_E_INVALID, "parts would write the same bytes");
