@@ -3,10 +3,10 @@
  */
 #include "picture.h"
 #include "canvas.h"
+#include "png_file.h"
 
-#include <errno.h>
 #include <math.h>
-#include <png.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,33 +227,6 @@ static void lettering_draw(struct canvas *canvas, const struct picture *picture,
     snprintf(text, sizeof text, "slice at y = %g m, + is the source",
              (double)y_m);
     canvas_text(canvas, MARGIN_LEFT, bottom + 10, LETTERS, ink, text);
-}
-
-static bool png_save(const struct canvas *canvas, const char *path, char *why,
-                     size_t why_bytes)
-{
-    png_image image = {
-        .version = PNG_IMAGE_VERSION,
-        .width = (png_uint_32)canvas->width,
-        .height = (png_uint_32)canvas->height,
-        .format = PNG_FORMAT_RGB,
-    };
-    FILE *file = fopen(path, "wb");
-    if (!file) {
-        snprintf(why, why_bytes, "%s", strerror(errno));
-        return false;
-    }
-    errno = 0;
-    bool good =
-        png_image_write_to_stdio(&image, file, 0, canvas->pixels, 0, NULL);
-    if (!good)
-        snprintf(why, why_bytes, "%s",
-                 errno != 0 ? strerror(errno) : image.message);
-    if (fclose(file) != 0 && good) {
-        snprintf(why, why_bytes, "%s", strerror(errno));
-        good = false;
-    }
-    return good;
 }
 
 bool picture_write(const struct picture *picture, const char *path, char *why,
