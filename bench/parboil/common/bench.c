@@ -26,6 +26,11 @@ static struct {
     size_t kept_bytes, kept_room;
     uint64_t checks;
     double worst; /* largest difference, in tolerances */
+
+    struct {
+        const char *name, *about, **value;
+    } options[BENCH_OPTIONS_MAX]; /* the program's own */
+    int option_count;
 } bench;
 
 static const char *const phase_names[BENCH_PHASES] = {
@@ -39,7 +44,9 @@ static const char usage[] =
     "this)\n"
     "  --out file     write the result there, as it lies in memory\n"
     "  --verify       compare the result with a computation on the CPU\n"
-    "  --json         the report as one JSON object\n"
+    "  --json         the report as one JSON object\n";
+
+static const char usage_end[] =
     "Ends with 0; 1 when the result is wrong; 2 for bad arguments or files;\n"
     "3 when the device fails.\n";
 
@@ -61,12 +68,28 @@ double bench_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+void bench_option(const char *name, const char *about, const char **value)
+{
+    if (bench.option_count == BENCH_OPTIONS_MAX)
+        abort();
+    bench.options[bench.option_count].name = name;
+    bench.options[bench.option_count].about = about;
+    bench.options[bench.option_count++].value = value;
+}
+
+static _Noreturn void help(void)
+{
+    printf(usage, bench.program);
+    for (int i = 0; i < bench.option_count; i++)
+        printf("  %s\n", bench.options[i].about);
+    fputs(usage_end, stdout);
+    exit(0);
+}
+
 static bool switch_parse(const char *arg)
 {
-    if (strcmp(arg, "--help") == 0) {
-        printf(usage, bench.program);
-        exit(0);
-    }
+    if (strcmp(arg, "--help") == 0)
+        help();
     if (strcmp(arg, "--verify") == 0)
         return bench.verify = true;
     if (strcmp(arg, "--json") == 0)
@@ -74,14 +97,25 @@ static bool switch_parse(const char *arg)
     return false;
 }
 
+/* Where the value of an option goes; NULL when there is no such option. */
+static const char **value_place(const char *arg)
+{
+    if (strcmp(arg, "--input") == 0)
+        return &bench.input;
+    if (strcmp(arg, "--out") == 0)
+        return &bench.out_path;
+    for (int i = 0; i < bench.option_count; i++)
+        if (strcmp(arg, bench.options[i].name) == 0)
+            return bench.options[i].value;
+    return NULL;
+}
+
 static void arguments_parse(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (switch_parse(argv[i]))
             continue;
-        const char **value = strcmp(argv[i], "--input") == 0 ? &bench.input
-                             : strcmp(argv[i], "--out") == 0 ? &bench.out_path
-                                                             : NULL;
+        const char **value = value_place(argv[i]);
         if (!value)
             bench_die(BENCH_EXIT_INPUT, "there is no option '%s', see --help",
                       argv[i]);

@@ -23,6 +23,8 @@
 #define BENCH_EXIT_INPUT  2 /* bad command line, input or output file */
 #define BENCH_EXIT_DEVICE 3
 
+#define BENCH_OPTIONS_MAX 4
+
 /** What the time is charged to. */
 enum bench_phase {
     BENCH_SETUP,  /* command line, device, device code, memory */
@@ -41,6 +43,16 @@ struct bench_dim {
 
 /** The compiled kernels, NUL-terminated PTX text. */
 extern const char bench_ptx[];
+
+/**
+ * Let the command line have one more option that takes a value; before
+ * bench_open, at most BENCH_OPTIONS_MAX times.
+ *
+ * @name   "--png"
+ * @about  its line of --help, "--png file     draw the result there"
+ * @value  receives the value, unchanged when the option is not given
+ */
+void bench_option(const char *name, const char *about, const char **value);
 
 /**
  * Read the command line and open the output file, if there is one.

@@ -1,26 +1,28 @@
 /*
- * parboil-data: makes input files of any size. See data.h and FORMATS.md.
+ * parboil-data and ranges-data: make input files of any size. See data.h,
+ * FORMATS.md and bench/ranges/README.md.
  */
 #include "common/data.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static _Noreturn void die(const char *what, const char *value)
 {
-    fprintf(stderr, "parboil-data: %s '%s' (see --help)\n", what, value);
+    fprintf(stderr, "%s: %s '%s' (see --help)\n", program_invocation_short_name,
+            what, value);
     exit(2);
 }
 
 static void help(void)
 {
-    puts("usage: parboil-data benchmark small|medium|large file\n"
-         "                    [seed=n] [number=value ...]\n"
-         "Writes an input file. The benchmarks and the numbers of their files,"
-         "\nsmall, medium and large:");
+    printf("usage: %s benchmark small|medium|large file [seed=n]"
+           " [number=value ...]\n"
+           "Writes an input file. The benchmarks and the numbers of their "
+           "files,\nsmall, medium and large:\n",
+           program_invocation_short_name);
     for (int k = 0; k < data_kind_count; k++) {
         const struct data_kind *kind = data_kinds[k];
         for (int i = 0; i < kind->count; i++)
@@ -51,28 +53,13 @@ void data_close(FILE *file, const char *path)
         die("cannot write", path);
 }
 
-uint64_t data_random(uint64_t *seed)
+void data_write_numbers(const struct data_request *request)
 {
-    uint64_t z = *seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double unit(uint64_t *seed)
-{
-    return (double)(data_random(seed) >> 11) * 0x1p-53;
-}
-
-float data_uniform(uint64_t *seed, float low, float high)
-{
-    return low + (float)(unit(seed) * (double)(high - low));
-}
-
-float data_normal(uint64_t *seed)
-{
-    double u = 1.0 - unit(seed), v = unit(seed);
-    return (float)(sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v));
+    struct data_request it = *request;
+    for (int i = 0; i < it.kind->count; i++)
+        if (strcmp(it.kind->fields[i].name, "seed") == 0)
+            it.value[i] = (uint32_t)it.seed;
+    data_close(data_create(it.path, it.kind, it.value), it.path);
 }
 
 void *data_alloc(size_t bytes)
@@ -143,7 +130,7 @@ int main(int argc, char **argv)
         die("needs a benchmark, a size and a file, got only",
             argc > 1 ? argv[argc - 1] : "nothing");
     const struct data_kind *kind = kind_find(argv[1]);
-    struct data_request request = {.path = argv[3], .seed = 1};
+    struct data_request request = {.kind = kind, .path = argv[3], .seed = 1};
     size_set(kind, argv[2], &request);
     for (int i = 4; i < argc; i++)
         value_set(kind, argv[i], &request);

@@ -1,5 +1,5 @@
 /*
- * Making input files: what parboil-data and its benchmarks share.
+ * Making input files: what parboil-data, ranges-data and the benchmarks share.
  *
  * Owns the table of benchmarks, the random numbers and the writing of files.
  * The same benchmark, sizes and seed give the same file everywhere. Errors end
@@ -13,8 +13,11 @@
 
 #include "common/input.h"
 
+struct data_kind;
+
 /** What to make: the header's values, and the seed. */
 struct data_request {
+    const struct data_kind *kind;
     const char *path;
     uint64_t seed;
     uint32_t value[INPUT_FIELDS_MAX];
@@ -31,8 +34,12 @@ struct data_kind {
 
 extern const struct data_kind cp_data, mri_fhd_data, mri_q_data, pns_data,
     rpes_data, sad_data, tpacf_data, vecadd_data;
+/* Of one of the two programs. */
 extern const struct data_kind *const data_kinds[];
 extern const int data_kind_count;
+
+/** Write a file that is a header only; a number called "seed" is the seed. */
+void data_write_numbers(const struct data_request *request);
 
 /** Open a file and write its header. */
 FILE *data_create(const char *path, const struct data_kind *kind,

@@ -9,11 +9,6 @@ static const uint32_t small[] = {262144, 1, 2};
 static const uint32_t medium[] = {8388608, 1, 2};
 static const uint32_t large[] = {67108864, 1, 2};
 
-static void vecadd_write(const struct data_request *request)
-{
-    data_close(data_create(request->path, &vecadd_data, request->value),
-               request->path);
-}
-
 const struct data_kind vecadd_data = {
-    "vecadd", vecadd_fields, VECADD_FIELDS, small, medium, large, vecadd_write};
+    "vecadd", vecadd_fields, VECADD_FIELDS,     small,
+    medium,   large,         data_write_numbers};
