@@ -1,0 +1,20 @@
+/*
+ * The programs ranges-data makes files for. Sizes are no round numbers where
+ * that makes parts uneven.
+ */
+#include "common/data.h"
+#include "nbody/nbody.h"
+
+#define SIZES(...) ((const uint32_t[]){__VA_ARGS__})
+#define KIND(name, fields, small, medium, large)                               \
+    &(const struct data_kind)                                                  \
+    {                                                                          \
+        name, fields, sizeof(fields) / sizeof *(fields), small, medium, large, \
+            data_write_numbers                                                 \
+    }
+
+const struct data_kind *const data_kinds[] = {
+    KIND("nbody", nbody_fields, SIZES(509, 10, 1), SIZES(2048, 50, 1),
+         SIZES(16384, 100, 1)),
+};
+const int data_kind_count = sizeof data_kinds / sizeof *data_kinds;
