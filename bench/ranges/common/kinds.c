@@ -3,6 +3,7 @@
  * that makes parts uneven.
  */
 #include "common/data.h"
+#include "lu/lu.h"
 #include "nbody/nbody.h"
 
 #define SIZES(...) ((const uint32_t[]){__VA_ARGS__})
@@ -14,6 +15,7 @@
     }
 
 const struct data_kind *const data_kinds[] = {
+    KIND("lu", lu_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
     KIND("nbody", nbody_fields, SIZES(509, 10, 1), SIZES(2048, 50, 1),
          SIZES(16384, 100, 1)),
 };
