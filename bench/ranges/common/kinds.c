@@ -5,6 +5,7 @@
 #include "common/data.h"
 #include "lu/lu.h"
 #include "nbody/nbody.h"
+#include "sph/sph.h"
 
 #define SIZES(...) ((const uint32_t[]){__VA_ARGS__})
 #define KIND(name, fields, small, medium, large)                               \
@@ -18,5 +19,7 @@ const struct data_kind *const data_kinds[] = {
     KIND("lu", lu_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
     KIND("nbody", nbody_fields, SIZES(509, 10, 1), SIZES(2048, 50, 1),
          SIZES(16384, 100, 1)),
+    KIND("sph", sph_fields, SIZES(509, 10, 1), SIZES(1024, 600, 1),
+         SIZES(4096, 2000, 1)),
 };
 const int data_kind_count = sizeof data_kinds / sizeof *data_kinds;
