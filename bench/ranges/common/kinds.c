@@ -3,6 +3,7 @@
  * that makes parts uneven.
  */
 #include "common/data.h"
+#include "common/images.h"
 #include "lu/lu.h"
 #include "mandel/mandel.h"
 #include "nbody/nbody.h"
@@ -22,6 +23,8 @@ const struct data_kind *const data_kinds[] = {
          SIZES(1024, 768, 10, 100, 8), SIZES(4096, 3072, 20, 200, 8)),
     KIND("nbody", nbody_fields, SIZES(509, 10, 1), SIZES(2048, 50, 1),
          SIZES(16384, 100, 1)),
+    KIND("ppmcc", images_fields, SIZES(643, 479, 1), SIZES(2048, 2048, 1),
+         SIZES(8192, 8192, 1)),
     KIND("sph", sph_fields, SIZES(509, 10, 1), SIZES(1024, 600, 1),
          SIZES(4096, 2000, 1)),
 };
