@@ -21,6 +21,8 @@ const struct data_kind *const data_kinds[] = {
     KIND("lu", lu_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
     KIND("mandel", mandel_fields, SIZES(193, 131, 5, 40, 0),
          SIZES(1024, 768, 10, 100, 8), SIZES(4096, 3072, 20, 200, 8)),
+    KIND("mse", images_fields, SIZES(643, 479, 1), SIZES(2048, 2048, 1),
+         SIZES(8192, 8192, 1)),
     KIND("nbody", nbody_fields, SIZES(509, 10, 1), SIZES(2048, 50, 1),
          SIZES(16384, 100, 1)),
     KIND("ppmcc", images_fields, SIZES(643, 479, 1), SIZES(2048, 2048, 1),
