@@ -8,7 +8,7 @@ import unittest
 RUNNER = os.path.join(os.environ["PARBOIL_PROGRAMS"], "adsm-bench")
 DATA = os.environ["PARBOIL_DATA"]
 NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
-         "stencil"]
+         "stencil", "nbody", "lu", "sph", "mandel", "ppmcc", "mse", "heat"]
 
 
 def bench(*words, **more):
@@ -27,7 +27,7 @@ class Arguments(unittest.TestCase):
         status, out, _ = bench("--help")
         self.assertEqual(status, 0)
         for word in ("--list", "--form", "--protocol", "--block-size",
-                     "--rolling-size", "--size", "--input", "--link", "--reps",
+                     "--rolling-size", "--devices", "--size", "--input", "--link", "--reps",
                      "--limit", "--no-verify", "--real", "--quiet", "--table",
                      "--json"):
             self.assertIn(word, out)
@@ -39,6 +39,8 @@ class Arguments(unittest.TestCase):
                       ("--protocol", "lazy,,rolling"), ("--size", "tiny"),
                       ("zip",), ("--input", "x.par"),
                       ("--input", "x.par", "cp", "sad"),
+                      ("--devices", "0"), ("--devices", "1,17"),
+                      ("--devices", "2x"),
                       ("--block-size", ",".join(["4K"] * 17))):
             status, out, err = bench(*words)
             self.assertEqual((status, out), (2, ""), words)
@@ -85,6 +87,19 @@ class Runs(unittest.TestCase):
         self.assertEqual(len({row["digest"] for row in rows}), 1)
         self.assertTrue(all(row["bytes_add_up"] for row in rows))
 
+    def test_split_calls_run_on_numbers_of_devices_in_one_form(self):
+        rows = self.rows("--form", "explicit,adsm", "--devices", "1,3",
+                         "mse", "heat")
+        self.assertEqual([(row["bench"], row["case"]) for row in rows],
+                         [(name, "adsm/rolling/devices=" + devices)
+                          for name in ("mse", "heat") for devices in "13"])
+        for row in rows:
+            self.assertTrue(row["same"] and row["bytes_add_up"], row)
+            self.assertIn("bytes_peer", row)
+        rows = self.rows("--protocol", "lazy,batch", "--devices", "2", "mse")
+        self.assertEqual([row["case"] for row in rows],
+                         ["adsm/lazy/devices=2", "adsm/batch/devices=2"])
+
     def test_managed_forms_run_when_they_are_asked_for(self):
         rows = self.rows("--form", "explicit,managed,managed-hints",
                          "vecadd", "mri-q", "stencil")
@@ -114,7 +129,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(out.count(note), 1)
         self.assertIn(note, out.splitlines()[-1])
         # What the driver moves is in no count.
-        self.assertEqual(out.splitlines()[2].split()[4:7], ["-", "-", "-"])
+        self.assertEqual(out.splitlines()[2].split()[4:8], 4 * ["-"])
         self.assertNotIn(note, bench("--quiet", "--form", "naive", "cp")[1])
 
     def test_table_has_a_head_and_a_line_for_each_case(self):

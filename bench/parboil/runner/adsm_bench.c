@@ -1,5 +1,6 @@
 /*
- * adsm-bench: the benchmarks in all their forms under every protocol.
+ * adsm-bench: the benchmarks in all their forms under every protocol, and on
+ * several numbers of devices.
  *
  * Owns the cases of a benchmark, the folder for what they write, the input
  * files it makes, and the order of runs: each is a process of its own, and
@@ -22,8 +23,7 @@
 static struct plan plan;
 
 static struct {
-    char programs[PATH_MAX]; /* folder of the programs */
-    char wave[PATH_MAX];     /* folder of the stencil's */
+    char programs[PLAN_ROOMS][PATH_MAX]; /* folders of the programs */
     char adsm_run[PATH_MAX];
     char softcuda[PATH_MAX]; /* folder of its libcuda.so.1 */
     char scratch[PATH_MAX];  /* folder for counters and made inputs */
@@ -50,10 +50,10 @@ static void places_find(void)
     char self[PATH_MAX] = "";
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
         die("cannot find itself:", strerror(errno));
-    char *folder = dirname(self);
-    snprintf(places.programs, sizeof places.programs, "%s", folder);
-    char *build = dirname(dirname(folder));
-    path_join(places.wave, build, "bench/wave");
+    char *bench = dirname(dirname(self));
+    for (int i = 0; i < PLAN_ROOMS; i++)
+        path_join(places.programs[i], bench, plan_rooms[i]);
+    char *build = dirname(bench);
     path_join(places.adsm_run, build, "tools/adsm-run");
     path_join(places.softcuda, build, "tools/softcuda");
 
@@ -87,10 +87,11 @@ static const char *wave_size(void)
 static void maker_command(struct child *child, const struct plan_bench *bench,
                           char *program, const char *path)
 {
-    path_join(program, bench->wave ? places.wave : places.programs,
-              bench->wave ? "wave-volume" : "parboil-data");
+    static const char *const makers[PLAN_ROOMS] = {
+        "parboil-data", "wave-volume", "ranges-data"};
+    path_join(program, places.programs[bench->room], makers[bench->room]);
     child_word(child, program);
-    if (bench->wave) {
+    if (bench->room == PLAN_WAVE) {
         child_word(child, "--size");
         child_word(child, wave_size());
     } else {
@@ -130,20 +131,14 @@ static void input_remove(const char *path)
         i++;
 }
 
-static void case_add(const struct plan_bench *bench,
-                     const struct plan_form *form, const char *protocol,
-                     const char *block_size, const char *rolling_size)
+static void case_add(const struct show_case *which)
 {
     struct show_case *grown =
         realloc(cases, (size_t)(case_count + 1) * sizeof *cases);
     if (!grown)
-        die("out of memory for the cases of", bench->name);
+        die("out of memory for the cases of", which->bench->name);
     cases = grown;
-    cases[case_count++] = (struct show_case){.bench = bench,
-                                             .form = form,
-                                             .protocol = protocol,
-                                             .block_size = block_size,
-                                             .rolling_size = rolling_size};
+    cases[case_count++] = *which;
 }
 
 /* An empty list stands for the default: one case without the option. */
@@ -152,35 +147,44 @@ static int times(const struct plan_list *list)
     return list->count ? list->count : 1;
 }
 
-static void cases_add_preloaded(const struct plan_bench *bench,
-                                const struct plan_form *form)
+/* `which` under every size of blocks and of rolling. */
+static void cases_add_sizes(struct show_case *which)
 {
-    for (int p = 0; p < plan.protocols.count; p++)
-        for (int b = 0; b < times(&plan.block_sizes); b++)
-            for (int r = 0; r < times(&plan.rolling_sizes); r++) {
-                const char *protocol = plan.protocols.words[p];
-                bool rolling = strcmp(protocol, "rolling") == 0;
-                /* batch and lazy move whole objects. */
-                if (!rolling && (r > 0 || b > 0))
-                    continue;
-                case_add(bench, form, protocol,
-                         rolling ? plan.block_sizes.words[b] : NULL,
-                         rolling ? plan.rolling_sizes.words[r] : NULL);
-            }
+    /* batch and lazy move whole objects. */
+    bool rolling = strcmp(which->protocol, "rolling") == 0;
+    for (int b = 0; b < (rolling ? times(&plan.block_sizes) : 1); b++)
+        for (int r = 0; r < (rolling ? times(&plan.rolling_sizes) : 1); r++) {
+            which->block_size = rolling ? plan.block_sizes.words[b] : NULL;
+            which->rolling_size = rolling ? plan.rolling_sizes.words[r] : NULL;
+            case_add(which);
+        }
+}
+
+static void cases_add_preloaded(struct show_case *which)
+{
+    const struct plan_list *protocols = plan_protocols(&plan, which->bench);
+    bool split = which->bench->room == PLAN_RANGES;
+    for (int p = 0; p < protocols->count; p++)
+        for (int d = 0; d < (split ? plan.devices.count : 1); d++) {
+            which->protocol = protocols->words[p];
+            which->devices = split ? plan.devices.words[d] : NULL;
+            cases_add_sizes(which);
+        }
 }
 
 static void cases_make(const struct plan_bench *bench)
 {
+    static struct show_case which;
     case_count = 0;
     for (int i = 0; i < plan_form_count; i++) {
         const struct plan_form *form = &plan_forms[i];
-        if (!plan_has(&plan.forms, form->name) ||
-            (bench->wave && form->not_wave))
+        if (!plan_has(&plan.forms, form->name) || !plan_exists(bench, form))
             continue;
+        which = (struct show_case){.bench = bench, .form = form};
         if (form->preloaded)
-            cases_add_preloaded(bench, form);
+            cases_add_preloaded(&which);
         else
-            case_add(bench, form, NULL, NULL, NULL);
+            case_add(&which);
     }
 }
 
@@ -197,7 +201,7 @@ static void program_words(struct child *child, const struct show_case *which,
                           const char *input)
 {
     static char snapshots[PATH_MAX];
-    if (which->bench->wave) {
+    if (which->bench->room == PLAN_WAVE) {
         path_join(snapshots, places.scratch, "snapshots.vol");
         pair_add(child, "--volume", input);
         pair_add(child, "--steps", "40");
@@ -211,14 +215,29 @@ static void program_words(struct child *child, const struct show_case *which,
     child_word(child, "--json");
 }
 
+/* A run has as many devices as its case says: the first ones of the machine, or
+ * so many software devices. */
+static void devices_set(struct child *child, const char *devices)
+{
+    static char list[3 * 16];
+    int count = devices ? (int)strtol(devices, NULL, 10) : 0;
+    *list = 0;
+    for (int i = 0; i < count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%d",
+                 i ? "," : "", i);
+    if (devices && plan.real_device)
+        child_variable(child, "ADSM_DEVICES", list);
+    else if (devices)
+        child_variable(child, "SOFTCUDA_DEVICES", devices);
+}
+
 static void command_make(struct child *child, const struct show_case *which,
                          char *program, const char *input, const char *counters)
 {
     char name[64];
     snprintf(name, sizeof name, "%s_%s", which->bench->program,
              which->form->name);
-    path_join(program, which->bench->wave ? places.wave : places.programs,
-              name);
+    path_join(program, places.programs[which->bench->room], name);
     if (which->protocol) {
         child_word(child, places.adsm_run);
         pair_add(child, "--protocol", which->protocol);
@@ -231,6 +250,7 @@ static void command_make(struct child *child, const struct show_case *which,
     } else if (!plan.real_device) {
         child_variable(child, "LD_LIBRARY_PATH", places.softcuda);
     }
+    devices_set(child, which->devices);
     if (!plan.real_device)
         child_variable(child, "SOFTCUDA_STATS", "1");
     if (plan.link)

@@ -10,26 +10,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const plan_rooms[PLAN_ROOMS] = {"parboil", "wave", "ranges"};
+
 const struct plan_bench plan_benches[] = {
-    {"cp", "cp", "Coulomb potential on the planes of a lattice", false},
-    {"mri-fhd", "mri_fhd", "vector F^H d of a magnetic resonance image", false},
-    {"mri-q", "mri_q", "matrix Q of a magnetic resonance image", false},
-    {"pns", "pns", "simulation of a stochastic Petri net", false},
-    {"rpes", "rpes", "two-electron repulsion integrals of a molecule", false},
-    {"sad", "sad", "motion estimation of a video encoder", false},
-    {"tpacf", "tpacf", "two-point angular correlation of galaxies", false},
-    {"vecadd", "vecadd", "sum of two vectors that the CPU makes", false},
-    {"stencil", "wave", "waves in a volume, a source added at each step", true},
+    {"cp", "cp", "Coulomb potential on the planes of a lattice", PLAN_PARBOIL},
+    {"mri-fhd", "mri_fhd", "vector F^H d of a magnetic resonance image",
+     PLAN_PARBOIL},
+    {"mri-q", "mri_q", "matrix Q of a magnetic resonance image", PLAN_PARBOIL},
+    {"pns", "pns", "simulation of a stochastic Petri net", PLAN_PARBOIL},
+    {"rpes", "rpes", "two-electron repulsion integrals of a molecule",
+     PLAN_PARBOIL},
+    {"sad", "sad", "motion estimation of a video encoder", PLAN_PARBOIL},
+    {"tpacf", "tpacf", "two-point angular correlation of galaxies",
+     PLAN_PARBOIL},
+    {"vecadd", "vecadd", "sum of two vectors that the CPU makes", PLAN_PARBOIL},
+    {"stencil", "wave", "waves in a volume, a source added at each step",
+     PLAN_WAVE},
+    {"nbody", "nbody", "bodies that attract each other", PLAN_RANGES},
+    {"lu", "lu", "decomposition of a matrix into triangles", PLAN_RANGES},
+    {"sph", "sph", "water as drops that push each other", PLAN_RANGES},
+    {"mandel", "mandel", "the Mandelbrot set, some steps a call", PLAN_RANGES},
+    {"ppmcc", "ppmcc", "Pearson correlation of two images", PLAN_RANGES},
+    {"mse", "mse", "mean squared error of an image", PLAN_RANGES},
+    {"heat", "heat", "heat in a plate that the CPU touches", PLAN_RANGES},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 
 const struct plan_form plan_forms[] = {
     {.name = "explicit"},
-    {.name = "naive", .not_wave = true},
+    {.name = "naive", .only_parboil = true},
     {.name = "managed", .managed = true},
     {.name = "managed-hints", .managed = true},
     {.name = "ported", .preloaded = true},
-    {.name = "adsm", .preloaded = true},
+    {.name = "adsm", .preloaded = true, .on_ranges = true},
 };
 const int plan_form_count = sizeof plan_forms / sizeof *plan_forms;
 
@@ -39,6 +52,11 @@ const int plan_form_count = sizeof plan_forms / sizeof *plan_forms;
 static const char *const protocols[] = {ADSM_WORDS_PROTOCOL(WORD)};
 enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
 _Static_assert(PROTOCOLS <= PLAN_LIST_MAX, "all fit in a list");
+static const struct plan_list all_protocols = {PROTOCOLS,
+                                               {ADSM_WORDS_PROTOCOL(WORD)}};
+/* Coherence between devices is the same under all. */
+static const struct plan_list one_protocol = {1, {"rolling"}};
+#define DEVICES_MAX 16
 
 static const char usage[] =
     "usage: adsm-bench [options] [benchmark ...]\n"
@@ -51,7 +69,9 @@ static const char usage[] =
     "  --form list        explicit, naive, managed, managed-hints, ported, "
     "adsm\n"
     "                     (default all; managed ones only with --real)\n"
-    "  --protocol list   " PROTOCOL_WORDS " (default all)\n"
+    "  --protocol list   " PROTOCOL_WORDS " (default all;\n"
+    "                     rolling where calls are split)\n"
+    "  --devices list     how many, where calls are split (default 1,2,4)\n"
     "  --block-size list  of rolling, such as 4K,64K\n"
     "  --rolling-size list   of rolling, in blocks; 0 adapts\n"
     "  --size name        small, medium or large input (default small)\n"
@@ -79,6 +99,21 @@ const struct plan_bench *plan_find(const char *name)
         if (strcmp(plan_benches[i].name, name) == 0)
             return &plan_benches[i];
     return NULL;
+}
+
+bool plan_exists(const struct plan_bench *bench, const struct plan_form *form)
+{
+    return bench->room == PLAN_RANGES
+               ? form->on_ranges
+               : bench->room == PLAN_PARBOIL || !form->only_parboil;
+}
+
+const struct plan_list *plan_protocols(const struct plan *plan,
+                                       const struct plan_bench *bench)
+{
+    return plan->protocols.count        ? &plan->protocols
+           : bench->room == PLAN_RANGES ? &one_protocol
+                                        : &all_protocols;
 }
 
 bool plan_has(const struct plan_list *list, const char *word)
@@ -179,6 +214,7 @@ static bool list_option_read(struct plan *plan, const char *arg,
         : strcmp(arg, "--protocol") == 0     ? &plan->protocols
         : strcmp(arg, "--block-size") == 0   ? &plan->block_sizes
         : strcmp(arg, "--rolling-size") == 0 ? &plan->rolling_sizes
+        : strcmp(arg, "--devices") == 0      ? &plan->devices
                                              : NULL;
     if (list)
         list_read(list, arg, value);
@@ -211,17 +247,13 @@ static void plan_check(const struct plan *plan)
         form_check(plan->forms.words[i]);
     words_check(&plan->protocols, "there is no protocol", protocols, PROTOCOLS);
     words_check(&size, "there is no size", sizes, 3);
+    for (int i = 0; i < plan->devices.count; i++)
+        number_read("--devices", plan->devices.words[i], DEVICES_MAX);
     for (int i = 0; i < plan->benches.count; i++)
         if (!plan_find(plan->benches.words[i]))
             die("there is no benchmark", plan->benches.words[i]);
     if (plan->input && plan->benches.count != 1)
         die("name the one benchmark that reads", plan->input);
-}
-
-static void protocols_default(struct plan *plan)
-{
-    for (int i = 0; i < PROTOCOLS; i++)
-        list_add(&plan->protocols, "protocols", protocols[i]);
 }
 
 void plan_read(struct plan *plan, int argc, char **argv)
@@ -242,7 +274,7 @@ void plan_read(struct plan *plan, int argc, char **argv)
     }
     if (plan->forms.count == 0)
         forms_default(plan);
-    if (plan->protocols.count == 0)
-        protocols_default(plan);
+    if (plan->devices.count == 0)
+        plan->devices = (struct plan_list){3, {"1", "2", "4"}};
     plan_check(plan);
 }

@@ -14,12 +14,21 @@
 #define PLAN_LIST_MAX 16
 #define PLAN_REPS_MAX 99
 
+/** The folder of bench/ that has a benchmark's programs. */
+enum plan_room {
+    PLAN_PARBOIL,
+    PLAN_WAVE,   /* other options, verified by tests of its own */
+    PLAN_RANGES, /* run on several numbers of devices */
+    PLAN_ROOMS
+};
+
+extern const char *const plan_rooms[PLAN_ROOMS];
+
 struct plan_bench {
     const char *name;    /* as the user writes it and the file says */
     const char *program; /* beginning of its programs' names */
     const char *about;
-    bool wave; /* one of bench/wave: other options, verified by tests of its
-                  own */
+    enum plan_room room;
 };
 
 extern const struct plan_bench plan_benches[];
@@ -27,11 +36,12 @@ extern const int plan_bench_count;
 
 /** Forms in the order they are shown; the first is what others compare to. */
 struct plan_form {
-    const char *name; /* as the user writes it, and end of programs' names */
-    bool preloaded;   /* runs under every protocol and not bare */
-    bool managed;     /* the driver moves its pages: tells nothing where there
+    const char *name;  /* as the user writes it, and end of programs' names */
+    bool preloaded;    /* runs under every protocol and not bare */
+    bool managed;      /* the driver moves its pages: tells nothing where there
                          is no hardware that does */
-    bool not_wave;    /* the stencil has none */
+    bool only_parboil; /* others have none */
+    bool on_ranges;    /* bench/ranges has it */
 };
 
 extern const struct plan_form plan_forms[];
@@ -45,9 +55,10 @@ struct plan_list {
 
 struct plan {
     struct plan_list benches, forms, protocols, block_sizes, rolling_sizes;
-    const char *size;  /* small, medium or large */
-    const char *input; /* a file instead, or NULL */
-    const char *link;  /* rate of the software device's link, or NULL */
+    struct plan_list devices; /* how many, for bench/ranges */
+    const char *size;         /* small, medium or large */
+    const char *input;        /* a file instead, or NULL */
+    const char *link;         /* rate of the software device's link, or NULL */
     int reps;
     double limit_s;
     bool json, list, real_device, verify, quiet;
@@ -58,6 +69,13 @@ void plan_read(struct plan *plan, int argc, char **argv);
 
 /** The benchmark of this name; NULL when there is none. */
 const struct plan_bench *plan_find(const char *name);
+
+/** Whether a benchmark comes in a form. */
+bool plan_exists(const struct plan_bench *bench, const struct plan_form *form);
+
+/** The protocols to run a benchmark under. */
+const struct plan_list *plan_protocols(const struct plan *plan,
+                                       const struct plan_bench *bench);
 
 /** Whether a list is empty or has this word. */
 bool plan_has(const struct plan_list *list, const char *word);

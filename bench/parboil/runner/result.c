@@ -65,6 +65,8 @@ bool result_read_counters(struct result *result, const char *path)
     fclose(file);
     result->bytes_up = count_find(last, "bytes_up");
     result->bytes_down = count_find(last, "bytes_down");
+    result->bytes_local = count_find(last, "bytes_local");
+    result->bytes_peer = count_find(last, "bytes_peer");
     result->faults =
         count_find(last, "faults_read") + count_find(last, "faults_write");
     result->fault_s = 1e-9 * (double)count_find(last, "ns_fault");

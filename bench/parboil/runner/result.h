@@ -25,7 +25,9 @@ struct result {
     char digest[20];
 
     /* The runtime's counters; zero without it. */
-    uint64_t bytes_up, bytes_down, faults;
+    uint64_t bytes_up, bytes_down;
+    uint64_t bytes_local, bytes_peer; /* within, between devices */
+    uint64_t faults;
     double fault_s, fault_copy_s, fault_memory_s, up_s, down_s;
 
     /* The software device's; `device` is false on another. */

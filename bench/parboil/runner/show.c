@@ -19,9 +19,10 @@ struct summary {
 
 static void case_word(const struct show_case *which, char *word, size_t bytes)
 {
-    snprintf(word, bytes, "%s/%s%s%s%s%s", which->form->name,
+    snprintf(word, bytes, "%s/%s%s%s%s%s%s%s", which->form->name,
              which->protocol ? which->protocol : "bare",
-             which->block_size ? "/" : "",
+             which->devices ? "/devices=" : "",
+             which->devices ? which->devices : "", which->block_size ? "/" : "",
              which->block_size ? which->block_size : "",
              which->rolling_size ? "/" : "",
              which->rolling_size ? which->rolling_size : "");
@@ -42,13 +43,16 @@ static int result_compare(const void *a, const void *b)
 }
 
 /* What the runtime moved and what the program copied by itself, into constant
- * memory even where it is preloaded, is all there is. */
+ * memory even where it is preloaded, is all there is. A device counts what goes
+ * to or comes from another one as it counts what the host sends and gets. */
 static bool bytes_add_up(const struct result *result)
 {
     if (!result->device)
         return true;
-    return result->bytes_up + result->copied_up == result->device_up &&
-           result->bytes_down + result->copied_down == result->device_down;
+    uint64_t up = result->bytes_up + result->copied_up + result->bytes_peer;
+    uint64_t down =
+        result->bytes_down + result->copied_down + result->bytes_peer;
+    return up == result->device_up && down == result->device_down;
 }
 
 static struct summary summarise(const struct plan *plan,
@@ -109,8 +113,10 @@ static void bytes_print_json(const struct show_case *which,
         printf(",\"up_s\":%.6f,\"down_s\":%.6f", result->up_s, result->down_s);
     if (which->protocol)
         printf(",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
+               ",\"bytes_local\":%" PRIu64 ",\"bytes_peer\":%" PRIu64
                ",\"faults\":%" PRIu64,
-               result->bytes_up, result->bytes_down, result->faults);
+               result->bytes_up, result->bytes_down, result->bytes_local,
+               result->bytes_peer, result->faults);
     if (result->device)
         printf(",\"device_up\":%" PRIu64 ",\"device_down\":%" PRIu64
                ",\"bytes_add_up\":%s",
@@ -174,11 +180,12 @@ static void row_print_table(const struct show_case *which,
     else
         printf(" %6s", "-");
     if (which->form->managed) /* the driver moves pages and does not count */
-        printf(" %9s %9s %8s", "-", "-", "-");
+        printf(" %9s %9s %9s %8s", "-", "-", "-", "-");
     else
-        printf(" %9.2f %9.2f %8" PRIu64,
+        printf(" %9.2f %9.2f %9.2f %8" PRIu64,
                mib(result->bytes_up + result->copied_up),
-               mib(result->bytes_down + result->copied_down), result->faults);
+               mib(result->bytes_down + result->copied_down),
+               mib(result->bytes_peer), result->faults);
     for (int i = 0; i < RESULT_PARTS; i++)
         printf(" %5.1f",
                result->seconds > 0 ? 100 * parts[i] / result->seconds : 0);
@@ -188,9 +195,10 @@ static void row_print_table(const struct show_case *which,
 
 static void head_print(const struct plan *plan, const struct plan_bench *bench)
 {
-    printf("%s: %s; %s\n  %-24s %9s %9s %6s %9s %9s %8s", bench->name,
+    printf("%s: %s; %s\n  %-24s %9s %9s %6s %9s %9s %9s %8s", bench->name,
            bench->about, plan->input ? plan->input : plan->size, "case",
-           "median s", "spread s", "ratio", "MiB up", "MiB down", "faults");
+           "median s", "spread s", "ratio", "MiB up", "MiB down", "MiB peer",
+           "faults");
     for (int i = 0; i < RESULT_PARTS; i++)
         printf(" %5.5s", result_parts[i]);
     printf("  result\n");

@@ -13,6 +13,7 @@ struct show_case {
     const struct plan_bench *bench;
     const struct plan_form *form;
     const char *protocol;     /* NULL: not preloaded */
+    const char *devices;      /* how many; NULL: what there is */
     const char *block_size;   /* NULL: the default */
     const char *rolling_size; /* NULL: the default */
     struct result results[PLAN_REPS_MAX];
