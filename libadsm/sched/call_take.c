@@ -61,6 +61,10 @@ static int take_pointer(struct adsm_ranged *call, int i, size_t parameter)
                         .view = arg.view};
     }
     int rc = find_memory(call, i, arg.p, &memory);
+    /* A kernel that gets a pointer may go on behind the array that was said to
+     * begin there, as it may at home. */
+    if (call->whole && (parameter ? parameter == 8 : !arg.view))
+        memory.array.shape.nd = 0;
     if (rc == ADSM_OK)
         rc = adsm_operand_make(&about, i, &arg, parameter, &memory, operand);
     if (rc == ADSM_OK && call->whole && operand->array.origin > 0)
