@@ -321,10 +321,14 @@ static int enqueue_reads(struct adsm_want *want)
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
     int rc = adsm_plan_read(held, want->copy, &want->reads, &moves);
-    if (rc == ADSM_OK)
-        rc = adsm_ranged_carry(object, &moves, 0);
+    /* First: what is stored behind an upload must meet a closed block, or the
+     * copy would pass for current. */
     if (rc == ADSM_OK && moves.count > 0)
         rc = adsm_ranged_sent(object, &want->reads);
+    if (rc == ADSM_OK)
+        rc = adsm_ranged_carry(object, &moves, 0);
+    else
+        adsm_plan_undo(held, &moves, 0);
     free(moves.items);
     return rc;
 }

@@ -110,10 +110,12 @@ static int gather(struct adsm_object *object)
         return rc;
     }
     rc = adsm_plan_settle(held, &moves);
+    if (rc == ADSM_OK) /* before, as in a call */
+        rc = adsm_ranged_sent(object, &whole);
     if (rc == ADSM_OK)
         rc = adsm_ranged_carry(object, &moves, 0);
-    if (rc == ADSM_OK)
-        rc = adsm_ranged_sent(object, &whole);
+    else
+        adsm_plan_undo(held, &moves, 0);
     if (rc == ADSM_OK)
         rc = adsm_plan_reserve(held, &whole);
     if (rc == ADSM_OK)
