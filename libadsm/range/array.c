@@ -269,6 +269,23 @@ static adsmBox in_elements(const struct adsm_array *array, adsmBox box)
     return box;
 }
 
+/* Those of the object: its array's last row may end behind it. */
+static size_t bytes_in(const struct adsm_object *object,
+                       const struct adsm_copy *copy,
+                       size_t count(const struct adsm_map *map,
+                                    const adsmBox *box, unsigned holder))
+{
+    const struct adsm_map *map = &adsm_ranged(object)->held.map;
+    adsmBox real[ADSM_BOX_CUTS];
+    int n = adsm_box_of_bytes(&map->whole, 0, object->bytes, real);
+    size_t bytes = 0;
+    for (int i = 0; i < n; i++) {
+        adsmBox piece = adsm_box_meet(&real[i], &copy->box);
+        bytes += count(map, &piece, copy->holder);
+    }
+    return bytes;
+}
+
 int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
                        int most)
 {
@@ -287,8 +304,8 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
                 .device = adsm_accel_device(copy->accel),
                 .box = in_elements(array, copy->box),
                 .bytes = copy->bytes,
-                .valid = adsm_map_bytes_with(&held->map, &copy->box, i),
-                .only = adsm_map_bytes_only(&held->map, &copy->box, i),
+                .valid = bytes_in(object, copy, adsm_map_bytes_with),
+                .only = bytes_in(object, copy, adsm_map_bytes_only),
                 .in_use = !adsm_order_is_idle(&copy->order)};
         }
     }

@@ -129,10 +129,24 @@ int adsm_carry_to(struct adsm_object *object, struct adsm_copy *to,
     return rc;
 }
 
+/* The array's last row may end behind the object, where nothing is. */
 int adsm_carry(struct adsm_object *object, struct adsm_copy *to,
                struct adsm_copy *from, const adsmBox *box)
 {
-    return adsm_carry_to(object, to, box, from, box);
+    const adsmBox *whole = adsm_ranged_shape(object);
+    adsmBox real[ADSM_BOX_CUTS];
+    size_t begin, end;
+    int rc = ADSM_OK;
+    adsm_carry_host_range(whole, box, &begin, &end);
+    if (end <= object->bytes)
+        return adsm_carry_to(object, to, box, from, box);
+    int n = adsm_box_of_bytes(whole, 0, object->bytes, real);
+    for (int i = 0; i < n && rc == ADSM_OK; i++) {
+        adsmBox piece = adsm_box_meet(&real[i], box);
+        if (!adsm_box_is_empty(&piece))
+            rc = adsm_carry_to(object, to, &piece, from, &piece);
+    }
+    return rc;
 }
 
 int adsm_carry_fill(struct adsm_copy *to, const adsmBox *box,
