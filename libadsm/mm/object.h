@@ -1,5 +1,9 @@
 /*
- * Objects: device memory, its host shadow, and blocks to keep both coherent.
+ * Objects: a host part and copies of it in devices' memory, kept coherent.
+ *
+ * The host part is cut into blocks, each with a state. Of the copies an object
+ * has one at its home, as large as itself, unless it was made without; others,
+ * of parts, come with calls over ranges (mm/spread.h).
  *
  * Owns the life of `struct adsm_object`, its mapping at A and the list of
  * objects that are near the CPU. Does not know what a block's byte means
@@ -44,36 +48,42 @@ struct adsm_object {
     struct adsm_rwlock lock;
     _Atomic bool live;
     _Atomic uint32_t generation; /* grows when the structure is reused     */
-    uint8_t *host;
-    struct adsm_daddr device;
     size_t bytes; /* as allocated; the mapping is span.bytes long          */
-    struct adsm_accel *home;
-    _Atomic uint32_t gate; /* its home's; read without the lock to pass it */
-    struct adsm_span span;
+    _Atomic uint32_t gate;  /* its home's; read without the lock to pass it */
+    struct adsm_slab *slab; /* not NULL: small allocations live in it      */
+    const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels          */
+    uint32_t kernel_count;
+
+    /* The host part: pages at A and S, and what the CPU may do with them. */
+    uint8_t *host;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
-    _Atomic bool backed; /* shadow allocated and mapped at A; of these the
+    _Atomic bool backed;  /* shadow allocated and mapped at A; of these the
                             mapping may go again                       */
-    bool withdrawn;      /* A is no longer ours; lock: exclusive       */
-    size_t block_bytes;  /* whole pages; the last one may be shorter    */
+    bool withdrawn;       /* A is no longer ours; lock: exclusive       */
+    uint32_t grain_shift; /* log2 of the bytes committed at once    */
+    _Atomic uint64_t *committed; /* bit per grain: pages there and pinned  */
+    size_t block_bytes; /* whole pages; the last one may be shorter        */
     uint32_t block_count;
     _Atomic uint32_t blocks_used; /* those behind were never allocated     */
     _Atomic uint8_t *blocks; /* block_count bytes: mm/block.h              */
-    uint8_t **twins;         /* by block, NULL: none has one; see twin.h   */
-    uint64_t *sent;          /* by block: its last upload, in the upload
-                                lane; written by who holds the block       */
-    uint32_t grain_shift;    /* log2 of the bytes committed at once         */
-    _Atomic uint64_t *committed; /* bit per grain: pages there and pinned  */
-    _Atomic uint32_t near;  /* blocks that are not INVALID                */
-    _Atomic uint32_t dirty; /* blocks that are DIRTY                      */
-    _Atomic bool settled;   /* none was since a call released it           */
-    struct adsm_fence work; /* last call of our own API that may use it   */
-    const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels          */
-    uint32_t kernel_count;
-    bool homeless; /* without memory of its own: `home` only
-                                   page-locks its pages                    */
-    struct adsm_spread
-        *_Atomic spread;    /* NULL: never was; see mm/spread.h        */
-    struct adsm_slab *slab; /* not NULL: small allocations live in it      */
+    _Atomic uint32_t near;   /* blocks that are not INVALID                */
+    _Atomic uint32_t dirty;  /* blocks that are DIRTY                      */
+    _Atomic bool settled;    /* none was since a call released it          */
+
+    /* The copy at home. Of an object without one only `home` means something,
+     * which page-locks its pages, and `span`, which has no memory. */
+    struct adsm_accel *home;
+    bool homeless;
+    struct adsm_span span;
+    struct adsm_daddr device;
+    struct adsm_fence work; /* last call of our own API that may use it    */
+    uint64_t *sent;  /* by block: its last upload, in the home's upload lane;
+                        written by who holds the block                     */
+    uint8_t **twins; /* by block, NULL: none has one; see twin.h           */
+
+    /* Further copies, and who has what; NULL: there never was one. */
+    struct adsm_spread *_Atomic spread; /* mm/spread.h                     */
+
     struct adsm_object *prev, *next;           /* lock: the lists'         */
     struct adsm_object *prev_near, *next_near; /* lock: the lists'         */
     bool on_near_list;                         /* lock: the lists'         */
