@@ -143,23 +143,91 @@ static int provide(void)
     return rc;
 }
 
-/* Device memory with addresses, and a range of the arena: that may take a file,
- * which an access could not be told that it cannot have. */
-static int take_ranges(struct adsm_accel *accel, size_t bytes,
-                       enum adsm_placement placement, struct adsm_span *span,
-                       struct adsm_arena_range *shadow)
+/* What an object is made of. */
+struct ranges {
+    struct adsm_span span;          /* addresses, and memory at its home */
+    struct adsm_arena_range shadow; /* host memory                       */
+};
+
+static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
 {
-    int rc = placement == ADSM_NO_HOME_MEMORY
-                 ? adsm_address_reserve(bytes, span)
-                 : adsm_address_alloc(accel, bytes,
-                                      placement == ADSM_TWO_ADDRESSES, span);
+    adsm_arena_free(&ranges->shadow);
+    int freed = adsm_address_free(accel, &ranges->span);
+    (void)freed; /* an earlier failure is the one to report */
+}
+
+/* A range of the arena may take a file, which an access could not be told that
+ * it cannot have: so both are taken at once. */
+static int take_ranges(struct adsm_accel *accel, size_t bytes,
+                       enum adsm_placement placement, struct ranges *ranges)
+{
+    int rc =
+        placement == ADSM_NO_HOME_MEMORY
+            ? adsm_address_reserve(bytes, &ranges->span)
+            : adsm_address_alloc(accel, bytes, placement == ADSM_TWO_ADDRESSES,
+                                 &ranges->span);
     if (rc != ADSM_OK)
         return rc;
-    rc = adsm_arena_alloc(shadow, span->bytes);
-    if (rc != ADSM_OK) {
-        int freed = adsm_address_free(accel, span);
-        (void)freed; /* the first failure is the one to report */
-    }
+    rc = adsm_arena_alloc(&ranges->shadow, ranges->span.bytes);
+    if (rc != ADSM_OK)
+        give_ranges(accel, ranges);
+    return rc;
+}
+
+/* All members but the blocks'. The lock is held exclusively. */
+static void set_up(struct adsm_object *object, struct adsm_accel *accel,
+                   size_t bytes, bool homeless, const struct ranges *ranges)
+{
+    object->span = ranges->span;
+    object->host = ranges->span.host;
+    object->device = ranges->span.device;
+    object->bytes = bytes;
+    object->home = accel;
+    object->work = (struct adsm_fence){0};
+    object->kernel_count = 0;
+    object->homeless = homeless;
+    object->spread = NULL;
+    object->slab = NULL;
+    object->on_near_list = false;
+    atomic_store(&object->settled, false);
+    object->shadow = ranges->shadow;
+    atomic_store(&object->backed, false);
+    object->withdrawn = false;
+}
+
+/* Give it blocks and enter it in the index: it is found from then on. The lock
+ * is held exclusively. Nothing is left of what fails. */
+static int bring_to_life(struct adsm_object *object, size_t unit,
+                         enum adsm_state first)
+{
+    int rc = create_blocks(object, unit, first);
+    if (rc == ADSM_OK)
+        rc = adsm_index_insert(object);
+    if (rc == ADSM_OK)
+        adsm_coherence_adopt(object);
+    else
+        release_blocks(object);
+    atomic_store(&object->live, rc == ADSM_OK);
+    return rc;
+}
+
+/* A live object from an empty structure. */
+static int make(struct adsm_object *object, struct adsm_accel *accel,
+                size_t bytes, size_t unit, enum adsm_state first,
+                enum adsm_placement placement)
+{
+    bool homeless = placement == ADSM_NO_HOME_MEMORY;
+    struct ranges ranges;
+    int rc = take_ranges(accel, bytes, placement, &ranges);
+    if (rc != ADSM_OK)
+        return rc;
+    atomic_store(&object->gate, adsm_gate_use(homeless ? NULL : accel));
+    adsm_rwlock_acquire(&object->lock);
+    set_up(object, accel, bytes, homeless, &ranges);
+    rc = bring_to_life(object, unit, first);
+    adsm_rwlock_release(&object->lock);
+    if (rc != ADSM_OK)
+        give_ranges(accel, &ranges);
     return rc;
 }
 
@@ -173,44 +241,8 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     struct adsm_object *object = take_structure();
     if (!object)
         return ADSM_E_NOMEM;
-    struct adsm_span span;
-    struct adsm_arena_range shadow;
-    rc = take_ranges(accel, bytes, placement, &span, &shadow);
+    rc = make(object, accel, bytes, unit, first, placement);
     if (rc != ADSM_OK) {
-        adsm_pool_put(&pool, object);
-        return rc;
-    }
-    uint32_t gate =
-        adsm_gate_use(placement == ADSM_NO_HOME_MEMORY ? NULL : accel);
-    adsm_rwlock_acquire(&object->lock);
-    object->span = span;
-    object->host = span.host;
-    object->device = span.device;
-    object->bytes = bytes;
-    object->home = accel;
-    atomic_store(&object->gate, gate);
-    object->work = (struct adsm_fence){0};
-    object->kernel_count = 0;
-    object->homeless = placement == ADSM_NO_HOME_MEMORY;
-    object->spread = NULL;
-    object->slab = NULL;
-    object->on_near_list = false;
-    atomic_store(&object->settled, false);
-    object->shadow = shadow;
-    atomic_store(&object->backed, false);
-    object->withdrawn = false;
-    rc = create_blocks(object, unit, first);
-    if (rc == ADSM_OK)
-        rc = adsm_index_insert(object);
-    if (rc == ADSM_OK)
-        adsm_coherence_adopt(object);
-    atomic_store(&object->live, rc == ADSM_OK);
-    adsm_rwlock_release(&object->lock);
-    if (rc != ADSM_OK) {
-        release_blocks(object);
-        adsm_arena_free(&object->shadow);
-        int freed = adsm_address_free(accel, &span);
-        (void)freed; /* the first failure is the one to report */
         adsm_pool_put(&pool, object);
         return rc;
     }
