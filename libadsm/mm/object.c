@@ -1,10 +1,9 @@
-/* Objects: creation, the two lists, destruction, and which of them give up
- * their mapping at A. Their host pages are in object_host.c. */
+/* Objects: creation and destruction. Their host pages are in object_host.c,
+ * the lists of them in object_list.c. */
 #include "mm/object_parts.h"
 
 #include "base/option.h"
 #include "base/pool.h"
-#include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/index.h"
@@ -13,10 +12,7 @@
 #include "mm/write_back.h"
 #include "os/vm.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <utlist.h>
 
 /* Largest number of blocks in one object (the mapping limit is usually 65,530
  * ranges, and each open block next to a closed one costs two). */
@@ -28,24 +24,6 @@ enum { SLAB_GRAIN_SHIFT = 16 };
 
 static struct adsm_pool pool =
     ADSM_POOL_INIT(sizeof(struct adsm_object), _Alignof(struct adsm_object));
-
-/* The lists of all objects and of those near the CPU. */
-static struct {
-    struct adsm_lock lock; /* rank OBJECT_LIST */
-    struct adsm_object *all;
-    struct adsm_object *near;
-    _Atomic size_t count, near_count;
-} lists = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
-
-/* Objects of one walk, copied so that the visitor may take their locks. */
-static struct {
-    struct adsm_lock lock; /* rank OBJECT_TABLE: one walk at a time */
-    struct adsm_object **items;
-    _Atomic size_t capacity;
-} walk = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_TABLE)};
-
-/* Objects that may join while a walk copies the list. */
-enum { WALK_MARGIN = 16 };
 
 /* Block size by protocol, option and object size. */
 static size_t choose_block_bytes(size_t bytes, size_t unit)
@@ -108,39 +86,6 @@ static struct adsm_object *take_structure(void)
         adsm_rwlock_init(&object->lock, ADSM_RANK_OBJECT);
     atomic_fetch_add(&object->generation, 1);
     return object;
-}
-
-static void publish(struct adsm_object *object)
-{
-    adsm_lock_acquire(&lists.lock);
-    DL_APPEND(lists.all, object);
-    atomic_fetch_add(&lists.count, 1);
-    adsm_lock_release(&lists.lock);
-    adsm_object_update_near(object);
-}
-
-static size_t unmap_some(void);
-static int grow_walk(size_t need);
-
-/* What accesses and walks cannot do without where the system grants no more
- * mappings is there before there is an object. */
-static int provide(void)
-{
-    size_t need = atomic_load(&lists.count) + WALK_MARGIN + 1;
-    int rc = ADSM_OK;
-    while (!adsm_vm_spare_take(ADSM_VM_SPARE)) {
-        (void)adsm_vm_spare_release();
-        if (unmap_some() > 0)
-            continue;
-        (void)adsm_vm_spare_take(ADSM_VM_SPARE);
-        return ADSM_E_LIMIT;
-    }
-    if (need > atomic_load(&walk.capacity)) {
-        adsm_lock_acquire(&walk.lock);
-        rc = grow_walk(need);
-        adsm_lock_release(&walk.lock);
-    }
-    return rc;
 }
 
 /* What an object is made of. */
@@ -235,7 +180,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, enum adsm_placement placement,
                        struct adsm_object **out)
 {
-    int rc = provide();
+    int rc = adsm_object_provide();
     if (rc != ADSM_OK)
         return rc;
     struct adsm_object *object = take_structure();
@@ -246,7 +191,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
         adsm_pool_put(&pool, object);
         return rc;
     }
-    publish(object);
+    adsm_object_list(object);
     *out = object;
     return ADSM_OK;
 }
@@ -290,16 +235,7 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     adsm_coherence_abandon(object);
     adsm_rwlock_release(&object->lock);
 
-    adsm_lock_acquire(&lists.lock);
-    DL_DELETE(lists.all, object);
-    atomic_fetch_sub(&lists.count, 1);
-    if (object->on_near_list) {
-        DL_DELETE2(lists.near, object, prev_near, next_near);
-        object->on_near_list = false;
-        atomic_fetch_sub(&lists.near_count, 1);
-    }
-    adsm_lock_release(&lists.lock);
-
+    adsm_object_unlist(object);
     settle(object);
     if (object->spread)
         object->spread->ops->destroy(object);
@@ -308,71 +244,6 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     int rc = adsm_address_free(object->home, &object->span);
     adsm_pool_put(&pool, object);
     return rc;
-}
-
-/* Take the object from A, if it is there and nobody uses it just now. */
-static int unmap(struct adsm_object *object)
-{
-    int rc = ADSM_E_NOT_SHARED;
-    if (!adsm_rwlock_try(&object->lock))
-        return rc;
-    if (atomic_load(&object->live))
-        rc = adsm_object_unmap(object);
-    adsm_rwlock_release(&object->lock);
-    return rc;
-}
-
-/* The objects that have been at A longest. Return: how many */
-static size_t unmap_some(void)
-{
-    enum { AT_ONCE = 64 };
-    /* Not all: one instruction may need two objects. */
-    size_t most = adsm_object_mapped() / 2, taken = 0;
-    int rc = ADSM_OK;
-    if (most > AT_ONCE)
-        most = AT_ONCE;
-    adsm_lock_acquire(&lists.lock);
-    size_t left = atomic_load(&lists.count);
-    for (struct adsm_object *next, *object = lists.all;
-         left > 0 && taken < most && rc != ADSM_E_LIMIT;
-         object = next, left--) {
-        next = object->next;
-        rc = unmap(object);
-        if (rc != ADSM_OK)
-            continue;
-        /* To the end: the others come first next time. */
-        DL_DELETE(lists.all, object);
-        DL_APPEND(lists.all, object);
-        taken++;
-    }
-    adsm_lock_release(&lists.lock);
-    return taken;
-}
-
-bool adsm_object_make_room(void)
-{
-    size_t spare = adsm_vm_spare_release();
-    size_t unmapped = unmap_some();
-    (void)adsm_vm_spare_take(ADSM_VM_SPARE_LAST);
-    return spare > ADSM_VM_SPARE_LAST || unmapped > 0;
-}
-
-void adsm_object_update_near(struct adsm_object *object)
-{
-    adsm_lock_acquire(&lists.lock);
-    /* Read with the lock held: another thread's block may have changed it. */
-    bool near =
-        (atomic_load(&object->near) != 0 || adsm_object_is_spread(object)) &&
-        atomic_load(&object->live);
-    if (near && !object->on_near_list) {
-        DL_APPEND2(lists.near, object, prev_near, next_near);
-        atomic_fetch_add(&lists.near_count, 1);
-    } else if (!near && object->on_near_list) {
-        DL_DELETE2(lists.near, object, prev_near, next_near);
-        atomic_fetch_sub(&lists.near_count, 1);
-    }
-    object->on_near_list = near;
-    adsm_lock_release(&lists.lock);
 }
 
 void adsm_object_set_spread(struct adsm_object *object, bool is_spread)
@@ -387,71 +258,6 @@ void adsm_object_set_spread(struct adsm_object *object, bool is_spread)
     for (uint32_t i = 0; i < object->block_count; i++)
         adsm_block_change(object, i, ADSM_BLOCK_TWIN, 0);
     adsm_object_update_near(object);
-}
-
-/* Make room for `need` pointers; the walk's lock is held. */
-static int grow_walk(size_t need)
-{
-    if (need <= walk.capacity)
-        return ADSM_OK;
-    size_t capacity = walk.capacity ? walk.capacity : 512;
-    while (capacity < need)
-        capacity *= 2;
-    void *items =
-        mmap(NULL, capacity * sizeof *walk.items, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (items == MAP_FAILED)
-        return ADSM_E_NOMEM;
-    if (walk.items)
-        munmap(walk.items, walk.capacity * sizeof *walk.items);
-    walk.items = items;
-    walk.capacity = capacity;
-    return ADSM_OK;
-}
-
-/* Copy the list; 0 objects and a status when there is no room for it. */
-static int snapshot(struct adsm_accel *accel, bool near_only, size_t *count)
-{
-    *count = 0;
-    for (;;) {
-        size_t need = near_only ? atomic_load(&lists.near_count)
-                                : atomic_load(&lists.count);
-        int rc = grow_walk(need + WALK_MARGIN);
-        if (rc != ADSM_OK)
-            return rc;
-        struct adsm_object *object;
-        size_t n = 0;
-        bool fits = true;
-        adsm_lock_acquire(&lists.lock);
-        object = near_only ? lists.near : lists.all;
-        for (; object; object = near_only ? object->next_near : object->next) {
-            if (accel && object->home != accel)
-                continue;
-            fits = n < walk.capacity;
-            if (!fits)
-                break;
-            walk.items[n++] = object;
-        }
-        adsm_lock_release(&lists.lock);
-        if (fits) {
-            *count = n;
-            return ADSM_OK;
-        }
-    }
-}
-
-int adsm_object_each(struct adsm_accel *accel, bool near_only,
-                     adsm_object_visit *visit, void *context)
-{
-    if (near_only && atomic_load(&lists.near_count) == 0)
-        return ADSM_OK;
-    size_t count;
-    adsm_lock_acquire(&walk.lock);
-    int rc = snapshot(accel, near_only, &count);
-    for (size_t i = 0; i < count && rc == ADSM_OK; i++)
-        rc = visit(walk.items[i], context);
-    adsm_lock_release(&walk.lock);
-    return rc;
 }
 
 bool adsm_object_is_valid(const struct adsm_object *object)

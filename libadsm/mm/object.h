@@ -17,7 +17,9 @@
  * shared and looks again.
  *
  * Lock: object->lock, rank OBJECT. Shared: change blocks that are held by
- * their BUSY bit. Exclusive: everything (boundary, destroy).
+ * their BUSY bit. Exclusive: everything (boundary, destroy). Beside it that of
+ * the lists, rank OBJECT_LIST, one for walks, OBJECT_TABLE, and one for host
+ * pages, OBJECT_LIST.
  * Invariant: adsm_object_is_valid().
  */
 #ifndef ADSM_MM_OBJECT_H

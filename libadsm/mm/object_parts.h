@@ -1,8 +1,22 @@
-/* What object.c and object_host.c use of each other. */
+/* What object.c, object_host.c and object_list.c use of each other. */
 #ifndef ADSM_MM_OBJECT_PARTS_H
 #define ADSM_MM_OBJECT_PARTS_H
 
 #include "mm/object.h"
+
+/**
+ * Before there is an object: provide what accesses and walks cannot do without
+ * where the system grants no more mappings.
+ *
+ * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_NOMEM
+ * Thread: any, no lock of rank OBJECT_TABLE or later held. Signal: never
+ */
+int adsm_object_provide(void) ADSM_MUST_CHECK;
+
+/** Enter the lists, or leave them. Thread: the one that makes or ends the
+ *  object, whose lock it does not hold. Signal: never */
+void adsm_object_list(struct adsm_object *object);
+void adsm_object_unlist(struct adsm_object *object);
 
 /** Grains that host pages are got by; the last one may be cut short. */
 size_t adsm_object_grains(const struct adsm_object *object);
