@@ -118,40 +118,50 @@ static const char *reason(int rc)
     }
 }
 
-static bool touch(uintptr_t address, enum adsm_access access)
-{
-    uint64_t start = adsm_now_ns(), copying = adsm_dma_spent_ns();
-    uint64_t getting = adsm_object_memory_ns();
-    int rc;
-    bool found;
-    if (adsm_turn_is_mine()) {
-        rc = adsm_turn_touch(address, access);
-        found = rc != ADSM_E_NOT_SHARED;
-    } else {
-        found = open_block(address, access, &rc);
-    }
-    if (!found)
-        return false;
+/* When an answer began, and what the thread had spent until then. */
+struct spent {
+    uint64_t now, copying, memory;
+};
 
-    uint64_t end = adsm_now_ns();
-    ADSM_COUNT(ns_fault, end - start);
-    ADSM_COUNT(ns_fault_copy, adsm_dma_spent_ns() - copying);
-    ADSM_COUNT(ns_fault_memory, adsm_object_memory_ns() - getting);
+static struct spent spent_so_far(void)
+{
+    return (struct spent){adsm_now_ns(), adsm_dma_spent_ns(),
+                          adsm_object_memory_ns()};
+}
+
+static void account(const struct spent *before, enum adsm_access access)
+{
+    struct spent after = spent_so_far();
+    ADSM_COUNT(ns_fault, after.now - before->now);
+    ADSM_COUNT(ns_fault_copy, after.copying - before->copying);
+    ADSM_COUNT(ns_fault_memory, after.memory - before->memory);
     if (access == ADSM_WRITE)
         ADSM_COUNT(faults_write, 1);
     else
         ADSM_COUNT(faults_read, 1);
     if (atomic_load_explicit(&adsm_trace_on, memory_order_relaxed))
-        adsm_trace_record("fault", start, end, 0);
-    if (rc != ADSM_OK)
-        adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
-    return rc == ADSM_OK;
+        adsm_trace_record("fault", before->now, after.now, 0);
+}
+
+/* As open_block, for whoever the thread is just now. */
+static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc)
+{
+    if (!adsm_turn_is_mine())
+        return open_block(address, access, rc);
+    *rc = adsm_turn_touch(address, access);
+    return *rc != ADSM_E_NOT_SHARED;
 }
 
 bool adsm_touch(uintptr_t address, enum adsm_access access)
 {
+    int rc = ADSM_OK;
     adsm_quiet_enter_handler();
-    bool served = touch(address, access);
+    struct spent before = spent_so_far();
+    bool shared = open_for_thread(address, access, &rc);
+    if (shared)
+        account(&before, access);
+    if (shared && rc != ADSM_OK)
+        adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
     adsm_quiet_leave_handler();
-    return served;
+    return shared && rc == ADSM_OK;
 }
