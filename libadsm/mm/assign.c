@@ -20,19 +20,12 @@ static void take_out(struct adsm_object *object, uint32_t i)
 /* Find the object and hold its lock exclusively. */
 static int lock_object(const void *address, struct adsm_object **object)
 {
-    struct adsm_object *found = adsm_index_acquire(address);
+    struct adsm_object *found = adsm_index_acquire_alone(address);
     if (!found)
         return ADSM_E_NOT_SHARED;
-    uint32_t generation = atomic_load(&found->generation);
-    bool slab = found->slab != NULL;
-    adsm_rwlock_release_shared(&found->lock);
-    if (slab)
-        return ADSM_E_UNSUPPORTED;
-    adsm_rwlock_acquire(&found->lock);
-    if (!atomic_load(&found->live) ||
-        atomic_load(&found->generation) != generation) {
+    if (found->slab) {
         adsm_rwlock_release(&found->lock);
-        return ADSM_E_NOT_SHARED;
+        return ADSM_E_UNSUPPORTED;
     }
     *object = found;
     return ADSM_OK;

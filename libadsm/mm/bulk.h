@@ -3,10 +3,15 @@
  *
  * Each function accepts any mix of plain and shared memory and does what its
  * libc namesake does, choosing per piece between device copy, device set, DMA
- * and CPU by state and size. Large INVALID pieces never visit the host.
+ * and CPU by state and size. Large INVALID pieces never visit the host. Owns
+ * nothing: what it uses it lends (mm/loan.h) or overwrites (mm/boundary.h).
+ *
+ * Lock: none of its own. Thread: any, no lock held. Signal: never.
  */
 #ifndef ADSM_MM_BULK_H
 #define ADSM_MM_BULK_H
+
+#include "base/status.h"
 
 #include <stddef.h>
 
@@ -15,14 +20,14 @@
  *
  * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM: bytes up to some point
  *         were copied
- * Thread: any, no lock held. Signal: never
  */
-int adsm_bulk_move(void *to, const void *from, size_t bytes);
+int adsm_bulk_move(void *to, const void *from, size_t bytes) ADSM_MUST_CHECK;
 
-/** memset. */
-int adsm_bulk_set(void *to, int value, size_t bytes);
+/** memset. Return: as above */
+int adsm_bulk_set(void *to, int value, size_t bytes) ADSM_MUST_CHECK;
 
-/** memcmp; the order goes to *order. */
-int adsm_bulk_compare(const void *a, const void *b, size_t bytes, int *order);
+/** memcmp; the order goes to *order. Return: ADSM_OK; why bytes cannot be had */
+int adsm_bulk_compare(const void *a, const void *b, size_t bytes,
+                      int *order) ADSM_MUST_CHECK;
 
 #endif

@@ -30,7 +30,7 @@ void adsm_coherence_init(const struct adsm_protocol *protocol,
 /** The protocol in use. Thread: any. Signal: any handler */
 const struct adsm_protocol *adsm_coherence_protocol(void);
 
-/** A new object's blocks enter the counts; its lock is held. */
+/** A new object's blocks enter the counts; its lock is held exclusively. */
 void adsm_coherence_adopt(struct adsm_object *object);
 
 /** The object is going away: its blocks leave the counts, nothing is written
@@ -50,14 +50,20 @@ void adsm_coherence_abandon(struct adsm_object *object);
  * Paper:  section 4.3, Fig. 6; differs: runs, partial last block
  */
 int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
-                         uint32_t count, enum adsm_event event);
+                         uint32_t count, enum adsm_event event) ADSM_MUST_CHECK;
 
-/** Apply `event` to every block of [first, first + count), run by run, except
- *  that a block held for overwriting is not fetched. At the limit on mappings
- *  the whole object goes to the device instead. The object's lock is held
- *  exclusively. */
+/**
+ * Apply `event` to every block of [first, first + count), run by run, except
+ * that a block held for overwriting is not fetched. At the limit on mappings the
+ * whole object goes to the device instead. The object's lock is held
+ * exclusively.
+ *
+ * Return: ADSM_OK; the first failure of adsm_coherence_apply: blocks before it
+ *         have changed
+ */
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
-                             uint32_t count, enum adsm_event event);
+                             uint32_t count,
+                             enum adsm_event event) ADSM_MUST_CHECK;
 
 /**
  * Open block `i` for writing without a new mapping: together with the blocks
@@ -69,7 +75,8 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
  * Return: ADSM_OK; ADSM_E_LIMIT; a device error
  * Signal: fault path
  */
-int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited);
+int adsm_coherence_widen(struct adsm_object *object, uint32_t i,
+                         bool *awaited) ADSM_MUST_CHECK;
 
 /**
  * Wait until blocks [first, first + count), held by the caller, are no longer
@@ -87,7 +94,7 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
  * Return: ADSM_OK; a device's error. Signal: fault path
  */
 int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
-                               size_t bytes);
+                               size_t bytes) ADSM_MUST_CHECK;
 
 /**
  * Show bytes [begin, end) of the object, as far as they lie in held block `i`,

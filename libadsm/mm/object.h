@@ -98,71 +98,95 @@ struct adsm_object {
  *         objects move at once: all of them, less in a slab. No block is
  *         larger
  * @accel  its home; of one without, the accel that page-locks its pages
- * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; ADSM_E_DEVICE
- * Thread: any. Signal: never
+ * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT;
+ *         ADSM_E_DEVICE: nothing was made
+ * Thread: any, no lock of rank GATE or later held. Signal: never
  */
 int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, enum adsm_placement placement,
-                       struct adsm_object **object);
+                       struct adsm_object **object) ADSM_MUST_CHECK;
 
 /**
  * Wait for the work that uses it, then release everything it holds.
  *
  * @generation  the object's when the caller found it: of two threads that free
  *              one object, one gets ADSM_E_NOT_SHARED
+ * Return: ADSM_OK; ADSM_E_NOT_SHARED: nothing was done; a device's error: it is
+ *         gone all the same
+ * Thread: any, no lock of an object or of a later rank held; waits for the
+ *         device. Signal: never
  */
-int adsm_object_destroy(struct adsm_object *object, uint32_t generation);
+int adsm_object_destroy(struct adsm_object *object,
+                        uint32_t generation) ADSM_MUST_CHECK;
 
 /**
  * The object's context is about to be destroyed: give up its host addresses if
  * the driver takes them back with it. It is still to be destroyed, afterwards.
  *
- * Thread: any; waits for those that use the object, but for no kernel
+ * Thread: any, no lock of an object or of a later rank held; waits for those
+ *         that use the object, but for no kernel
  * Signal: never
  */
 void adsm_object_withdraw(struct adsm_object *object);
 
 /**
- * Give the object host pages: shadow range and mapping at A, nothing
- * committed. Idempotent; called with the lock held shared or exclusive. Where
- * no mapping is left, other objects that nobody uses just now give up theirs.
- * Signal: fault path
+ * Map the object's pages at A, closed; those that were not committed are not
+ * there. Idempotent. Where no mapping is left, other objects that nobody uses
+ * just now give up theirs.
+ *
+ * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_NOMEM
+ * Thread: any; the object's lock is held, shared at least. Signal: fault path
  */
-int adsm_object_back(struct adsm_object *object);
+int adsm_object_back(struct adsm_object *object) ADSM_MUST_CHECK;
 
-/** The same for what needs the shadow only: the mapping at A may be missing
- *  afterwards, and comes with the next access. Signal: fault path */
-int adsm_object_shadow(struct adsm_object *object);
+/** The same for what needs the shadow only: where no mapping is left, that at A
+ *  comes with the next access, and that is no failure. */
+int adsm_object_shadow(struct adsm_object *object) ADSM_MUST_CHECK;
 
 /** The system grants no mapping: use those set aside, or take objects from A
- *  that nobody uses just now. Any lock of an object may be held. Return:
- *  whether trying again can help. Signal: fault path */
+ *  that nobody uses just now. Return: whether trying again can help. Thread:
+ *  any; locks of objects may be held. Signal: fault path */
 bool adsm_object_make_room(void);
 
-/** Commit and pin the grains under [offset, offset + bytes), once each.
- *  Signal: fault path */
-int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes);
+/**
+ * Commit and pin the grains under [offset, offset + bytes), once each.
+ *
+ * Return: ADSM_OK; ADSM_E_NOMEM. Pages that cannot be pinned are no failure
+ * Thread: any; the object's lock is held, shared at least. Signal: fault path
+ */
+int adsm_object_commit(struct adsm_object *object, size_t offset,
+                       size_t bytes) ADSM_MUST_CHECK;
 
 /**
  * Time this thread has spent in getting host pages from the system, which a
  * program of its own would spend when it first touches its memory.
  *
  * `add` adds what was spent outside adsm_object_commit.
- * Signal: fault path
+ * Thread: any. Signal: fault path
  */
 uint64_t adsm_object_memory_ns(void);
 void adsm_object_memory_add(uint64_t ns);
 
-/** Call `visit` for every object of `accel` (NULL: all), near ones only or
- *  all of them; the visitor may take the object's lock. Stops on failure. */
+/**
+ * Call `visit` for every object of `accel` (NULL: all), near ones only or all of
+ * them. The visitor may take the object's lock, and finds out behind it whether
+ * the object still lives. Other threads' walks wait for this one.
+ *
+ * Return: ADSM_OK; what a visitor returned otherwise, which ends the walk;
+ *         ADSM_E_NOMEM: nobody was visited
+ * Thread: any, no lock of rank OBJECT_TABLE or later held. Signal: never
+ */
 typedef int adsm_object_visit(struct adsm_object *object, void *context);
 int adsm_object_each(struct adsm_accel *accel, bool near_only,
                      adsm_object_visit *visit, void *context);
 
-/** Enter or leave the near list according to object->near (lock held). */
+/** Enter or leave the list of near objects, where those are that have blocks on
+ *  the host or are spread. Thread: any; the object's lock is held, shared at
+ *  least. Signal: fault path */
 void adsm_object_update_near(struct adsm_object *object);
 
-/** The structure's specification; used by assertions and tests. */
+/** The structure's specification; used by assertions and tests. Lock: the
+ *  object's, exclusively */
 bool adsm_object_is_valid(const struct adsm_object *object);
 
 #endif

@@ -18,13 +18,14 @@ int adsm_object_provide(void) ADSM_MUST_CHECK;
 void adsm_object_list(struct adsm_object *object);
 void adsm_object_unlist(struct adsm_object *object);
 
-/** Grains that host pages are got by; the last one may be cut short. */
+/** Grains that host pages are got by; the last one may be cut short. Thread:
+ *  any. Signal: any handler */
 size_t adsm_object_grains(const struct adsm_object *object);
 
-/** Was any of them committed? */
+/** Was any of them committed? Thread: any. Signal: any handler */
 bool adsm_object_has_pages(const struct adsm_object *object);
 
-/** Objects that are mapped at A. Signal: any handler */
+/** Objects that are mapped at A. Thread: any. Signal: any handler */
 size_t adsm_object_mapped(void);
 
 /**
@@ -32,14 +33,16 @@ size_t adsm_object_mapped(void);
  * Its lock is held exclusively.
  *
  * Return: ADSM_OK; ADSM_E_NOT_SHARED: it is not there; ADSM_E_LIMIT
- * Signal: fault path
+ * Thread: any. Signal: fault path
  */
-int adsm_object_unmap(struct adsm_object *object);
+int adsm_object_unmap(struct adsm_object *object) ADSM_MUST_CHECK;
 
-/** The same for good: says so where it fails. Signal: never */
+/** The same for good, without a lock where nobody finds the object any more:
+ *  says so where it fails. Thread: any. Signal: never */
 void adsm_object_give_back(struct adsm_object *object);
 
-/** Give back mapping, pages and range of the arena; nobody uses the object. */
+/** Give back mapping, pages and range of the arena; nobody uses the object.
+ *  Thread: any. Signal: never */
 void adsm_object_release_host(struct adsm_object *object);
 
 #endif

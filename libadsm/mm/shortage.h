@@ -1,5 +1,5 @@
 /*
- * What there is when device memory is short.
+ * What there is when device memory is short. Owns that it has been said.
  */
 #ifndef ADSM_MM_SHORTAGE_H
 #define ADSM_MM_SHORTAGE_H

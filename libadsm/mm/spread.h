@@ -11,6 +11,9 @@
  * is one like any other.
  *
  * An object without a home is always spread.
+ *
+ * Owns no more than whether an object is; who has what is libadsm/range's.
+ * Lock: the object's.
  */
 #ifndef ADSM_MM_SPREAD_H
 #define ADSM_MM_SPREAD_H
@@ -49,14 +52,15 @@ struct adsm_spread {
     bool is_spread; /* lock: the object's, exclusively to change */
 };
 
-/** Lock: the object's, shared. Signal: any handler */
+/** Is it just now? Thread: any; its lock is held, shared at least. Signal: any
+ *  handler */
 static inline bool adsm_object_is_spread(const struct adsm_object *object)
 {
     return object->spread && object->spread->is_spread;
 }
 
 /** Make it an object like any other, where it has a home. Its lock is held
- *  exclusively. Return: ADSM_OK; a device's error. Signal: never */
+ *  exclusively. Return: ADSM_OK; a device's error. Thread: any. Signal: never */
 static inline int adsm_object_gather(struct adsm_object *object)
 {
     return adsm_object_is_spread(object) && !object->homeless
@@ -67,7 +71,8 @@ static inline int adsm_object_gather(struct adsm_object *object)
 /**
  * The object becomes spread, or is so no longer: its dirty blocks leave the
  * count that early write-backs go by, or enter it, and walks over near objects
- * find it in either state. Its lock is held exclusively. Signal: never
+ * find it in either state. Its lock is held exclusively. Thread: any. Signal:
+ * never
  */
 void adsm_object_set_spread(struct adsm_object *object, bool is_spread);
 

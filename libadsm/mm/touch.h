@@ -1,5 +1,9 @@
 /*
  * Door 1 into coherence: the CPU touched a protected block.
+ *
+ * Owns nothing but that the loss of a device was said. Takes a gate, then the
+ * object's lock shared and the block; at the limit on mappings that lock
+ * exclusively.
  */
 #ifndef ADSM_MM_TOUCH_H
 #define ADSM_MM_TOUCH_H
@@ -11,7 +15,7 @@
  *
  * Return: true when the access may be retried; false when the address is not
  *         ours or its data cannot be had (said once by the log)
- * Thread: any. Signal: fault path
+ * Thread: any; holds no lock of rank GATE or later. Signal: fault path
  */
 bool adsm_touch(uintptr_t address, enum adsm_access access);
 
