@@ -133,13 +133,12 @@ static int release_unnamed(struct adsm_object *object, void *context)
     const struct adsm_call *call = context;
     adsmMode mode = may_write(call, object) ? ADSM_INOUT : ADSM_IN;
     int rc = ADSM_OK;
-    if (!adsm_assign_reaches(call->kernel, object))
-        return ADSM_OK;
     /* The gate is closed: no block becomes DIRTY meanwhile. */
     if (mode == ADSM_IN && atomic_load(&object->settled))
         return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live))
+    if (atomic_load(&object->live) &&
+        adsm_assign_reaches(call->kernel, object))
         rc = release_blocks(object, 0, object->block_count,
                             is_exact(call) ? call : NULL, adsm_use_event(mode));
     adsm_rwlock_release(&object->lock);

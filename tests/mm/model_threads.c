@@ -344,10 +344,22 @@ static void launch_fill(struct thread *t)
     note(t, out ? "fill, out" : "fill", r);
 }
 
+/* The object that is assigned to one kernel is so to another as well, for a
+ * while: the list of its kernels changes under calls that look at it. */
+static void assign_again(struct thread *t)
+{
+    void *p = shared[SHARED - 1].p;
+    adsmStatus rc =
+        draw(t, 2) ? adsmAttach(p, mix_only) : adsmDetach(p, mix_only);
+    require(t, rc == ADSM_E_NOT_FOUND ? ADSM_OK : rc, "adsmAttach, adsmDetach");
+}
+
 static void event(struct thread *t)
 {
     uint32_t kind = draw(t, 1000);
-    if (kind < 300)
+    if (kind < 40)
+        assign_again(t);
+    else if (kind < 300)
         cpu_read(t);
     else if (kind < 560)
         cpu_write(t);
@@ -426,6 +438,7 @@ static void bring_up(struct thread *t)
         require(t, o->p && o->ref ? ADSM_OK : ADSM_E_NOMEM, "adsmAlloc");
         require(t, adsm_bulk_set(o->p, 0, o->bytes), "first set");
     }
+    require(t, adsmAttach(shared[SHARED - 1].p, mix_only), "adsmAttach");
     require(t, adsmAttach(shared[SHARED - 1].p, mix), "adsmAttach");
 }
 
