@@ -75,7 +75,7 @@ static int force(struct adsm_accel *accel, enum adsm_strategy strategy)
 }
 
 /* Take the first that works. address->lock is held. */
-static int probe(struct adsm_accel *accel)
+static int address_probe(struct adsm_accel *accel)
 {
     struct adsm_address *address = &accel->address;
     for (unsigned i = 0; i < WAYS; i++) {
@@ -105,7 +105,7 @@ static int choose_now(struct adsm_accel *accel)
     case ADSM_OPT_ADDRESS_TRANSLATE:
         return force(accel, ADSM_TRANSLATE);
     default:
-        return probe(accel);
+        return address_probe(accel);
     }
 }
 
@@ -141,8 +141,8 @@ enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
 }
 
 /* A span of `bytes` by one of the ways, in whole pages. */
-static int take(struct adsm_accel *accel, enum adsm_strategy strategy,
-                size_t bytes, struct adsm_span *span)
+static int address_take(struct adsm_accel *accel, enum adsm_strategy strategy,
+                        size_t bytes, struct adsm_span *span)
 {
     size_t page = adsm_vm_page_bytes();
     bytes = (bytes + page - 1) / page * page;
@@ -175,8 +175,9 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
     memset(span, 0, sizeof *span);
     int status = check_bytes(bytes);
     if (status != ADSM_OK || safe)
-        return status == ADSM_OK ? take(accel, ADSM_TRANSLATE, bytes, span)
-                                 : status;
+        return status == ADSM_OK
+                   ? address_take(accel, ADSM_TRANSLATE, bytes, span)
+                   : status;
     status = adsm_address_choose(accel);
     if (status != ADSM_OK)
         return status;
@@ -185,14 +186,15 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
         return adsm_accel_fail(ADSM_E_UNSUPPORTED, "address strategy ",
                                ways[strategy]->name, ": ", accel->address.why,
                                NULL);
-    return take(accel, strategy, bytes, span);
+    return address_take(accel, strategy, bytes, span);
 }
 
 int adsm_address_reserve(size_t bytes, struct adsm_span *span)
 {
     memset(span, 0, sizeof *span);
     int status = check_bytes(bytes);
-    return status == ADSM_OK ? take(NULL, ADSM_RESERVED, bytes, span) : status;
+    return status == ADSM_OK ? address_take(NULL, ADSM_RESERVED, bytes, span)
+                             : status;
 }
 
 size_t adsm_address_mapped(struct adsm_accel *accel)

@@ -56,8 +56,8 @@ static int claim(struct adsm_accel *accel, struct adsm_daddr base, size_t bytes,
                              "driver put device memory");
 }
 
-static int span_alloc(struct adsm_accel *accel, size_t bytes,
-                      struct adsm_span *span)
+static int overlay_alloc(struct adsm_accel *accel, size_t bytes,
+                         struct adsm_span *span)
 {
     struct adsm_daddr base;
     bool claimed;
@@ -83,27 +83,27 @@ void adsm_address_withdraw(struct adsm_span *span)
     span->handle &= ~UINT64_C(1);
 }
 
-static int span_free(struct adsm_accel *accel, struct adsm_span *span)
+static int overlay_free(struct adsm_accel *accel, struct adsm_span *span)
 {
     /* Before the memory goes: afterwards the addresses may be another's. */
     adsm_address_withdraw(span);
     return accel->ops->memory_free(accel, (struct adsm_daddr){span->handle});
 }
 
-static int probe(struct adsm_accel *accel)
+static int overlay_probe(struct adsm_accel *accel)
 {
     struct adsm_span span = {.bytes = ADSM_GRANULE_BYTES};
-    int status = span_alloc(accel, ADSM_GRANULE_BYTES, &span);
+    int status = overlay_alloc(accel, ADSM_GRANULE_BYTES, &span);
     /* A full device says nothing about addresses. */
     if (status == ADSM_E_DEVICE_NOMEM)
         return ADSM_OK;
-    return status == ADSM_OK ? span_free(accel, &span) : status;
+    return status == ADSM_OK ? overlay_free(accel, &span) : status;
 }
 
 const struct adsm_address_way adsm_address_overlay = {
     .name = "overlay",
     .why = "the host addresses of device memory are the driver's placeholders",
-    .probe = probe,
-    .alloc = span_alloc,
-    .free = span_free,
+    .probe = overlay_probe,
+    .alloc = overlay_alloc,
+    .free = overlay_free,
 };

@@ -14,7 +14,7 @@ static size_t host_bytes(size_t bytes)
            ADSM_GRANULE_BYTES;
 }
 
-static int probe(struct adsm_accel *accel)
+static int translate_probe(struct adsm_accel *accel)
 {
     return ADSM_OK;
 }
@@ -40,8 +40,8 @@ static int release(struct adsm_accel *accel, struct adsm_span *span)
     return ADSM_OK;
 }
 
-static int span_alloc(struct adsm_accel *accel, size_t bytes,
-                      struct adsm_span *span)
+static int translate_alloc(struct adsm_accel *accel, size_t bytes,
+                           struct adsm_span *span)
 {
     int status = reserve(accel, bytes, span);
     if (status != ADSM_OK)
@@ -53,7 +53,7 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
     return status;
 }
 
-static int span_free(struct adsm_accel *accel, struct adsm_span *span)
+static int translate_free(struct adsm_accel *accel, struct adsm_span *span)
 {
     (void)release(accel, span);
     return accel->ops->memory_free(accel, span->device);
@@ -62,9 +62,9 @@ static int span_free(struct adsm_accel *accel, struct adsm_span *span)
 const struct adsm_address_way adsm_address_translate = {
     .name = "translate",
     .why = "host and device addresses differ",
-    .probe = probe,
-    .alloc = span_alloc,
-    .free = span_free,
+    .probe = translate_probe,
+    .alloc = translate_alloc,
+    .free = translate_free,
 };
 
 const struct adsm_address_way adsm_address_reserved = {

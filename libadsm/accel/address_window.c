@@ -121,7 +121,7 @@ static int open_window(struct adsm_accel *accel, size_t bytes, size_t least)
 }
 
 /* Take addresses from the windows there are. */
-static bool take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
+static bool window_take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
     struct adsm_address *address = &accel->address;
     uint32_t n = atomic_load_explicit(&address->windows, memory_order_acquire);
@@ -165,11 +165,11 @@ static bool give(struct adsm_accel *accel, uint64_t at, size_t bytes)
  * is held. */
 static int take_or_open(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
-    if (take(accel, bytes, at))
+    if (window_take(accel, bytes, at))
         return ADSM_OK;
     size_t wish = accel->address.window[0].bytes;
     int status = open_window(accel, wish > bytes ? wish : bytes, bytes);
-    if (status == ADSM_OK && !take(accel, bytes, at))
+    if (status == ADSM_OK && !window_take(accel, bytes, at))
         return adsm_accel_fail(ADSM_E_LIMIT, "no device addresses left", NULL);
     return status;
 }
@@ -177,7 +177,7 @@ static int take_or_open(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 /* As take_or_open, without the lock. */
 static int take_addresses(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
-    if (take(accel, bytes, at))
+    if (window_take(accel, bytes, at))
         return ADSM_OK;
     adsm_lock_acquire(&accel->address.lock);
     int status = take_or_open(accel, bytes, at);
@@ -299,8 +299,8 @@ static int alloc_granules(struct adsm_accel *accel, size_t bytes,
     return status;
 }
 
-static int span_alloc(struct adsm_accel *accel, size_t bytes,
-                      struct adsm_span *span)
+static int window_alloc(struct adsm_accel *accel, size_t bytes,
+                        struct adsm_span *span)
 {
     /* Do not spend a window on what can never be mapped. */
     if (bytes > accel->address.device_bytes)
@@ -314,7 +314,7 @@ static int span_alloc(struct adsm_accel *accel, size_t bytes,
     return status;
 }
 
-static int span_free(struct adsm_accel *accel, struct adsm_span *span)
+static int window_free(struct adsm_accel *accel, struct adsm_span *span)
 {
     size_t rest, whole = whole_of(accel, span->bytes, &rest);
     int status = ADSM_OK;
@@ -354,7 +354,7 @@ static int choose_granule(struct adsm_accel *accel)
 }
 
 /* Reserve the first window and see one span through it. */
-static int probe(struct adsm_accel *accel)
+static int window_probe(struct adsm_accel *accel)
 {
     size_t free_bytes;
     int status = choose_granule(accel);
@@ -367,13 +367,13 @@ static int probe(struct adsm_accel *accel)
     if (status != ADSM_OK)
         return status;
     struct adsm_span span = {.bytes = granule_of(accel)};
-    status = span_alloc(accel, span.bytes, &span);
+    status = window_alloc(accel, span.bytes, &span);
     /* A full device says nothing about addresses. */
     if (status == ADSM_E_DEVICE_NOMEM)
         return ADSM_OK;
     if (status == ADSM_OK) {
         status = check(accel, span.device, span.bytes);
-        int freed = span_free(accel, &span);
+        int freed = window_free(accel, &span);
         status = status == ADSM_OK ? freed : status;
     }
     if (status != ADSM_OK)
@@ -397,7 +397,7 @@ void adsm_address_fini(struct adsm_accel *accel)
 const struct adsm_address_way adsm_address_window = {
     .name = "window",
     .why = "the driver reserves addresses that are free on the host",
-    .probe = probe,
-    .alloc = span_alloc,
-    .free = span_free,
+    .probe = window_probe,
+    .alloc = window_alloc,
+    .free = window_free,
 };

@@ -31,8 +31,8 @@ void adsm_dma_spend(uint64_t ns)
 /* ---- order ---------------------------------------------------------------- */
 
 /* Let a copy lane wait, on the device, for `after` and all noted work. */
-static int order(struct adsm_accel *accel, uint32_t copy_lane,
-                 struct adsm_fence after)
+static int dma_order(struct adsm_accel *accel, uint32_t copy_lane,
+                     struct adsm_fence after)
 {
     adsm_stream stream = accel->lanes.lane[copy_lane].stream;
     int status = adsm_fence_order(accel, stream, after);
@@ -41,8 +41,8 @@ static int order(struct adsm_accel *accel, uint32_t copy_lane,
 }
 
 /* Something that writes [to, to + bytes) went to the upload lane. */
-static void submitted(struct adsm_accel *accel, struct adsm_daddr to,
-                      size_t bytes, struct adsm_fence *done)
+static void dma_submitted(struct adsm_accel *accel, struct adsm_daddr to,
+                          size_t bytes, struct adsm_fence *done)
 {
     uint64_t seq = adsm_lane_tick(accel, ADSM_LANE_UPLOAD);
     adsm_dma_remember_write(accel, to, bytes, seq);
@@ -68,13 +68,13 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
     uint64_t start = adsm_trace_span_begin();
     uint64_t began = adsm_now_ns();
     *done = (struct adsm_fence){0};
-    int status = order(accel, ADSM_LANE_UPLOAD, after);
+    int status = dma_order(accel, ADSM_LANE_UPLOAD, after);
     size_t sent = 0;
     if (status == ADSM_OK)
         status =
             adsm_piece_up(accel, ADSM_LANE_UPLOAD, to, shadow, bytes, &sent);
     if (sent > 0)
-        submitted(accel, to, sent, done);
+        dma_submitted(accel, to, sent, done);
     ADSM_COUNT(bytes_up, sent);
     uint64_t spent = adsm_now_ns() - began;
     ADSM_COUNT(ns_up, spent);
@@ -90,12 +90,12 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
     *done = (struct adsm_fence){0};
     if (bytes == 0)
         return ADSM_OK;
-    int status = order(accel, ADSM_LANE_UPLOAD, after);
+    int status = dma_order(accel, ADSM_LANE_UPLOAD, after);
     if (status == ADSM_OK)
         status = accel->ops->set_device(accel, upload_stream(accel), to, value,
                                         bytes);
     if (status == ADSM_OK) {
-        submitted(accel, to, bytes, done);
+        dma_submitted(accel, to, bytes, done);
         ADSM_COUNT(bytes_device, bytes);
     }
     adsm_trace_span_end("device set", start, bytes);
@@ -142,7 +142,7 @@ static int download_behind(struct adsm_accel *accel, void *shadow,
     adsm_stream stream = accel->lanes.lane[ADSM_LANE_DOWNLOAD].stream;
     int status = adsm_fence_order(accel, stream, uploads);
     if (status == ADSM_OK)
-        status = order(accel, ADSM_LANE_DOWNLOAD, after);
+        status = dma_order(accel, ADSM_LANE_DOWNLOAD, after);
     if (status == ADSM_OK)
         status =
             adsm_piece_down(accel, ADSM_LANE_DOWNLOAD, shadow, from, bytes);

@@ -293,9 +293,9 @@ static int box(struct move *move, uint64_t to, uint64_t from,
 /* ---- order ------------------------------------------------------------------ */
 
 /* Make the lane wait, on the device, for all that the move must follow. */
-static int order(const struct move *move, const struct adsm_place *from,
-                 const struct adsm_rect *rect, const struct adsm_fence *after,
-                 size_t count, bool noted)
+static int move_order(const struct move *move, const struct adsm_place *from,
+                      const struct adsm_rect *rect,
+                      const struct adsm_fence *after, size_t count, bool noted)
 {
     adsm_stream stream = stream_of(move);
     int status = ADSM_OK;
@@ -316,9 +316,9 @@ static int order(const struct move *move, const struct adsm_place *from,
 }
 
 /* Something was handed over: its number, and what it writes. */
-static struct adsm_fence submitted(const struct move *move,
-                                   const struct adsm_place *to,
-                                   const struct adsm_rect *rect)
+static struct adsm_fence move_submitted(const struct move *move,
+                                        const struct adsm_place *to,
+                                        const struct adsm_rect *rect)
 {
     uint64_t seq = adsm_lane_tick(move->accel, move->lane);
     if (!move->way->to_host)
@@ -354,10 +354,10 @@ int adsm_move(const struct adsm_place *to, const struct adsm_place *from,
     uint64_t start = adsm_trace_span_begin();
     uint64_t began = adsm_now_ns();
     flatten(&rect);
-    status = order(&move, from, &rect, after, count, noted);
+    status = move_order(&move, from, &rect, after, count, noted);
     if (status == ADSM_OK) {
         status = box(&move, address_of(to), address_of(from), &rect);
-        *done = submitted(&move, to, &rect);
+        *done = move_submitted(&move, to, &rect);
     }
     move.way->count(status == ADSM_OK ? bytes : 0, adsm_now_ns() - began);
     adsm_trace_span_end(move.way->span, start, status == ADSM_OK ? bytes : 0);

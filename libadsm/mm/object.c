@@ -64,7 +64,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     return ADSM_OK;
 }
 
-static void release_blocks(struct adsm_object *object)
+static void free_blocks(struct adsm_object *object)
 {
     adsm_twin_free(object);
     free((void *)object->blocks);
@@ -151,7 +151,7 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
     if (rc == ADSM_OK)
         adsm_coherence_adopt(object);
     else
-        release_blocks(object);
+        free_blocks(object);
     atomic_store(&object->live, rc == ADSM_OK);
     return rc;
 }
@@ -240,7 +240,7 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     if (object->spread)
         object->spread->ops->destroy(object);
     adsm_object_release_host(object);
-    release_blocks(object);
+    free_blocks(object);
     int rc = adsm_address_free(object->home, &object->span);
     adsm_pool_put(&pool, object);
     return rc;

@@ -42,7 +42,7 @@ struct kind {
     struct layout layout;
 };
 
-static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_API);
+static struct adsm_lock slab_lock = ADSM_LOCK_INIT(ADSM_RANK_API);
 static struct adsm_slab *slabs; /* newest first */
 static struct adsm_pool pool =
     ADSM_POOL_INIT(sizeof(struct adsm_slab), _Alignof(struct adsm_slab));
@@ -207,7 +207,7 @@ int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
     struct adsm_slab *slab;
     bool found;
     int rc = ADSM_OK;
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&slab_lock);
     *host = take_from(&kind, bytes, &found);
     if (!*host && found) {
         kind.layout = layout_packed(bytes);
@@ -218,7 +218,7 @@ int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
         if (rc == ADSM_OK)
             *host = take(slab, bytes);
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&slab_lock);
     return rc;
 }
 
@@ -250,7 +250,7 @@ int adsm_slab_free(struct adsm_object *object, void *host)
     size_t offset = (size_t)((uint8_t *)host - object->host);
     int rc = ADSM_E_NOT_SHARED;
     struct adsm_slab *leaving = NULL;
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&slab_lock);
     /* Under the lock: the slab may be gone since the caller looked. */
     struct adsm_slab *slab = object->slab;
     size_t slot = slab ? slot_of(&slab->layout, offset) : SIZE_MAX;
@@ -265,7 +265,7 @@ int adsm_slab_free(struct adsm_object *object, void *host)
             DL_APPEND(leaving, slab);
         }
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&slab_lock);
     return leaving ? destroy(leaving) : rc;
 }
 
@@ -287,13 +287,13 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
                     void **base, size_t *bytes)
 {
     size_t offset = (size_t)((const uint8_t *)address - object->host);
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&slab_lock);
     size_t slot = start_of(object->slab, offset);
     if (slot != SIZE_MAX) {
         *base = object->host + offset_of(&object->slab->layout, slot);
         *bytes = object->slab->bytes[slot];
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&slab_lock);
     return slot != SIZE_MAX ? ADSM_OK : ADSM_E_NOT_SHARED;
 }
 
@@ -312,7 +312,7 @@ bool adsm_slab_blocks(struct adsm_use *use, const void *address)
 {
     size_t offset = (size_t)((const uint8_t *)address - use->at);
     bool alone = false;
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&slab_lock);
     const struct adsm_slab *slab =
         adsm_use_fits(use) ? use->object->slab : NULL;
     size_t slot = start_of(slab, offset);
@@ -322,7 +322,7 @@ bool adsm_slab_blocks(struct adsm_use *use, const void *address)
         alone = slab->layout.slots == 1 &&
                 slab->layout.block_bytes % use->object->block_bytes == 0;
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&slab_lock);
     return alone;
 }
 
@@ -330,7 +330,7 @@ bool adsm_slab_blocks(struct adsm_use *use, const void *address)
 static bool drop(struct adsm_accel *accel, bool all)
 {
     struct adsm_slab *slab, *next, *leaving = NULL;
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&slab_lock);
     DL_FOREACH_SAFE(slabs, slab, next)
     {
         if (slab->object->home != accel || (!all && slab->slots.in_use > 0))
@@ -338,7 +338,7 @@ static bool drop(struct adsm_accel *accel, bool all)
         DL_DELETE(slabs, slab);
         DL_APPEND(leaving, slab);
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&slab_lock);
     bool any = leaving != NULL;
     (void)destroy(leaving);
     return any;

@@ -12,9 +12,9 @@
 
 enum { QUEUE_ENTRIES = 1 << 16 };
 
-static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
+static struct adsm_lock queue_lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
 static struct adsm_dirty_queue
-    queue;                     /* lock; without ring: none is written back */
+    queue; /* queue_lock; without ring: none is written back */
 static _Atomic uint32_t limit; /* queue.limit, readable without it */
 static _Atomic int64_t dirty;  /* blocks that are DIRTY now */
 
@@ -33,10 +33,10 @@ bool adsm_write_back_init(uint32_t size, uint32_t factor)
 
 void adsm_write_back_grow(void)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&queue_lock);
     adsm_dirty_queue_grow(&queue);
     atomic_store(&limit, queue.limit);
-    adsm_lock_release(&lock);
+    adsm_lock_release(&queue_lock);
 }
 
 void adsm_write_back_count(int64_t more)
@@ -61,7 +61,7 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
 {
     if (adsm_object_is_spread(object))
         return;
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&queue_lock);
     for (uint32_t i = first; i < first + count; i++) {
         if (mark(object, i))
             continue;
@@ -71,7 +71,7 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
             /* Full: the block stays dirty until the next call flushes it. */
             unmark(object, i);
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&queue_lock);
 }
 
 /* Pass the gate of a queued block, which may be stale, besides `passed`. */
@@ -88,7 +88,7 @@ static bool pass_gate(const struct adsm_dirty_entry *entry, uint32_t passed,
 static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most,
                             uint32_t passed, uint32_t *gate)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&queue_lock);
     uint32_t n = adsm_dirty_queue_pop(&queue, oldest) ? 1 : 0;
     if (n > 0 && !pass_gate(oldest, passed, gate)) {
         /* To the end: there is room, and the others come first. */
@@ -99,7 +99,7 @@ static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most,
            adsm_dirty_queue_pop_next(&queue, oldest->owner, oldest->generation,
                                      oldest->block + n))
         n++;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&queue_lock);
     return n;
 }
 

@@ -13,12 +13,12 @@
 
 enum { DEVICES = 64 };
 
-static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_STORE);
-static uint64_t clock_of_use; /* lock */
+static struct adsm_lock copies_lock = ADSM_LOCK_INIT(ADSM_RANK_STORE);
+static uint64_t clock_of_use; /* copies_lock */
 static struct {
     struct adsm_accel *accel;
     struct adsm_copies copies;
-} lists[DEVICES]; /* lock */
+} lists[DEVICES]; /* copies_lock */
 
 /* The list of a device; the lock is held. */
 static struct adsm_copies *list_of(struct adsm_accel *accel)
@@ -34,7 +34,7 @@ static struct adsm_copies *list_of(struct adsm_accel *accel)
 
 void adsm_memory_use(struct adsm_copy *copy)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     copy->uses++;
     copy->last_used = ++clock_of_use;
     if (!copy->home && !copy->leaving) {
@@ -42,21 +42,21 @@ void adsm_memory_use(struct adsm_copy *copy)
         adsm_copies_remove(list, copy);
         adsm_copies_append(list, copy);
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
 }
 
 void adsm_memory_unuse(struct adsm_copy *copy)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     copy->uses--;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
 }
 
 bool adsm_memory_is_used(const struct adsm_copy *copy)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     bool used = copy->uses > 0 || copy->leaving;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
     return used;
 }
 
@@ -114,31 +114,31 @@ static int save(struct adsm_object *object, struct adsm_copy *copy)
 /* Take the oldest that nobody uses from the list: nobody else evicts it. */
 static struct adsm_copy *take_victim(struct adsm_accel *accel)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     struct adsm_copies *list = list_of(accel);
     struct adsm_copy *copy = adsm_copies_victim(list);
     if (copy) {
         adsm_copies_remove(list, copy);
         copy->leaving = true;
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
     return copy;
 }
 
 /* It stays after all. */
 static void keep_victim(struct adsm_copy *copy)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     copy->leaving = false;
     adsm_copies_append(list_of(copy->accel), copy);
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
 }
 
 static bool is_wanted_again(const struct adsm_copy *copy)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     bool wanted = copy->uses > 0;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
     return wanted;
 }
 
@@ -179,13 +179,13 @@ static int evict(struct adsm_copy *copy)
 
 int adsm_memory_evict_this(struct adsm_object *object, struct adsm_copy *copy)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     bool may_go = !copy->home && copy->uses == 0 && !copy->leaving;
     if (may_go) {
         adsm_copies_remove(list_of(copy->accel), copy);
         copy->leaving = true;
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
     if (!may_go)
         return ADSM_E_LIMIT;
     int rc = is_lent(object, copy) ? ADSM_E_LIMIT : save(object, copy);
@@ -215,12 +215,12 @@ static bool can_free(struct adsm_accel *accel, size_t bytes, size_t *most)
     if (adsm_accel_memory(accel, &avail, &total) != ADSM_OK)
         return true; /* whoever asks for memory will hear why */
     avail += adsm_store_kept(accel);
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     const struct adsm_copies *list = list_of(accel);
     bool enough = avail >= bytes || adsm_copies_can_free(list, bytes - avail);
     for (const struct adsm_copy *copy = list->oldest; copy; copy = copy->next)
         avail += copy->uses == 0 ? copy->bytes : 0;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
     *most = avail;
     return enough;
 }
@@ -276,20 +276,20 @@ int adsm_memory_get(struct adsm_accel *accel, struct adsm_copy **copies,
             give_to_pool(copies[i]);
         return rc;
     }
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     for (uint32_t i = 0; i < count; i++) {
         copies[i]->last_used = ++clock_of_use;
         adsm_copies_append(list_of(accel), copies[i]);
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
     ADSM_COUNT(copies_made, count);
     return ADSM_OK;
 }
 
 void adsm_memory_put(struct adsm_copy *copy)
 {
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&copies_lock);
     adsm_copies_remove(list_of(copy->accel), copy);
-    adsm_lock_release(&lock);
+    adsm_lock_release(&copies_lock);
     give_to_pool(copy);
 }
