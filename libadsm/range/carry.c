@@ -155,19 +155,20 @@ int adsm_carry_fill(struct adsm_copy *to, const adsmBox *box,
     struct adsm_extent extent = extent_of(box);
     struct adsm_waits waits = {.count = 0};
     struct adsm_fence done;
-    uint8_t *row = malloc(extent.bytes);
-    if (!row)
+    size_t all = extent.bytes * extent.rows * extent.planes;
+    uint8_t *padding = malloc(all);
+    if (!padding)
         return ADSM_E_NOMEM;
-    for (size_t at = 0; at < extent.bytes; at += bytes)
-        memcpy(row + at, element, bytes);
+    for (size_t at = 0; at < all; at += bytes)
+        memcpy(padding + at, element, bytes);
     adsm_order_before_write(&to->order, box, &waits);
-    /* All rows are the same one. Plain memory has been read on return. */
-    struct adsm_place source = {.accel = NULL, .host = row};
+    struct adsm_place source = {
+        .host = padding, .pitch = {extent.bytes, extent.bytes * extent.rows}};
     struct adsm_place target = place_in_copy(to, box);
     int rc = adsm_move(&target, &source, extent, waits.fence, waits.count,
                        false, &done);
     if (done.seq > 0)
         adsm_order_written(&to->order, box, done);
-    free(row);
+    free(padding); /* plain memory has been read on return */
     return rc;
 }

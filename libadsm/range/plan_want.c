@@ -55,14 +55,27 @@ static void want_needs(const struct adsm_need *wants, int count, adsmBox *needs)
     } while (grown);
 }
 
-/* The copy on `accel` that has all of `need`; of several, that which lacks
- * least. */
+/* Is it read, by itself or by a write that must have the same copy? */
+static bool want_reads(const struct adsm_need *wants, const adsmBox *needs,
+                       int count, int i)
+{
+    for (int k = 0; k < count; k++)
+        if ((wants[k].mode & ADSM_IN) &&
+            (k == i || ((wants[i].mode & wants[k].mode & ADSM_OUT) &&
+                        adsm_box_equal(&needs[i], &needs[k]))))
+            return true;
+    return false;
+}
+
+/* The copy on `accel` that has all of `need`; of several, that which lacks least
+ * of what is read, and of these the largest: what is written there need not be
+ * copied when somebody reads it with its surroundings. */
 static struct adsm_copy *want_present(const struct adsm_held *held,
                                       const struct adsm_accel *accel,
-                                      const adsmBox *need)
+                                      const adsmBox *need, bool reads)
 {
     struct adsm_copy *best = NULL;
-    size_t least = 0;
+    size_t least = 0, largest = 0;
     for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
         struct adsm_copy *copy = held->copies[i];
         if (!copy || copy->accel != accel ||
@@ -70,13 +83,13 @@ static struct adsm_copy *want_present(const struct adsm_held *held,
                   ? adsm_box_meets(need, &copy->box)
                   : adsm_box_within(need, &copy->box)))
             continue;
-        size_t lacks = adsm_map_bytes_without(&held->map, need, i);
-        if (!best || lacks < least) {
-            best = copy;
-            least = lacks;
-        }
-        if (least == 0)
-            break;
+        size_t lacks = reads ? adsm_map_bytes_without(&held->map, need, i) : 0;
+        size_t bytes = adsm_box_bytes(&copy->box);
+        if (best && (lacks > least || (lacks == least && bytes <= largest)))
+            continue;
+        best = copy;
+        least = lacks;
+        largest = bytes;
     }
     return best;
 }
@@ -143,7 +156,8 @@ int adsm_plan_choose(const struct adsm_held *held,
     want_needs(wants, count, needs);
     for (int i = 0; i < count; i++) {
         struct adsm_need *want = &wants[i];
-        want->copy = reuse ? want_present(held, accel, &needs[i]) : NULL;
+        bool reads = want_reads(wants, needs, count, i);
+        want->copy = reuse ? want_present(held, accel, &needs[i], reads) : NULL;
         if (want->copy)
             continue;
         int same = want_same(wants, needs, i);

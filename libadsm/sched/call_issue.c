@@ -1,6 +1,7 @@
 /* Parts on their way: copies, launches, fences. */
 #include "sched/call_parts.h"
 
+#include "base/stats.h"
 #include "sched/detail.h"
 
 #include <stdlib.h>
@@ -94,6 +95,7 @@ static int issue_part(struct adsm_ranged *call, struct adsm_part *part,
     if (rc == ADSM_OK)
         rc = adsm_fence_record(part->accel, stream, &fence);
     if (rc == ADSM_OK) {
+        ADSM_COUNT(launches, 1);
         adsm_spread_launched(part, fence);
         adsm_ended_add(ended, fence);
     }

@@ -112,6 +112,20 @@ START_TEST(copy_that_lacks_least_serves_a_read)
 }
 END_TEST
 
+START_TEST(what_is_only_written_goes_to_the_largest_copy)
+{
+    struct adsm_copy small, large;
+    struct adsm_need want = {.box = box(10, 20, 0, 1000), .mode = ADSM_OUT};
+    adsmBox fresh[1];
+    begin();
+    enter(&small, 0, box(10, 20, 0, 1000));
+    enter(&large, 0, box(9, 21, 0, 1000));
+    read_box(&small, box(10, 20, 0, 1000));
+    ck_assert_int_eq(choose(&want, 1, true, fresh), 0);
+    ck_assert_ptr_eq(want.copy, &large);
+}
+END_TEST
+
 START_TEST(copy_of_another_device_or_a_part_serves_nothing)
 {
     struct adsm_copy other, part;
@@ -210,6 +224,7 @@ SUITE_MAIN("plan", 60, stencil_reads_and_writes_share_one_copy,
            row_far_from_a_block_gets_a_copy_of_its_own,
            hull_may_have_one_byte_in_twenty_too_many,
            copy_that_lacks_least_serves_a_read,
+           what_is_only_written_goes_to_the_largest_copy,
            copy_of_another_device_or_a_part_serves_nothing,
            without_reuse_every_argument_has_a_copy,
            neighbouring_pieces_from_one_source_are_one_move,
