@@ -282,8 +282,10 @@ static int bring(struct adsm_object *object, uint32_t first, uint32_t count,
     int rc = ADSM_OK;
     if (needs_host(cell, state, event))
         rc = prepare_host(object, first, count, opens_at_once(event));
+    /* A fetch from the home comes behind its uploads; those to other devices
+     * may be of bytes that need no fetch. */
     if (cell->next == ADSM_DIRTY && state != ADSM_DIRTY &&
-        !(cell->actions & ADSM_DO_FETCH))
+        (!(cell->actions & ADSM_DO_FETCH) || object->spread))
         adsm_coherence_await_uploads(object, first, count);
     if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
         rc = fetch(object, first, count);
