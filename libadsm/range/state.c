@@ -307,15 +307,23 @@ static int bring_to_host(struct adsm_object *object)
     return rc;
 }
 
+static bool has_shape(const struct adsm_object *object, const adsmBox *shape)
+{
+    const adsmBox *old = adsm_ranged_shape(object);
+    return old->nd == shape->nd && adsm_box_equal(old, shape);
+}
+
 /* Boxes of the old shape mean nothing in the new one: all bytes go to one
- * place, and the other copies go. */
+ * place, and the other copies go, also those that a gathered object has kept. */
 static int reshape(struct adsm_object *object, const adsmBox *shape)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++)
         if (held->copies[i] && adsm_memory_is_used(held->copies[i]))
             return ADSM_E_INVALID;
-    int rc = object->homeless ? bring_to_host(object) : gather(object);
+    int rc = ADSM_OK;
+    if (adsm_object_is_spread(object))
+        rc = object->homeless ? bring_to_host(object) : gather(object);
     if (rc == ADSM_OK)
         rc = drop_copies(object);
     if (rc != ADSM_OK)
@@ -324,23 +332,31 @@ static int reshape(struct adsm_object *object, const adsmBox *shape)
         adsm_map_reset(&held->map, shape, ADSM_HOLDER_HOST);
     else
         begin_spread(object, shape);
-    return fold(object);
+    return ADSM_OK;
+}
+
+static int catch_up(struct adsm_object *object)
+{
+    int rc = fold(object);
+    if (rc == ADSM_OK)
+        give_up_lost(object);
+    return rc;
 }
 
 int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape)
 {
     int rc = adsm_ranged_make(object);
-    if (rc == ADSM_OK && !adsm_object_is_spread(object))
-        begin_spread(object, shape);
-    if (rc == ADSM_OK)
-        rc = fold(object);
-    if (rc != ADSM_OK)
+    bool is_spread = adsm_object_is_spread(object);
+    if (rc == ADSM_OK && is_spread)
+        rc = catch_up(object);
+    bool fits = rc == ADSM_OK && has_shape(object, shape);
+    if (rc != ADSM_OK || (fits && is_spread))
         return rc;
-    give_up_lost(object);
-    const adsmBox *old = adsm_ranged_shape(object);
-    return old->nd == shape->nd && adsm_box_equal(old, shape)
-               ? ADSM_OK
-               : reshape(object, shape);
+    if (fits)
+        begin_spread(object, shape);
+    else
+        rc = reshape(object, shape);
+    return rc == ADSM_OK ? catch_up(object) : rc;
 }
 
 int adsm_ranged_carry(struct adsm_object *object, struct adsm_moves *moves,
