@@ -8,11 +8,16 @@
 #include "accel/error.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "os/arena.h"
 #include "os/vm.h"
 
 #include <string.h>
 
+/* What is registered at once, at most, and found by. */
 #define TRACT ((uintptr_t)2 << 20)
+
+_Static_assert(ADSM_ARENA_GRANULE_BYTES % TRACT == 0,
+               "a registration is of one object's memory");
 
 /* In the tables of all accels: who has them all need not ask the others. */
 static _Atomic uint64_t all_bytes;

@@ -7,7 +7,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mm/block.h"
+#include "mm/index.h"
 #include "os/vm.h"
+
+_Static_assert(ADSM_ARENA_GRANULE_BYTES % (1 << ADSM_TRACT_SHIFT) == 0,
+               "the last grain of an object ends in its own range");
 
 /* Backing and committing under a shared object lock. */
 static struct adsm_lock host_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
