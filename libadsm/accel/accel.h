@@ -54,7 +54,7 @@ struct adsm_fence {
  * Return: ADSM_OK; ADSM_E_NO_DEVICE (adsm_accel_why says what was tried)
  * Thread: any. Signal: never
  */
-int adsm_accel_init(void);
+int adsm_accel_init(void) ADSM_MUST_CHECK;
 
 /** Why the last adsm_accel_init failed, one sentence; "" when it did not. Thread:
  *  any, behind that. Signal: any handler */
@@ -76,7 +76,7 @@ int adsm_accel_describe(int device, char *name, size_t name_bytes,
  *         names the range); ADSM_E_DEVICE
  * Thread: any; takes the ACCEL lock. Signal: never
  */
-int adsm_accel_open(int device, struct adsm_accel **accel);
+int adsm_accel_open(int device, struct adsm_accel **accel) ADSM_MUST_CHECK;
 
 /**
  * The accel of the CUDA context that is current in the calling thread
@@ -84,7 +84,7 @@ int adsm_accel_open(int device, struct adsm_accel **accel);
  *
  * Thread: any; takes the ACCEL lock. Signal: never
  */
-int adsm_accel_of_current(struct adsm_accel **accel);
+int adsm_accel_of_current(struct adsm_accel **accel) ADSM_MUST_CHECK;
 
 /** The accel of a driver context handle, or NULL when none was made for it.
  *  Thread: any. Signal: any handler */
@@ -155,7 +155,7 @@ void adsm_lane_retire(struct adsm_accel *accel, adsm_stream stream);
 /** Record a fence behind all work submitted so far on a stream of the accel.
  *  Thread: any. Signal: fault path */
 int adsm_fence_record(struct adsm_accel *accel, adsm_stream stream,
-                      struct adsm_fence *fence);
+                      struct adsm_fence *fence) ADSM_MUST_CHECK;
 
 /**
  * Block until the fence is reached. ADSM_OK, or the device's error.
@@ -181,7 +181,7 @@ void adsm_fence_mark(struct adsm_fence fence);
  * Thread: any. Signal: fault path
  */
 int adsm_fence_order(struct adsm_accel *accel, adsm_stream stream,
-                     struct adsm_fence fence);
+                     struct adsm_fence fence) ADSM_MUST_CHECK;
 
 /**
  * Block until all work noted on any lane but the copy lanes is done
@@ -201,20 +201,21 @@ int adsm_accel_synchronize(struct adsm_accel *accel);
 /** Load an image (PTX text, cubin, fat binary); `*module` is the handle.
  *  ADSM_E_INVALID with the driver's log in adsm_accel_error_text. */
 int adsm_accel_module_load(struct adsm_accel *accel, const void *image,
-                           size_t bytes, void **module);
+                           size_t bytes, void **module) ADSM_MUST_CHECK;
 int adsm_accel_module_unload(struct adsm_accel *accel, void *module);
 int adsm_accel_kernel_get(struct adsm_accel *accel, void *module,
-                          const char *name, void **kernel);
+                          const char *name, void **kernel) ADSM_MUST_CHECK;
 
 /** Parameter `index`: offset and size in bytes; ADSM_E_NOT_FOUND past the
  *  last one; ADSM_E_UNSUPPORTED when the driver cannot tell. */
 int adsm_accel_kernel_parameter(struct adsm_accel *accel, void *kernel,
-                                unsigned index, size_t *offset, size_t *bytes);
+                                unsigned index, size_t *offset,
+                                size_t *bytes) ADSM_MUST_CHECK;
 
 /** Enqueue a kernel; `arguments[i]` points at the value of parameter i. */
 int adsm_accel_launch(struct adsm_accel *accel, void *kernel,
                       const unsigned grid[3], const unsigned block[3],
                       size_t shared_bytes, adsm_stream stream,
-                      void **arguments);
+                      void **arguments) ADSM_MUST_CHECK;
 
 #endif

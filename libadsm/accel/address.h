@@ -62,7 +62,7 @@ const char *adsm_strategy_name(enum adsm_strategy strategy);
  * Signal: never
  */
 int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
-                       struct adsm_span *span);
+                       struct adsm_span *span) ADSM_MUST_CHECK;
 
 /**
  * Reserve host addresses for `bytes` without any device memory.
@@ -70,7 +70,7 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
  * Return: ADSM_OK; ADSM_E_INVALID (0 bytes or too many); ADSM_E_NOMEM
  * Thread: any. Signal: never
  */
-int adsm_address_reserve(size_t bytes, struct adsm_span *span);
+int adsm_address_reserve(size_t bytes, struct adsm_span *span) ADSM_MUST_CHECK;
 
 /**
  * The context of an overlay span is about to be destroyed, and the driver may
@@ -83,6 +83,7 @@ void adsm_address_withdraw(struct adsm_span *span);
 
 /** Give a span back. Its host range must be PROT_NONE placeholder again and no
  *  work may use it. */
-int adsm_address_free(struct adsm_accel *accel, struct adsm_span *span);
+int adsm_address_free(struct adsm_accel *accel,
+                      struct adsm_span *span) ADSM_MUST_CHECK;
 
 #endif

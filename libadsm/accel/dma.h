@@ -33,7 +33,7 @@ void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);
  *  any. Signal: fault path */
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
-                    struct adsm_fence *done);
+                    struct adsm_fence *done) ADSM_MUST_CHECK;
 
 /** Whether an upload after `after` would run at once: no noted lane has work,
  *  and no driver call is needed to know it where nothing was launched since
@@ -44,7 +44,7 @@ bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after);
  *  noted lanes and for earlier uploads. Thread: any. Signal: fault path */
 int adsm_dma_download(struct adsm_accel *accel, void *shadow,
                       struct adsm_daddr from, size_t bytes,
-                      struct adsm_fence after);
+                      struct adsm_fence after) ADSM_MUST_CHECK;
 
 /** Behind everything that was enqueued on the upload lane so far. Signal: any
  *  handler */
@@ -54,18 +54,19 @@ struct adsm_fence adsm_dma_uploads(struct adsm_accel *accel);
  *  stands for all of them. Signal: fault path */
 int adsm_dma_order_behind(struct adsm_accel *accel,
                           const struct adsm_fence *after, size_t count,
-                          struct adsm_fence *done);
+                          struct adsm_fence *done) ADSM_MUST_CHECK;
 
 /** Make `stream` wait for all uploads enqueued so far (before a launch). Free
  *  when there was none since `stream` last waited. Thread: any. Signal: fault
  *  path */
-int adsm_dma_order_uploads(struct adsm_accel *accel, adsm_stream stream);
+int adsm_dma_order_uploads(struct adsm_accel *accel,
+                           adsm_stream stream) ADSM_MUST_CHECK;
 
 /** Set device memory, asynchronous on the upload lane, ordered after `after` and
  *  noted lanes. Thread: any. Signal: fault path */
 int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                  size_t bytes, struct adsm_fence after,
-                 struct adsm_fence *done);
+                 struct adsm_fence *done) ADSM_MUST_CHECK;
 
 /**
  * Both ways on a stream of its own, which waits for no noted lane: for a host
@@ -78,10 +79,10 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
  */
 int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
                             struct adsm_daddr from, size_t bytes,
-                            uint64_t uploads);
+                            uint64_t uploads) ADSM_MUST_CHECK;
 int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
-                          const void *shadow, size_t bytes);
-int adsm_dma_await_aside(struct adsm_accel *accel);
+                          const void *shadow, size_t bytes) ADSM_MUST_CHECK;
+int adsm_dma_await_aside(struct adsm_accel *accel) ADSM_MUST_CHECK;
 
 /** Number of the newest upload so far; 0: none. Thread: any. Signal: any
  *  handler */

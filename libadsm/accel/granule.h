@@ -10,6 +10,7 @@
 #define ADSM_ACCEL_GRANULE_H
 
 #include "base/lock.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +32,8 @@ struct adsm_granules {
  * Thread: one
  * Signal: never
  */
-int adsm_granules_init(struct adsm_granules *granules, size_t count);
+int adsm_granules_init(struct adsm_granules *granules,
+                       size_t count) ADSM_MUST_CHECK;
 void adsm_granules_fini(struct adsm_granules *granules);
 
 /** Words that `count` granules need. */

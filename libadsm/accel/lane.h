@@ -84,7 +84,7 @@ struct adsm_lanes {
 
 /** Create the own streams. Return: ADSM_OK or why not. Thread: the one that
  *  makes the accel. Signal: never */
-int adsm_lanes_create(struct adsm_accel *accel);
+int adsm_lanes_create(struct adsm_accel *accel) ADSM_MUST_CHECK;
 
 /** Wait for all lanes, destroy streams and events. Nobody may use the accel but
  *  to ask for fences. Thread: one. Signal: never */
@@ -107,7 +107,7 @@ uint64_t adsm_lane_tick(struct adsm_accel *accel, uint32_t lane);
  * Signal: fault path
  */
 int adsm_lane_order_noted(struct adsm_accel *accel, struct adsm_accel *waits,
-                          uint32_t copy_lane);
+                          uint32_t copy_lane) ADSM_MUST_CHECK;
 
 /**
  * Make `stream` wait for everything ticked so far on the upload lane.
@@ -115,7 +115,8 @@ int adsm_lane_order_noted(struct adsm_accel *accel, struct adsm_accel *waits,
  * Thread: any
  * Signal: fault path
  */
-int adsm_lane_order_uploads(struct adsm_accel *accel, adsm_stream stream);
+int adsm_lane_order_uploads(struct adsm_accel *accel,
+                            adsm_stream stream) ADSM_MUST_CHECK;
 
 /**
  * adsm_fence_wait that polls for `spin_ns` before it sleeps.
@@ -123,7 +124,8 @@ int adsm_lane_order_uploads(struct adsm_accel *accel, adsm_stream stream);
  * Thread: any
  * Signal: fault path
  */
-int adsm_fence_wait_spinning(struct adsm_fence fence, uint64_t spin_ns);
+int adsm_fence_wait_spinning(struct adsm_fence fence,
+                             uint64_t spin_ns) ADSM_MUST_CHECK;
 
 /** The specification of the table, for tests. Takes every lane's lock. Thread:
  *  any. Signal: never */

@@ -58,6 +58,7 @@ static inline struct adsm_extent adsm_extent_of(size_t bytes)
  */
 int adsm_move(const struct adsm_place *to, const struct adsm_place *from,
               struct adsm_extent extent, const struct adsm_fence *after,
-              size_t count, bool noted, struct adsm_fence *done);
+              size_t count, bool noted,
+              struct adsm_fence *done) ADSM_MUST_CHECK;
 
 #endif

@@ -19,7 +19,7 @@
  * Signal: never
  */
 int adsm_peer_open(struct adsm_accel *host, struct adsm_accel *guest,
-                   bool enable);
+                   bool enable) ADSM_MUST_CHECK;
 
 /**
  * Accels whose memory the guest's kernels may use, one after the other.

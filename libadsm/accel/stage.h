@@ -49,11 +49,11 @@ void adsm_stage_clear(struct adsm_accel *accel);
  * Signal: fault path
  */
 int adsm_stage_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
-                  const void *from, size_t bytes);
+                  const void *from, size_t bytes) ADSM_MUST_CHECK;
 
 /** Download in the order of a copy lane's stream (ADSM_LANE_DOWNLOAD or
  *  ADSM_LANE_ASIDE), and wait for the bytes. Otherwise the same. */
 int adsm_stage_down(struct adsm_accel *accel, uint32_t lane, void *to,
-                    struct adsm_daddr from, size_t bytes);
+                    struct adsm_daddr from, size_t bytes) ADSM_MUST_CHECK;
 
 #endif

@@ -55,7 +55,7 @@ void adsm_store_clear(struct adsm_accel *accel);
  * Signal: never
  */
 int adsm_store_alloc(struct adsm_accel *accel, size_t bytes,
-                     struct adsm_store_range **range);
+                     struct adsm_store_range **range) ADSM_MUST_CHECK;
 
 /**
  * Give a range back.

@@ -55,7 +55,7 @@ struct adsm_call {
  *         since it was found
  * Thread: any. Signal: never
  */
-int adsm_boundary_call(struct adsm_call *call);
+int adsm_boundary_call(struct adsm_call *call) ADSM_MUST_CHECK;
 
 /** The driver refused the launch after adsm_boundary_call: the objects keep
  *  what they have, the gates open. Thread: that of the call. Signal: never */
@@ -69,7 +69,7 @@ void adsm_boundary_call_failed(const struct adsm_call *call);
  * Return: ADSM_OK; a device error: the call is enqueued all the same
  * Thread: that of the call. Signal: never
  */
-int adsm_boundary_called(const struct adsm_call *call);
+int adsm_boundary_called(const struct adsm_call *call) ADSM_MUST_CHECK;
 
 /**
  * The program waited for device work: acquire (batch fetches everything). Call
@@ -78,7 +78,7 @@ int adsm_boundary_called(const struct adsm_call *call);
  * Return: ADSM_OK; the first failure of a fetch
  * Thread: any. Signal: never
  */
-int adsm_boundary_return(struct adsm_accel *accel);
+int adsm_boundary_return(struct adsm_accel *accel) ADSM_MUST_CHECK;
 
 /**
  * A device-side operation on `stream` is about to read `bytes` at the shared
@@ -90,7 +90,7 @@ int adsm_boundary_return(struct adsm_accel *accel);
  * Thread: any. Signal: never
  */
 int adsm_boundary_device_read(const void *address, size_t bytes,
-                              adsm_stream stream);
+                              adsm_stream stream) ADSM_MUST_CHECK;
 
 /** A device-side overwrite in progress: holds the object's lock. */
 struct adsm_device_write {
@@ -110,7 +110,7 @@ struct adsm_device_write {
  */
 int adsm_boundary_device_write(const void *address, size_t bytes,
                                adsm_stream stream,
-                               struct adsm_device_write *write);
+                               struct adsm_device_write *write) ADSM_MUST_CHECK;
 
 /**
  * The overwrite that `write` is about also overwrites parts of the range, which
@@ -122,9 +122,9 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
  *         object); a device error: the object is still held in either case
  * Thread: that of the overwrite. Signal: never
  */
-int adsm_boundary_device_write_parts(const void *address, size_t bytes,
-                                     adsm_stream stream,
-                                     const struct adsm_device_write *write);
+int adsm_boundary_device_write_parts(
+    const void *address, size_t bytes, adsm_stream stream,
+    const struct adsm_device_write *write) ADSM_MUST_CHECK;
 
 /** The operation is enqueued (or failed): let the CPU in again. The caller has
  *  noted the stream's lane before. Thread: that of the overwrite.

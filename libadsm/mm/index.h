@@ -94,7 +94,7 @@ struct adsm_object *adsm_index_acquire_alone(const void *address);
 
 /** Enter or remove all pages of an object's span. ADSM_OK, ADSM_E_NOMEM.
  *  Thread: any; the object's lock is held exclusively. Signal: never */
-int adsm_index_insert(struct adsm_object *object);
+int adsm_index_insert(struct adsm_object *object) ADSM_MUST_CHECK;
 void adsm_index_remove(struct adsm_object *object);
 
 /** Empty it, in the child of a fork. Thread: the only one. Signal: never */

@@ -48,7 +48,7 @@ bool adsm_loan_unneeded(const void *address, size_t bytes);
  * Thread: any. Signal: never
  */
 int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
-                    struct adsm_loan *loan);
+                    struct adsm_loan *loan) ADSM_MUST_CHECK;
 
 /**
  * End the use; the first `done` bytes were really transferred (<= loan->bytes).

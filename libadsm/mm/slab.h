@@ -22,16 +22,17 @@
  *  in state `first`.
  *  Thread: any. Signal: never */
 int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
-                    enum adsm_state first, bool safe, void **host);
+                    enum adsm_state first, bool safe,
+                    void **host) ADSM_MUST_CHECK;
 
 /** Free a slot; ADSM_E_NOT_SHARED when `host` is not the start of one.
  *  Thread: any; waits for kernels that use the slab. Signal: never */
-int adsm_slab_free(struct adsm_object *object, void *host);
+int adsm_slab_free(struct adsm_object *object, void *host) ADSM_MUST_CHECK;
 
 /** Base and size of the slot that contains `address`. Thread: any; holds no
  *  lock of rank API or later. Signal: never */
 int adsm_slab_range(struct adsm_object *object, const void *address,
-                    void **base, size_t *bytes);
+                    void **base, size_t *bytes) ADSM_MUST_CHECK;
 
 /**
  * Narrow a use of a whole slab to the blocks that the allocation around

@@ -52,7 +52,7 @@ struct adsm_turn {
  * Return: ADSM_OK; ADSM_E_SYSTEM: no thread is to be had
  * Thread: any. Signal: never
  */
-int adsm_turn_start(void);
+int adsm_turn_start(void) ADSM_MUST_CHECK;
 
 /**
  * Around the call that enqueues a host function: no access waits for the device
@@ -74,7 +74,7 @@ void adsm_turn_expect_always(void);
 /** Before a graph is launched: its functions may take every upload that has
  *  not ended for one behind them. Waits for those ahead. Thread: any.
  *  Signal: never */
-int adsm_turn_before_graph(struct adsm_accel *accel);
+int adsm_turn_before_graph(struct adsm_accel *accel) ADSM_MUST_CHECK;
 
 /**
  * The calling thread begins or ends a host function. `end` returns when the
@@ -96,9 +96,10 @@ bool adsm_turn_is_mine(void);
  * Return: ADSM_OK; ADSM_E_NOT_SHARED; why the bytes cannot be had
  * Thread: that of the function. Signal: fault path
  */
-int adsm_turn_touch(uintptr_t address, enum adsm_access access);
+int adsm_turn_touch(uintptr_t address, enum adsm_access access) ADSM_MUST_CHECK;
 int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
-                          size_t bytes, enum adsm_access access);
+                          size_t bytes,
+                          enum adsm_access access) ADSM_MUST_CHECK;
 
 /**
  * Find the object at `address` and pass its gate; its lock is held shared. Waits

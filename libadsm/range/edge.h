@@ -16,7 +16,7 @@
  *
  * Return: ADSM_OK; ADSM_E_NOMEM; a device's error. Thread: any. Signal: never
  */
-int adsm_edge_fill(struct adsm_want *want);
+int adsm_edge_fill(struct adsm_want *want) ADSM_MUST_CHECK;
 
 /**
  * In one dimension of `n` indices, those from `x` on that come from indices

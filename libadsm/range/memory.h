@@ -26,7 +26,7 @@
  *         nothing was evicted); ADSM_E_NOMEM; a device's error: none was made
  */
 int adsm_memory_get(struct adsm_accel *accel, struct adsm_copy **copies,
-                    uint32_t count);
+                    uint32_t count) ADSM_MUST_CHECK;
 
 /** One more call uses the copy, which becomes the youngest, or one less. */
 void adsm_memory_use(struct adsm_copy *copy);
@@ -35,7 +35,8 @@ bool adsm_memory_is_used(const struct adsm_copy *copy);
 
 /** Evict a copy of an object, whose lock is held exclusively. Return: ADSM_OK;
  *  ADSM_E_LIMIT (it is needed where it is); a failure to save it */
-int adsm_memory_evict_this(struct adsm_object *object, struct adsm_copy *copy);
+int adsm_memory_evict_this(struct adsm_object *object,
+                           struct adsm_copy *copy) ADSM_MUST_CHECK;
 
 /** Give a copy's memory to the pool. Nobody uses it and no map names it. */
 void adsm_memory_put(struct adsm_copy *copy);

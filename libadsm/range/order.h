@@ -48,7 +48,7 @@ void adsm_waits_add(struct adsm_waits *waits, struct adsm_fence fence);
 /** Make a stream of `accel` wait for all of them. Return: ADSM_OK; a device's
  *  error. Signal: fault path */
 int adsm_waits_order(const struct adsm_waits *waits, struct adsm_accel *accel,
-                     adsm_stream stream);
+                     adsm_stream stream) ADSM_MUST_CHECK;
 
 /** Block until all are reached; the first failure. Signal: fault path */
 int adsm_waits_wait(const struct adsm_waits *waits);

@@ -22,7 +22,8 @@ adsmBox adsm_prepare_bytes(size_t object_bytes);
 /** Fill in what `begin` finds: reads, writes, room, flat. `whole` is the map's
  *  shape. Return: ADSM_OK; ADSM_E_UNSUPPORTED: beyond the edge of a flat array
  *  there is no room where the kernel would look for it */
-int adsm_prepare_want(struct adsm_want *want, const adsmBox *whole);
+int adsm_prepare_want(struct adsm_want *want,
+                      const adsmBox *whole) ADSM_MUST_CHECK;
 
 /** Does the kernel look beyond the array's edge? */
 bool adsm_prepare_has_margin(const struct adsm_want *want);

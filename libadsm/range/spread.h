@@ -70,7 +70,8 @@ struct adsm_part {
  *         (an object was freed); ADSM_E_DEVICE_NOMEM, ADSM_E_NOMEM, ADSM_E_LIMIT,
  *         a device's error: nothing was lost and nothing is closed
  */
-int adsm_spread_begin(struct adsm_part *parts, int count, int *failed);
+int adsm_spread_begin(struct adsm_part *parts, int count,
+                      int *failed) ADSM_MUST_CHECK;
 
 /** What the kernel gets: address of the array's first byte as if the copy held
  *  all of it, and distances in bytes between rows and between planes. */
@@ -79,7 +80,8 @@ struct adsm_daddr adsm_spread_base(const struct adsm_want *want,
 
 /** Make a stream of the part's device wait, on the device, for what the part's
  *  kernel reads, and for all who use what it writes. */
-int adsm_spread_order(const struct adsm_part *part, adsm_stream stream);
+int adsm_spread_order(const struct adsm_part *part,
+                      adsm_stream stream) ADSM_MUST_CHECK;
 
 /** The part's kernel is enqueued and ends with `fence`. */
 void adsm_spread_launched(struct adsm_part *part, struct adsm_fence fence);
@@ -92,7 +94,7 @@ void adsm_spread_end(struct adsm_part *parts, int count);
 
 /** Say what array begins at `origin` (adsmShape). Return: ADSM_OK; ADSM_E_NOMEM;
  *  ADSM_E_NOT_SHARED (freed meanwhile) */
-int adsm_spread_shape(const struct adsm_array *array);
+int adsm_spread_shape(const struct adsm_array *array) ADSM_MUST_CHECK;
 
 /** The array that was said to begin at `address`. Return: ADSM_OK;
  *  ADSM_E_NOT_FOUND (object, generation and origin are set); ADSM_E_NOT_SHARED */
@@ -100,16 +102,18 @@ int adsm_spread_array(const void *address, struct adsm_array *array);
 
 /** Allocate an array that has no home (adsmAllocArray). `accel` page-locks its
  *  host pages. */
-int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes, void **host);
+int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes,
+                      void **host) ADSM_MUST_CHECK;
 
 /** adsmPrefetch, adsmDrop, adsmDiscard, adsmWaitFor; `accel` NULL: the host. */
 int adsm_spread_prefetch(const struct adsm_array *array, const adsmBox *box,
-                         struct adsm_accel *accel);
+                         struct adsm_accel *accel) ADSM_MUST_CHECK;
 int adsm_spread_drop(const struct adsm_array *array, const adsmBox *box,
-                     struct adsm_accel *accel);
-int adsm_spread_discard(const struct adsm_array *array, const adsmBox *box);
+                     struct adsm_accel *accel) ADSM_MUST_CHECK;
+int adsm_spread_discard(const struct adsm_array *array,
+                        const adsmBox *box) ADSM_MUST_CHECK;
 int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
-                     bool writes);
+                     bool writes) ADSM_MUST_CHECK;
 
 /** adsmCopies: at most `most` are stored. Return: how many there are */
 int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,

@@ -43,7 +43,7 @@ static inline const adsmBox *adsm_ranged_shape(const struct adsm_object *object)
 
 /** Make the state where there is none. The object's lock is held exclusively.
  *  Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal: never */
-int adsm_ranged_make(struct adsm_object *object);
+int adsm_ranged_make(struct adsm_object *object) ADSM_MUST_CHECK;
 
 /**
  * Spread the object, if it is not, and bring the map up to date with what the
@@ -54,18 +54,21 @@ int adsm_ranged_make(struct adsm_object *object);
  * Return: ADSM_OK; ADSM_E_NOMEM; a device's error; ADSM_E_INVALID: copies are in
  *         use, so it keeps its shape. Thread: any. Signal: never
  */
-int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape);
+int adsm_ranged_update(struct adsm_object *object,
+                       const adsmBox *shape) ADSM_MUST_CHECK;
 
 /** Enqueue planned moves from `first` on; what cannot be is taken back. Return:
  *  ADSM_OK; the first failure. Lock: exclusive. Signal: never */
 int adsm_ranged_carry(struct adsm_object *object, struct adsm_moves *moves,
-                      uint32_t first);
+                      uint32_t first) ADSM_MUST_CHECK;
 
 /** The host's bytes of DIRTY blocks that boxes were read from are known
  *  elsewhere now, or its blocks that a box touches will be written there.
  *  Lock: exclusive. Signal: never */
-int adsm_ranged_sent(struct adsm_object *object, const adsmBox *box);
-int adsm_ranged_close(struct adsm_object *object, const adsmBox *box);
+int adsm_ranged_sent(struct adsm_object *object,
+                     const adsmBox *box) ADSM_MUST_CHECK;
+int adsm_ranged_close(struct adsm_object *object,
+                      const adsmBox *box) ADSM_MUST_CHECK;
 
 /** A copy without an object any more: free its memory and itself. */
 void adsm_ranged_drop(struct adsm_copy *copy);
