@@ -1,4 +1,5 @@
-/* What the files of sched/call*.c share; nobody else's. */
+/* What the files of sched/call*.c share; nobody else's. A call that is being
+ * made belongs to its thread. Failures set the error detail. Signal: never */
 #ifndef ADSM_SCHED_CALL_PARTS_H
 #define ADSM_SCHED_CALL_PARTS_H
 

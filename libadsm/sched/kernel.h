@@ -5,7 +5,10 @@
  * loading thread's device at once, and on another one when a part of a call
  * runs there. Handles are looked up by value, so that a stale or foreign handle
  * is an error and not a crash; who uses one holds its module, which lives until
- * it is unloaded and nobody holds it. Lock: rank MODULE.
+ * it is unloaded and nobody holds it. Does not launch.
+ *
+ * Lock: one for all, rank MODULE. Failures set the error detail. Thread: any, no
+ * lock of that rank or later held. Signal: never.
  */
 #ifndef ADSM_SCHED_KERNEL_H
 #define ADSM_SCHED_KERNEL_H
@@ -25,7 +28,8 @@ struct adsm_kernel_view {
     const uint16_t *parameter_bytes;
 };
 
-/** Load `image` (a path when bytes is 0). Failures set the error detail. */
+/** Load `image` (a path when bytes is 0). Return: ADSM_OK; ADSM_E_NOT_FOUND,
+ *  ADSM_E_INVALID: the file; ADSM_E_NOMEM; the device's refusal */
 int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
                      adsmModule **module);
 

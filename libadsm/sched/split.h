@@ -9,7 +9,8 @@
  * neighbours, of those the one that cuts fewer dimensions, then outer ones: an
  * overlap along columns is cut by columns where that is possible.
  *
- * Speeds are kept per kernel and device. Lock: speed->lock, rank POOL.
+ * Speeds are kept per kernel and device. Lock: speed->lock, rank POOL, taken
+ * here. Thread: any. Signal: never
  */
 #ifndef ADSM_SCHED_SPLIT_H
 #define ADSM_SCHED_SPLIT_H
