@@ -43,7 +43,7 @@ int adsm_call_sync(const struct adsm_accel *besides)
 
 /* ---- options ------------------------------------------------------------------ */
 
-static int check_options(const struct adsm_ranged *call)
+static int check_options(const struct adsm_range_call *call)
 {
     const adsmOpts *o = &call->opts;
     const char *name = call->kernel.name;
@@ -89,7 +89,7 @@ static void override(adsmOpts *opts)
 }
 
 /* Streams wait for the calls that this one is to come behind. */
-static int order(const struct adsm_ranged *call)
+static int order(const struct adsm_range_call *call)
 {
     for (int i = 0; i < call->opts.afters; i++) {
         struct adsm_ended before;
@@ -114,7 +114,7 @@ static int order(const struct adsm_ranged *call)
 }
 
 /* What was asked for behind the call. Its status goes before failures here. */
-static int follow(const struct adsm_ranged *call, struct adsm_ended *ended,
+static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
                   int rc)
 {
     const adsmOpts *o = &call->opts;
@@ -151,7 +151,7 @@ static int most_parts(const adsmOpts *opts, int devices)
     return opts->parts > devices ? opts->parts : devices;
 }
 
-static int split(struct adsm_ranged *call, struct adsm_split_part **parts,
+static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
                  int *count)
 {
     const struct adsm_operand_call about = {call->kernel.name, call->range,
@@ -181,13 +181,13 @@ static int split(struct adsm_ranged *call, struct adsm_split_part **parts,
 }
 
 /* In parts, over copies. */
-static int spread(struct adsm_ranged *call)
+static int spread(struct adsm_range_call *call)
 {
     struct adsm_split_part *parts = NULL;
     struct adsm_ended ended = {.status = ADSM_OK};
     struct adsm_split_part one = {call->range, 0};
     int count = 1;
-    int rc = adsm_ranged_take(call);
+    int rc = adsm_range_call_take(call);
     if (rc == ADSM_OK && !call->whole)
         rc = split(call, &parts, &count);
     if (rc == ADSM_OK)
@@ -196,8 +196,8 @@ static int spread(struct adsm_ranged *call)
         for (int d = 0; d < call->devices; d++)
             use(call->accels[d]);
         if (count > 0)
-            rc = adsm_ranged_issue(call, call->whole ? &one : parts, count,
-                                   &ended);
+            rc = adsm_range_call_issue(call, call->whole ? &one : parts, count,
+                                       &ended);
         rc = follow(call, &ended, rc);
     }
     free(parts);
@@ -213,7 +213,7 @@ static bool is_empty(const adsmBox *range)
 }
 
 /* On one device, where all is at home; else over copies. */
-static int at_home(struct adsm_ranged *call, const struct adsm_grid *grid)
+static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
 {
     struct adsm_ended ended = {.status = ADSM_OK};
     struct adsm_fence fence;
@@ -242,14 +242,14 @@ static int at_home(struct adsm_ranged *call, const struct adsm_grid *grid)
     return asked ? follow(call, &ended, rc) : rc;
 }
 
-static int ranged(struct adsm_ranged *call, int device, bool options)
+static int ranged(struct adsm_range_call *call, int device, bool options)
 {
     struct adsm_grid grid;
     int rc = adsm_grid_check_range(call->kernel.name, &call->range);
     if (rc == ADSM_OK)
         rc = check_options(call);
     if (rc == ADSM_OK)
-        rc = adsm_ranged_devices(call, device);
+        rc = adsm_range_call_devices(call, device);
     if (rc != ADSM_OK)
         return rc;
     bool any = call->kernel.reach == ADSM_ANY_OBJECT;
@@ -274,7 +274,7 @@ int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
                     const adsmOpts *opts, int device, int count,
                     const adsmArg *args)
 {
-    struct adsm_ranged call;
+    struct adsm_range_call call;
     int rc = adsm_kernel_hold(kernel, &call.kernel);
     if (rc != ADSM_OK)
         return rc;
@@ -296,7 +296,7 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
                      const unsigned block[3], size_t shared_bytes, int count,
                      const adsmArg *args)
 {
-    struct adsm_ranged call;
+    struct adsm_range_call call;
     bool elsewhere;
     int rc = adsm_kernel_hold(kernel, &call.kernel);
     if (rc != ADSM_OK)
@@ -314,7 +314,7 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
     rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,
                      &elsewhere);
     if (rc == ADSM_OK && elsewhere)
-        rc = adsm_ranged_devices(&call, -1);
+        rc = adsm_range_call_devices(&call, -1);
     if (rc == ADSM_OK && elsewhere)
         rc = spread(&call);
     adsm_kernel_release(&call.kernel);

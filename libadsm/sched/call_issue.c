@@ -27,7 +27,7 @@ static void discard(struct issue *issue)
     free(issue->grids);
 }
 
-static int make_parts(struct adsm_ranged *call,
+static int make_parts(struct adsm_range_call *call,
                       const struct adsm_split_part *boxes, int count,
                       struct issue *issue)
 {
@@ -58,7 +58,7 @@ static int make_parts(struct adsm_ranged *call,
     return rc;
 }
 
-static int launch(struct adsm_ranged *call, struct adsm_part *part,
+static int launch(struct adsm_range_call *call, struct adsm_part *part,
                   struct adsm_grid *grid, void *handle, adsm_stream stream)
 {
     struct view views[ADSM_KERNEL_PARAMETERS];
@@ -83,7 +83,7 @@ static int launch(struct adsm_ranged *call, struct adsm_part *part,
 }
 
 /* One part: in order behind what it needs, and with a fence behind it. */
-static int issue_part(struct adsm_ranged *call, struct adsm_part *part,
+static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
                       struct adsm_grid *grid, void *handle,
                       struct adsm_ended *ended)
 {
@@ -102,8 +102,8 @@ static int issue_part(struct adsm_ranged *call, struct adsm_part *part,
     return rc;
 }
 
-static int failed(const struct adsm_ranged *call, int rc, int part, int count,
-                  int device)
+static int failed(const struct adsm_range_call *call, int rc, int part,
+                  int count, int device)
 {
     const char *why = rc == ADSM_E_NOT_SHARED
                           ? "an object was freed while the call was made"
@@ -114,9 +114,9 @@ static int failed(const struct adsm_ranged *call, int rc, int part, int count,
                        part, count, call->kernel.name, device, why);
 }
 
-int adsm_ranged_issue(struct adsm_ranged *call,
-                      const struct adsm_split_part *boxes, int count,
-                      struct adsm_ended *ended)
+int adsm_range_call_issue(struct adsm_range_call *call,
+                          const struct adsm_split_part *boxes, int count,
+                          struct adsm_ended *ended)
 {
     struct issue issue;
     int bad = 0;

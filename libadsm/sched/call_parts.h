@@ -12,7 +12,7 @@
 enum { ADSM_CALL_VALUES = 4096 }; /* bytes of all values */
 
 /** A call that is being made. */
-struct adsm_ranged {
+struct adsm_range_call {
     struct adsm_kernel_view kernel;
     adsmBox range;
     adsmOpts opts;
@@ -37,19 +37,19 @@ struct adsm_ranged {
 };
 
 /** Copy a value; its place in call->values. ADSM_E_LIMIT */
-int adsm_ranged_keep(struct adsm_ranged *call, const void *value, size_t bytes,
-                     size_t *at);
+int adsm_range_call_keep(struct adsm_range_call *call, const void *value,
+                         size_t bytes, size_t *at);
 
 /** Operands of the arguments that are pointers, and copies of the others.
  *  ADSM_OK; ADSM_E_INVALID, ADSM_E_NOT_SHARED, ADSM_E_LIMIT */
-int adsm_ranged_take(struct adsm_ranged *call);
+int adsm_range_call_take(struct adsm_range_call *call);
 
 /** Which devices: accels and handles of the kernel there. */
-int adsm_ranged_devices(struct adsm_ranged *call, int device);
+int adsm_range_call_devices(struct adsm_range_call *call, int device);
 
 /** Make the parts. `ended` is of those that were launched, also on failure. */
-int adsm_ranged_issue(struct adsm_ranged *call,
-                      const struct adsm_split_part *boxes, int count,
-                      struct adsm_ended *ended);
+int adsm_range_call_issue(struct adsm_range_call *call,
+                          const struct adsm_split_part *boxes, int count,
+                          struct adsm_ended *ended);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-int adsm_ranged_keep(struct adsm_ranged *call, const void *value, size_t bytes,
-                     size_t *at)
+int adsm_range_call_keep(struct adsm_range_call *call, const void *value,
+                         size_t bytes, size_t *at)
 {
     size_t begin = (call->values_used + 15) & ~(size_t)15;
     if (begin > ADSM_CALL_VALUES || bytes > ADSM_CALL_VALUES - begin)
@@ -23,7 +23,7 @@ int adsm_ranged_keep(struct adsm_ranged *call, const void *value, size_t bytes,
 }
 
 /* The array an argument points to, and how much there is of it. */
-static int find_memory(const struct adsm_ranged *call, int i, const void *p,
+static int find_memory(const struct adsm_range_call *call, int i, const void *p,
                        struct adsm_operand_memory *memory)
 {
     void *base;
@@ -44,7 +44,7 @@ static int find_memory(const struct adsm_ranged *call, int i, const void *p,
     return ADSM_OK;
 }
 
-static int take_pointer(struct adsm_ranged *call, int i, size_t parameter)
+static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
 {
     adsmArg arg = call->args[i];
     struct adsm_operand_memory memory;
@@ -71,7 +71,7 @@ static int take_pointer(struct adsm_ranged *call, int i, size_t parameter)
         operand->reads = true; /* ADSM_OUT is of objects, from their start */
     if (rc == ADSM_OK && operand->pad) {
         size_t at = 0;
-        rc = adsm_ranged_keep(call, operand->pad, operand->array.elem, &at);
+        rc = adsm_range_call_keep(call, operand->pad, operand->array.elem, &at);
         operand->pad = call->values + at;
     }
     if (rc == ADSM_OK)
@@ -79,7 +79,7 @@ static int take_pointer(struct adsm_ranged *call, int i, size_t parameter)
     return rc;
 }
 
-static int take_value(struct adsm_ranged *call, int i, size_t parameter)
+static int take_value(struct adsm_range_call *call, int i, size_t parameter)
 {
     const adsmArg *arg = &call->args[i];
     size_t at = 0;
@@ -93,13 +93,13 @@ static int take_value(struct adsm_ranged *call, int i, size_t parameter)
                            "argument %d of kernel '%s' has %zu bytes, its "
                            "parameter has %zu",
                            i, call->kernel.name, arg->bytes, parameter);
-    int rc = adsm_ranged_keep(call, arg->p, arg->bytes, &at);
+    int rc = adsm_range_call_keep(call, arg->p, arg->bytes, &at);
     call->value_at[i] = (uint16_t)at;
     call->operand_of[i] = -1;
     return rc;
 }
 
-int adsm_ranged_take(struct adsm_ranged *call)
+int adsm_range_call_take(struct adsm_range_call *call)
 {
     const struct adsm_kernel_view *kernel = &call->kernel;
     int fixed = call->is_launch ? 0 : 2 * call->range.nd;
@@ -113,7 +113,7 @@ int adsm_ranged_take(struct adsm_ranged *call)
     return rc;
 }
 
-static int take_device(struct adsm_ranged *call, int number)
+static int take_device(struct adsm_range_call *call, int number)
 {
     int i = call->devices++;
     call->numbers[i] = number;
@@ -124,7 +124,7 @@ static int take_device(struct adsm_ranged *call, int number)
     return adsm_kernel_on(&call->kernel, call->accels[i], &call->handles[i]);
 }
 
-int adsm_ranged_devices(struct adsm_ranged *call, int device)
+int adsm_range_call_devices(struct adsm_range_call *call, int device)
 {
     uint32_t set = call->opts.devices;
     int there = adsm_accel_devices(), rc = ADSM_OK;
