@@ -5,6 +5,7 @@
  * and a limit, the rolling size, which is fixed or grows with each allocation
  * (the paper, section 4.3). An entry may be stale, its block no longer dirty:
  * the user checks. Storage comes from the user; no locks, no system calls.
+ * Thread: one at a time. Signal: fault path.
  */
 #ifndef PROTOCOLS_DIRTY_QUEUE_H
 #define PROTOCOLS_DIRTY_QUEUE_H

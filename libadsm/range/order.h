@@ -66,14 +66,15 @@ void adsm_order_read(struct adsm_order *order, struct adsm_fence fence);
 void adsm_order_written(struct adsm_order *order, const adsmBox *box,
                         struct adsm_fence fence);
 
-/** Everything about the copy, for who gives its memory away. */
+/** Everything about the copy, for who gives its memory away. Signal: fault
+ *  path */
 void adsm_order_all(const struct adsm_order *order, struct adsm_waits *waits);
 
 /** Has all of it been reached? Signal: fault path */
 bool adsm_order_is_idle(const struct adsm_order *order);
 
 /** The structure's specification: counts in bounds, no lane twice among the
- *  readers, no empty box. */
+ *  readers, no empty box. Signal: any handler */
 bool adsm_order_is_valid(const struct adsm_order *order);
 
 #endif

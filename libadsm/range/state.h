@@ -4,6 +4,7 @@
  * Owns who holds what, the copy at home, the transfers in flight and the arrays
  * that the program has named. Made when first needed, gone with the object.
  * Lock: the object's; exclusively to change anything, shared to read.
+ * Thread: any. Signal: never, where nothing else is said.
  * Invariant: adsm_ranged_is_valid().
  */
 #ifndef ADSM_RANGE_STATE_H
@@ -29,13 +30,14 @@ struct adsm_ranged {
     struct adsm_named *named;
 };
 
-/** The state of an object that has one. */
+/** The state of an object that has one. Signal: any handler */
 static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
 {
     return (struct adsm_ranged *)object->spread;
 }
 
-/** The shape of the object's map: covers all of its bytes. */
+/** The shape of the object's map: covers all of its bytes. Signal: any
+ *  handler */
 static inline const adsmBox *adsm_ranged_shape(const struct adsm_object *object)
 {
     return &adsm_ranged(object)->held.map.whole;
@@ -70,7 +72,8 @@ int adsm_ranged_sent(struct adsm_object *object,
 int adsm_ranged_close(struct adsm_object *object,
                       const adsmBox *box) ADSM_MUST_CHECK;
 
-/** A copy without an object any more: free its memory and itself. */
+/** A copy without an object any more, which nobody uses: free its memory and
+ *  itself. No lock */
 void adsm_ranged_drop(struct adsm_copy *copy);
 
 /** The structure's specification. Lock: exclusive */
