@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BODY_WORDS = 7, DROP_WORDS = 4, PAIR_WORDS = 2, CHUNK_WORDS = 256 };
 
@@ -198,4 +199,26 @@ void program_step(const struct program *program, int step,
         mix_element(&m, i, s->a == NONE ? NULL : array[s->a],
                     s->b == NONE ? NULL : array[s->b],
                     s->out == NONE ? NULL : array[s->out]);
+}
+
+bool program_by_name(struct program *program, const char *name, long n,
+                     int calls)
+{
+    if (strcmp(name, "fig2") == 0)
+        *program = program_fig2(n);
+    else if (strcmp(name, "nbody") == 0)
+        *program = program_nbody(n, calls);
+    else if (strcmp(name, "lu") == 0)
+        *program = program_lu(n);
+    else if (strcmp(name, "sph") == 0)
+        *program = program_sph(n, calls);
+    else if (strcmp(name, "mandel") == 0)
+        *program = program_mandel(n, calls);
+    else if (strcmp(name, "ppmcc") == 0)
+        *program = program_ppmcc(n);
+    else if (strcmp(name, "mse") == 0)
+        *program = program_mse(n);
+    else
+        return false;
+    return true;
 }

@@ -55,6 +55,10 @@ struct program program_ppmcc(long n);
 /** Two images of n chunks, one call. */
 struct program program_mse(long n);
 
+/** One of these by its name; `calls` where it has them. */
+bool program_by_name(struct program *program, const char *name, long n,
+                     int calls);
+
 void program_free(struct program *program);
 
 size_t program_bytes(const struct program *program, int array);
