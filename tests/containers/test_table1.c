@@ -67,7 +67,7 @@ START_TEST(lu_moves_what_the_paper_measured)
 {
     start("2", "64M");
     for (long n = 4; n <= 64; n *= 4) {
-        struct program p = program_lu(n);
+        struct program p = program_lu(n, (int)n - 1);
         uint64_t r = program_bytes(&p, 0), cn = r * (uint64_t)(n - 1);
         struct container_moved m = moved_by(&p, 2, RULES_INITIAL, false);
         moved(&m, 2 * cn, 0, 0, cn);

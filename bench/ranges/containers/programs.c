@@ -67,17 +67,17 @@ struct program program_nbody(long n, int calls)
     return p;
 }
 
-struct program program_lu(long n)
+struct program program_lu(long n, int calls)
 {
     struct program p = begin("lu", n, 2);
     p.words[0] = p.words[1] = (unsigned)n;
     fill(&p, 0);
-    for (int i = 0; i + 1 < n; i++) {
+    for (int i = 0; i < calls; i++) {
         struct step step = call(i % 2, NONE, 1 - i % 2);
         step.a_whole = true;
         add(&p, step);
     }
-    look(&p, (int)(n - 1) % 2);
+    look(&p, calls % 2);
     return p;
 }
 
@@ -209,7 +209,7 @@ bool program_by_name(struct program *program, const char *name, long n,
     else if (strcmp(name, "nbody") == 0)
         *program = program_nbody(n, calls);
     else if (strcmp(name, "lu") == 0)
-        *program = program_lu(n);
+        *program = program_lu(n, calls);
     else if (strcmp(name, "sph") == 0)
         *program = program_sph(n, calls);
     else if (strcmp(name, "mandel") == 0)

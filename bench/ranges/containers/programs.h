@@ -39,9 +39,10 @@ struct program program_fig2(long n);
  *  and their share of it, and write the other; the CPU reads the result. */
 struct program program_nbody(long n, int calls);
 
-/** The CPU makes a matrix of n rows of n floats; n - 1 calls read all of it
- *  and write rows of another; the CPU reads the result. */
-struct program program_lu(long n);
+/** The CPU makes a matrix of n rows of n floats; `calls`, n - 1 of them for the
+ *  whole decomposition, read all of it and write rows of another; the CPU reads
+ *  the result. */
+struct program program_lu(long n, int calls);
 
 /** Three calls a step over n drops, their states and what pushes them. */
 struct program program_sph(long n, int steps);

@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     read_options(argc, argv);
     containers_start(2);
     measure(program_fig2(65536), 0, 1, fig2, 5, COLUMNS);
-    measure(program_lu(256), 0, 2, table1, 5, COLUMNS - 1);
+    measure(program_lu(256, 255), 255, 2, table1, 5, COLUMNS - 1);
     measure(program_nbody(32768, 50), 50, 2, table1, 5, COLUMNS - 1);
     measure(program_sph(32768, 50), 50, 2, table1, 5, COLUMNS - 1);
     return 0;
