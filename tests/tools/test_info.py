@@ -6,8 +6,11 @@ test_info.py BUILD-ROOT
 import json
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
@@ -149,6 +152,84 @@ class Devices(unittest.TestCase):
                              check=False, timeout=60, env=PLAIN)
         self.assertEqual((run.returncode, run.stderr), (0, ''), run)
         self.assertRegex(run.stdout, r'(?m)^ +0  \S')
+
+
+class Links(unittest.TestCase):
+    RATE = 200e6 / 2**30  # GiB/s of SOFTCUDA_LINK=200MB/s
+
+    def links(self, **extra):
+        rows, said = section('links', **{**SOFT, **extra})
+        self.assertEqual(said, '')
+        return {(row['from'], row['to']): row for row in rows}
+
+    def expect(self, row, way, rate):
+        self.assertEqual((row['way'], row['error']), (way, ''), row)
+        self.assertGreater(row['us'], 0)
+        self.assertLess(abs(row['GiB/s'] / rate - 1), 0.15, row)
+
+    def throttled(self, peer, way, rate):
+        links = self.links(SOFTCUDA_DEVICES='2', SOFTCUDA_LINK='200MB/s',
+                           SOFTCUDA_PEER=peer)
+        self.assertEqual(len(links), 8)
+        for device, other in (('0', '1'), ('1', '0')):
+            self.expect(links['host', device], 'upload', self.RATE)
+            self.expect(links[device, 'host'], 'download', self.RATE)
+            self.expect(links[device, other], way, rate)
+            self.assertEqual(links[device, device]['way'], 'within')
+            # 4 KiB at that rate, and never less.
+            self.assertGreater(links['host', device]['us'], 20.4)
+
+    def test_rates_of_links_are_those_of_the_throttle(self):
+        self.throttled('1', 'peer', self.RATE)
+
+    def test_without_peers_bytes_pass_two_links(self):
+        self.throttled('0', 'through host', self.RATE / 2)
+
+    def test_small_devices_are_measured_with_what_they_have(self):
+        links = self.links(SOFTCUDA_DEVICES='2', SOFTCUDA_MEMORY='4M')
+        self.assertEqual({row['error'] for row in links.values()}, {''})
+        self.assertEqual(len(links), 8)
+
+    def test_it_is_measured_only_when_asked_for(self):
+        self.assertNotIn('links', adsm_info('--json', **SOFT).stdout)
+
+    def test_no_driver_is_said(self):
+        run = adsm_info('--links', LD_LIBRARY_PATH=str(BUILD / 'libadsm'),
+                        ADSM_DEVICES='0')
+        if run.stdout.count('\n') > 5:
+            self.skipTest('there is a CUDA driver here')
+        self.assertEqual(run.returncode, 0)
+        self.assertRegex(run.stdout, r'(?m)^  none: no CUDA driver: ')
+
+    @staticmethod
+    def device(owner, number):
+        """The process that is a software device of another one; None."""
+        for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+            try:
+                words = path.read_text().split('\0')
+            except OSError:
+                continue
+            if words[:3] == ['softcuda-device', str(number), str(owner)]:
+                return int(path.parent.name)
+        return None
+
+    def test_lost_device_is_said_once_and_the_other_measured(self):
+        run = subprocess.Popen(
+            [INFO, '--json', '--links'], text=True, stdout=subprocess.PIPE,
+            env={**PLAIN, **SOFT, 'SOFTCUDA_DEVICES': '2',
+                 'SOFTCUDA_LINK': '2MB/s'})
+        deadline = time.monotonic() + 30
+        while not (device := self.device(run.pid, 1)):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        time.sleep(0.5)  # at this rate measuring takes seconds
+        os.kill(device, signal.SIGKILL)
+        rows = json.loads(run.communicate(timeout=100)[0])['links']
+        self.assertEqual(run.returncode, 0)
+        errors = [row for row in rows if row['error']]
+        self.assertEqual([row['to'] for row in errors], [''], rows)
+        ways = {row['way'] for row in rows if row['from'] != errors[0]['from']}
+        self.assertLessEqual({'upload', 'within'}, ways)
 
 
 if __name__ == '__main__':

@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "base/option.h"
+#include "links.h"
 #include "sections.h"
 
 static struct section {
     const char *flag, *help;
     void (*fill)(struct table *);
+    bool asked_only; /* takes its time: only when it is named */
     bool wanted;
     struct table table;
 } sections[] = {
@@ -33,6 +35,10 @@ static struct section {
     {.flag = "--hooks",
      .help = "entry points that preloading takes over",
      .fill = section_hooks},
+    {.flag = "--links",
+     .help = "measure copies between host and devices; only when named",
+     .fill = section_links,
+     .asked_only = true},
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 
@@ -40,8 +46,9 @@ static void print_help(void)
 {
     puts("usage: adsm-info [--json] [section ...]\n"
          "\n"
-         "Says what libadsm finds here and what it decides. All sections when\n"
-         "none is named. To ask about the software device, run it as\n"
+         "Says what libadsm finds here and what it decides. All sections but\n"
+         "--links when none is named. To ask about the software device, run it "
+         "as\n"
          "`adsm-run --soft adsm-info`.\n");
     for (size_t i = 0; i < SECTIONS; i++)
         printf("  %-11s %s\n", sections[i].flag, sections[i].help);
@@ -118,7 +125,7 @@ int main(int argc, char **argv)
         }
     }
     for (size_t i = 0; i < SECTIONS; i++)
-        sections[i].wanted |= !some;
+        sections[i].wanted |= !some && !sections[i].asked_only;
     print_sections(json);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
