@@ -190,6 +190,18 @@ class Links(unittest.TestCase):
         self.assertEqual({row['error'] for row in links.values()}, {''})
         self.assertEqual(len(links), 8)
 
+    def test_matrices_show_what_json_has(self):
+        out = adsm_info('--links', SOFTCUDA_DEVICES='2', SOFTCUDA_PEER='0',
+                        **SOFT).stdout
+        self.assertEqual(len(re.findall('(?m)^    device 1 ', out)), 3, out)
+        self.assertRegex(out, r'(?m)^    device 0 +download +within +'
+                              r'through host$')
+        self.assertRegex(out, r'(?m)^    host +-( +[0-9.]+){2}$')
+
+    def test_one_device_has_nobody_to_send_to(self):
+        self.assertIn('only one device can be used: nothing goes from device '
+                      'to device', adsm_info('--links', **SOFT).stdout)
+
     def test_it_is_measured_only_when_asked_for(self):
         self.assertNotIn('links', adsm_info('--json', **SOFT).stdout)
 

@@ -1,5 +1,5 @@
 /*
- * Measures links. See links.h.
+ * Measures links. See links.h; how it is shown to people is in matrix.c.
  *
  * Copies are those of libadsm (accel/move.h), so where devices do not reach
  * each other the bytes go down to the host's memory and then up, which is what

@@ -10,4 +10,7 @@
  *  Opens each device and uses some memory of it meanwhile. */
 void section_links(struct table *table);
 
+/** Print what section_links has filled as matrices. */
+void links_print(const struct table *table, FILE *out);
+
 #endif

@@ -16,6 +16,7 @@
 static struct section {
     const char *flag, *help;
     void (*fill)(struct table *);
+    void (*print)(const struct table *, FILE *); /* NULL: as a table */
     bool asked_only; /* takes its time: only when it is named */
     bool wanted;
     struct table table;
@@ -38,6 +39,7 @@ static struct section {
     {.flag = "--links",
      .help = "measure copies between host and devices; only when named",
      .fill = section_links,
+     .print = links_print,
      .asked_only = true},
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
@@ -84,7 +86,8 @@ static void print_text(void)
         if (!sections[i].wanted)
             continue;
         putchar('\n');
-        table_print(&sections[i].table, stdout);
+        (sections[i].print ? sections[i].print
+                           : table_print)(&sections[i].table, stdout);
     }
 }
 
