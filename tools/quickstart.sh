@@ -48,7 +48,8 @@ quietly ninja -C "$build" programs
 
 step 3 "Example: sound waves through a block of rock, computed by the same \
 CUDA kernel
-      in three programs: with copies by hand (explicit), with those copies
-      deleted (ported), and on adsm.h (adsm). Seconds and bytes moved:"
+      in programs with copies by hand (explicit), with those copies
+      deleted (ported), and on adsm.h (adsm); then on adsm.h in parts on two
+      devices (ranges). Seconds and bytes moved:"
 echo
 exec "$build/bench/wave/adsm-wave" --table

@@ -1,6 +1,7 @@
 /*
- * adsm-wave: the wave program in three forms under every protocol. Those on
- * managed memory gain nothing from protocols: adsm-bench runs them.
+ * adsm-wave: the wave program in three forms under every protocol, and in parts
+ * on two devices. Those on managed memory gain nothing from protocols:
+ * adsm-bench runs them.
  *
  * Owns the list of cases, the folder for what they write, and the table. Each
  * case is a process of its own; repetitions go round all cases, so that a slow
@@ -21,11 +22,21 @@
 
 static const struct wave_case {
     const char *program, *protocol; /* protocol NULL: not preloaded */
+    bool two;                       /* software devices; else one */
 } cases[] = {
-    {"explicit", NULL},      {"explicit", "batch"}, {"explicit", "lazy"},
-    {"explicit", "rolling"}, {"ported", "batch"},   {"ported", "lazy"},
-    {"ported", "rolling"},   {"adsm", "batch"},     {"adsm", "lazy"},
+    {"explicit", NULL},
+    {"explicit", "batch"},
+    {"explicit", "lazy"},
+    {"explicit", "rolling"},
+    {"ported", "batch"},
+    {"ported", "lazy"},
+    {"ported", "rolling"},
+    {"adsm", "batch"},
+    {"adsm", "lazy"},
     {"adsm", "rolling"},
+    {"ranges", "batch", true},
+    {"ranges", "lazy", true},
+    {"ranges", "rolling", true},
 };
 #define CASES (sizeof cases / sizeof *cases)
 
@@ -46,7 +57,8 @@ static struct run_result results[CASES][REPS_MAX];
 static const char usage[] =
     "usage: adsm-wave [options]\n"
     "Runs the wave program with copies by hand (explicit), with those copies\n"
-    "deleted (ported) and on adsm.h (adsm), and compares them.\n"
+    "deleted (ported), on adsm.h (adsm) and in parts on two software devices\n"
+    "(ranges; --real: on all there are), and compares them.\n"
     "  --steps n, --every k, --volume file   handed to the programs\n"
     "  --block-size n   handed to adsm-run\n"
     "  --png file       where the picture goes (default: beside this program)\n"
@@ -193,7 +205,7 @@ static void case_run(const struct wave_case *which, struct run_result *result)
         pair_add(&words, "--protocol", which->protocol);
         pair_add(&words, "--block-size", settings.block_size);
         if (!settings.real_device)
-            word_add(&words, "--soft");
+            word_add(&words, which->two ? "--soft=2" : "--soft");
         word_add(&words, "--");
     } else if (!settings.real_device) {
         request.library_folder = settings.softcuda;

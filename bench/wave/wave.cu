@@ -1,5 +1,6 @@
 /*
- * One time step of the acoustic wave equation, one thread per inner cell.
+ * One time step of the acoustic wave equation, one thread per inner cell; on one
+ * device, or in parts on several.
  *
  * Owns the numerical scheme: second order in time, eighth order in space,
  * and a damping term that grows towards the faces. The outermost WAVE_RADIUS
@@ -21,21 +22,19 @@ static __device__ inline float pairs(const float *cell, long stride, float sum)
 }
 
 /*
+ * One cell of a volume, which may be one of those that are never written.
+ *
  * before  in: pressure one step ago; out: pressure one step ahead
  * now     pressure
  * speed   sound speed of each cell, m/s
  * damping nx + ny + nz damping factors, one per plane of each axis
  * factor  (time step / cell size)^2, s^2/m^2
  */
-extern "C" __global__ void wave_step(float *__restrict__ before,
-                                     const float *__restrict__ now,
-                                     const float *__restrict__ speed,
-                                     const float *__restrict__ damping, int nx,
-                                     int ny, int nz, float factor)
+static __device__ inline void
+advance(float *__restrict__ before, const float *__restrict__ now,
+        const float *__restrict__ speed, const float *__restrict__ damping,
+        int nx, int ny, int nz, float factor, int x, int y, int z)
 {
-    int x = adsm_thread_x() + WAVE_RADIUS;
-    int y = adsm_thread_y() + WAVE_RADIUS;
-    int z = adsm_thread_z() + WAVE_RADIUS;
     if (x >= nx - WAVE_RADIUS || y >= ny - WAVE_RADIUS || z >= nz - WAVE_RADIUS)
         return;
 
@@ -52,4 +51,30 @@ extern "C" __global__ void wave_step(float *__restrict__ before,
     float loss = damping[x] + damping[nx + y] + damping[nx + ny + z];
     float ahead = adsm_fma(1.0f - loss, cell[0] - before[at], cell[0]);
     before[at] = adsm_fma(courant, laplace, ahead);
+}
+
+/* The whole volume. */
+extern "C" __global__ void wave_step(float *__restrict__ before,
+                                     const float *__restrict__ now,
+                                     const float *__restrict__ speed,
+                                     const float *__restrict__ damping, int nx,
+                                     int ny, int nz, float factor)
+{
+    advance(before, now, speed, damping, nx, ny, nz, factor,
+            adsm_thread_x() + WAVE_RADIUS, adsm_thread_y() + WAVE_RADIUS,
+            adsm_thread_z() + WAVE_RADIUS);
+}
+
+/* The part of it that a device has; indices are those of the whole volume. */
+extern "C" __global__ void
+wave_part(long z0, long z1, long y0, long y1, long x0, long x1,
+          float *__restrict__ before, const float *__restrict__ now,
+          const float *__restrict__ speed, const float *__restrict__ damping,
+          int nx, int ny, int nz, float factor)
+{
+    long z = z0 + adsm_thread_z(), y = y0 + adsm_thread_y();
+    long x = x0 + adsm_thread_x();
+    if (x < x1 && y < y1 && z < z1)
+        advance(before, now, speed, damping, nx, ny, nz, factor, (int)x, (int)y,
+                (int)z);
 }

@@ -127,7 +127,7 @@ static const char *const ways[] = {
     "--protocol rolling --block-size 1M",
 };
 
-static void preloaded_check(const char *program, int way)
+static void devices_check(const char *program, int devices, int way)
 {
     char prefix[512];
     if (!is_there(place("WAVE_PROGRAMS"), program) ||
@@ -136,10 +136,15 @@ static void preloaded_check(const char *program, int way)
         return;
     }
     setup();
-    snprintf(prefix, sizeof prefix, "'%s' --soft %s --", place("ADSM_RUN"),
-             ways[way]);
+    snprintf(prefix, sizeof prefix, "'%s' --soft=%d %s --", place("ADSM_RUN"),
+             devices, ways[way]);
     program_check(prefix, program);
     teardown();
+}
+
+static void preloaded_check(const char *program, int way)
+{
+    devices_check(program, 1, way);
 }
 
 START_TEST(explicit_program_preloaded_matches_the_reference)
@@ -157,6 +162,23 @@ END_TEST
 START_TEST(adsm_program_matches_the_reference)
 {
     preloaded_check("wave_adsm", _i);
+}
+END_TEST
+
+/* `_i` picks the number of devices and the way; three do not divide the planes
+ * evenly. */
+START_TEST(program_in_parts_matches_the_reference)
+{
+    int count = sizeof ways / sizeof *ways;
+    devices_check("wave_ranges", 1 + _i / count, _i % count);
+}
+END_TEST
+
+START_TEST(program_in_parts_without_peers_matches_the_reference)
+{
+    ck_assert_int_eq(setenv("SOFTCUDA_PEER", "0", 1), 0);
+    devices_check("wave_ranges", 2, _i);
+    unsetenv("SOFTCUDA_PEER");
 }
 END_TEST
 
@@ -202,11 +224,12 @@ END_TEST
 /* The program sees what the system said, though its buffer is shared memory. */
 START_TEST(errors_of_the_system_reach_the_ported_program)
 {
-    static const char *const programs[] = {"wave_ported", "wave_adsm"};
+    static const char *const programs[] = {"wave_ported", "wave_adsm",
+                                           "wave_ranges"};
     char run[600];
     setup();
-    for (int i = 0; i < 2; i++) {
-        snprintf(run, sizeof run, "'%s' --soft %s -- '%s/%s' --steps 2",
+    for (int i = 0; i < 3; i++) {
+        snprintf(run, sizeof run, "'%s' --soft=2 %s -- '%s/%s' --steps 2",
                  place("ADSM_RUN"), ways[_i], place("WAVE_PROGRAMS"),
                  programs[i]);
         struct command_result result =
@@ -278,6 +301,11 @@ int main(void)
     tcase_add_loop_test(
         preloaded, ported_program_preloaded_matches_the_reference, 0, count);
     tcase_add_loop_test(preloaded, adsm_program_matches_the_reference, 0,
+                        count);
+    tcase_add_loop_test(preloaded, program_in_parts_matches_the_reference, 0,
+                        3 * count);
+    tcase_add_loop_test(preloaded,
+                        program_in_parts_without_peers_matches_the_reference, 0,
                         count);
     tcase_add_loop_test(preloaded,
                         managed_program_preloaded_matches_the_reference, 0, 6);

@@ -40,14 +40,14 @@ START_TEST(failing_programs_are_shown_and_give_status_1)
     struct command_result result = runner("--volume /dev/null/x.vol --png /dev/"
                                           "null");
     ck_assert_int_eq(result.status, 1);
-    ck_assert_int_eq(count(result.output, "failed: status 2"), 10);
+    ck_assert_int_eq(count(result.output, "failed: status 2"), 13);
     ck_assert_ptr_nonnull(strstr(result.output, "'/dev/null/x.vol'"));
     ck_assert_ptr_null(strstr(result.output, "picture:"));
 
     result = runner("--volume /dev/null/x.vol --png /dev/null --json");
     ck_assert_int_eq(result.status, 1);
-    ck_assert_int_eq(count(result.output, "\n"), 10);
-    ck_assert_int_eq(count(result.output, "\"error\":\"status 2"), 10);
+    ck_assert_int_eq(count(result.output, "\n"), 13);
+    ck_assert_int_eq(count(result.output, "\"error\":\"status 2"), 13);
 }
 END_TEST
 
@@ -56,8 +56,8 @@ START_TEST(all_cases_report_identical_results)
     struct command_result result =
         runner("--steps 3 --png /dev/null --json --reps 2");
     ck_assert_msg(result.status == 0, "%s", result.output);
-    ck_assert_int_eq(count(result.output, "\"identical\":true"), 10);
-    ck_assert_int_eq(count(result.output, "\"reps\":2"), 10);
+    ck_assert_int_eq(count(result.output, "\"identical\":true"), 13);
+    ck_assert_int_eq(count(result.output, "\"reps\":2"), 13);
     ck_assert_int_eq(count(result.output, "\"case\":\"ported/"), 3);
 }
 END_TEST
@@ -67,7 +67,7 @@ START_TEST(run_past_its_limit_is_ended)
     struct command_result result =
         runner("--steps 1000000 --png /dev/null --limit 1");
     ck_assert_int_eq(result.status, 1);
-    ck_assert_int_eq(count(result.output, "not done after 1 s"), 10);
+    ck_assert_int_eq(count(result.output, "not done after 1 s"), 13);
 }
 END_TEST
 
