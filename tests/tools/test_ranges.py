@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""docs/ranges.md says what its examples and the library do.
+
+test_ranges.py SOURCE-ROOT BUILD-ROOT
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import suite  # noqa: E402
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+BUILD = pathlib.Path(sys.argv[2]).resolve()
+del sys.argv[1:]
+EXAMPLES = ROOT / 'docs/examples'
+PAGE = (ROOT / 'docs/ranges.md').read_text(encoding='utf-8')
+TEXTS = re.findall(r'^```text\n(.*?)^```', PAGE, re.M | re.S)
+
+
+def run(name, **extra):
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
+    return subprocess.run(
+        [BUILD / 'docs/examples' / name, EXAMPLES / f'{name}.ptx'], text=True,
+        env={**env, 'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda'),
+             'SOFTCUDA_DEVICES': '2', **extra},
+        capture_output=True, check=False, timeout=120)
+
+
+class Examples(unittest.TestCase):
+    def check(self, name, **extra):
+        if not (BUILD / 'docs/examples' / name).exists():
+            self.skipTest('no C++ compiler here')
+        got = run(name, **extra)
+        self.assertEqual((got.returncode, got.stderr), (0, ''), got)
+        return got.stdout
+
+    def test_they_print_what_the_page_says(self):
+        self.assertEqual(self.check('heat'), TEXTS[0])
+        self.assertEqual(self.check('product'), TEXTS[1])
+
+    def test_results_do_not_depend_on_devices_parts_and_protocols(self):
+        for extra in [{'SOFTCUDA_DEVICES': '1'}, {'SOFTCUDA_DEVICES': '3'},
+                      {'ADSM_PARTS': '7'}, {'SOFTCUDA_PEER': '0'},
+                      {'ADSM_PROTOCOL': 'lazy'}, {'ADSM_PROTOCOL': 'batch'}]:
+            self.assertIn('heat 100.000 of 100', self.check('heat', **extra))
+            self.assertIn(' 0 wrong', self.check('product', **extra))
+
+    def test_code_of_the_page_is_theirs(self):
+        for language, name in (('cuda', 'heat.cu'), ('c', 'heat.c'),
+                               ('cpp', 'product.cc')):
+            code = re.search(rf'^```{language}\n(.*?)^```', PAGE,
+                             re.M | re.S)[1]
+            self.assertIn(code, (EXAMPLES / name).read_text(encoding='utf-8'))
+
+    def test_their_ptx_is_current(self):
+        for name in ('heat', 'product'):
+            got = subprocess.run(
+                [ROOT / 'tools/ptx.sh', '--check', EXAMPLES / f'{name}.cu',
+                 EXAMPLES / f'{name}.ptx'], check=False, capture_output=True,
+                text=True, timeout=60)
+            if got.returncode == 77:
+                self.skipTest(got.stderr.strip())
+            self.assertEqual(got.returncode, 0, got.stderr)
+
+    def test_counters_are_those_of_the_page(self):
+        said = run('heat', ADSM_STATS='1').stderr
+        lines = [line for line in said.splitlines(keepends=True)
+                 if 'libadsm:   ' in line and ' ns_' not in line]
+        self.assertEqual(''.join(lines), TEXTS[2])
+
+
+class Mistakes(unittest.TestCase):
+    def test_sentences_are_those_of_the_library(self):
+        source = ' '.join(
+            path.read_text(encoding='utf-8')
+            for room in ('sched', 'range')
+            for path in (ROOT / 'libadsm' / room).glob('*.c'))
+        texts = re.sub(r'"\s+"', '', source)
+        table = PAGE[PAGE.index('## Mistakes'):]
+        rows = re.findall(r'^\| `([^`]+)`', table, re.M)
+        self.assertGreater(len(rows), 8)
+        for row in rows:
+            # Numbers and names are filled in; who is meant, often elsewhere.
+            said = re.sub(r"^argument 0 of kernel 'k' (?=[a-z])", '',
+                          row.replace('…', ''))
+            words = re.split(r"\b\d+\b|0x7f|(?<=')k(?=')", said)
+            pattern = '%[a-z]+'.join(map(re.escape, words)).rstrip('\\ ')
+            self.assertTrue(re.search(pattern, texts), row)
+
+
+if __name__ == '__main__':
+    suite.main()
