@@ -24,18 +24,12 @@ static const struct wave_case {
     const char *program, *protocol; /* protocol NULL: not preloaded */
     bool two;                       /* software devices; else one */
 } cases[] = {
-    {"explicit", NULL},
-    {"explicit", "batch"},
-    {"explicit", "lazy"},
-    {"explicit", "rolling"},
-    {"ported", "batch"},
-    {"ported", "lazy"},
-    {"ported", "rolling"},
-    {"adsm", "batch"},
-    {"adsm", "lazy"},
-    {"adsm", "rolling"},
-    {"ranges", "batch", true},
-    {"ranges", "lazy", true},
+    {"explicit", NULL, false},    {"explicit", "batch", false},
+    {"explicit", "lazy", false},  {"explicit", "rolling", false},
+    {"ported", "batch", false},   {"ported", "lazy", false},
+    {"ported", "rolling", false}, {"adsm", "batch", false},
+    {"adsm", "lazy", false},      {"adsm", "rolling", false},
+    {"ranges", "batch", true},    {"ranges", "lazy", true},
     {"ranges", "rolling", true},
 };
 #define CASES (sizeof cases / sizeof *cases)
