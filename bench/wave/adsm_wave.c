@@ -22,15 +22,15 @@
 
 static const struct wave_case {
     const char *program, *protocol; /* protocol NULL: not preloaded */
-    bool two;                       /* software devices; else one */
+    int devices;                    /* of the software driver */
 } cases[] = {
-    {"explicit", NULL, false},    {"explicit", "batch", false},
-    {"explicit", "lazy", false},  {"explicit", "rolling", false},
-    {"ported", "batch", false},   {"ported", "lazy", false},
-    {"ported", "rolling", false}, {"adsm", "batch", false},
-    {"adsm", "lazy", false},      {"adsm", "rolling", false},
-    {"ranges", "batch", true},    {"ranges", "lazy", true},
-    {"ranges", "rolling", true},
+    {"explicit", NULL, 1},    {"explicit", "batch", 1},
+    {"explicit", "lazy", 1},  {"explicit", "rolling", 1},
+    {"ported", "batch", 1},   {"ported", "lazy", 1},
+    {"ported", "rolling", 1}, {"adsm", "batch", 1},
+    {"adsm", "lazy", 1},      {"adsm", "rolling", 1},
+    {"ranges", "batch", 2},   {"ranges", "lazy", 2},
+    {"ranges", "rolling", 2},
 };
 #define CASES (sizeof cases / sizeof *cases)
 
@@ -185,10 +185,12 @@ static void pair_add(struct words *words, const char *option, const char *value)
 static void case_run(const struct wave_case *which, struct run_result *result)
 {
     char program[PATH_MAX], name[32], out[PATH_MAX], counters[PATH_MAX];
+    char soft[24];
     struct run_request request = {.limit_s = settings.limit_s,
                                   .soft = !settings.real_device};
     struct words words = {&request, 0};
     snprintf(name, sizeof name, "wave_%s", which->program);
+    snprintf(soft, sizeof soft, "--soft=%d", which->devices);
     path_join(program, settings.programs, name);
     path_join(out, settings.scratch, "out.vol");
     path_join(counters, settings.scratch, "counters.json");
@@ -199,7 +201,7 @@ static void case_run(const struct wave_case *which, struct run_result *result)
         pair_add(&words, "--protocol", which->protocol);
         pair_add(&words, "--block-size", settings.block_size);
         if (!settings.real_device)
-            word_add(&words, which->two ? "--soft=2" : "--soft");
+            word_add(&words, soft);
         word_add(&words, "--");
     } else if (!settings.real_device) {
         request.library_folder = settings.softcuda;
