@@ -69,10 +69,11 @@ class Examples(unittest.TestCase):
             self.assertEqual(got.returncode, 0, got.stderr)
 
     def test_counters_are_those_of_the_page(self):
-        said = run('heat', ADSM_STATS='1').stderr
-        lines = [line for line in said.splitlines(keepends=True)
-                 if 'libadsm:   ' in line and ' ns_' not in line]
-        self.assertEqual(''.join(lines), TEXTS[2])
+        said = run('heat', ADSM_STATS='1').stderr.splitlines()
+        shown = TEXTS[2].splitlines()
+        self.assertGreater(len(shown), 8)
+        self.assertEqual([line for line in shown if line not in said], [],
+                         said)
 
 
 class Mistakes(unittest.TestCase):
