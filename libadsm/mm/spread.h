@@ -41,6 +41,10 @@ struct adsm_spread_ops {
      *  Signal: never */
     int (*gather)(struct adsm_object *object);
 
+    /** Arrays that begin in [offset, offset + bytes) are not there any more.
+     *  Spread or not; its lock is held exclusively. Signal: never */
+    void (*forget)(struct adsm_object *object, size_t offset, size_t bytes);
+
     /** The object is gone: wait for all who use its copies and free them.
      *  Signal: never */
     void (*destroy)(struct adsm_object *object);

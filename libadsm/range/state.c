@@ -144,6 +144,19 @@ static void await_uses(struct adsm_copy *copy)
         nanosleep(&(struct timespec){0, 100 * 1000}, NULL);
 }
 
+static void forget(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    struct adsm_named **link = &adsm_ranged(object)->named, *named;
+    while ((named = *link)) {
+        if (named->origin - offset >= bytes) {
+            link = &named->next;
+            continue;
+        }
+        *link = named->next;
+        free(named);
+    }
+}
+
 static void destroy(struct adsm_object *object)
 {
     struct adsm_ranged *ranged = adsm_ranged(object);
@@ -161,11 +174,7 @@ static void destroy(struct adsm_object *object)
         await_uses(copy);
         adsm_ranged_drop(copy);
     }
-    while (ranged->named) {
-        struct adsm_named *named = ranged->named;
-        ranged->named = named->next;
-        free(named);
-    }
+    forget(object, 0, SIZE_MAX);
     adsm_held_fini(&ranged->held);
     object->spread = NULL;
     free(ranged);
@@ -173,7 +182,8 @@ static void destroy(struct adsm_object *object)
 
 /* ---- the state itself ------------------------------------------------------------ */
 
-static const struct adsm_spread_ops ops = {fetch, await, gather, destroy};
+static const struct adsm_spread_ops ops = {fetch, await, gather, forget,
+                                           destroy};
 
 static bool may_copy(const struct adsm_accel *from, const struct adsm_accel *to)
 {

@@ -333,6 +333,25 @@ START_TEST(launch_and_plain_call_take_objects_of_any_home)
 }
 END_TEST
 
+START_TEST(array_in_a_slot_of_one_that_was_freed_has_no_shape)
+{
+    int a = 1;
+    int *x = adsmAlloc(100 * sizeof *x);
+    must(adsmShape(x, sizeof(double), adsmR2(5, 10)));
+    must(adsmShape(x + 50, sizeof(double), adsmR1(5)));
+    must(adsmFree(x));
+    int *y = adsmAlloc(100 * sizeof *y);
+    ck_assert_ptr_eq(x, y); /* else this tests nothing */
+    number(y, 100, 1);
+    must(adsmCallWith(adsmWith(.devices = 3), kernel("map"), adsmR1(100),
+                      adsmIn(y), adsmInOut(y), adsmVal(a)));
+    must(adsmCallWith(adsmWith(.devices = 3), kernel("map"), adsmR1(50),
+                      adsmIn(y + 50), adsmInOut(y + 50), adsmVal(a)));
+    ck_assert_int_eq(y[99], 9 * (99 * 7919 + 1) + 4);
+    must(adsmFree(y));
+}
+END_TEST
+
 SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            one_array_in_two_roles_is_read_and_written,
            whole_array_is_there_for_every_part,
@@ -343,4 +362,5 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            range_may_be_a_part_of_the_array,
            array_may_begin_inside_an_object_or_in_a_slab,
            no_indices_do_nothing_and_few_make_few_parts,
+           array_in_a_slot_of_one_that_was_freed_has_no_shape,
            launch_and_plain_call_take_objects_of_any_home)
