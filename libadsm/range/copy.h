@@ -33,6 +33,21 @@ struct adsm_copy {
     struct adsm_copy *prev, *next; /* adsm_copies: the next one is younger */
 };
 
+enum { ADSM_COPY_ALIGN = 256 }; /* of what kernels get as the array's base */
+
+/**
+ * Bytes before a copy's room: with them the place where the array's first byte
+ * would be, which kernels count from, is aligned as an allocation is. So what a
+ * kernel may load at once from the array it may from any copy.
+ */
+static inline size_t adsm_copy_skew(const struct adsm_copy *copy)
+{
+    uint64_t first = 0;
+    for (int d = 0; d < copy->room.nd; d++)
+        first += (uint64_t)copy->room.lo[d] * copy->pitch[d];
+    return first % ADSM_COPY_ALIGN;
+}
+
 /* Copies of one device, of all objects, by their last use. */
 struct adsm_copies {
     struct adsm_copy *oldest, *youngest;

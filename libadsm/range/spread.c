@@ -104,7 +104,7 @@ static struct adsm_copy *new_copy(const struct adsm_want *want,
     copy->room = *room;
     copy->box = adsm_box_meet(room, adsm_ranged_shape(copy->object));
     adsm_box_pitches(room, copy->pitch);
-    copy->bytes = adsm_box_bytes(room);
+    copy->bytes = adsm_copy_skew(copy) + adsm_box_bytes(room);
     copy->uses = 1;
     return copy;
 }

@@ -26,8 +26,7 @@ extern "C" __global__ void all(long i0, long i1, const int *x, int *out, long n)
 }
 
 /* out[i] = x[i - r] + 2 x[i - r + 1] + ... */
-extern "C" __global__ void near(long i0, long i1, const int *x, int *out,
-                                int r)
+extern "C" __global__ void near(long i0, long i1, const int *x, int *out, int r)
 {
     long i = i0 + adsm_thread_x();
     if (i >= i1)
@@ -99,4 +98,12 @@ extern "C" __global__ void add(int *p, const int *q, int n)
     int i = adsm_thread_x();
     if (i < n)
         p[i] += q[i];
+}
+
+/* out[i] = how far p is from a multiple of 256. */
+extern "C" __global__ void skew(long i0, long i1, const int *p, int *out)
+{
+    long i = i0 + adsm_thread_x();
+    if (i < i1)
+        out[i] = (int)((unsigned long)p % 256);
 }

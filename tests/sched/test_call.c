@@ -352,6 +352,25 @@ START_TEST(array_in_a_slot_of_one_that_was_freed_has_no_shape)
 }
 END_TEST
 
+/* Else what a kernel loads at once would not be aligned in some parts. */
+START_TEST(parts_get_bases_that_are_aligned_as_allocations_are)
+{
+    enum { N = 1003 };
+    const int radii[] = {0, 1, 5};
+    for (int r = 0; r < 3; r++) {
+        int *x = array(adsmR1(N), ADSM_NO_HOME), *out = array(adsmR1(N), 0);
+        number(x, N, 1);
+        must(adsmCallWith(adsmWith(.devices = 0xf, .parts = 7), kernel("skew"),
+                          adsmR1(N), adsmHalo(x, radii[r], ADSM_EDGE_CLAMP),
+                          adsmOut(out)));
+        for (int i = 0; i < N; i++)
+            ck_assert_int_eq(out[i], 0);
+        must(adsmFree(x));
+        must(adsmFree(out));
+    }
+}
+END_TEST
+
 SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            one_array_in_two_roles_is_read_and_written,
            whole_array_is_there_for_every_part,
@@ -362,5 +381,6 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            range_may_be_a_part_of_the_array,
            array_may_begin_inside_an_object_or_in_a_slab,
            no_indices_do_nothing_and_few_make_few_parts,
+           parts_get_bases_that_are_aligned_as_allocations_are,
            array_in_a_slot_of_one_that_was_freed_has_no_shape,
            launch_and_plain_call_take_objects_of_any_home)
