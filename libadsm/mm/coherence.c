@@ -397,6 +397,8 @@ static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event)
 {
+    enum adsm_event all =
+        adsm_object_is_spread(object) ? ADSM_PART_WRITE : ADSM_CALL;
     enum adsm_state next;
     bool closed = closes_uniformly(object, first, count, event, &next);
     if (closed) {
@@ -418,10 +420,11 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
         uint32_t n = uniform_run(object, i, first + count - i, here);
         int rc = apply(object, i, n, here, closed);
         /* Closing a part of an open stretch takes mappings, closing the whole
-         * object gives some back. */
-        if (rc == ADSM_E_LIMIT && !(whole && event == ADSM_CALL))
+         * object gives some back. Of one that is spread nothing goes home for
+         * that: who has what was noted when the call began. */
+        if (rc == ADSM_E_LIMIT && !(whole && event == all))
             return adsm_coherence_apply_all(object, 0, object->block_count,
-                                            ADSM_CALL);
+                                            all);
         if (rc != ADSM_OK)
             return rc;
         i += n;
