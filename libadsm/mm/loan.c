@@ -6,6 +6,7 @@
 #include "mm/write_back.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/spread.h"
 #include "mm/turn.h"
 
 #include <errno.h>
@@ -131,6 +132,22 @@ static int make_current(const struct adsm_loan *loan, uint32_t i)
     return adsm_coherence_apply(loan->object, i, 1, ADSM_BULK_READ);
 }
 
+/* Held blocks of an object that is spread: calls in parts, which do not wait
+ * for loans, bring what the host lacks through its pages. So it lacks nothing
+ * of them before the first byte arrives. */
+static int make_all_current(const struct adsm_loan *loan)
+{
+    struct adsm_object *object = loan->object;
+    uint32_t end = loan->held_first + loan->held_count;
+    int rc = ADSM_OK;
+    for (uint32_t n, i = loan->held_first; i < end && rc == ADSM_OK; i += n) {
+        n = adsm_block_run(object, i, end - i);
+        if (adsm_block_state(object, i) == ADSM_INVALID)
+            rc = adsm_coherence_apply(object, i, n, ADSM_BULK_READ);
+    }
+    return rc;
+}
+
 static int begin_write(struct adsm_loan *loan)
 {
     struct adsm_object *object = loan->object;
@@ -141,7 +158,8 @@ static int begin_write(struct adsm_loan *loan)
         return ADSM_E_NOT_SHARED;
     }
     adsm_coherence_await_uploads(object, first, last + 1 - first);
-    int rc = make_current(loan, first);
+    int rc = adsm_object_is_spread(object) ? make_all_current(loan)
+                                           : make_current(loan, first);
     if (rc == ADSM_OK && last != first)
         rc = make_current(loan, last);
     if (rc != ADSM_OK)

@@ -133,6 +133,8 @@ static int bring_to_host(struct adsm_want *want)
     struct adsm_object *object = want->array.object;
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
+    if (adsm_memory_is_lent(object, &want->reads))
+        return ADSM_OK; /* it was but a hint */
     int rc = adsm_plan_begin(held, &moves);
     if (rc != ADSM_OK)
         return rc;

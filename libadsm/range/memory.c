@@ -62,11 +62,12 @@ bool adsm_memory_is_used(const struct adsm_copy *copy)
 
 /* ---- eviction -------------------------------------------------------------- */
 
-/* A system call writes host bytes that the copy's would overwrite. */
-static bool is_lent(struct adsm_object *object, const struct adsm_copy *copy)
+bool adsm_memory_is_lent(struct adsm_object *object, const adsmBox *box)
 {
     size_t begin, end;
-    adsm_carry_host_range(adsm_ranged_shape(object), &copy->box, &begin, &end);
+    adsm_carry_host_range(adsm_ranged_shape(object), box, &begin, &end);
+    if (end > object->bytes)
+        end = object->bytes;
     for (uint32_t i = adsm_block_of(object, begin);
          i <= adsm_block_of(object, end - 1); i++)
         if (atomic_load(&object->blocks[i]) & ADSM_BLOCK_BUSY)
@@ -166,7 +167,7 @@ static int evict(struct adsm_copy *copy)
     int rc = ADSM_E_LIMIT;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && !is_wanted_again(copy) &&
-        !is_lent(object, copy))
+        !adsm_memory_is_lent(object, &copy->box))
         rc = save(object, copy);
     adsm_rwlock_release(&object->lock);
     if (rc != ADSM_OK) {
@@ -188,7 +189,8 @@ int adsm_memory_evict_this(struct adsm_object *object, struct adsm_copy *copy)
     adsm_lock_release(&copies_lock);
     if (!may_go)
         return ADSM_E_LIMIT;
-    int rc = is_lent(object, copy) ? ADSM_E_LIMIT : save(object, copy);
+    int rc = adsm_memory_is_lent(object, &copy->box) ? ADSM_E_LIMIT
+                                                     : save(object, copy);
     if (rc != ADSM_OK)
         keep_victim(copy);
     else

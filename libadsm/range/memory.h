@@ -38,6 +38,10 @@ bool adsm_memory_is_used(const struct adsm_copy *copy);
 int adsm_memory_evict_this(struct adsm_object *object,
                            struct adsm_copy *copy) ADSM_MUST_CHECK;
 
+/** Does a system call or a fault have the host bytes of a box in hand, which
+ *  what comes from a device would overwrite? The object's lock is held. */
+bool adsm_memory_is_lent(struct adsm_object *object, const adsmBox *box);
+
 /** Give a copy's memory to the pool. Nobody uses it and no map names it. */
 void adsm_memory_put(struct adsm_copy *copy);
 

@@ -1,7 +1,12 @@
 /*
  * Calls over one to four devices: every result is that of a loop on the CPU.
  */
+#include "mm/loan.h"
 #include "sched/fixture.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* How calls are spread: turns of each case. */
 static const adsmOpts ways[] = {
@@ -371,6 +376,77 @@ START_TEST(parts_get_bases_that_are_aligned_as_allocations_are)
 }
 END_TEST
 
+/* What read(2) has put into closed blocks, which then are brought to the host. */
+static void check_loan(int *x, int n, adsmOpts *o)
+{
+    struct adsm_loan loan;
+    int a = 1;
+    if (o)
+        must(adsmCallWith(o, kernel("map"), adsmR1(n), adsmIn(x), adsmInOut(x),
+                          adsmVal(a)));
+    else
+        must(adsmCall(kernel("map"), n, adsmIn(x), adsmInOut(x), adsmVal(a)));
+    must(adsm_loan_begin(x, (size_t)n * sizeof *x, ADSM_WRITE, &loan));
+    memset(loan.address, 0x11, 10000);
+    must(adsmPrefetch(x, NULL, 1));
+    must(adsmPrefetch(x, NULL, ADSM_HOST));
+    must(adsmWaitFor(x, NULL, ADSM_INOUT));
+    must(adsm_loan_end(&loan, 10000));
+    for (int i = 0; i < n; i++)
+        ck_assert_int_eq(x[i], i < 2500 ? 0x11111111 : 3 * (i * 7919 + 1) + 1);
+}
+
+START_TEST(bytes_that_a_system_call_writes_are_not_brought_again)
+{
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    for (int k = 0; k < 3; k++) {
+        int *x = array(adsmR1(30000), k == 0 ? ADSM_NO_HOME : 0);
+        number(x, 30000, 1);
+        check_loan(x, 30000, k == 2 ? NULL : adsmWith(.devices = 0xe));
+        must(adsmFree(x));
+    }
+}
+END_TEST
+
+/* Leave the process no mapping. Return: what it has instead */
+static void take_mappings(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 200000;
+    char *p = mmap(NULL, pages * page, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    for (size_t i = 1; i < pages; i += 2)
+        if (mprotect(p + i * page, page, PROT_READ) != 0)
+            return;
+    ck_abort_msg("%zu mappings are too few", pages);
+}
+
+START_TEST(parts_close_blocks_where_no_mapping_is_left)
+{
+    enum { N = 200000 };
+    const int homes[] = {ADSM_NO_HOME, 0};
+    int a = 3, *x[2];
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    for (int k = 0; k < 2; k++) {
+        x[k] = array(adsmR1(N), homes[k]);
+        number(x[k], N, k);
+        must(adsmCallWith(adsmWith(.devices = 0xf), kernel("map"), adsmR1(N),
+                          adsmIn(x[k]), adsmInOut(x[k]), adsmVal(a)));
+        number(x[k], N, k);
+    }
+    take_mappings();
+    for (int k = 0; k < 2; k++) {
+        adsmBox some = {1, {70000}, {90000}};
+        must(adsmCallWith(adsmWith(.devices = 0xf), kernel("map"), some,
+                          adsmIn(x[k]), adsmInOut(x[k]), adsmVal(a)));
+        for (int i = 0; i < N; i++)
+            ck_assert_int_eq(x[k][i], i < 70000 || i >= 90000
+                                          ? i * 7919 + k
+                                          : 3 * (i * 7919 + k) + a);
+    }
+}
+END_TEST
+
 SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            one_array_in_two_roles_is_read_and_written,
            whole_array_is_there_for_every_part,
@@ -382,5 +458,7 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            array_may_begin_inside_an_object_or_in_a_slab,
            no_indices_do_nothing_and_few_make_few_parts,
            parts_get_bases_that_are_aligned_as_allocations_are,
+           parts_close_blocks_where_no_mapping_is_left,
+           bytes_that_a_system_call_writes_are_not_brought_again,
            array_in_a_slot_of_one_that_was_freed_has_no_shape,
            launch_and_plain_call_take_objects_of_any_home)
