@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct adsm_accel_ops *const ops = &adsm_cuda_ops;
+static const struct adsm_accel_ops *ops = &adsm_cuda_ops;
 
 static struct adsm_lock accel_lock = ADSM_LOCK_INIT(ADSM_RANK_ACCEL);
 static struct adsm_accel *_Atomic accels;
@@ -22,6 +22,11 @@ static int visible[ADSM_MOST_DEVICES]; /* ordinals; read-only once counted */
 static _Atomic int visible_count;
 static char why[512];
 static _Atomic bool forked;
+
+void adsm_accel_replace(const struct adsm_accel_ops *other)
+{
+    ops = other;
+}
 
 /* ---- start ------------------------------------------------------------- */
 

@@ -164,4 +164,8 @@ struct adsm_accel_ops {
 /** The CUDA Driver API. */
 extern const struct adsm_accel_ops adsm_cuda_ops;
 
+/** Use another back end than CUDA: unit tests bring a small one. Before the
+ *  first adsm_accel_init. Thread: the only one. Signal: never */
+void adsm_accel_replace(const struct adsm_accel_ops *other);
+
 #endif
