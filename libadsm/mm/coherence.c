@@ -133,6 +133,10 @@ int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
 {
     if (adsm_object_is_spread(object))
         return object->spread->ops->fetch(object, offset, bytes);
+    /* Uploads to copies may still read there, which a download waits for only
+     * where they go home. */
+    if (object->spread)
+        object->spread->ops->await(object, offset, bytes);
     return adsm_dma_download(object->home, object->shadow.shadow + offset,
                              adsm_daddr_add(object->device, offset), bytes,
                              object->work);
