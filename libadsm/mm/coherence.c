@@ -333,10 +333,11 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
     int rc = bring(object, first, count, state, event);
     /* An access is answered even when the state stays: its protection may not
      * have been set yet (first touch) or another thread was quicker. */
-    if (rc == ADSM_OK && !closed && (next != state || opens_at_once(event)))
+    if (rc == ADSM_OK && !closed && (next != state || opens_at_once(event))) {
         rc = protect_all(object, first, count, next);
-    if (rc == ADSM_E_LIMIT && is_read_at_shadow(event))
-        return ADSM_OK;
+        if (rc == ADSM_E_LIMIT && is_read_at_shadow(event))
+            return ADSM_OK;
+    }
     if (rc == ADSM_OK)
         rc = give(object, first, count, state, cell);
     if (rc != ADSM_OK)
