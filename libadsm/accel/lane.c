@@ -285,16 +285,17 @@ bool adsm_fence_done(struct adsm_fence fence)
     if (!lane)
         return true;
     adsm_lock_acquire(&lane->lock);
-    int status = ADSM_OK;
     if (adsm_lane_is_done(lane, fence.seq))
         reached = true;
-    else if ((status = mark_for(accel, lane, fence.seq, &mark)) == ADSM_OK)
-        status = accel->ops->event_query(accel, mark->event, &reached);
+    else if (mark_for(accel, lane, fence.seq, &mark) == ADSM_OK &&
+             accel->ops->event_query(accel, mark->event, &reached) != ADSM_OK)
+        reached = false;
     if (reached && mark)
         adsm_lane_reach(accel, lane, mark->seq);
     adsm_lock_release(&lane->lock);
-    /* On a dead device nothing is ever reached: the wait tells why. */
-    return reached || status != ADSM_OK;
+    /* On a dead device nothing is ever reached: the wait tells why. One that
+     * lives may not have been able to say so just now. */
+    return reached || adsm_accel_health(accel) != ADSM_OK;
 }
 
 void adsm_fence_mark(struct adsm_fence fence)
