@@ -48,12 +48,12 @@ static void tell_lost(const struct adsm_copy *copy)
 static int fetch_box(struct adsm_copy *copy, const adsmBox *box, void *context)
 {
     struct fetch *fetch = context;
-    struct adsm_fence done;
+    struct adsm_fence done = {0};
     int rc = adsm_accel_health(copy->accel);
     if (rc == ADSM_OK)
         rc = adsm_carry_enqueue(fetch->object, NULL, box, copy, box, &done);
-    if (rc == ADSM_OK)
-        adsm_waits_add(&fetch->waits, done);
+    /* A part of one that failed may be on its way. */
+    adsm_waits_add(&fetch->waits, done);
     if (rc == ADSM_OK || adsm_accel_health(copy->accel) == ADSM_OK)
         return rc;
     tell_lost(copy);
