@@ -71,8 +71,8 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
     int status = dma_order(accel, ADSM_LANE_UPLOAD, after);
     size_t sent = 0;
     if (status == ADSM_OK)
-        status =
-            adsm_piece_up(accel, ADSM_LANE_UPLOAD, to, shadow, bytes, &sent);
+        status = adsm_piece_up(accel, ADSM_LANE_UPLOAD, to, shadow, bytes,
+                               false, &sent);
     if (sent > 0)
         dma_submitted(accel, to, sent, done);
     ADSM_COUNT(bytes_up, sent);
@@ -204,7 +204,7 @@ int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
 {
     size_t sent;
     int status =
-        adsm_piece_up(accel, ADSM_LANE_ASIDE, to, shadow, bytes, &sent);
+        adsm_piece_up(accel, ADSM_LANE_ASIDE, to, shadow, bytes, false, &sent);
     ADSM_COUNT(bytes_up, sent);
     return status;
 }

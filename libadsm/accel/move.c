@@ -56,7 +56,7 @@ static int row_up(const struct move *move, uint64_t to, uint64_t from,
 {
     size_t sent;
     return adsm_piece_up(move->accel, move->lane, at(to), host(from), bytes,
-                         &sent);
+                         true, &sent);
 }
 
 static int box_up(const struct move *move, uint64_t to, uint64_t from,

@@ -25,29 +25,46 @@ bool adsm_piece_must_stage(struct adsm_accel *accel)
            adsm_pinned_bytes(accel) == 0;
 }
 
+/* By way of buffers, which are filled at once. */
+static int stage_up(struct adsm_accel *accel, uint32_t lane,
+                    struct adsm_daddr to, const void *from, size_t bytes,
+                    bool behind)
+{
+    struct adsm_fence ahead;
+    int status = ADSM_OK;
+    if (behind)
+        status =
+            adsm_fence_record(accel, accel->lanes.lane[lane].stream, &ahead);
+    if (behind && status == ADSM_OK)
+        status = adsm_fence_wait(ahead);
+    return status == ADSM_OK ? adsm_stage_up(accel, lane, to, from, bytes)
+                             : status;
+}
+
 static int one_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
-                  const void *from, size_t bytes)
+                  const void *from, size_t bytes, bool behind)
 {
     if (adsm_piece_must_stage(accel))
-        return adsm_stage_up(accel, lane, to, from, bytes);
+        return stage_up(accel, lane, to, from, bytes, behind);
     int status = accel->ops->copy_up(accel, accel->lanes.lane[lane].stream, to,
                                      from, bytes);
     if (!adsm_piece_is_refused(accel, status))
         return status;
-    status = adsm_stage_up(accel, lane, to, from, bytes);
+    status = stage_up(accel, lane, to, from, bytes, behind);
     if (status == ADSM_OK)
         note_staging(accel);
     return status;
 }
 
 int adsm_piece_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
-                  const void *shadow, size_t bytes, size_t *sent)
+                  const void *shadow, size_t bytes, bool behind, size_t *sent)
 {
     int status = ADSM_OK;
     for (*sent = 0; status == ADSM_OK && *sent < bytes;) {
         const char *from = (const char *)shadow + *sent;
         size_t n = adsm_pinned_piece(accel, from, bytes - *sent);
-        status = one_up(accel, lane, adsm_daddr_add(to, *sent), from, n);
+        status =
+            one_up(accel, lane, adsm_daddr_add(to, *sent), from, n, behind);
         if (status == ADSM_OK)
             *sent += n;
     }

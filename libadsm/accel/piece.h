@@ -27,13 +27,15 @@ bool adsm_piece_must_stage(struct adsm_accel *accel);
 /**
  * Copy to the device, in the order of a copy lane.
  *
- * @sent  how much was handed over, also where it fails
+ * @behind  the bytes are there only when the lane gets to the copy: what goes
+ *          through buffers waits for that
+ * @sent    how much was handed over, also where it fails
  * Return: ADSM_OK, or the driver's refusal
  * Thread: any
  * Signal: fault path
  */
 int adsm_piece_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
-                  const void *shadow, size_t bytes, size_t *sent);
+                  const void *shadow, size_t bytes, bool behind, size_t *sent);
 
 /** Copy to the host, in the order of a copy lane; otherwise the same. */
 int adsm_piece_down(struct adsm_accel *accel, uint32_t lane, void *shadow,
