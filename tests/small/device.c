@@ -31,6 +31,12 @@ static bool gives_back(enum small_op op)
            op == SMALL_memory_free || op == SMALL_host_unpin;
 }
 
+/* A wait that fails is a lost device: of those that live none is known. */
+static bool is_wait(enum small_op op)
+{
+    return op == SMALL_event_wait || op == SMALL_context_wait;
+}
+
 void small_lock(void)
 {
     pthread_mutex_lock(&lock);
@@ -46,7 +52,8 @@ int small_call(struct adsm_accel *accel, enum small_op op)
         adsm_accel_condemn(accel, ADSM_E_DEVICE_LOST);
         status = ADSM_E_DEVICE_LOST;
     } else if (small.fails_in > 0 &&
-               (small.fails == op || small.fails == SMALL_ANY) &&
+               (small.fails == op ||
+                (small.fails == SMALL_ANY && !is_wait(op))) &&
                --small.fails_in == 0) {
         small.failed = true;
         status = small.status;

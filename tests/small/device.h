@@ -84,7 +84,8 @@ void small_set_boxes(bool taken); /* false: boxes go by rows             */
 void small_set_peers(bool reach); /* to be said before it is asked       */
 
 /** The n-th call from here on, 1 being the next, of one entry or of any fails
- *  with a status; entries that give something back do so all the same. */
+ *  with a status; entries that give something back do so all the same. A wait
+ *  fails when it is named only: else the caller may take it for a lost device. */
 void small_fail(enum small_op op, unsigned n, int status);
 
 /** Has it come to that? No call fails from here on. */

@@ -7,7 +7,7 @@
 
 #include "small/device.h"
 
-enum { SMALL_MOST = 4096, SMALL_NAME_BIT = 62 };
+enum { SMALL_MOST = 1024, SMALL_NAME_BIT = 62 };
 
 struct small_task;
 

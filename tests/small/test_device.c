@@ -65,8 +65,10 @@ START_TEST(pinned_memory_is_read_late_and_other_memory_at_once)
     struct adsm_daddr at = memory(accel, 2);
     uint8_t pinned = 1, other = 1;
     bool owned;
+    adsm_stream stream;
+    must(ops->stream_create(accel, &stream));
     must(ops->host_pin(accel, &pinned, 1, &owned));
-    must(ops->copy_up(accel, NULL, at, &pinned, 1));
+    must(ops->copy_up(accel, stream, at, &pinned, 1));
     must(ops->copy_up(accel, NULL, adsm_daddr_add(at, 1), &other, 1));
     pinned = other = 2;
     small_run();

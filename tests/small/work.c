@@ -150,19 +150,22 @@ static int submitted(struct adsm_accel *accel, adsm_stream handle)
 }
 
 /* Host memory that is not page-locked is read or written before the call
- * returns. */
+ * returns, when all before it in the stream has run. */
 int small_move(struct adsm_accel *accel, adsm_stream stream,
                struct small_end to, struct small_end from,
                struct adsm_rect rect)
 {
     size_t to_span = span_of(&rect, rect.to_pitch);
     size_t from_span = span_of(&rect, rect.from_pitch);
+    bool is_read =
+        from.ordinal < 0 && !small_range_of(small.pin, -1, from.at, from_span);
+    if (is_read)
+        run_stream(stream_of(accel, stream));
     struct small_task *task =
         enqueue(accel, stream,
                 (struct small_task){
                     .kind = MOVE, .to = to, .from = from, .rect = rect});
-    if (from.ordinal < 0 &&
-        !small_range_of(small.pin, -1, from.at, from_span)) {
+    if (is_read) {
         task->bytes = malloc(from_span);
         small_check(task->bytes, "no memory");
         memcpy(task->bytes, (void *)(uintptr_t)from.at, from_span);
