@@ -1,0 +1,253 @@
+/*
+ * Objects: what their creation takes it gives back, whichever call of the back
+ * end fails; and what every protocol does to a block on every event.
+ */
+#include "small/fixture.h"
+
+#include "base/stats.h"
+#include "mm/heap.h"
+#include "mm/index.h"
+#include "mm/loan.h"
+#include "mm/slab.h"
+
+enum { BLOCKS = 4, BYTES = BLOCKS * PAGE - 100 };
+
+static size_t host_mappings(void)
+{
+    char line[512];
+    size_t count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    ck_assert_ptr_nonnull(maps);
+    while (fgets(line, sizeof line, maps))
+        count += strstr(line, "rw-s") != NULL;
+    fclose(maps);
+    return count;
+}
+
+/* Store and load a byte the way a program does, but for the fault. */
+static bool use(struct adsm_object *object)
+{
+    struct adsm_loan loan;
+    if (adsm_loan_begin(object->host, BYTES, ADSM_WRITE, &loan) != ADSM_OK)
+        return false;
+    memset(loan.address, 7, BYTES);
+    bool done = adsm_loan_end(&loan, BYTES) == ADSM_OK;
+    return done &&
+           adsm_loan_begin(object->host, 1, ADSM_READ, &loan) == ADSM_OK;
+}
+
+START_TEST(object_leaves_nothing_behind_whichever_call_fails)
+{
+    struct adsm_accel *accel = up("rolling", 1);
+    free_object(new_object(accel, BYTES, ADSM_READ_ONLY));
+    size_t mappings = host_mappings(), pinned = small_pinned();
+    bool failed = true;
+    for (unsigned n = 1; failed; n++) {
+        struct adsm_object *object = NULL;
+        small_fail(SMALL_ANY, n, ADSM_E_NOMEM);
+        if (adsm_object_create(accel, BYTES, BYTES, ADSM_INVALID,
+                               ADSM_ONE_ADDRESS, &object) == ADSM_OK) {
+            (void)use(object);
+            (void)adsm_object_destroy(object, atomic_load(&object->generation));
+        }
+        failed = small_has_failed();
+        ck_assert_uint_eq(small_memory_used(), 0);
+        ck_assert_uint_eq(small_pinned(), pinned);
+        ck_assert_uint_eq(host_mappings(), mappings);
+    }
+}
+END_TEST
+
+START_TEST(object_is_freed_once_and_its_address_is_nobodys_then)
+{
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_object *object = new_object(accel, BYTES, ADSM_READ_ONLY);
+    uint32_t generation = atomic_load(&object->generation);
+    uint8_t *host = object->host;
+    ck_assert_ptr_eq(adsm_index_find(host), object);
+    must(adsm_object_destroy(object, generation));
+    ck_assert_ptr_null(adsm_index_find(host));
+    ck_assert_int_eq(adsm_object_destroy(object, generation),
+                     ADSM_E_NOT_SHARED);
+}
+END_TEST
+
+/* ---- every protocol, event and state -------------------------------------------- */
+
+static const char *const protocols[] = {"batch", "lazy", "rolling"};
+
+/* An object of one block in a state, the host's bytes and the device's apart
+ * where the state says that they may be. */
+static struct adsm_object *in_state(struct adsm_accel *accel,
+                                    enum adsm_state state)
+{
+    struct adsm_object *object = new_object(accel, PAGE, ADSM_INVALID);
+    memset(on_device(object), 'd', PAGE);
+    if (state == ADSM_INVALID)
+        return object;
+    adsm_rwlock_acquire(&object->lock);
+    must(adsm_coherence_apply(object, 0, 1, ADSM_BULK_READ));
+    if (state == ADSM_DIRTY)
+        must(adsm_coherence_apply(object, 0, 1, ADSM_WRITE_FAULT));
+    else if (adsm_block_state(object, 0) == ADSM_DIRTY)
+        must(adsm_coherence_apply(object, 0, 1, ADSM_PART_READ));
+    adsm_rwlock_release(&object->lock);
+    ck_assert_int_eq(adsm_block_state(object, 0), state);
+    memset(object->shadow.shadow, state == ADSM_DIRTY ? 'h' : 'd', PAGE);
+    small_run();
+    return object;
+}
+
+/* The table's cell, done: the state, what moved, and what the CPU may do. */
+static void check_cell(struct adsm_accel *accel, enum adsm_event event,
+                       enum adsm_state state)
+{
+    const struct adsm_protocol *protocol = adsm_coherence_protocol();
+    const struct adsm_cell *cell = &protocol->cell[event][state];
+    if (event == ADSM_CALL_KEPT) /* needs a twin: tests/mm/test_twin.c */
+        return;
+    struct adsm_object *object = in_state(accel, state);
+    uint64_t up_before = adsm_stats_get(ADSM_STAT_bytes_up);
+    uint64_t down_before = adsm_stats_get(ADSM_STAT_bytes_down);
+    adsm_rwlock_acquire(&object->lock);
+    must(adsm_coherence_apply(object, 0, 1, event));
+    ck_assert(adsm_object_is_valid(object));
+    adsm_rwlock_release(&object->lock);
+    ck_assert_msg(adsm_block_state(object, 0) == cell->next, "%s: %s on %s",
+                  protocol->name, adsm_event_name(event),
+                  adsm_state_name(state));
+    bool fetches = cell->actions & ADSM_DO_FETCH;
+    bool flushes = cell->actions & ADSM_DO_FLUSH;
+    ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_down) - down_before,
+                      fetches ? PAGE : 0);
+    ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_up) - up_before,
+                      flushes ? PAGE : 0);
+    small_run();
+    ck_assert_int_eq(*on_device(object),
+                     flushes && state == ADSM_DIRTY ? 'h' : 'd');
+    if (fetches)
+        ck_assert_int_eq(*object->shadow.shadow, 'd');
+    if (atomic_load(&object->backed)) {
+        ck_assert_int_eq(may_read(object->host), cell->next != ADSM_INVALID);
+        ck_assert_int_eq(may_write(object->host, 'w'),
+                         cell->next == ADSM_DIRTY);
+    }
+    free_object(object);
+}
+
+START_TEST(event_does_to_a_block_what_its_protocol_says)
+{
+    struct adsm_accel *accel = up(protocols[_i], 1);
+    for (int e = 0; e < ADSM_EVENTS; e++)
+        for (int s = 0; s < ADSM_STATES; s++)
+            check_cell(accel, (enum adsm_event)e, (enum adsm_state)s);
+    ck_assert_uint_eq(small_memory_used(), 0);
+}
+END_TEST
+
+/* A step that fails leaves state, protection and bytes, and the next one works. */
+START_TEST(event_that_fails_leaves_the_block_as_it_was)
+{
+    struct adsm_accel *accel = up(protocols[_i], 1);
+    for (int e = 0; e < ADSM_EVENTS; e++)
+        for (int s = 0; s < ADSM_STATES; s++)
+            for (unsigned n = 1; e != ADSM_CALL_KEPT; n++) {
+                struct adsm_object *object =
+                    in_state(accel, (enum adsm_state)s);
+                bool open = may_write(object->host, s == ADSM_DIRTY ? 'h' : 0);
+                adsm_rwlock_acquire(&object->lock);
+                small_fail(SMALL_ANY, n, ADSM_E_NOMEM);
+                int rc = adsm_coherence_apply(object, 0, 1, (enum adsm_event)e);
+                bool failed = small_has_failed();
+                if (rc != ADSM_OK) {
+                    ck_assert_int_eq(adsm_block_state(object, 0), s);
+                    ck_assert_int_eq(may_write(object->host, 'h'), open);
+                    must(
+                        adsm_coherence_apply(object, 0, 1, (enum adsm_event)e));
+                }
+                ck_assert(adsm_object_is_valid(object));
+                adsm_rwlock_release(&object->lock);
+                free_object(object);
+                if (!failed)
+                    break;
+            }
+}
+END_TEST
+
+/* ---- blocks and early write-backs ------------------------------------------------- */
+
+START_TEST(held_block_is_held_once_and_a_run_ends_where_the_state_does)
+{
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_object *object = new_object(accel, BYTES, ADSM_INVALID);
+    adsm_rwlock_acquire_shared(&object->lock);
+    ck_assert(adsm_block_try_hold(object, 1));
+    ck_assert(!adsm_block_try_hold(object, 1));
+    must(adsm_coherence_apply(object, 1, 1, ADSM_WRITE_FAULT));
+    ck_assert(!adsm_block_try_hold(object, 1));
+    adsm_block_release(object, 1, 1);
+    ck_assert(!adsm_block_is_held(object, 1));
+    ck_assert_uint_eq(adsm_block_run(object, 0, BLOCKS), 1);
+    ck_assert_uint_eq(adsm_block_run(object, 2, BLOCKS - 2), BLOCKS - 2);
+    adsm_rwlock_release_shared(&object->lock);
+    free_object(object);
+}
+END_TEST
+
+static void store(struct adsm_object *object, uint32_t i)
+{
+    struct adsm_loan loan;
+    must(adsm_loan_begin(object->host + i * PAGE, 1, ADSM_WRITE, &loan));
+    *(uint8_t *)loan.address = 'h';
+    must(adsm_loan_end(&loan, 1));
+}
+
+static void check_states(const struct adsm_object *object, const char *states)
+{
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        ck_assert_msg(adsm_block_state(object, i) ==
+                          (states[i] == 'd' ? ADSM_DIRTY : ADSM_READ_ONLY),
+                      "block %u", i);
+}
+
+START_TEST(oldest_block_is_written_back_and_one_that_cannot_be_stays)
+{
+    setenv("ADSM_ROLLING_SIZE", "2", 1);
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_object *object = new_object(accel, BYTES, ADSM_READ_ONLY);
+    store(object, 2);
+    store(object, 0);
+    check_states(object, "drdr");
+    store(object, 1);
+    check_states(object, "ddrr");
+    small_fail(SMALL_copy_up, 1, ADSM_E_NOMEM);
+    store(object, 3);
+    ck_assert(small_has_failed());
+    check_states(object, "ddrd");
+    store(object, 2);
+    ck_assert_uint_eq(atomic_load(&object->dirty), 2);
+    ck_assert_int_eq(adsm_block_state(object, 2), ADSM_DIRTY);
+    small_run();
+    ck_assert_int_eq(on_device(object)[PAGE], 'h');
+    free_object(object);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("object");
+    TCase *tcase = tcase_create("object");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_test(tcase, object_leaves_nothing_behind_whichever_call_fails);
+    tcase_add_test(tcase, object_is_freed_once_and_its_address_is_nobodys_then);
+    tcase_add_loop_test(tcase, event_does_to_a_block_what_its_protocol_says, 0,
+                        3);
+    tcase_add_loop_test(tcase, event_that_fails_leaves_the_block_as_it_was, 0,
+                        3);
+    tcase_add_test(tcase,
+                   held_block_is_held_once_and_a_run_ends_where_the_state_does);
+    tcase_add_test(tcase,
+                   oldest_block_is_written_back_and_one_that_cannot_be_stays);
+    suite_add_tcase(suite, tcase);
+    return suite_finish(suite);
+}
