@@ -44,7 +44,11 @@ class Engine(unittest.TestCase):
                             value[f"{program}/adsm{peer}/{column}"],
                             value[f"{program}/new{peer}/{column}"])
         self.assertEqual(value["fig2/adsm/copies"], 2)
-        self.assertEqual(value["fig2/adsm/moved"], 2 * 4 * 65536)
+        self.assertEqual(value["fig2/adsm/moved"], 2 * 256 << 10)
+        # The CPU touches one element: one block moves, not the copy.
+        self.assertEqual(value["fig2-one/new/moved"], 2 * 4 << 20)
+        self.assertEqual(value["fig2-one/adsm/copies"], 2)
+        self.assertEqual(value["fig2-one/adsm/moved"], 2 * 256 << 10)
         self.assertEqual(value["fig2/back and forth/copies"], 7)
 
     def test_memory_does_not_depend_on_the_number_of_calls(self):

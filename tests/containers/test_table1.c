@@ -26,7 +26,7 @@ static void moved(const struct container_moved *m, uint64_t up, uint64_t local,
 
 START_TEST(one_vector_takes_two_copies_instead_of_seven)
 {
-    struct program p = program_fig2(1000);
+    struct program p = program_fig2(1000, false);
     start("1", "64M");
     struct container_moved m = moved_by(&p, 1, RULES_BACK_AND_FORTH, false);
     ck_assert_uint_eq(m.copies, 7);

@@ -59,16 +59,20 @@ static void call(const struct program *p, int step)
     good(adsmCallRangeV(kernel, adsmR1(p->n), &all, 4, args), p->name);
 }
 
-static unsigned look(const struct program *p, int i)
+static unsigned look(const struct program *p, int step)
 {
-    size_t words = program_bytes(p, i) / sizeof(unsigned);
+    int i = p->step[step].out;
+    long count, first = program_span(p, step, &count);
+    size_t begin = (size_t)first * p->words[i];
+    size_t words = (size_t)count * p->words[i];
     unsigned sum = 0;
-    if (want[i] && memcmp(array[i], want[i], program_bytes(p, i)) != 0) {
+    if (want[i] && memcmp(array[i] + begin, want[i] + begin,
+                          words * sizeof **array) != 0) {
         fprintf(stderr, "%s: array %d is not the CPU's\n", p->name, i);
         exit(1);
     }
     for (size_t k = 0; k < words && !want[i]; k++)
-        sum += array[i][k];
+        sum += array[i][begin + k];
     return sum;
 }
 
@@ -111,7 +115,7 @@ static double run(const struct program *p, bool compare)
         else if (s->what == FILL)
             program_fill(p, i, array[s->out]);
         else
-            seen += look(p, s->out);
+            seen += look(p, i);
     }
     good(adsmSync(), "adsmSync");
     double ms = now_ms() - begin;

@@ -37,18 +37,18 @@ static struct step call(int a, int b, int out)
     return (struct step){.what = CALL, .a = a, .b = b, .out = out};
 }
 
-struct program program_fig2(long n)
+struct program program_fig2(long n, bool one)
 {
-    struct program p = begin("fig2", n, 1);
+    struct program p = begin(one ? "fig2-one" : "fig2", n, 1);
     p.words[0] = 1;
     add(&p, call(NONE, NONE, 0));
-    look(&p, 0);
+    add(&p, (struct step){.what = LOOK, .out = 0, .one = one});
     struct step both = call(NONE, NONE, 0);
     both.update = true;
     add(&p, both);
     add(&p, call(0, NONE, NONE));
     add(&p, call(0, NONE, NONE));
-    add(&p, (struct step){.what = FILL, .out = 0, .update = true});
+    add(&p, (struct step){.what = FILL, .out = 0, .update = true, .one = one});
     return p;
 }
 
@@ -176,11 +176,20 @@ struct mix program_mix(const struct program *program, int step)
     };
 }
 
+long program_span(const struct program *program, int step, long *count)
+{
+    bool one = program->step[step].one;
+    *count = one ? 1 : program->n;
+    return one ? program->n / 2 : 0;
+}
+
 void program_fill(const struct program *program, int step, unsigned *array)
 {
     const struct step *s = program->step + step;
-    size_t words = program_bytes(program, s->out) / sizeof *array;
-    for (size_t i = 0; i < words; i++) {
+    long count, first = program_span(program, step, &count);
+    size_t words = program->words[s->out];
+    for (size_t i = (size_t)first * words; i < (size_t)(first + count) * words;
+         i++) {
         unsigned before = s->update ? array[i] : 0;
         array[i] = (unsigned)i * 2246822519u + (unsigned)step + before;
     }
@@ -205,7 +214,9 @@ bool program_by_name(struct program *program, const char *name, long n,
                      int calls)
 {
     if (strcmp(name, "fig2") == 0)
-        *program = program_fig2(n);
+        *program = program_fig2(n, false);
+    else if (strcmp(name, "fig2-one") == 0)
+        *program = program_fig2(n, true);
     else if (strcmp(name, "nbody") == 0)
         *program = program_nbody(n, calls);
     else if (strcmp(name, "lu") == 0)

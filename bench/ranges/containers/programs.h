@@ -16,11 +16,14 @@
 
 enum { PROGRAM_ARRAYS = 4, NONE = -1 };
 
+enum step_what { CALL, LOOK, FILL };
+
 struct step {
-    enum { CALL, LOOK, FILL } what;
+    enum step_what what;
     int a, b, out;         /* CALL: arrays or NONE; else `out` is meant */
     bool a_whole, b_whole; /* CALL: every part reads all of it */
     bool update;           /* CALL, FILL: the old contents are read too */
+    bool one;              /* LOOK, FILL: the element in the middle only */
 };
 
 struct program {
@@ -32,8 +35,9 @@ struct program {
     struct step *step;
 };
 
-/* Fig. 2: one vector of n floats, four calls, the CPU twice. */
-struct program program_fig2(long n);
+/** Fig. 2: one vector of n floats, four calls, the CPU twice.
+ *  @one  it uses one element only */
+struct program program_fig2(long n, bool one);
 
 /** Two arrays of n bodies that a call fills each; `calls` that read all of one
  *  and their share of it, and write the other; the CPU reads the result. */
@@ -74,7 +78,10 @@ long program_first(const struct program *program, int part, int parts);
 void program_step(const struct program *program, int step,
                   unsigned *const array[]);
 
-/** What FILL puts into an array; `before`: of FILL with update. */
+/** Elements that the CPU uses in a LOOK or FILL: the first, and how many. */
+long program_span(const struct program *program, int step, long *count);
+
+/** What FILL puts into an array. */
 void program_fill(const struct program *program, int step, unsigned *array);
 
 #endif
