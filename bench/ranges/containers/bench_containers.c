@@ -27,7 +27,7 @@ struct workload {
 
 static const struct workload workloads[] = {
     {"nbody", 65536, 32768, 5}, {"lu", 768, 512, 8},
-    {"sph", 65536, 32768, 4},   {"mandel", 131072, 65536, 8},
+    {"sph", 65536, 32768, 6},   {"mandel", 131072, 65536, 8},
     {"ppmcc", 2048, 1024, 2},   {"mse", 2048, 1024, 1},
 };
 
