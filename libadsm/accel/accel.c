@@ -256,6 +256,7 @@ void adsm_accel_end(struct adsm_accel *accel)
 void adsm_accel_forget(struct adsm_accel *accel)
 {
     adsm_lanes_destroy(accel);
+    adsm_timers_destroy(accel);
     adsm_pinned_clear(accel);
     adsm_stage_clear(accel);
     adsm_store_clear(accel);

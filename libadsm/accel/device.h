@@ -15,6 +15,7 @@
 #include "accel/pinned.h"
 #include "accel/stage.h"
 #include "accel/store.h"
+#include "accel/timer.h"
 
 #include <stdatomic.h>
 
@@ -51,6 +52,7 @@ struct adsm_accel {
     struct adsm_dma dma;
     struct adsm_stage stage;
     struct adsm_store store;
+    struct adsm_timers timers;
     struct adsm_address address;
 };
 
