@@ -236,17 +236,18 @@ static double longer(const double *share, const double *ns, int count,
     return most * rate;
 }
 
-void adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
+bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
                        int count, double *share)
 {
     double ns[ADSM_SPLIT_DEVICES], rate = 0;
     uint32_t mask = 0;
-    bool known = true;
+    bool known = true, full = true;
     adsm_lock_acquire(&speed->lock);
     for (int i = 0; i < count; i++) {
         int device = devices[i];
         mask |= UINT32_C(1) << device;
-        known = known && speed->count[device] > 0;
+        full = full && speed->count[device] >= ADSM_SPLIT_TIMES;
+        known = known && speed->count[device] >= ADSM_SPLIT_KNOWN;
         if (known) {
             ns[i] = median(speed->ns[device], speed->count[device]);
             rate += 1 / ns[i];
@@ -262,4 +263,5 @@ void adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
     for (int i = 0; i < count; i++)
         speed->share[devices[i]] = share[i];
     adsm_lock_release(&speed->lock);
+    return full;
 }

@@ -25,6 +25,7 @@ enum {
     ADSM_SPLIT_DEVICES = 32, /* bits of adsmOpts.devices */
     ADSM_SPLIT_PARTS = 4096, /* most of one call */
     ADSM_SPLIT_TIMES = 5,    /* a device's last calls that count */
+    ADSM_SPLIT_KNOWN = 3,    /* calls from which on a speed is known */
 };
 
 struct adsm_split {
@@ -57,7 +58,7 @@ struct adsm_split_part {
 int adsm_split_make(const struct adsm_split *split,
                     struct adsm_split_part *parts, int grid[3]);
 
-/** How fast devices were with one kernel; all 0 at first. */
+/** How fast devices were with one kernel (sched/speed.h); all 0 at first. */
 struct adsm_split_speed {
     struct adsm_lock lock;
     uint32_t count[ADSM_SPLIT_DEVICES];              /* ever measured */
@@ -73,13 +74,16 @@ void adsm_split_measured(struct adsm_split_speed *speed, int device,
                          double indices, double ns);
 
 /**
- * Shares of some devices of the next call: equal ones until each was measured;
- * then by the median of its last calls, but those of the call before where
- * others would gain at most 5%, for what moves with a boundary costs, too.
+ * Shares of some devices of the next call: equal ones until each was measured
+ * so often that one call which took longer, as the first does where code is
+ * still built, is not believed; then by the median of its last calls, but those
+ * of the call before where others would gain at most 5%, for what moves with a
+ * boundary costs, too.
  *
  * @devices  their numbers, below ADSM_SPLIT_DEVICES
+ * Return: whether each has as many calls that count as can be kept
  */
-void adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
+bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
                        int count, double *share);
 
 #endif

@@ -301,10 +301,15 @@ START_TEST(shares_follow_measured_speed)
     adsm_split_speed_init(&speed);
     const int devices[2] = {1, 3};
     double share[2];
-    adsm_split_measured(&speed, 1, 100, 1000);
-    adsm_split_shares(&speed, devices, 2, share);
-    ck_assert(share[0] == 0.5 && share[1] == 0.5);
-    adsm_split_measured(&speed, 3, 100, 3000);
+    /* The first call took long. */
+    adsm_split_measured(&speed, 1, 100, 90000);
+    for (int i = 0; i < ADSM_SPLIT_KNOWN; i++)
+        adsm_split_measured(&speed, 1, 100, 1000);
+    for (int i = 0; i < ADSM_SPLIT_KNOWN; i++) {
+        adsm_split_shares(&speed, devices, 2, share);
+        ck_assert(share[0] == 0.5 && share[1] == 0.5);
+        adsm_split_measured(&speed, 3, 100, 3000);
+    }
     adsm_split_shares(&speed, devices, 2, share);
     ck_assert_double_eq_tol(share[0], 0.75, 1e-9);
     /* Gains of some 4% leave a boundary where it is. */
@@ -339,6 +344,26 @@ START_TEST(two_slow_calls_of_five_change_no_share)
 }
 END_TEST
 
+/* One call in five takes thrice as long, all up to 8% longer. */
+START_TEST(noise_moves_no_boundary_of_equal_devices)
+{
+    const int devices[4] = {0, 1, 2, 3};
+    struct adsm_split_speed speed;
+    double share[4];
+    adsm_split_speed_init(&speed);
+    for (int call = 0; call < 2000; call++) {
+        bool full = adsm_split_shares(&speed, devices, 4, share);
+        ck_assert(full == (call >= ADSM_SPLIT_TIMES));
+        for (int d = 0; d < 4; d++) {
+            double ns = 1000 + (double)below(81);
+            ck_assert(share[d] == 0.25);
+            adsm_split_measured(&speed, d, 100,
+                                (call + 2 * d) % 5 == 1 ? 3 * ns : ns);
+        }
+    }
+}
+END_TEST
+
 SUITE_MAIN("split", 60, random_parts_are_disjoint_and_cover_the_range,
            no_other_grid_of_as_many_parts_has_less_neighbours,
            equal_devices_get_equal_rows,
@@ -347,4 +372,5 @@ SUITE_MAIN("split", 60, random_parts_are_disjoint_and_cover_the_range,
            faster_device_gets_more, tiles_are_dealt_in_blocks_or_in_turn,
            few_indices_make_few_parts_and_none_make_none,
            too_many_parts_are_refused, shares_follow_measured_speed,
-           two_slow_calls_of_five_change_no_share)
+           two_slow_calls_of_five_change_no_share,
+           noise_moves_no_boundary_of_equal_devices)
