@@ -151,6 +151,18 @@ static int most_parts(const adsmOpts *opts, int devices)
     return opts->parts > devices ? opts->parts : devices;
 }
 
+/* Parts of a device each are as large as those were fast, others equal. */
+static void share_out(struct adsm_range_call *call, double *share)
+{
+    const adsmOpts *o = &call->opts;
+    for (int d = 0; d < call->devices; d++)
+        share[d] = 1.0 / call->devices;
+    call->timed = call->devices > 1 && o->parts == 0 && !o->tile[0] &&
+                  !o->tile[1] && !o->tile[2] &&
+                  adsm_speed_shares(call->kernel.speed, call->numbers,
+                                    call->accels, call->devices, share);
+}
+
 static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
                  int *count)
 {
@@ -163,8 +175,7 @@ static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
                              .align = call->opts.align};
     int grid[3], most = most_parts(&call->opts, call->devices);
     memcpy(how.tile, call->opts.tile, sizeof how.tile);
-    for (int d = 0; d < call->devices; d++)
-        how.share[d] = 1.0 / call->devices;
+    share_out(call, how.share);
     adsm_operand_weigh(call->operands, call->operand_count, &how);
     *count = -1;
     *parts =
@@ -283,6 +294,7 @@ int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
     call.is_launch = false;
     call.count = count;
     call.args = args;
+    call.timed = false;
     call.devices = call.operand_count = 0;
     call.values_used = 0;
     if (opts)
@@ -309,6 +321,7 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
     call.is_launch = call.whole = true;
     call.count = count;
     call.args = args;
+    call.timed = false;
     call.devices = call.operand_count = 0;
     call.values_used = 0;
     rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,

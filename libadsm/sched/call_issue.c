@@ -82,16 +82,31 @@ static int launch(struct adsm_range_call *call, struct adsm_part *part,
                              call->opts.shared_bytes, stream, values);
 }
 
+/* What the part waits for is ahead of the timer. */
+static int launch_timed(struct adsm_range_call *call, struct adsm_part *part,
+                        const struct adsm_split_part *box,
+                        struct adsm_grid *grid, adsm_stream stream)
+{
+    struct adsm_speed *speed = call->kernel.speed;
+    int number = call->numbers[box->device];
+    struct adsm_timer *timer = NULL;
+    if (call->timed)
+        timer = adsm_speed_begin(speed, number, part->accel, stream, &box->box);
+    int rc = launch(call, part, grid, call->handles[box->device], stream);
+    adsm_speed_end(speed, number, timer, stream, rc == ADSM_OK);
+    return rc;
+}
+
 /* One part: in order behind what it needs, and with a fence behind it. */
 static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
-                      struct adsm_grid *grid, void *handle,
+                      const struct adsm_split_part *box, struct adsm_grid *grid,
                       struct adsm_ended *ended)
 {
     struct adsm_fence fence;
     adsm_stream stream = adsm_accel_launch_stream(part->accel);
     int rc = adsm_spread_order(part, stream);
     if (rc == ADSM_OK)
-        rc = launch(call, part, grid, handle, stream);
+        rc = launch_timed(call, part, box, grid, stream);
     if (rc == ADSM_OK)
         rc = adsm_fence_record(part->accel, stream, &fence);
     if (rc == ADSM_OK) {
@@ -129,8 +144,8 @@ int adsm_range_call_issue(struct adsm_range_call *call,
     if (rc == ADSM_OK) {
         for (int i = 0; i < count && rc == ADSM_OK; i++) {
             bad = i;
-            rc = issue_part(call, &issue.parts[i], &issue.grids[i],
-                            call->handles[boxes[i].device], ended);
+            rc = issue_part(call, &issue.parts[i], &boxes[i], &issue.grids[i],
+                            ended);
         }
         adsm_spread_end(issue.parts, count);
     }

@@ -21,6 +21,7 @@ struct adsm_range_call {
     const adsmArg *args;
     struct adsm_grid given; /* adsmLaunch: bound_count 0, the grid it says */
     bool is_launch;
+    bool timed; /* how long its parts take is measured */
 
     int devices;
     int numbers[ADSM_SPLIT_DEVICES];

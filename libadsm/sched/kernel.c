@@ -24,6 +24,7 @@ struct adsmKernel {
     adsmReach reach;
     int parameters;
     uint16_t parameter_bytes[ADSM_KERNEL_PARAMETERS];
+    struct adsm_speed speed;
     adsmKernel *next; /* of the same module */
     UT_hash_handle hh;
     const char *name;          /* behind the handles */
@@ -157,6 +158,7 @@ static int drop(adsmModule *module, int *device)
     for (adsmKernel *k = module->kernels; k;) {
         adsmKernel *next = k->next;
         adsm_assign_forget(k);
+        adsm_speed_fini(&k->speed);
         free(k);
         k = next;
     }
@@ -255,6 +257,7 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     kernel->reach = reach;
     kernel->name = strcpy((char *)kernel->handles + handles, name);
     atomic_init(&kernel->handles[device], handle);
+    adsm_speed_init(&kernel->speed);
     read_parameters(kernel, module->accel, handle);
     kernel->next = module->kernels;
     module->kernels = kernel;
@@ -304,7 +307,8 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
                                           kernel->name,
                                           kernel->reach,
                                           kernel->parameters,
-                                          kernel->parameter_bytes};
+                                          kernel->parameter_bytes,
+                                          &kernel->speed};
     }
     adsm_lock_release(&lock);
     if (!kernel)

@@ -5,7 +5,8 @@
  * loading thread's device at once, and on another one when a part of a call
  * runs there. Handles are looked up by value, so that a stale or foreign handle
  * is an error and not a crash; who uses one holds its module, which lives until
- * it is unloaded and nobody holds it. Does not launch.
+ * it is unloaded and nobody holds it. A kernel's record has how fast each device
+ * is with it. Does not launch.
  *
  * Lock: one for all, rank MODULE. Failures set the error detail. Thread: any, no
  * lock of that rank or later held. Signal: never.
@@ -14,6 +15,7 @@
 #define ADSM_SCHED_KERNEL_H
 
 #include "accel/accel.h"
+#include "sched/speed.h"
 
 enum { ADSM_KERNEL_PARAMETERS = 256 };
 
@@ -26,6 +28,7 @@ struct adsm_kernel_view {
     adsmReach reach;
     int parameters; /* -1: the driver cannot tell */
     const uint16_t *parameter_bytes;
+    struct adsm_speed *speed; /* of its parts, on each device */
 };
 
 /** Load `image` (a path when bytes is 0). Return: ADSM_OK; ADSM_E_NOT_FOUND,

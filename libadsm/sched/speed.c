@@ -1,0 +1,97 @@
+/* Timers around parts, and what they told. */
+#include "sched/speed.h"
+
+void adsm_speed_init(struct adsm_speed *speed)
+{
+    adsm_split_speed_init(&speed->split);
+    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++)
+        atomic_init(&speed->pending[d], NULL);
+    atomic_init(&speed->calls, 0);
+    atomic_init(&speed->full, false);
+}
+
+static struct adsm_timer *swap_out(struct adsm_speed *speed, int device)
+{
+    /* Relaxed: mostly there is none, and that is all who finds none uses. */
+    if (!atomic_load_explicit(&speed->pending[device], memory_order_relaxed))
+        return NULL;
+    /* Acquire: pairs with keep; the timer is ended. */
+    return atomic_exchange_explicit(&speed->pending[device], NULL,
+                                    memory_order_acquire);
+}
+
+/* Unless another thread's part of the same device came first. */
+static void keep(struct adsm_speed *speed, int device, struct adsm_timer *timer)
+{
+    struct adsm_timer *none = NULL;
+    if (!atomic_compare_exchange_strong_explicit(&speed->pending[device], &none,
+                                                 timer, memory_order_release,
+                                                 memory_order_relaxed))
+        adsm_timer_drop(timer);
+}
+
+void adsm_speed_fini(struct adsm_speed *speed)
+{
+    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
+        struct adsm_timer *timer = swap_out(speed, d);
+        if (timer)
+            adsm_timer_drop(timer);
+    }
+}
+
+static void read_timer(struct adsm_speed *speed, int device,
+                       const struct adsm_accel *accel)
+{
+    struct adsm_timer *timer = swap_out(speed, device);
+    if (!timer)
+        return;
+    uint64_t ns;
+    double work = timer->work;
+    if (adsm_timer_take(timer, accel, &ns))
+        adsm_split_measured(&speed->split, device, work, (double)ns);
+    else
+        keep(speed, device, timer);
+}
+
+/* Relaxed: who sees an old value measures a call more or less. */
+bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
+                       struct adsm_accel *const *accels, int count,
+                       double *share)
+{
+    bool due =
+        !atomic_load_explicit(&speed->full, memory_order_relaxed) ||
+        atomic_fetch_add_explicit(&speed->calls, 1, memory_order_relaxed) %
+                ADSM_SPEED_EVERY ==
+            0;
+    for (int i = 0; i < count && due; i++)
+        read_timer(speed, numbers[i], accels[i]);
+    bool full = adsm_split_shares(&speed->split, numbers, count, share);
+    atomic_store_explicit(&speed->full, full, memory_order_relaxed);
+    return due;
+}
+
+struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
+                                    struct adsm_accel *accel,
+                                    adsm_stream stream, const adsmBox *part)
+{
+    if (atomic_load_explicit(&speed->pending[device], memory_order_relaxed))
+        return NULL;
+    struct adsm_timer *timer = adsm_timer_begin(accel, stream);
+    if (!timer)
+        return NULL;
+    timer->work = 1;
+    for (int d = 0; d < part->nd; d++)
+        timer->work *= (double)(part->hi[d] - part->lo[d]);
+    return timer;
+}
+
+void adsm_speed_end(struct adsm_speed *speed, int device,
+                    struct adsm_timer *timer, adsm_stream stream, bool launched)
+{
+    if (!timer)
+        return;
+    if (!launched)
+        adsm_timer_drop(timer);
+    else if (adsm_timer_end(timer, stream))
+        keep(speed, device, timer);
+}

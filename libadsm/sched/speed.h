@@ -1,0 +1,60 @@
+/*
+ * Measurements of how fast devices are with a kernel.
+ *
+ * Owns, for each kernel, the times of its parts and one timer for each device
+ * that has not been read yet: a part launched while its device still has one is
+ * not measured. What sizes the times give is sched/split.h. Time of the kernel
+ * alone counts: how long a link takes for what the part lacks is left out, so
+ * where a link is slower than the kernel the shares are those of the kernels.
+ *
+ * A timer costs the thread that makes a call some microseconds. So all calls are
+ * measured at first, and one in ADSM_SPEED_EVERY once the times kept are full: a
+ * change of speed is followed some fifty calls later.
+ *
+ * Who uses a speed holds its kernel. Measuring fails no call and waits for
+ * nothing. Thread: any. Signal: never
+ */
+#ifndef ADSM_SCHED_SPEED_H
+#define ADSM_SCHED_SPEED_H
+
+#include "accel/timer.h"
+#include "sched/split.h"
+
+#include <stdatomic.h>
+
+enum { ADSM_SPEED_EVERY = 16 };
+
+struct adsm_speed {
+    struct adsm_split_speed split;
+    /* By device: ended, to be taken; NULL: none. Who swaps it out has it. */
+    _Atomic(struct adsm_timer *) pending[ADSM_SPLIT_DEVICES];
+    _Atomic uint32_t calls; /* since it was full */
+    _Atomic bool full;      /* of the devices of the last call */
+};
+
+void adsm_speed_init(struct adsm_speed *speed);
+
+/** Give up what is not read yet. Thread: the last who has the kernel. */
+void adsm_speed_fini(struct adsm_speed *speed);
+
+/**
+ * Shares of the next call, by what has ended by now.
+ *
+ * @numbers  of the devices; @accels  theirs, opened
+ * Return: whether the call's parts are to be measured
+ */
+bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
+                       struct adsm_accel *const *accels, int count,
+                       double *share);
+
+/** Before a part of the kernel is launched on a device. NULL: not measured. */
+struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
+                                    struct adsm_accel *accel,
+                                    adsm_stream stream, const adsmBox *part);
+
+/** Behind it; `timer` may be NULL. A part that was refused measures nothing. */
+void adsm_speed_end(struct adsm_speed *speed, int device,
+                    struct adsm_timer *timer, adsm_stream stream,
+                    bool launched);
+
+#endif

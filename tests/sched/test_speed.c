@@ -1,0 +1,218 @@
+/*
+ * Calls whose parts are as large as their devices are fast: on paced devices,
+ * told by which bytes each device alone has. Paces are so low that a busy machine
+ * delays launches by little of their time.
+ */
+#include "sched/fixture.h"
+
+#include "accel/device.h"
+#include "sched/kernel.h"
+
+enum { N = 1 << 15, COST = 4 /* addends of the values */ };
+
+static const adsmOpts both = {.devices = 3};
+
+/* Threads per second of devices 0 and 1. */
+static void pace(const char *rates)
+{
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    setenv("SOFTCUDA_PACE", rates, 1);
+}
+
+/* How much of the array device 0 has written. The CPU has not looked yet. */
+static double share_of_first(const int *y)
+{
+    adsmCopyInfo copies[16];
+    int count = adsmCopies(y, copies, 16);
+    size_t only[2] = {0};
+    for (int i = 0; i < count; i++)
+        only[copies[i].device] += copies[i].only;
+    ck_assert_uint_eq(only[0] + only[1], N * sizeof(int));
+    return (double)only[0] / (N * sizeof(int));
+}
+
+/* The call, waited for, and what it computed. Return: share of device 0 */
+static double call_once(const adsmOpts *opts, const int *x, int *y)
+{
+    int a = COST;
+    number(y, N, 2);
+    must(adsmCallWith(opts, kernel("map"), adsmR1(N), adsmIn(x), adsmInOut(y),
+                      adsmVal(a)));
+    must(adsmSync());
+    double share = share_of_first(y);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(y[i], 3 * i * 61 + 2 + 2 + COST);
+    return share;
+}
+
+static struct adsm_kernel_view held(adsmKernel *kernel)
+{
+    struct adsm_kernel_view view;
+    must(adsm_kernel_hold(kernel, &view));
+    return view;
+}
+
+static struct adsm_accel *accel_of(int device)
+{
+    struct adsm_accel *accel;
+    ck_assert_int_eq(adsm_accel_open(device, &accel), 0);
+    return accel;
+}
+
+START_TEST(faster_device_gets_more_after_three_calls)
+{
+    pace("200K/s,100K/s");
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    number(x, N, 1);
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq(call_once(&both, x, y), 0.5);
+    for (int i = 0; i < 4; i++) {
+        double share = call_once(&both, x, y);
+        ck_assert_double_ge(share, 2 / 3.0 * 0.95);
+        ck_assert_double_le(1 - share, 1 / 3.0 * 1.05);
+        ck_assert_double_ge(1 - share, 1 / 3.0 * 0.95);
+    }
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+/* That much faster gains 2%. */
+START_TEST(devices_as_fast_share_equally_in_spite_of_noise)
+{
+    pace("100K/s,104K/s");
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    number(x, N, 1);
+    for (int i = 0; i < 15; i++)
+        ck_assert_double_eq(call_once(&both, x, y), 0.5);
+    struct adsm_kernel_view view = held(kernel("map"));
+    /* As many as are kept and one before that is known; then one in 16. */
+    for (int d = 0; d < 2; d++)
+        ck_assert_uint_eq(view.speed->split.count[d], ADSM_SPLIT_TIMES + 1);
+    adsm_kernel_release(&view);
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+START_TEST(calls_that_say_their_parts_are_not_measured)
+{
+    pace("200K/s,100K/s");
+    const adsmOpts said[] = {{.devices = 3, .parts = 2},
+                             {.devices = 3, .tile = {N / 2}},
+                             {.devices = 1}};
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    number(x, N, 1);
+    struct adsm_kernel_view view = held(kernel("map"));
+    for (int i = 0; i < 12; i++)
+        ck_assert_double_eq(call_once(&said[i % 3], x, y), i % 3 < 2 ? 0.5 : 1);
+    for (int d = 0; d < 2; d++) {
+        ck_assert_ptr_null(view.speed->pending[d]);
+        ck_assert_uint_eq(view.speed->split.count[d], 0);
+    }
+    adsm_kernel_release(&view);
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+/* More of them than there are timers, then calls that are measured. */
+START_TEST(refused_launches_measure_nothing)
+{
+    pace("200K/s,100K/s");
+    const adsmOpts refused = {.devices = 3, .block = {1 << 20}};
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    int a = COST;
+    number(x, N, 1);
+    number(y, N, 1);
+    struct adsm_kernel_view view = held(kernel("map"));
+    for (int i = 0; i < 2 * ADSM_TIMERS; i++)
+        ck_assert_int_ne(adsmCallWith(&refused, kernel("map"), adsmR1(N),
+                                      adsmIn(x), adsmInOut(y), adsmVal(a)),
+                         ADSM_OK);
+    for (int d = 0; d < 2; d++) {
+        ck_assert_ptr_null(view.speed->pending[d]);
+        ck_assert_uint_eq(view.speed->split.count[d], 0);
+        ck_assert_uint_eq(accel_of(d)->timers.taken, 0);
+    }
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq(call_once(&both, x, y), 0.5);
+    ck_assert_double_ge(call_once(&both, x, y), 2 / 3.0 * 0.95);
+    adsm_kernel_release(&view);
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+/* A part is still running when the next ones are made. */
+START_TEST(running_parts_are_read_later_and_not_waited_for)
+{
+    pace("50K/s,25K/s");
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    int a = COST;
+    number(x, N, 1);
+    number(y, N, 2);
+    struct adsm_kernel_view view = held(kernel("map"));
+    for (int i = 0; i < 4; i++)
+        must(adsmCallWith(&both, kernel("map"), adsmR1(N), adsmIn(x),
+                          adsmInOut(y), adsmVal(a)));
+    for (int d = 0; d < 2; d++) {
+        ck_assert_ptr_nonnull(view.speed->pending[d]);
+        ck_assert_uint_eq(view.speed->split.count[d], 0);
+        ck_assert_int_eq(__builtin_popcountll(accel_of(d)->timers.taken), 1);
+    }
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(y[i], 8 * (i * 61 + 1) + i * 61 + 2 + 4 * COST);
+    must(adsmSync());
+    must(adsmCallWith(&both, kernel("map"), adsmR1(N), adsmIn(x), adsmInOut(y),
+                      adsmVal(a)));
+    /* The first of them only, which took its own time. */
+    for (int d = 0; d < 2; d++) {
+        ck_assert_uint_eq(view.speed->split.count[d], 1);
+        ck_assert_double_ge(view.speed->split.ns[d][0], d ? 40000 : 20000);
+        ck_assert_double_le(view.speed->split.ns[d][0], d ? 60000 : 30000);
+    }
+    adsm_kernel_release(&view);
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+START_TEST(unloaded_kernel_leaves_no_measurement)
+{
+    pace("200K/s,100K/s");
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    int a = COST;
+    number(x, N, 1);
+    for (int turn = 0; turn < 3; turn++) {
+        adsmModule *module;
+        adsmKernel *map;
+        number(y, N, 2);
+        must(adsmModuleLoad(&module, KERNELS_PTX, 0));
+        must(adsmKernelGet(&map, module, "map", ADSM_ONLY_ARGUMENTS));
+        must(adsmCallWith(&both, map, adsmR1(N), adsmIn(x), adsmInOut(y),
+                          adsmVal(a)));
+        ck_assert_uint_ne(accel_of(0)->timers.taken, 0);
+        must(adsmModuleUnload(module));
+        ck_assert_uint_eq(accel_of(0)->timers.taken, 0);
+        ck_assert_uint_eq(accel_of(1)->timers.taken, 0);
+        for (int i = 0; i < N; i++)
+            ck_assert_int_eq(y[i], 3 * i * 61 + 2 + 2 + COST);
+    }
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+SUITE_MAIN("speed", 60, faster_device_gets_more_after_three_calls,
+           devices_as_fast_share_equally_in_spite_of_noise,
+           calls_that_say_their_parts_are_not_measured,
+           refused_launches_measure_nothing,
+           running_parts_are_read_later_and_not_waited_for,
+           unloaded_kernel_leaves_no_measurement)
