@@ -118,7 +118,7 @@ static int memory_alloc(struct adsm_accel *accel, size_t bytes,
     }
     memset(made, 0xa5, bytes);
     at->at = (uintptr_t)made ^ UINT64_C(1) << SMALL_NAME_BIT;
-    *free_range(small.range) = (struct small_range){at->at, bytes, i};
+    *free_range(small.range) = (struct small_range){at->at, bytes, i, made};
     small.used[i] += bytes;
     return small_done();
 }
@@ -150,7 +150,8 @@ static int host_pin(struct adsm_accel *accel, void *at, size_t bytes,
     BEGIN(accel, host_pin);
     *owned = !small_range_of(small.pin, -1, (uintptr_t)at, bytes);
     if (*owned)
-        *free_range(small.pin) = (struct small_range){(uintptr_t)at, bytes, 0};
+        *free_range(small.pin) =
+            (struct small_range){.at = (uintptr_t)at, .bytes = bytes};
     return small_done();
 }
 

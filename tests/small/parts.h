@@ -27,6 +27,7 @@ struct small_range {
     uint64_t at;
     size_t bytes; /* 0: none */
     int ordinal;
+    void *memory; /* where a leak checker finds it */
 };
 
 /* All of it under the lock that a call holds from its beginning to its end. */

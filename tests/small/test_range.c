@@ -1,0 +1,252 @@
+/*
+ * Rules of libadsm/range that need a device, or none: edges and stretches byte
+ * by byte, whom a box waits for, and which copies go when memory is short.
+ */
+#include "small/fixture.h"
+
+#include "range/box.h"
+#include "range/edge.h"
+#include "range/memory.h"
+#include "range/order.h"
+#include "range/prepare.h"
+
+/* ---- edges ----------------------------------------------------------------------- */
+
+/* Index that a byte beyond the edge comes from; -1: the padding. */
+static long source_of(adsmEdge edge, long n, long unit, long x)
+{
+    if (x >= 0 && x < n)
+        return x;
+    switch (edge) {
+    case ADSM_EDGE_CLAMP:
+        return x < 0 ? ((x % unit) + unit) % unit : n - unit + (x - n) % unit;
+    case ADSM_EDGE_WRAP:
+        return ((x % n) + n) % n;
+    default:
+        return -1;
+    }
+}
+
+static void check_edge(adsmEdge edge, long n, long unit, long before,
+                       long behind)
+{
+    long hi = n + behind * unit;
+    for (long end, x = -before * unit; x < hi; x = end) {
+        long from;
+        end = adsm_edge_stretch(edge, n, unit, x, hi, &from);
+        ck_assert_int_gt(end, x);
+        ck_assert_int_le(end, hi);
+        for (long i = x; i < end; i++) {
+            long wanted = source_of(edge, n, unit, i);
+            long got = from < 0 ? -1 : from + i - x;
+            ck_assert_msg(got == wanted, "edge %d n %ld unit %ld: %ld is %ld",
+                          edge, n, unit, i, got);
+        }
+    }
+}
+
+START_TEST(byte_beyond_an_edge_comes_from_where_the_edge_says)
+{
+    static const adsmEdge edges[] = {ADSM_EDGE_CLAMP, ADSM_EDGE_WRAP,
+                                     ADSM_EDGE_PAD};
+    for (int e = 0; e < 3; e++)
+        for (long unit = 1; unit <= 4; unit++)
+            for (long count = 1; count <= 4; count++)
+                for (long before = 0; before <= 6; before++)
+                    for (long behind = 0; behind <= 6; behind++)
+                        check_edge(edges[e], count * unit, unit, before,
+                                   behind);
+}
+END_TEST
+
+/* ---- stretches -------------------------------------------------------------------- */
+
+static void check_stretches(const adsmBox *shape, const adsmBox *box)
+{
+    enum { ORIGIN = 3, MOST = 4 * 5 * 6 + ORIGIN };
+    uint8_t seen[MOST] = {0}, wanted[MOST] = {0};
+    size_t pitch[3];
+    adsm_box_pitches(shape, pitch);
+    for (long z = box->lo[0]; z < box->hi[0]; z++)
+        for (long y = box->lo[1]; y < box->hi[1]; y++)
+            for (long x = box->lo[2]; x < box->hi[2]; x++)
+                wanted[ORIGIN + (size_t)z * pitch[0] + (size_t)y * pitch[1] +
+                       (size_t)x]++;
+    for (struct adsm_stretches s = adsm_stretches_of(shape, box, ORIGIN);
+         adsm_stretches_next(&s);)
+        for (long i = s.stretch.lo[0]; i < s.stretch.hi[0]; i++)
+            seen[i]++;
+    ck_assert_mem_eq(seen, wanted, MOST);
+}
+
+START_TEST(stretches_of_a_box_are_its_bytes_once_each)
+{
+    static const adsmBox shape = {.nd = 3, .hi = {4, 5, 6}};
+    adsmBox box = {.nd = 3};
+    for (box.lo[0] = 0; box.lo[0] < 4; box.lo[0]++)
+        for (box.hi[0] = box.lo[0]; box.hi[0] <= 4; box.hi[0]++)
+            for (box.lo[1] = 0; box.lo[1] < 5; box.lo[1]++)
+                for (box.hi[1] = box.lo[1]; box.hi[1] <= 5; box.hi[1]++)
+                    for (box.lo[2] = 0; box.lo[2] < 6; box.lo[2] += 2)
+                        for (box.hi[2] = box.lo[2]; box.hi[2] <= 6;
+                             box.hi[2] += 3)
+                            check_stretches(&shape, &box);
+}
+END_TEST
+
+START_TEST(shape_of_an_array_covers_its_object)
+{
+    struct adsm_array array = {.elem = 1, .shape = {.nd = 2, .hi = {3, 7}}};
+    for (size_t bytes = 21; bytes < 100; bytes++) {
+        adsmBox shape = adsm_prepare_shape(&array, bytes);
+        ck_assert_int_eq(shape.hi[1], 7);
+        ck_assert_int_ge(shape.hi[0] * 7, (long)bytes);
+        ck_assert_int_lt((shape.hi[0] - 1) * 7, (long)bytes);
+    }
+    array.origin = 1;
+    ck_assert_int_eq(adsm_prepare_shape(&array, 50).nd, 1);
+}
+END_TEST
+
+/* ---- order ------------------------------------------------------------------------ */
+
+static adsmBox bytes_of(long lo, long hi)
+{
+    return (adsmBox){.nd = 1, .lo = {lo}, .hi = {hi}};
+}
+
+static struct adsm_fence new_fence(struct adsm_accel *accel, adsm_stream stream)
+{
+    struct adsm_fence fence;
+    must(adsm_fence_record(accel, stream, &fence));
+    return fence;
+}
+
+static bool waits_for(const struct adsm_waits *waits, struct adsm_fence fence)
+{
+    for (uint32_t i = 0; i < waits->count; i++)
+        if (waits->fence[i].lane == fence.lane &&
+            waits->fence[i].seq >= fence.seq)
+            return true;
+    return false;
+}
+
+START_TEST(reader_waits_for_writes_that_meet_its_box_and_a_writer_for_all)
+{
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_order order = {.writes = 0};
+    adsm_stream a, b;
+    must(accel->ops->stream_create(accel, &a));
+    must(accel->ops->stream_create(accel, &b));
+    adsmBox low = bytes_of(0, 10), high = bytes_of(10, 20);
+    struct adsm_fence wrote = new_fence(accel, a), read = new_fence(accel, b);
+    adsm_order_written(&order, &low, wrote);
+    adsm_order_read(&order, read);
+    ck_assert(adsm_order_is_valid(&order) && !adsm_order_is_idle(&order));
+    struct adsm_waits waits = {.count = 0};
+    adsm_order_before_read(&order, &high, &waits);
+    ck_assert_uint_eq(waits.count, 0);
+    adsm_order_before_read(&order, &low, &waits);
+    ck_assert(waits_for(&waits, wrote) && !waits_for(&waits, read));
+    waits.count = 0;
+    adsm_order_before_write(&order, &high, &waits);
+    ck_assert(waits_for(&waits, read) && !waits_for(&waits, wrote));
+    must(adsm_accel_synchronize(accel));
+    ck_assert(adsm_order_is_idle(&order));
+}
+END_TEST
+
+/* More than the lists have room for, some reached: nobody is forgotten. */
+START_TEST(full_list_forgets_nobody)
+{
+    enum { LANES = 5, WRITES = 200 };
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_order order = {.writes = 0};
+    struct adsm_fence fence[WRITES];
+    adsm_stream stream[LANES];
+    for (int i = 0; i < LANES; i++)
+        must(accel->ops->stream_create(accel, &stream[i]));
+    for (int i = 0; i < WRITES; i++) {
+        adsmBox box = bytes_of(i * 10, i * 10 + 10);
+        fence[i] = new_fence(accel, stream[i % LANES]);
+        adsm_order_written(&order, &box, fence[i]);
+        ck_assert(adsm_order_is_valid(&order));
+        for (int k = 0; k <= i; k++) {
+            struct adsm_waits waits = {.count = 0};
+            box = bytes_of(k * 10, k * 10 + 10);
+            adsm_order_before_read(&order, &box, &waits);
+            bool known = waits_for(&waits, fence[k]);
+            if (!known)
+                ck_assert(adsm_fence_done(fence[k]));
+        }
+    }
+}
+END_TEST
+
+/* ---- memory ----------------------------------------------------------------------- */
+
+enum { PIECE = 64 << 10 };
+
+static struct adsm_copy *new_copy(struct adsm_accel *accel, size_t bytes)
+{
+    struct adsm_copy *copy = calloc(1, sizeof *copy);
+    ck_assert_ptr_nonnull(copy);
+    copy->accel = accel;
+    copy->bytes = bytes;
+    copy->box = copy->room = bytes_of(0, (long)bytes);
+    copy->uses = 1;
+    return copy;
+}
+
+START_TEST(copies_that_cannot_fit_are_refused_before_any_is_given_up)
+{
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_copy *some[] = {new_copy(accel, PIECE), new_copy(accel, PIECE),
+                                new_copy(accel, PIECE)};
+    small_set_memory(0, 2 * PIECE);
+    ck_assert_int_eq(adsm_memory_get(accel, some, 3), ADSM_E_DEVICE_NOMEM);
+    for (int i = 0; i < 3; i++)
+        ck_assert_ptr_null(some[i]->range);
+    /* What it had got by then serves the next one. */
+    unsigned calls = small_calls(SMALL_memory_alloc);
+    must(adsm_memory_get(accel, some, 2));
+    ck_assert_uint_eq(small_calls(SMALL_memory_alloc), calls);
+    for (int i = 0; i < 3; i++) {
+        if (some[i]->range)
+            adsm_memory_put(some[i]);
+        free(some[i]);
+    }
+    adsm_accel_forget(accel);
+    ck_assert_uint_eq(small_memory_used(), 0);
+}
+END_TEST
+
+START_TEST(memory_that_fails_leaves_no_copy_with_some)
+{
+    struct adsm_accel *accel = up("rolling", 1);
+    for (unsigned n = 1; n <= 3; n++) {
+        struct adsm_copy *some[] = {new_copy(accel, n * 3 * PIECE),
+                                    new_copy(accel, n * 11 * PIECE)};
+        small_fail(SMALL_memory_alloc, n, ADSM_E_DEVICE);
+        int rc = adsm_memory_get(accel, some, 2);
+        ck_assert_int_eq(rc, n <= 2 ? ADSM_E_DEVICE : ADSM_OK);
+        for (int i = 0; i < 2; i++) {
+            ck_assert_int_eq(some[i]->range != NULL, rc == ADSM_OK);
+            if (some[i]->range)
+                adsm_memory_put(some[i]);
+            free(some[i]);
+        }
+        (void)small_has_failed();
+    }
+    adsm_accel_forget(accel);
+    ck_assert_uint_eq(small_memory_used(), 0);
+}
+END_TEST
+
+SUITE_MAIN("range", 30, byte_beyond_an_edge_comes_from_where_the_edge_says,
+           stretches_of_a_box_are_its_bytes_once_each,
+           shape_of_an_array_covers_its_object,
+           reader_waits_for_writes_that_meet_its_box_and_a_writer_for_all,
+           full_list_forgets_nobody,
+           copies_that_cannot_fit_are_refused_before_any_is_given_up,
+           memory_that_fails_leaves_no_copy_with_some)
