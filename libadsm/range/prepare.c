@@ -93,7 +93,7 @@ struct adsm_stretches adsm_stretches_of(const adsmBox *shape,
         s.stepped--;
     for (int d = 0; d < box->nd; d++)
         s.at[d] = box->lo[d];
-    s.ended = adsm_box_is_empty(box);
+    s.ended = box->nd == 0 || adsm_box_is_empty(box); /* none is wanted */
     return s;
 }
 
