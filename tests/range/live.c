@@ -145,6 +145,9 @@ int main(int argc, char **argv)
     if (strchr(kinds, 't'))
         live_touchers_end();
     live_compare_all("at the end");
+    for (int i = 0; i < ARRAYS; i++)
+        if (!live_done(adsmFree(live_arrays[i].base), "adsmFree"))
+            live_stop("adsmFree needs no memory");
     printf("%ld operations, seed %ld, %s: equal, %ld refused\n", operations,
            seed, adsm_coherence_protocol()->name, live_refused);
     return 0;
