@@ -3,15 +3,8 @@
 
 #include "accel/device.h"
 
-static void end_timers(struct adsm_accel *accel)
-{
-    /* Relaxed: a flag by itself. */
-    atomic_store_explicit(&accel->timers.never, true, memory_order_relaxed);
-}
-
 void adsm_timers_destroy(struct adsm_accel *accel)
 {
-    end_timers(accel);
     for (int i = 0; i < ADSM_TIMERS; i++) {
         struct adsm_timer *timer = &accel->timers.timer[i];
         /* Fails only where the context is dead, and the events with it. */
@@ -91,7 +84,9 @@ bool adsm_timer_take(struct adsm_timer *timer, const struct adsm_accel *accel,
         if (!reached)
             return false;
         if (of->ops->event_elapsed(of, timer->begin, timer->end, ns) != ADSM_OK)
-            end_timers(of);
+            /* Relaxed: a flag by itself. */
+            atomic_store_explicit(&of->timers.never, true,
+                                  memory_order_relaxed);
     }
     adsm_timer_drop(timer);
     return true;

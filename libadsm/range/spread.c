@@ -119,14 +119,16 @@ static bool has_rows(const struct adsm_copy *copy)
     return true;
 }
 
-/* A copy with just this room; what is beyond the edge is filled for it. */
+/* A copy with just this room that nobody uses: what is beyond the edge is filled
+ * for one want, and may be another thing for the next. */
 static struct adsm_copy *find_room(const struct adsm_held *held,
                                    const struct adsm_accel *accel,
                                    const adsmBox *room)
 {
     for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++) {
         struct adsm_copy *copy = held->copies[i];
-        if (copy && copy->accel == accel && adsm_box_equal(&copy->room, room))
+        if (copy && copy->accel == accel && copy->uses == 0 &&
+            adsm_box_equal(&copy->room, room))
             return copy;
     }
     return NULL;

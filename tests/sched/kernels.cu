@@ -107,3 +107,12 @@ extern "C" __global__ void skew(long i0, long i1, const int *p, int *out)
     if (i < i1)
         out[i] = (int)((unsigned long)p % 256);
 }
+
+/* What lies before each element, by two edges of one array. */
+extern "C" __global__ void before(long i0, long i1, const int *a, const int *b,
+                                  int *out)
+{
+    long i = i0 + adsm_thread_x();
+    if (i < i1)
+        out[i] = 3 * a[i - 1] + b[i - 1];
+}
