@@ -1,6 +1,10 @@
 /* Timers around parts, and what they told. */
 #include "sched/speed.h"
 
+/* What shorter parts could gain is less than a boundary costs that moves, and
+ * what they take is mostly noise. */
+enum { SHORT_NS = 100 * 1000 };
+
 void adsm_speed_init(struct adsm_speed *speed)
 {
     adsm_split_speed_init(&speed->split);
@@ -47,10 +51,10 @@ static void read_timer(struct adsm_speed *speed, int device,
         return;
     uint64_t ns;
     double work = timer->work;
-    if (adsm_timer_take(timer, accel, &ns))
-        adsm_split_measured(&speed->split, device, work, (double)ns);
-    else
+    if (!adsm_timer_take(timer, accel, &ns))
         keep(speed, device, timer);
+    else if (ns >= SHORT_NS)
+        adsm_split_measured(&speed->split, device, work, (double)ns);
 }
 
 /* Relaxed: who sees an old value measures a call more or less. */

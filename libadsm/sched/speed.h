@@ -7,6 +7,8 @@
  * alone counts: how long a link takes for what the part lacks is left out, so
  * where a link is slower than the kernel the shares are those of the kernels.
  *
+ * Parts of less than 100 us do not count: their calls have equal shares.
+ *
  * A timer costs the thread that makes a call some microseconds. So all calls are
  * measured at first, and one in ADSM_SPEED_EVERY once the times kept are full: a
  * change of speed is followed some fifty calls later.
