@@ -232,7 +232,7 @@ static int take(struct adsm_accel *accel, struct adsm_copy *copy)
     int rc = adsm_store_alloc(accel, copy->bytes, &copy->range);
     if (rc != ADSM_OK)
         return rc;
-    copy->at = adsm_daddr_add(copy->range->at, adsm_copy_skew(copy));
+    copy->at = adsm_daddr_add(copy->range->at, copy->guard);
     for (size_t i = 0; i < copy->range->count; i++)
         adsm_order_written(&copy->order, &copy->room, copy->range->after[i]);
     return ADSM_OK;

@@ -12,6 +12,7 @@
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "range/carry.h"
+#include "range/check.h"
 #include "range/edge.h"
 #include "range/memory.h"
 #include "range/prepare.h"
@@ -104,7 +105,10 @@ static struct adsm_copy *new_copy(const struct adsm_want *want,
     copy->room = *room;
     copy->box = adsm_box_meet(room, adsm_ranged_shape(copy->object));
     adsm_box_pitches(room, copy->pitch);
-    copy->bytes = adsm_copy_skew(copy) + adsm_box_bytes(room);
+    copy->guard = adsm_check_guard() + adsm_copy_skew(copy);
+    copy->bytes = copy->guard + adsm_box_bytes(room);
+    if (adsm_check_guard() > 0)
+        copy->bytes += copy->guard;
     copy->uses = 1;
     return copy;
 }
@@ -138,7 +142,8 @@ static struct adsm_copy *find_room(const struct adsm_held *held,
 static int choose_room(struct adsm_held *held, struct adsm_accel *accel,
                        struct adsm_want *want)
 {
-    want->copy = find_room(held, accel, &want->room);
+    want->copy =
+        adsm_check_is_on() ? NULL : find_room(held, accel, &want->room);
     if (want->copy)
         adsm_memory_use(want->copy);
     else
@@ -165,8 +170,8 @@ static int choose(struct adsm_held *held, struct adsm_accel *accel,
 {
     adsmBox fresh[ADSM_WANTS];
     struct adsm_copy *made[ADSM_WANTS] = {0};
-    int n =
-        adsm_plan_choose(held, accel, true, group->need, group->count, fresh);
+    int n = adsm_plan_choose(held, accel, !adsm_check_is_on(), group->need,
+                             group->count, fresh);
     for (int i = 0; i < n; i++) {
         made[i] = new_copy(group->want[0], accel, &fresh[i]);
         if (!made[i]) {
@@ -195,16 +200,24 @@ static int choose(struct adsm_held *held, struct adsm_accel *accel,
     return rc;
 }
 
-/* Copies of one object on one device for all parts there. */
-static int choose_on(struct adsm_part *parts, int count,
-                     const struct adsm_want *first, struct adsm_accel *accel)
+/* Do two parts have copies together? */
+static bool is_near(const struct adsm_part *a, const struct adsm_part *b)
 {
+    return adsm_check_is_on() ? a == b : a->accel == b->accel;
+}
+
+/* Copies of one object for all parts on the device of one. */
+static int choose_on(struct adsm_part *parts, int count,
+                     const struct adsm_want *first,
+                     const struct adsm_part *part)
+{
+    struct adsm_accel *accel = part->accel;
     struct adsm_held *held = &adsm_ranged(first->array.object)->held;
     struct group group = {.count = 0};
     int rc = ADSM_OK;
     for (struct walk w = walk_of(parts, count); next_want(&w);) {
         if (w.want->array.object != first->array.object ||
-            w.part->accel != accel || w.want->copy || rc != ADSM_OK)
+            !is_near(w.part, part) || w.want->copy || rc != ADSM_OK)
             continue;
         if (adsm_prepare_has_margin(w.want)) {
             rc = choose_room(held, accel, w.want);
@@ -226,11 +239,13 @@ static int choose_for(struct adsm_part *parts, int count,
     adsmBox shape = shape_for(parts, count, first);
     int rc = adsm_ranged_update(object, &shape);
     for (struct walk w = walk_of(parts, count); rc == ADSM_OK && next_want(&w);)
-        if (w.want->array.object == object)
+        if (w.want->array.object == object) {
             rc = adsm_prepare_want(w.want, adsm_ranged_shape(object));
+            adsm_check_widen(w.want);
+        }
     for (struct walk w = walk_of(parts, count); rc == ADSM_OK && next_want(&w);)
         if (w.want->array.object == object && !w.want->copy)
-            rc = choose_on(parts, count, first, w.part->accel);
+            rc = choose_on(parts, count, first, w.part);
     return rc;
 }
 
@@ -348,7 +363,10 @@ static void mark_moves(const struct adsm_want *want)
 static int fill_want(struct adsm_want *want)
 {
     struct adsm_object *object = want->array.object;
-    int rc = is_new(want->copy) ? enter(object, want->copy) : ADSM_OK;
+    bool made = is_new(want->copy);
+    int rc = made ? enter(object, want->copy) : ADSM_OK;
+    if (rc == ADSM_OK && made && adsm_check_is_on())
+        rc = adsm_check_fill(want->copy);
     if (rc == ADSM_OK && !adsm_box_is_empty(&want->reads)) {
         rc = enqueue_reads(want);
         if (rc == ADSM_OK && adsm_prepare_has_margin(want))
@@ -416,7 +434,26 @@ static int fill_all(struct adsm_part *parts, int count, int *failed)
 
 /* ---- the call ---------------------------------------------------------------- */
 
-/* The use has ended; a copy that never got as far as a number goes. */
+/* The use has ended; a copy that was made for a check goes to where nobody finds
+ * it, which is not known of a device that is lost. */
+static void end_use(const struct adsm_want *want, struct adsm_copy *copy)
+{
+    struct adsm_object *object = want->array.object;
+    if (copy->home || adsm_check_guard() == 0) {
+        adsm_memory_unuse(copy);
+        return;
+    }
+    adsm_rwlock_acquire(&object->lock);
+    bool goes = atomic_load(&object->live) &&
+                atomic_load(&object->generation) == want->array.generation &&
+                adsm_accel_health(copy->accel) == ADSM_OK;
+    adsm_memory_unuse(copy);
+    int gone = goes ? adsm_memory_evict_this(object, copy) : ADSM_OK;
+    (void)gone; /* where it cannot be saved it stays, and goes as others do */
+    adsm_rwlock_release(&object->lock);
+}
+
+/* The uses have ended; a copy that never got as far as a number goes. */
 static void let_go(struct adsm_part *parts, int count)
 {
     for (struct walk w = walk_of(parts, count); next_want(&w);) {
@@ -425,7 +462,7 @@ static void let_go(struct adsm_part *parts, int count)
             continue;
         w.want->copy = NULL;
         if (!is_new(copy)) {
-            adsm_memory_unuse(copy);
+            end_use(w.want, copy);
         } else if (--copy->uses == 0) {
             if (copy->range)
                 adsm_memory_put(copy);

@@ -2,6 +2,7 @@
 #include "sched/call_parts.h"
 
 #include "base/stats.h"
+#include "range/check.h"
 #include "sched/detail.h"
 
 #include <stdlib.h>
@@ -122,11 +123,31 @@ static int failed(const struct adsm_range_call *call, int rc, int part,
 {
     const char *why = rc == ADSM_E_NOT_SHARED
                           ? "an object was freed while the call was made"
-                      : rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST
+                      : rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST ||
+                              rc == ADSM_E_DEVICE_NOMEM
                           ? adsm_accel_error_text()
                           : adsm_status_text(rc);
     return adsm_detail(rc, "part %d of %d of kernel '%s', on device %d: %s",
                        part, count, call->kernel.name, device, why);
+}
+
+/* Some of the parts, from `first` on. Return: as all; `*bad` is its part */
+static int issue_some(struct adsm_range_call *call,
+                      const struct adsm_split_part *boxes, struct issue *issue,
+                      int first, int count, struct adsm_ended *ended, int *bad)
+{
+    struct adsm_part *parts = issue->parts + first;
+    int rc = adsm_spread_begin(parts, count, bad);
+    *bad += first;
+    if (rc != ADSM_OK)
+        return rc;
+    for (int i = first; i < first + count && rc == ADSM_OK; i++) {
+        *bad = i;
+        rc = issue_part(call, &issue->parts[i], &boxes[i], &issue->grids[i],
+                        ended);
+    }
+    adsm_spread_end(parts, count);
+    return rc;
 }
 
 int adsm_range_call_issue(struct adsm_range_call *call,
@@ -134,21 +155,15 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                           struct adsm_ended *ended)
 {
     struct issue issue;
-    int bad = 0;
+    int bad = 0, at_once = adsm_check_parts(count, call->operand_count);
     int rc = make_parts(call, boxes, count, &issue);
     if (rc != ADSM_OK) {
         discard(&issue);
         return rc;
     }
-    rc = adsm_spread_begin(issue.parts, count, &bad);
-    if (rc == ADSM_OK) {
-        for (int i = 0; i < count && rc == ADSM_OK; i++) {
-            bad = i;
-            rc = issue_part(call, &issue.parts[i], &boxes[i], &issue.grids[i],
-                            ended);
-        }
-        adsm_spread_end(issue.parts, count);
-    }
+    for (int i = 0; i < count && rc == ADSM_OK; i += at_once)
+        rc = issue_some(call, boxes, &issue, i,
+                        count - i < at_once ? count - i : at_once, ended, &bad);
     if (rc != ADSM_OK)
         (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);
     discard(&issue);
