@@ -416,7 +416,9 @@ typedef struct {
  *        device, whose kernel may use all of its objects
  * Return: ADSM_OK; ADSM_E_INVALID (arguments that do not fit the kernel or the
  *         range, parts that write the same byte, a pointer where a view is
- *         needed, ADSM_ANY_OBJECT on several devices); ADSM_E_NOT_SHARED;
+ *         needed, ADSM_ANY_OBJECT on several devices; with ADSM_CHECK, when
+ *         all parts have ended, a store outside what an argument says);
+ *         ADSM_E_NOT_SHARED;
  *         ADSM_E_DEVICE_NOMEM (what one device needs is more than it has).
  *         When a part fails those before it run, the others do not, and
  *         nothing else changes

@@ -23,6 +23,7 @@
 #include "adsm.h"
 #include "mm/object.h"
 
+struct adsm_check;
 struct adsm_copy;
 
 /** A row-major array in an object. */
@@ -57,8 +58,9 @@ struct adsm_part {
     struct adsm_accel *accel;
     struct adsm_want *wants;
     int count;
-    bool launched;  /* by adsm_spread_launched; false before */
-    uint32_t gates; /* of the first one: those that are closed */
+    bool launched;            /* by adsm_spread_launched; false before */
+    uint32_t gates;           /* of the first one: those that are closed */
+    struct adsm_check *check; /* what is wrong with it (range/check.h) */
 };
 
 /**

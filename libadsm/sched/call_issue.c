@@ -21,8 +21,10 @@ struct issue {
     struct adsm_grid *grids;
 };
 
-static void discard(struct issue *issue)
+static void discard(struct issue *issue, int count)
 {
+    for (int i = 0; issue->parts && i < count; i++)
+        adsm_check_forget(&issue->parts[i]);
     free(issue->parts);
     free(issue->wants);
     free(issue->grids);
@@ -107,6 +109,8 @@ static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
     adsm_stream stream = adsm_accel_launch_stream(part->accel);
     int rc = adsm_spread_order(part, stream);
     if (rc == ADSM_OK)
+        rc = adsm_check_before(part);
+    if (rc == ADSM_OK)
         rc = launch_timed(call, part, box, grid, stream);
     if (rc == ADSM_OK)
         rc = adsm_fence_record(part->accel, stream, &fence);
@@ -114,6 +118,7 @@ static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
         ADSM_COUNT(launches, 1);
         adsm_spread_launched(part, fence);
         adsm_ended_add(ended, fence);
+        rc = adsm_check_after(part, fence);
     }
     return rc;
 }
@@ -158,7 +163,7 @@ int adsm_range_call_issue(struct adsm_range_call *call,
     int bad = 0, at_once = adsm_check_parts(count, call->operand_count);
     int rc = make_parts(call, boxes, count, &issue);
     if (rc != ADSM_OK) {
-        discard(&issue);
+        discard(&issue, count);
         return rc;
     }
     for (int i = 0; i < count && rc == ADSM_OK; i += at_once)
@@ -166,6 +171,8 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                         count - i < at_once ? count - i : at_once, ended, &bad);
     if (rc != ADSM_OK)
         (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);
-    discard(&issue);
+    else
+        rc = adsm_range_call_checked(call, boxes, issue.parts, count);
+    discard(&issue, count);
     return rc;
 }

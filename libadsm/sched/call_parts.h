@@ -53,4 +53,10 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                           const struct adsm_split_part *boxes, int count,
                           struct adsm_ended *ended);
 
+/** With ADSM_CHECK, when all parts have ended: the first that stored where it
+ *  must not. ADSM_OK; ADSM_E_INVALID with a sentence */
+int adsm_range_call_checked(const struct adsm_range_call *call,
+                            const struct adsm_split_part *boxes,
+                            const struct adsm_part *parts, int count);
+
 #endif

@@ -116,3 +116,24 @@ extern "C" __global__ void before(long i0, long i1, const int *a, const int *b,
     if (i < i1)
         out[i] = 3 * a[i - 1] + b[i - 1];
 }
+
+/* A mistake: whoever begins its part stores `by` elements from there as well. */
+extern "C" __global__ void stray(long i0, long i1, int *out, long by)
+{
+    long i = i0 + adsm_thread_x();
+    if (i < i1)
+        out[i] = (int)i;
+    if (i == i0)
+        out[i0 + by] = 77;
+}
+
+/* The same in 2-D, over a view. */
+extern "C" __global__ void stray2(long y0, long y1, long x0, long x1,
+                                  adsm_view2<int> w, long dy, long dx)
+{
+    long y = y0 + adsm_thread_y(), x = x0 + adsm_thread_x();
+    if (y < y1 && x < x1)
+        w(y, x) = (int)(y * 100 + x);
+    if (y == y0 && x == x0)
+        w(y0 + dy, x0 + dx) = 77;
+}

@@ -1,0 +1,79 @@
+/* What is told of a kernel that stored where its call does not say so. */
+#include "range/check.h"
+#include "sched/call_parts.h"
+#include "sched/detail.h"
+
+#include <stdio.h>
+
+enum { BOX_TEXT = 160 };
+
+/* "[0:10][3:7]", in elements. */
+static void put_box(char text[BOX_TEXT], const adsmBox *box, size_t elem)
+{
+    int used = 0;
+    for (int d = 0; d < box->nd; d++) {
+        long unit = d == box->nd - 1 ? (long)elem : 1;
+        used += snprintf(text + used, BOX_TEXT - (size_t)used, "[%ld:%ld]",
+                         box->lo[d] / unit, box->hi[d] / unit);
+    }
+}
+
+/* Where the first byte is. */
+static void put_place(char text[BOX_TEXT], const struct adsm_check *check,
+                      int nd)
+{
+    int used = snprintf(text, BOX_TEXT, "at index ");
+    for (int d = 0; check->is_index && d < nd; d++)
+        used += snprintf(text + used, BOX_TEXT - (size_t)used, "[%ld]",
+                         check->index[d]);
+    if (!check->is_index)
+        snprintf(text, BOX_TEXT, "%zu bytes %s its copy", check->distance,
+                 check->is_behind ? "behind" : "before");
+}
+
+/* Who it was, and on which indices. */
+static void put_part(char text[BOX_TEXT], const struct adsm_range_call *call,
+                     const struct adsm_split_part *part, int i, int count)
+{
+    char bounds[BOX_TEXT] = "";
+    if (!call->is_launch)
+        put_box(bounds, &part->box, 1);
+    snprintf(text, BOX_TEXT, "part %d of %d%s%s on device %d", i, count,
+             call->is_launch ? "" : ", ", bounds, call->numbers[part->device]);
+}
+
+static int tell(const struct adsm_range_call *call,
+                const struct adsm_split_part *box, const struct adsm_part *part,
+                int i, int count)
+{
+    const struct adsm_check *check = part->check;
+    const struct adsm_want *want = &part->wants[check->want];
+    int number = call->operands[check->want].number;
+    char who[BOX_TEXT], place[BOX_TEXT], may[BOX_TEXT];
+    put_part(who, call, box, i, count);
+    put_place(place, check, want->array.shape.nd);
+    if (!call->operands[check->want].writes)
+        return adsm_detail(ADSM_E_INVALID,
+                           "kernel '%s', %s, changed %zu bytes of argument %d, "
+                           "which it only reads, the first %s: adsmOut or "
+                           "adsmInOut says that it writes there",
+                           call->kernel.name, who, check->bytes, number, place);
+    put_box(may, &want->write, want->array.elem);
+    return adsm_detail(ADSM_E_INVALID,
+                       "kernel '%s', %s, changed %zu bytes of argument %d "
+                       "outside %s, which it writes, the first %s: the kernel "
+                       "is to keep to its indices, or the argument to follow "
+                       "others (adsmAlong)",
+                       call->kernel.name, who, check->bytes, number, may,
+                       place);
+}
+
+int adsm_range_call_checked(const struct adsm_range_call *call,
+                            const struct adsm_split_part *boxes,
+                            const struct adsm_part *parts, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (parts[i].check && parts[i].check->found)
+            return tell(call, &boxes[i], &parts[i], i, count);
+    return ADSM_OK;
+}
