@@ -68,13 +68,14 @@ class Environment(unittest.TestCase):
     def test_every_flag_sets_its_variable(self):
         env = environment_of('--protocol', 'lazy', '--block-size=64K',
                              '--rolling-size', '8', '--call-devices=4',
-                             '--soft=3',
+                             '--check', '--soft=3',
                              '--soft-memory=256M', '--stats',
                              '--stats-file', '/dev/null')
         self.assertEqual(env['ADSM_PROTOCOL'], 'lazy')
         self.assertEqual(env['ADSM_BLOCK_SIZE'], '64K')
         self.assertEqual(env['ADSM_ROLLING_SIZE'], '8')
         self.assertEqual(env['ADSM_CALL_DEVICES'], '4')
+        self.assertEqual(env['ADSM_CHECK'], '1')
         self.assertEqual(env['SOFTCUDA_DEVICES'], '3')
         self.assertEqual(env['SOFTCUDA_MEMORY'], '256M')
         self.assertEqual(env['ADSM_STATS'], '1')

@@ -46,6 +46,8 @@ static const struct flag {
      "most dirty blocks under rolling; 0 adapts"},
     {"--call-devices", "ADSM_CALL_DEVICES", "N", KIND_OPTION,
      "spread calls that give options over the first N devices"},
+    {"--check", "ADSM_CHECK", NULL, KIND_ON,
+     "find what kernels of calls over ranges do beyond what is declared"},
     {"--soft", "SOFTCUDA_DEVICES", "N", KIND_DEVICES,
      "run on the software CUDA device (N of them)"},
     {"--soft-memory", "SOFTCUDA_MEMORY", "SIZE", KIND_MEMORY,
