@@ -270,14 +270,26 @@ static void drop_lost(struct adsm_copy *copy, void *unused)
         adsm_ranged_drop(copy);
 }
 
+/* By a call, or by an eviction that is on its way. */
+static bool is_any_used(const struct adsm_held *held,
+                        const struct adsm_accel *accel)
+{
+    for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
+        const struct adsm_copy *copy = held->copies[i];
+        if (copy && copy->accel == accel && adsm_memory_is_used(copy))
+            return true;
+    }
+    return false;
+}
+
 /* What a dead device alone had is the host's now, as old as it is there. */
 static void give_up_lost(struct adsm_object *object)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
         struct adsm_copy *copy = held->copies[i];
-        if (!copy || copy->uses > 0 ||
-            adsm_accel_health(copy->accel) == ADSM_OK)
+        if (!copy || adsm_accel_health(copy->accel) == ADSM_OK ||
+            is_any_used(held, copy->accel))
             continue;
         size_t lost = adsm_plan_lost(held, copy->accel, drop_lost, NULL);
         if (lost > 0)
