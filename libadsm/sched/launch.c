@@ -1,6 +1,7 @@
 /* From adsmLaunch to the driver: check, release, enqueue, remember. */
 #include "sched/launch.h"
 
+#include "base/lock.h"
 #include "mm/boundary.h"
 #include "mm/index.h"
 #include "mm/slab.h"
@@ -14,7 +15,6 @@ enum { VALUE_BYTES = 4096 }; /* of all parameters (CUDA's limit mostly) */
 /* Everything a launch carries, on the stack. */
 struct launch {
     struct adsm_kernel_view kernel;
-    int count;
     int fixed; /* leading parameters that no argument is given for */
     void *values[ADSM_KERNEL_PARAMETERS]; /* for the driver */
     /* Copies of the values: the program's may lie in shared memory. */
@@ -119,9 +119,9 @@ static int add_value(struct launch *launch, int i, const adsmArg *arg)
     return ADSM_OK;
 }
 
-static int add_argument(struct launch *launch, const adsmArg *arg)
+static int add_argument(struct launch *launch, int i, const adsmArg *arg)
 {
-    int i = launch->count++, number = i - launch->fixed;
+    int number = i - launch->fixed;
     const struct adsm_kernel_view *kernel = &launch->kernel;
     size_t bytes = arg->mode ? sizeof(void *) : arg->bytes;
     bool known = kernel->parameters >= 0;
@@ -198,13 +198,23 @@ int adsm_launch_check_count(const struct adsm_kernel_view *kernel, int count,
     return ADSM_OK;
 }
 
+/* The arguments that are values, or those that are pointers. */
+static int add_arguments(struct launch *launch, const adsmArg *args, int count,
+                         bool pointers)
+{
+    int rc = ADSM_OK;
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
+        if ((args[i].mode != 0) == pointers)
+            rc = add_argument(launch, launch->fixed + i, &args[i]);
+    return rc;
+}
+
 int adsm_launch(const struct adsm_kernel_view *kernel,
                 const struct adsm_grid *grid, size_t shared_bytes, int count,
                 const adsmArg *args, bool *elsewhere)
 {
     struct launch launch;
     launch.kernel = *kernel;
-    launch.count = 0;
     launch.fixed = grid->bound_count;
     launch.use_count = 0;
     launch.bytes_used = 0;
@@ -212,13 +222,18 @@ int adsm_launch(const struct adsm_kernel_view *kernel,
     int rc = adsm_launch_check_count(kernel, count, grid->bound_count);
     for (int i = 0; i < grid->bound_count && rc == ADSM_OK; i++) {
         adsmArg bound = {.p = &grid->bounds[i], .bytes = sizeof(int64_t)};
-        rc = add_argument(&launch, &bound);
+        rc = add_argument(&launch, i, &bound);
     }
-    for (int i = 0; i < count && rc == ADSM_OK; i++)
-        rc = add_argument(&launch, &args[i]);
+    /* Values are read from the program's memory: before the quiet stretch. */
+    if (rc == ADSM_OK)
+        rc = add_arguments(&launch, args, count, false);
+    adsm_quiet_enter();
+    if (rc == ADSM_OK)
+        rc = add_arguments(&launch, args, count, true);
     *elsewhere = rc == ADSM_OK && launch.elsewhere;
-    if (rc != ADSM_OK || launch.elsewhere || grid->grid[0] == 0)
-        return rc;
-    return enqueue(&launch, kernel->kernel, grid->grid, grid->block,
-                   shared_bytes);
+    if (rc == ADSM_OK && !launch.elsewhere && grid->grid[0] != 0)
+        rc = enqueue(&launch, kernel->kernel, grid->grid, grid->block,
+                     shared_bytes);
+    adsm_quiet_leave();
+    return rc;
 }
