@@ -137,8 +137,7 @@ static int release_unnamed(struct adsm_object *object, void *context)
     if (mode == ADSM_IN && atomic_load(&object->settled))
         return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) &&
-        adsm_assign_reaches(call->kernel, object))
+    if (atomic_load(&object->live) && adsm_assign_reaches(call->kernel, object))
         rc = release_blocks(object, 0, object->block_count,
                             is_exact(call) ? call : NULL, adsm_use_event(mode));
     adsm_rwlock_release(&object->lock);
