@@ -1,0 +1,201 @@
+/*
+ * Calls over several devices beside the same on one, and what a part costs.
+ *
+ *   map/link      an array goes up, is doubled, and comes back; links that every
+ *                 device has of its own are the limit
+ *   compute/pace  kernels whose pace is the limit (SOFTCUDA_PACE); data stay
+ *   part/issue    the calling thread's time for a part of four arguments, beside
+ *                 a plain adsmCall of four
+ *
+ * Times of several software devices are real as far as links and paces are what
+ * they wait for: the machine has other work to do than to compute.
+ */
+#include "adsm.h"
+
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* y[i] = 2 * x[i]; `twice4` has two arguments more, which it leaves alone. */
+#define TWICE(name, more)                                                      \
+    ".visible .entry " name "(.param .u64 i0, .param .u64 i1, .param .u64 x, " \
+    ".param .u64 y" more ")\n{\n"                                              \
+    ".reg .pred %p; .reg .b32 %r<6>; .reg .b64 %d<9>;\n"                       \
+    "ld.param.u64 %d1, [i0]; ld.param.u64 %d2, [i1];\n"                        \
+    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"      \
+    "mad.lo.s32 %r4, %r1, %r2, %r3;\n"                                         \
+    "cvt.s64.s32 %d3, %r4; add.s64 %d3, %d3, %d1;\n"                           \
+    "setp.ge.s64 %p, %d3, %d2; @%p bra done;\n"                                \
+    "shl.b64 %d4, %d3, 2;\n"                                                   \
+    "ld.param.u64 %d5, [x]; add.s64 %d6, %d5, %d4;\n"                          \
+    "ld.global.u32 %r5, [%d6]; add.u32 %r5, %r5, %r5;\n"                       \
+    "ld.param.u64 %d7, [y]; add.s64 %d8, %d7, %d4;\n"                          \
+    "st.global.u32 [%d8], %r5;\n"                                              \
+    "done: ret;\n}\n"
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_50\n.address_size 64\n" TWICE("twice", "")
+        TWICE("twice4", ", .param .u64 z, .param .u64 w");
+
+static void must(adsmStatus status)
+{
+    if (status == ADSM_OK)
+        return;
+    fprintf(stderr, "bench_spread: %s: %s\n", adsmErrorName(status),
+            adsmErrorDetail());
+    exit(3);
+}
+
+static adsmKernel *kernel(const char *name)
+{
+    adsmModule *module;
+    adsmKernel *found;
+    must(adsmModuleLoad(&module, ptx, sizeof ptx - 1));
+    must(adsmKernelGet(&found, module, name, ADSM_ONLY_ARGUMENTS));
+    return found;
+}
+
+static unsigned *array(long n)
+{
+    unsigned *p = adsmAllocArray(sizeof *p, adsmR1(n), ADSM_NO_HOME);
+    if (!p)
+        must(adsmLastStatus());
+    memset(p, 1, (size_t)n * sizeof *p);
+    return p;
+}
+
+static uint32_t mask(int devices)
+{
+    return (UINT32_C(1) << devices) - 1;
+}
+
+/* ---- children: each prints one number --------------------------------------- */
+
+/* Milliseconds for up, kernel and down of n elements. */
+static double map_ms(int devices, long n)
+{
+    adsmKernel *twice = kernel("twice");
+    unsigned *x = array(n), *y = array(n), wrong = 0;
+    adsmOpts on = {.devices = mask(devices), .parts = devices};
+    /* Memory for copies, code on every device. */
+    must(adsmCallWith(&on, twice, adsmR1(n), adsmIn(x), adsmOut(y)));
+    must(adsmPrefetch(y, NULL, ADSM_HOST));
+    for (long i = 0; i < n; i++)
+        x[i] = (unsigned)i + y[i] % 2;
+    uint64_t began = bench_now();
+    must(adsmCallWith(&on, twice, adsmR1(n), adsmIn(x), adsmOut(y)));
+    must(adsmPrefetch(y, NULL, ADSM_HOST));
+    for (long i = 0; i < n; i += 1024)
+        wrong += y[i] != 2 * x[i];
+    double ms = (double)(bench_now() - began) * 1e-6;
+    return wrong ? -1 : ms;
+}
+
+/* Milliseconds for calls whose data is where it is needed. */
+static double compute_ms(int devices, long n)
+{
+    enum { CALLS = 10 };
+    adsmKernel *twice = kernel("twice");
+    unsigned *x = array(n), *y = array(n);
+    adsmOpts on = {.devices = mask(devices), .parts = devices, .sync = 1};
+    must(adsmCallWith(&on, twice, adsmR1(n), adsmIn(x), adsmOut(y)));
+    uint64_t began = bench_now();
+    on.sync = 0;
+    for (int i = 0; i < CALLS; i++)
+        must(adsmCallWith(&on, twice, adsmR1(n), adsmIn(x), adsmOut(y)));
+    on.sync = 1;
+    must(adsmCallWith(&on, twice, adsmR1(n), adsmIn(x), adsmOut(y)));
+    return (double)(bench_now() - began) * 1e-6;
+}
+
+static double thread_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+}
+
+/* Microseconds of the caller for a part; 0 devices: for a plain call. */
+static double issue_us(int devices, long n)
+{
+    enum { ROUNDS = 200, CALLS = 20 };
+    adsmKernel *twice = kernel("twice4");
+    unsigned *p[4];
+    double best = 1e9;
+    for (int i = 0; i < 4; i++) {
+        p[i] = devices ? array(n) : adsmAlloc((size_t)n * sizeof *p[i]);
+        if (!p[i])
+            must(adsmLastStatus());
+    }
+    adsmOpts on = {.devices = mask(devices ? devices : 1), .parts = devices};
+    for (int r = 0; r < ROUNDS; r++) {
+        double began = thread_us();
+        for (int i = 0; i < CALLS; i++)
+            must(devices
+                     ? adsmCallWith(&on, twice, adsmR1(n), adsmIn(p[0]),
+                                    adsmOut(p[1]), adsmIn(p[2]), adsmIn(p[3]))
+                     : adsmCall(twice, n, adsmIn(p[0]), adsmOut(p[1]),
+                                adsmIn(p[2]), adsmIn(p[3])));
+        double us = (thread_us() - began) / CALLS / (devices ? devices : 1);
+        must(adsmSync());
+        best = us < best ? us : best;
+    }
+    return best;
+}
+
+static int child(char **argv)
+{
+    const char *what = argv[2];
+    int devices = atoi(argv[3]);
+    long n = atol(argv[4]);
+    double value = strcmp(what, "map") == 0       ? map_ms(devices, n)
+                   : strcmp(what, "compute") == 0 ? compute_ms(devices, n)
+                                                  : issue_us(devices, n);
+    printf("%.4f\n", value);
+    return value < 0;
+}
+
+/* ---- cases ---------------------------------------------------------------------- */
+
+/* `devices` beside `peer`, alternating. */
+static void measure(const char *name, const char *unit, const char *what,
+                    const char *settings, long n, int devices, int peer,
+                    const char *against)
+{
+    struct bench_samples here = {.count = 0}, there = {.count = 0};
+    char words[96], words_peer[96];
+    snprintf(words, sizeof words, "--child %s %d %ld", what, devices, n);
+    snprintf(words_peer, sizeof words_peer, "--child %s %d %ld", what, peer, n);
+    for (int r = 0; r < bench_reps(); r++) {
+        double a = bench_ask(settings, words);
+        double b = bench_ask(settings, words_peer);
+        if (a < 0 || b < 0)
+            exit(3);
+        bench_add(&here, a);
+        bench_add(&there, b);
+    }
+    bench_report(name, unit, &here, against, &there);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && strcmp(argv[1], "--child") == 0)
+        return child(argv);
+    bench_start(argc, argv, "spread");
+    bool quick = bench_quick();
+    measure("map/link/4", "ms", "map",
+            "SOFTCUDA_DEVICES=4 SOFTCUDA_LINK=200MB/s",
+            quick ? 1 << 20 : 4 << 24, 4, 1, "one device");
+    measure("map/link/2", "ms", "map",
+            "SOFTCUDA_DEVICES=4 SOFTCUDA_LINK=200MB/s",
+            quick ? 1 << 20 : 4 << 24, 2, 1, "one device");
+    measure("compute/pace/4", "ms", "compute",
+            "SOFTCUDA_DEVICES=4 SOFTCUDA_PACE=20M/s", quick ? 1 << 18 : 1 << 22,
+            4, 1, "one device");
+    measure("part/issue", "us", "issue", "SOFTCUDA_DEVICES=4", 1 << 16, 4, 0,
+            "a plain adsmCall");
+    return 0;
+}
