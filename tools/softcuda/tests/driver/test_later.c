@@ -29,9 +29,12 @@ static int remove_one(const char *path, const struct stat *st, int type,
     return remove(path);
 }
 
+/* Who still compiles may put a file into a folder that is being emptied. */
 static void leave_room(void)
 {
-    nftw(room, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    do
+        nftw(room, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    while (access(room, F_OK) == 0);
 }
 
 /* An empty cache, and a compiler that needs `seconds` more and writes down
