@@ -4,7 +4,8 @@
 #   tools/check.sh            all of it (what CI runs)
 #   tools/check.sh --quick    one build; no slow suites, no sanitisers
 #   tools/check.sh unit mm    only the tests of these suites, with and without
-#                             sanitisers
+#                             sanitisers; those of suite night, which take
+#                             longer than all others, run only so
 #
 # Steps: packages; build with warnings as errors and all tests (those of suite
 # tsan bring ThreadSanitizer along); the suites that do not preload under
@@ -20,7 +21,7 @@ cd "$root" || exit 1
 
 usage()
 {
-    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
 }
 
 quick=no
@@ -43,15 +44,15 @@ if steps_build main -Dwarning_level=2; then
         # shellcheck disable=SC2086 # one word per suite is meant
         steps_test main $suites
     elif [ "$quick" = yes ]; then
-        steps_test main --no-suite slow
+        steps_test main --no-suite slow --no-suite night
     else
-        steps_test main
+        steps_test main --no-suite night
     fi
 fi
 
 # Programs that are preloaded into cannot be sanitised, and neither can their
 # tests: the sanitiser's run-time would have to come first.
-plain="interpose nvcc parboil wave tools slow tsan"
+plain="interpose nvcc parboil wave tools slow night tsan"
 selection=
 for suite in ${suites:-$plain}; do
     case "${suites:+named} $plain " in
