@@ -49,7 +49,8 @@ static void call(const struct program *p, int step)
 {
     const struct step *s = p->step + step;
     struct mix m = program_mix(p, step);
-    adsmOpts all = {.devices = ADSM_ALL_DEVICES};
+    /* Equal parts, as the containers have them, however fast devices are. */
+    adsmOpts all = {.devices = ADSM_ALL_DEVICES, .parts = adsmDeviceCount()};
     const adsmArg args[] = {
         argument(p, s->a, ADSM_IN, s->a_whole),
         argument(p, s->b, ADSM_IN, s->b_whole),
