@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { BOX_TEXT = 160 };
+enum { BOX_TEXT = 160, PART_TEXT = BOX_TEXT + 64 };
 
 /* "[0:10][3:7]", in elements. */
 static void put_box(char text[BOX_TEXT], const adsmBox *box, size_t elem)
@@ -32,13 +32,13 @@ static void put_place(char text[BOX_TEXT], const struct adsm_check *check,
 }
 
 /* Who it was, and on which indices. */
-static void put_part(char text[BOX_TEXT], const struct adsm_range_call *call,
+static void put_part(char text[PART_TEXT], const struct adsm_range_call *call,
                      const struct adsm_split_part *part, int i, int count)
 {
     char bounds[BOX_TEXT] = "";
     if (!call->is_launch)
         put_box(bounds, &part->box, 1);
-    snprintf(text, BOX_TEXT, "part %d of %d%s%s on device %d", i, count,
+    snprintf(text, PART_TEXT, "part %d of %d%s%s on device %d", i, count,
              call->is_launch ? "" : ", ", bounds, call->numbers[part->device]);
 }
 
@@ -49,7 +49,7 @@ static int tell(const struct adsm_range_call *call,
     const struct adsm_check *check = part->check;
     const struct adsm_want *want = &part->wants[check->want];
     int number = call->operands[check->want].number;
-    char who[BOX_TEXT], place[BOX_TEXT], may[BOX_TEXT];
+    char who[PART_TEXT], place[BOX_TEXT], may[BOX_TEXT];
     put_part(who, call, box, i, count);
     put_place(place, check, want->array.shape.nd);
     if (!call->operands[check->want].writes)

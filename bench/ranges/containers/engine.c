@@ -120,6 +120,7 @@ static double run(const struct program *p, bool compare)
     }
     good(adsmSync(), "adsmSync");
     double ms = now_ms() - begin;
+    (void)seen; /* has been looked at */
     for (int i = 0; i < p->arrays; i++) {
         good(adsmFree(array[i]), "adsmFree");
         free(want[i]);

@@ -105,7 +105,8 @@ static void read_options(int argc, char **argv)
         fprintf(stderr, "usage: %s [--table]\n", argv[0]);
         exit(2);
     }
-    printf(table ? "%-8s %-14s" : "", "", "rules");
+    if (table)
+        printf("%-8s %-14s", "", "rules");
     for (int i = 0; i < COLUMNS && table; i++)
         printf(" %11s%s", columns[i], i == COLUMNS - 1 ? "\n" : "");
 }
