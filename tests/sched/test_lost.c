@@ -19,10 +19,11 @@ static bool is_device(const char *pid, int ordinal)
         return false;
     size_t n = fread(line, 1, sizeof line - 1, file);
     fclose(file);
+    if (n < 20 || strcmp(line, "softcuda-device") != 0)
+        return false;
     const char *number = line + strlen(line) + 1;
     const char *program = number + strlen(number) + 1;
-    return n > 20 && strcmp(line, "softcuda-device") == 0 &&
-           atoi(number) == ordinal && atoi(program) == getpid();
+    return atoi(number) == ordinal && atoi(program) == getpid();
 }
 
 static void kill_device(int ordinal)
