@@ -128,8 +128,10 @@ static int prepare(const struct adsm_array *array, const adsmBox *box,
 }
 
 /* What the host lacks of a box, enqueued behind those that make it. */
-static int bring_to_host(struct adsm_want *want)
+static int bring_to_host(struct adsm_want *want,
+                         const struct adsm_accel *unused)
 {
+    (void)unused;
     struct adsm_object *object = want->array.object;
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
@@ -146,32 +148,41 @@ static int bring_to_host(struct adsm_want *want)
     return rc;
 }
 
-int adsm_spread_prefetch(const struct adsm_array *array, const adsmBox *box,
-                         struct adsm_accel *accel)
+/* Do `work` on a box of an array, between calls and CPU accesses. */
+static int with_box(const struct adsm_array *array, const adsmBox *box,
+                    int work(struct adsm_want *want,
+                             const struct adsm_accel *accel),
+                    const struct adsm_accel *accel)
 {
-    struct adsm_want want = {.array = *array, .read = *box, .around = *box};
-    struct adsm_part part = {.accel = accel, .wants = &want, .count = 1};
-    int failed, rc;
-    if (accel) {
-        rc = adsm_spread_begin(&part, 1, &failed);
-        if (rc == ADSM_OK)
-            adsm_spread_end(&part, 1);
-        return rc;
-    }
+    struct adsm_want want;
     uint32_t gates = close_gate(array);
-    rc = lock_array(array);
+    int rc = lock_array(array);
     if (rc == ADSM_OK) {
         rc = prepare(array, box, &want);
         if (rc == ADSM_OK)
-            rc = bring_to_host(&want);
+            rc = work(&want, accel);
         unlock_array(array);
     }
     adsm_gate_open(gates);
     return rc;
 }
 
+int adsm_spread_prefetch(const struct adsm_array *array, const adsmBox *box,
+                         struct adsm_accel *accel)
+{
+    struct adsm_want want = {.array = *array, .read = *box, .around = *box};
+    struct adsm_part part = {.accel = accel, .wants = &want, .count = 1};
+    int failed;
+    if (!accel)
+        return with_box(array, box, bring_to_host, NULL);
+    int rc = adsm_spread_begin(&part, 1, &failed);
+    if (rc == ADSM_OK)
+        adsm_spread_end(&part, 1);
+    return rc;
+}
+
 /* Evict what lies in the box and nobody uses. */
-static int drop_in(const struct adsm_want *want, const struct adsm_accel *accel)
+static int drop_in(struct adsm_want *want, const struct adsm_accel *accel)
 {
     struct adsm_object *object = want->array.object;
     struct adsm_held *held = &adsm_ranged(object)->held;
@@ -190,22 +201,13 @@ static int drop_in(const struct adsm_want *want, const struct adsm_accel *accel)
 int adsm_spread_drop(const struct adsm_array *array, const adsmBox *box,
                      struct adsm_accel *accel)
 {
-    struct adsm_want want;
-    uint32_t gates = close_gate(array);
-    int rc = lock_array(array);
-    if (rc == ADSM_OK) {
-        rc = prepare(array, box, &want);
-        if (rc == ADSM_OK)
-            rc = drop_in(&want, accel);
-        unlock_array(array);
-    }
-    adsm_gate_open(gates);
-    return rc;
+    return with_box(array, box, drop_in, accel);
 }
 
 /* The host's bytes, whatever they are, are the value; nothing is sent. */
-static int discard(struct adsm_want *want)
+static int discard(struct adsm_want *want, const struct adsm_accel *unused)
 {
+    (void)unused;
     struct adsm_held *held = &adsm_ranged(want->array.object)->held;
     int rc = ADSM_OK;
     for (struct adsm_stretches s = adsm_prepare_writes(want);
@@ -216,17 +218,21 @@ static int discard(struct adsm_want *want)
 
 int adsm_spread_discard(const struct adsm_array *array, const adsmBox *box)
 {
-    struct adsm_want want;
-    uint32_t gates = close_gate(array);
-    int rc = lock_array(array);
-    if (rc == ADSM_OK) {
-        rc = prepare(array, box, &want);
-        if (rc == ADSM_OK)
-            rc = discard(&want);
-        unlock_array(array);
+    return with_box(array, box, discard, NULL);
+}
+
+/* What uses a box of an object that is spread. */
+static void add_users(const struct adsm_object *object, const adsmBox *box,
+                      bool writes, struct adsm_waits *waits)
+{
+    const struct adsm_held *held = &adsm_ranged(object)->held;
+    for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
+        const struct adsm_copy *copy = held->copies[i];
+        if (copy && writes)
+            adsm_order_before_write(&copy->order, box, waits);
+        else if (copy)
+            adsm_order_before_read(&copy->order, box, waits);
     }
-    adsm_gate_open(gates);
-    return rc;
 }
 
 int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
@@ -241,15 +247,12 @@ int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
     struct adsm_object *object = array->object;
     if (!adsm_object_is_spread(object)) {
         adsm_waits_add(&waits, object->work);
-    } else if (adsm_prepare_want(&want, adsm_ranged_shape(object)) == ADSM_OK) {
-        const struct adsm_held *held = &adsm_ranged(object)->held;
-        for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
-            const struct adsm_copy *copy = held->copies[i];
-            if (copy && writes)
-                adsm_order_before_write(&copy->order, &want.reads, &waits);
-            else if (copy)
-                adsm_order_before_read(&copy->order, &want.reads, &waits);
-        }
+    } else {
+        const adsmBox *whole = adsm_ranged_shape(object);
+        rc = adsm_prepare_want(&want, whole);
+        /* Of a map with another shape than the array's, all of it. */
+        bool fits = rc == ADSM_OK && want.reads.nd == whole->nd;
+        add_users(object, fits ? &want.reads : whole, writes, &waits);
     }
     unlock_array(array);
     return adsm_waits_wait(&waits);
