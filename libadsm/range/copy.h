@@ -26,7 +26,8 @@ struct adsm_copy {
     struct adsm_store_range *range; /* its memory, unless it is the home's */
     struct adsm_order order;        /* who writes and reads it           */
     struct adsm_accel *accel;
-    uint8_t holder;     /* its number in the object's map, given by the plan */
+    uint8_t holder;     /* its number in the object's map, given by the plan;
+                           the host's: it has none (yet, or any more) */
     bool home;          /* all of the object; never evicted                */
     uint32_t uses;      /* parts that need it where it is                  */
     bool leaving;       /* about to be evicted, and out of the list        */
@@ -71,16 +72,6 @@ static inline void adsm_copies_append(struct adsm_copies *list,
     copy->next = NULL;
     *(list->youngest ? &list->youngest->next : &list->oldest) = copy;
     list->youngest = copy;
-}
-
-/** Enter a copy as the first one to go. Thread, Signal: as above */
-static inline void adsm_copies_prepend(struct adsm_copies *list,
-                                       struct adsm_copy *copy)
-{
-    copy->next = list->oldest;
-    copy->prev = NULL;
-    *(list->oldest ? &list->oldest->prev : &list->youngest) = copy;
-    list->oldest = copy;
 }
 
 #endif

@@ -86,12 +86,15 @@ static void take_back(struct adsm_held *held, struct adsm_copy *copy,
         adsm_map_only(&held->map, &moves->items[i].box, copy->holder);
 }
 
-/* Save what only the copy has. The object's lock is held exclusively. */
+/* Save what only the copy has. The object's lock is held exclusively, but its
+ * gate may be another call's: one that is not spread must not become so here. */
 static int save(struct adsm_object *object, struct adsm_copy *copy)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
-    int rc = adsm_ranged_update(object, adsm_ranged_shape(object));
+    int rc = ADSM_OK;
+    if (adsm_object_is_spread(object)) /* else the home has everything */
+        rc = adsm_ranged_update(object, adsm_ranged_shape(object));
     if (rc == ADSM_OK)
         rc = adsm_plan_begin(held, &moves);
     if (rc != ADSM_OK) {
@@ -166,8 +169,10 @@ static int evict(struct adsm_copy *copy)
     struct adsm_object *object = copy->object;
     int rc = ADSM_E_LIMIT;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) && !is_wanted_again(copy) &&
-        !adsm_memory_is_lent(object, &copy->box))
+    if (copy->holder == ADSM_HOLDER_HOST) /* it has left its object's map */
+        rc = ADSM_OK;
+    else if (atomic_load(&object->live) && !is_wanted_again(copy) &&
+             !adsm_memory_is_lent(object, &copy->box))
         rc = save(object, copy);
     adsm_rwlock_release(&object->lock);
     if (rc != ADSM_OK) {

@@ -51,9 +51,10 @@ struct adsm_copy *adsm_held_oldest(const struct adsm_held *held)
     return oldest;
 }
 
-void adsm_held_reshape(struct adsm_held *held, const adsmBox *whole)
+void adsm_held_reshape(struct adsm_held *held, const adsmBox *whole,
+                       unsigned holder)
 {
-    adsm_map_reset(&held->map, whole, ADSM_HOLDER_HOST);
+    adsm_map_reset(&held->map, whole, holder);
     if (held->copies[ADSM_HOLDER_HOME])
         held->copies[ADSM_HOLDER_HOME]->box = *whole;
 }

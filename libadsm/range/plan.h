@@ -63,9 +63,10 @@ int adsm_held_enter(struct adsm_held *held,
 /** The copy that was used longest ago, of those that may go; or NULL. */
 struct adsm_copy *adsm_held_oldest(const struct adsm_held *held);
 
-/** The same bytes in another shape. The host holds all of them
- *  (adsm_plan_to_host), there is no copy but the one at home, and no use. */
-void adsm_held_reshape(struct adsm_held *held, const adsmBox *whole);
+/** The same bytes in another shape. `holder`, the host or the home, has all of
+ *  them, there is no copy but the one at home, and no use. */
+void adsm_held_reshape(struct adsm_held *held, const adsmBox *whole,
+                       unsigned holder);
 
 /** The structure's specification; for assertions and tests. */
 bool adsm_held_is_valid(const struct adsm_held *held);

@@ -104,6 +104,8 @@ static int gather(struct adsm_object *object)
     struct adsm_moves moves = {0};
     int rc = adsm_ranged_update(object, &whole);
     if (rc == ADSM_OK)
+        rc = adsm_accel_health(object->home);
+    if (rc == ADSM_OK)
         rc = adsm_plan_begin(held, &moves);
     if (rc != ADSM_OK) {
         free(moves.items);
@@ -236,7 +238,7 @@ static void begin_spread(struct adsm_object *object, const adsmBox *shape)
     struct adsm_ranged *ranged = adsm_ranged(object);
     struct adsm_fence uploads = adsm_dma_uploads(object->home);
     struct adsm_flight flight = {0, object->bytes, uploads, false};
-    adsm_map_reset(&ranged->held.map, shape, ADSM_HOLDER_HOME);
+    adsm_held_reshape(&ranged->held, shape, ADSM_HOLDER_HOME);
     enter_home(object, ranged);
     adsm_order_written(&ranged->home.order, shape, object->work);
     adsm_order_written(&ranged->home.order, shape, uploads);
@@ -300,7 +302,8 @@ static void give_up_lost(struct adsm_object *object)
     }
 }
 
-/* Copies that hold nothing any more. */
+/* Copies that hold nothing any more. One that is being evicted is its evictor's,
+ * who finds that it has no number. */
 static int drop_copies(struct adsm_object *object)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
@@ -311,7 +314,10 @@ static int drop_copies(struct adsm_object *object)
         if (!copy)
             continue;
         rc = adsm_plan_evict(held, copy, &none);
-        if (rc == ADSM_OK)
+        if (rc != ADSM_OK)
+            continue;
+        copy->holder = ADSM_HOLDER_HOST;
+        if (!adsm_memory_is_used(copy))
             adsm_ranged_drop(copy);
     }
     free(none.items);
@@ -335,25 +341,31 @@ static bool has_shape(const struct adsm_object *object, const adsmBox *shape)
     return old->nd == shape->nd && adsm_box_equal(old, shape);
 }
 
+static bool has_home(const struct adsm_object *object)
+{
+    /* A home whose device was lost has no number any more. */
+    return adsm_ranged(object)->held.copies[ADSM_HOLDER_HOME] != NULL;
+}
+
 /* Boxes of the old shape mean nothing in the new one: all bytes go to one
  * place, and the other copies go, also those that a gathered object has kept. */
 static int reshape(struct adsm_object *object, const adsmBox *shape)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++)
-        if (held->copies[i] && adsm_memory_is_used(held->copies[i]))
+        if (held->copies[i] && held->copies[i]->uses > 0)
             return ADSM_E_INVALID;
     int rc = ADSM_OK;
     if (adsm_object_is_spread(object))
-        rc = object->homeless ? bring_to_host(object) : gather(object);
+        rc = has_home(object) ? gather(object) : bring_to_host(object);
     if (rc == ADSM_OK)
         rc = drop_copies(object);
     if (rc != ADSM_OK)
         return rc;
-    if (object->homeless)
-        adsm_map_reset(&held->map, shape, ADSM_HOLDER_HOST);
-    else
+    if (has_home(object))
         begin_spread(object, shape);
+    else
+        adsm_held_reshape(held, shape, ADSM_HOLDER_HOST);
     return ADSM_OK;
 }
 
@@ -430,4 +442,23 @@ int adsm_ranged_close(struct adsm_object *object, const adsmBox *box)
 {
     return atomic_load(&object->near) ? apply(object, box, ADSM_PART_WRITE)
                                       : ADSM_OK;
+}
+
+bool adsm_ranged_is_valid(const struct adsm_object *object)
+{
+    const struct adsm_ranged *ranged = adsm_ranged(object);
+    const struct adsm_held *held = &ranged->held;
+    if (!adsm_object_is_spread(object))
+        return !object->homeless && held->map.holds == 0;
+    if (!adsm_held_is_valid(held) || ranged->flights.count > ADSM_FLIGHTS)
+        return false;
+    for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
+        const struct adsm_copy *copy = held->copies[i];
+        if (copy &&
+            (copy->object != object || !adsm_order_is_valid(&copy->order) ||
+             !adsm_box_within(&copy->box, &copy->room) ||
+             !adsm_box_within(&copy->box, &held->map.whole)))
+            return false;
+    }
+    return true;
 }

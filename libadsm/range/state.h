@@ -52,7 +52,7 @@ int adsm_ranged_make(struct adsm_object *object) ADSM_MUST_CHECK;
  * CPU did and with devices that were lost. Its lock is held exclusively.
  *
  * @shape  what its boxes are to be of; one that the map has not needs all bytes
- *         on the host, and all copies gone but the home's
+ *         in one place, and all copies gone but the home's
  * Return: ADSM_OK; ADSM_E_NOMEM; a device's error; ADSM_E_INVALID: copies are in
  *         use, so it keeps its shape. Thread: any. Signal: never
  */
@@ -76,7 +76,9 @@ int adsm_ranged_close(struct adsm_object *object,
  *  itself. No lock */
 void adsm_ranged_drop(struct adsm_copy *copy);
 
-/** The structure's specification. Lock: exclusive */
+/** The structure's specification: who holds what is as range/plan.h has it,
+ *  copies lie in their rooms and in the object, and one that is not spread has a
+ *  home and no use. For assertions and tests. Lock: exclusive */
 bool adsm_ranged_is_valid(const struct adsm_object *object);
 
 #endif

@@ -399,7 +399,7 @@ static void reshape(struct object *o)
     adsm_plan_end(&o->held);
     if (!well)
         return;
-    adsm_held_reshape(&o->held, &shape);
+    adsm_held_reshape(&o->held, &shape, ADSM_HOLDER_HOST);
     o->whole = shape;
 }
 

@@ -2,7 +2,10 @@
  * Calls over one to four devices: every result is that of a loop on the CPU.
  */
 #include "base/sanitized.h"
+#include "mm/index.h"
 #include "mm/loan.h"
+#include "range/memory.h"
+#include "range/state.h"
 #include "sched/fixture.h"
 
 #include <stdlib.h>
@@ -341,6 +344,64 @@ START_TEST(no_indices_do_nothing_and_few_make_few_parts)
 }
 END_TEST
 
+/* A copy of an object at home, made by a call on another device; its lock is
+ * held. With ADSM_CHECK none is left: NULL. */
+static struct adsm_copy *copy_abroad(struct adsm_object **object, int *x)
+{
+    must(adsmCallWith(adsmWith(.devices = 2, .sync = 1), kernel("map"),
+                      adsmR1(500), adsmIn(x), adsmInOut(x), adsmVal((int){1})));
+    *object = adsm_index_acquire_alone(x);
+    ck_assert_ptr_nonnull(*object);
+    ck_assert(adsm_object_is_spread(*object));
+    return adsm_ranged(*object)->held.copies[ADSM_HOLDER_HOME + 1];
+}
+
+START_TEST(copy_of_a_gathered_object_goes_and_does_not_spread_it)
+{
+    struct adsm_object *object;
+    int *x = array(adsmR1(5000), 0);
+    number(x, 5000, 1);
+    struct adsm_copy *copy = copy_abroad(&object, x);
+    if (!copy) {
+        adsm_rwlock_release(&object->lock);
+        return;
+    }
+    must(adsm_object_gather(object));
+    must(adsm_memory_evict_this(object, copy));
+    ck_assert(!adsm_object_is_spread(object));
+    ck_assert(adsm_ranged_is_valid(object));
+    adsm_rwlock_release(&object->lock);
+    for (int i = 0; i < 5000; i++)
+        ck_assert_int_eq(x[i], (i < 500 ? 3 : 1) * (i * 61 + 1) + (i < 500));
+    must(adsmFree(x));
+}
+END_TEST
+
+/* Another thread has taken the copy for an eviction, and waits for the lock. */
+START_TEST(object_whose_copy_is_being_evicted_gets_another_shape)
+{
+    struct adsm_object *object;
+    const adsmBox shape = adsmR2(50, 400);
+    int *x = array(adsmR1(5000), 0);
+    number(x, 5000, 1);
+    struct adsm_copy *copy = copy_abroad(&object, x);
+    if (!copy) {
+        adsm_rwlock_release(&object->lock);
+        return;
+    }
+    copy->leaving = true;
+    must(adsm_ranged_update(object, &shape));
+    ck_assert_uint_eq(copy->holder, ADSM_HOLDER_HOST);
+    ck_assert(adsm_ranged_is_valid(object));
+    copy->leaving = false;
+    adsm_ranged_drop(copy);
+    adsm_rwlock_release(&object->lock);
+    for (int i = 0; i < 5000; i++)
+        ck_assert_int_eq(x[i], (i < 500 ? 3 : 1) * (i * 61 + 1) + (i < 500));
+    must(adsmFree(x));
+}
+END_TEST
+
 START_TEST(launch_and_plain_call_take_objects_of_any_home)
 {
     int n = 3000, a = 2;
@@ -488,4 +549,6 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            parts_close_blocks_where_no_mapping_is_left,
            bytes_that_a_system_call_writes_are_not_brought_again,
            array_in_a_slot_of_one_that_was_freed_has_no_shape,
+           copy_of_a_gathered_object_goes_and_does_not_spread_it,
+           object_whose_copy_is_being_evicted_gets_another_shape,
            launch_and_plain_call_take_objects_of_any_home)
