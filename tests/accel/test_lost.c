@@ -5,41 +5,13 @@
 #include "fixture.h"
 
 #include "accel/cuda_call.h"
-
-#include <dirent.h>
-#include <signal.h>
+#include "common/kill_device.h"
 
 enum { MIB = 1 << 20 };
 
-/* Is this process a device of this program? Its arguments are its ordinal and
- * the program's process id. */
-static bool is_our_device(int pid)
-{
-    char path[40], line[256] = "";
-    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    size_t n = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    const char *owner = line;
-    for (int i = 0; i < 2 && owner < line + n; i++)
-        owner += strlen(owner) + 1;
-    return strcmp(line, "softcuda-device") == 0 && atoi(owner) == getpid();
-}
-
 static void kill_devices(void)
 {
-    int killed = 0;
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    while ((entry = readdir(proc))) {
-        int pid = atoi(entry->d_name);
-        if (pid > 0 && is_our_device(pid) && kill(pid, SIGKILL) == 0)
-            killed++;
-    }
-    closedir(proc);
-    ck_assert_int_gt(killed, 0);
+    ck_assert_int_gt(kill_device(ANY_DEVICE), 0);
 }
 
 static void expect_lost(int status)

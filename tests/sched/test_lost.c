@@ -1,42 +1,15 @@
 /* A device dies in the middle: what others have survives. */
-#include "fixture.h"
+#include "sched/fixture.h"
 
-#include <dirent.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "common/kill_device.h"
 
 enum { N = 4000, PART = N / 4, LOST = 2 };
 
-/* Is this process the device of that number of this program? */
-static bool is_device(const char *pid, int ordinal)
+/* Kill it and wait until everybody knows. */
+static void lose(int device)
 {
-    char path[300], line[256] = "";
-    snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    size_t n = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    if (n < 20 || strcmp(line, "softcuda-device") != 0)
-        return false;
-    const char *number = line + strlen(line) + 1;
-    const char *program = number + strlen(number) + 1;
-    return atoi(number) == ordinal && atoi(program) == getpid();
-}
-
-static void kill_device(int ordinal)
-{
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    int killed = 0;
-    while ((entry = readdir(proc)))
-        if (is_device(entry->d_name, ordinal))
-            killed += kill(atoi(entry->d_name), SIGKILL) == 0;
-    closedir(proc);
-    ck_assert_int_eq(killed, 1);
-    while (adsmDeviceMemory(ordinal, NULL, NULL) == ADSM_OK)
+    ck_assert_int_eq(kill_device(device), 1);
+    while (adsmDeviceMemory(device, NULL, NULL) == ADSM_OK)
         usleep(1000);
 }
 
@@ -49,7 +22,7 @@ START_TEST(lost_device_costs_only_what_it_alone_had)
     must(adsmCallWith(adsmWith(.devices = ADSM_ALL_DEVICES, .sync = 1),
                       kernel("map"), adsmR1(N), adsmIn(x), adsmInOut(y),
                       adsmVal((int){7})));
-    kill_device(LOST);
+    lose(LOST);
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(y[i], i / PART == LOST ? 5 : 2 * (i * 61 + 1) + 12);
     for (int i = 0; i < N; i++)
@@ -70,4 +43,28 @@ START_TEST(lost_device_costs_only_what_it_alone_had)
 }
 END_TEST
 
-SUITE_MAIN("lost", 60, lost_device_costs_only_what_it_alone_had)
+/* The home of an array: it is one without a home from there on. */
+START_TEST(array_that_loses_its_home_goes_on_without)
+{
+    int *x = array(adsmR1(N), LOST);
+    number(x, N, 1);
+    must(adsmCallWith(adsmWith(.devices = 1 | 2, .sync = 1), kernel("map"),
+                      adsmR1(N), adsmIn(x), adsmInOut(x), adsmVal((int){1})));
+    lose(LOST);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(x[i], 3 * (i * 61 + 1) + 1);
+    ck_assert_int_eq(
+        adsmCall(kernel("map"), N, adsmIn(x), adsmInOut(x), adsmVal((int){1})),
+        ADSM_OK); /* on the kernel's device, which is another */
+    /* In another shape: what there is has one place to go. */
+    must(adsmShape(x, sizeof *x, adsmR2(40, N / 40)));
+    must(adsmPrefetch(x, NULL, 1));
+    must(adsmDrop(x, NULL, 1));
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(x[i], 3 * (3 * (i * 61 + 1) + 1) + 1);
+    must(adsmFree(x));
+}
+END_TEST
+
+SUITE_MAIN("lost", 60, lost_device_costs_only_what_it_alone_had,
+           array_that_loses_its_home_goes_on_without)
