@@ -37,6 +37,14 @@ int adsm_api_bring_up(void)
     return ADSM_OK;
 }
 
+int adsm_api_may_call(int count, const adsmArg *args)
+{
+    int rc = adsm_api_bring_up();
+    return rc == ADSM_OK && count > 0 && !args
+               ? adsm_detail(ADSM_E_INVALID, "args must not be NULL")
+               : rc;
+}
+
 /* The accel of the thread's device. */
 int adsm_api_current(struct adsm_accel **accel)
 {
@@ -268,23 +276,22 @@ adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
             return adsm_api_done(adsm_detail(
                 ADSM_E_INVALID, "grid and block dimensions must be 1 or "
                                 "more"));
-    if (count > 0 && !args)
-        return adsm_api_done(
-            adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
-    return adsm_api_done(
-        adsm_call_launch(kernel, g, b, shared_bytes, count, args));
+    int rc = adsm_api_may_call(count, args);
+    if (rc == ADSM_OK)
+        rc = adsm_call_launch(kernel, g, b, shared_bytes, count, args);
+    return adsm_api_done(rc);
 }
 
 adsmStatus adsmCallV(adsmKernel *kernel, long n, int count, const adsmArg *args)
 {
     ADSM_NOT_CANCELLED;
-    if (count > 0 && !args)
-        return adsm_api_done(
-            adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
     adsmBox range = adsmR1(n);
     const adsmOpts *opts = adsm_api_options(NULL);
-    return adsm_api_done(adsm_call_range(
-        kernel, &range, opts, opts ? thread_device : -1, count, args));
+    int rc = adsm_api_may_call(count, args);
+    if (rc == ADSM_OK)
+        rc = adsm_call_range(kernel, &range, opts, opts ? thread_device : -1,
+                             count, args);
+    return adsm_api_done(rc);
 }
 
 adsmStatus adsmSync(void)

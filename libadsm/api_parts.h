@@ -10,6 +10,9 @@ adsmStatus adsm_api_done(int status);
 /** The runtime, brought up; failures set the error detail. */
 int adsm_api_bring_up(void);
 
+/** May a call be made, with these arguments? */
+int adsm_api_may_call(int count, const adsmArg *args);
+
 /** The accel of the thread's device, and its number. */
 int adsm_api_current(struct adsm_accel **accel);
 int adsm_api_device(void);

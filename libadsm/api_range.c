@@ -57,6 +57,9 @@ static size_t array_bytes(size_t elem, const adsmBox *shape)
 
 static int not_shared(const void *array)
 {
+    int rc = adsm_api_bring_up(); /* in a forked child nothing is */
+    if (rc != ADSM_OK)
+        return rc;
     return adsm_detail(ADSM_E_NOT_SHARED, "%p is not in a shared object",
                        array);
 }
@@ -161,11 +164,11 @@ adsmStatus adsmCallRangeV(adsmKernel *kernel, adsmBox range,
                           const adsmOpts *opts, int count, const adsmArg *args)
 {
     ADSM_NOT_CANCELLED;
-    if (count > 0 && !args)
-        return adsm_api_done(
-            adsm_detail(ADSM_E_INVALID, "args must not be NULL"));
-    return adsm_api_done(adsm_call_range(kernel, &range, adsm_api_options(opts),
-                                         adsm_api_device(), count, args));
+    int rc = adsm_api_may_call(count, args);
+    if (rc == ADSM_OK)
+        rc = adsm_call_range(kernel, &range, adsm_api_options(opts),
+                             adsm_api_device(), count, args);
+    return adsm_api_done(rc);
 }
 
 adsmStatus adsmDefaults(const adsmOpts *opts)

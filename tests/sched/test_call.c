@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* How calls are spread: turns of each case. */
@@ -344,6 +345,30 @@ START_TEST(no_indices_do_nothing_and_few_make_few_parts)
 }
 END_TEST
 
+START_TEST(forked_child_is_told_that_it_is_one)
+{
+    int *x = array(adsmR1(100), 0);
+    number(x, 100, 1);
+    adsmKernel *map = kernel("map");
+    pid_t child = fork();
+    if (child == 0) {
+        const int done[] = {
+            adsmCallWith(adsmWith(.devices = 3), map, adsmR1(100), adsmIn(x),
+                         adsmInOut(x), adsmVal((int){1})),
+            adsmCall(map, 100, adsmIn(x), adsmInOut(x), adsmVal((int){1})),
+            adsmPrefetch(x, NULL, ADSM_HOST), adsmWaitFor(x, NULL, ADSM_IN)};
+        int told = 0;
+        for (int i = 0; i < 4; i++)
+            told += done[i] == ADSM_E_FORKED;
+        _exit(told);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 4 << 8);
+    must(adsmFree(x));
+}
+END_TEST
+
 /* A copy of an object at home, made by a call on another device; its lock is
  * held. With ADSM_CHECK none is left: NULL. */
 static struct adsm_copy *copy_abroad(struct adsm_object **object, int *x)
@@ -549,6 +574,7 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            parts_close_blocks_where_no_mapping_is_left,
            bytes_that_a_system_call_writes_are_not_brought_again,
            array_in_a_slot_of_one_that_was_freed_has_no_shape,
+           forked_child_is_told_that_it_is_one,
            copy_of_a_gathered_object_goes_and_does_not_spread_it,
            object_whose_copy_is_being_evicted_gets_another_shape,
            launch_and_plain_call_take_objects_of_any_home)
