@@ -13,29 +13,12 @@
 
 /* ---- names --------------------------------------------------------------------- */
 
-/* Lock the object of an array, if it is still the one that was found. */
-static int lock_array(const struct adsm_array *array)
-{
-    struct adsm_object *object = array->object;
-    adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) &&
-        atomic_load(&object->generation) == array->generation)
-        return ADSM_OK;
-    adsm_rwlock_release(&object->lock);
-    return ADSM_E_NOT_SHARED;
-}
-
 /* The gate of an array's object, for a change of who has what. */
 static uint32_t close_gate(const struct adsm_array *array)
 {
     uint32_t gates = UINT32_C(1) << atomic_load(&array->object->gate);
     adsm_gate_close(gates);
     return gates;
-}
-
-static void unlock_array(const struct adsm_array *array)
-{
-    adsm_rwlock_release(&array->object->lock);
 }
 
 static struct adsm_named *find_named(const struct adsm_object *object,
@@ -70,11 +53,11 @@ static int name_array(const struct adsm_array *array)
 
 int adsm_spread_shape(const struct adsm_array *array)
 {
-    int rc = lock_array(array);
+    int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;
     rc = name_array(array);
-    unlock_array(array);
+    adsm_array_unlock(array);
     return rc;
 }
 
@@ -102,10 +85,10 @@ int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes, void **host)
     if (rc != ADSM_OK)
         return rc;
     (void)adsm_spread_array(*host, &array);
-    rc = lock_array(&array);
+    rc = adsm_array_lock(&array);
     if (rc == ADSM_OK) {
         rc = adsm_ranged_make(array.object);
-        unlock_array(&array);
+        adsm_array_unlock(&array);
     }
     if (rc != ADSM_OK)
         (void)adsm_heap_free(*host); /* the first failure is the one to tell */
@@ -156,12 +139,12 @@ static int with_box(const struct adsm_array *array, const adsmBox *box,
 {
     struct adsm_want want;
     uint32_t gates = close_gate(array);
-    int rc = lock_array(array);
+    int rc = adsm_array_lock(array);
     if (rc == ADSM_OK) {
         rc = prepare(array, box, &want);
         if (rc == ADSM_OK)
             rc = work(&want, accel);
-        unlock_array(array);
+        adsm_array_unlock(array);
     }
     adsm_gate_open(gates);
     return rc;
@@ -241,7 +224,7 @@ int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
     struct adsm_want want = {
         .array = *array, .read = *box, .write = *box, .around = *box};
     struct adsm_waits waits = {.count = 0};
-    int rc = lock_array(array);
+    int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;
     struct adsm_object *object = array->object;
@@ -254,7 +237,7 @@ int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
         bool fits = rc == ADSM_OK && want.reads.nd == whole->nd;
         add_users(object, fits ? &want.reads : whole, writes, &waits);
     }
-    unlock_array(array);
+    adsm_array_unlock(array);
     return adsm_waits_wait(&waits);
 }
 
@@ -296,7 +279,7 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
 {
     struct adsm_object *object = array->object;
     int n = 0;
-    if (lock_array(array) != ADSM_OK)
+    if (adsm_array_lock(array) != ADSM_OK)
         return -1;
     if (adsm_object_is_spread(object) &&
         adsm_ranged_update(object, adsm_ranged_shape(object)) == ADSM_OK) {
@@ -314,6 +297,6 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
                 .in_use = !adsm_order_is_idle(&copy->order)};
         }
     }
-    unlock_array(array);
+    adsm_array_unlock(array);
     return n;
 }

@@ -1,4 +1,4 @@
-/* What is kept of an object, and how the memory manager uses it; see state.h. */
+/* What is kept of an object: made, brought up to date, changed; see state.h. */
 #include "range/state.h"
 
 #include "accel/dma.h"
@@ -11,181 +11,28 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/* ---- what the host lacks ---------------------------------------------------- */
-
-struct fetch {
-    struct adsm_object *object;
-    struct adsm_waits waits;
-};
-
-static uint64_t is_written(const struct adsm_copy *copy, const adsmBox *box,
-                           void *unused)
+int adsm_array_lock(const struct adsm_array *array)
 {
-    (void)unused;
-    if (adsm_accel_health(copy->accel) != ADSM_OK)
-        return 2;
-    struct adsm_waits waits = {.count = 0};
-    adsm_order_before_read(&copy->order, box, &waits);
-    for (uint32_t i = 0; i < waits.count; i++)
-        if (!adsm_fence_done(waits.fence[i]))
-            return 1;
-    return 0;
+    struct adsm_object *object = array->object;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == array->generation)
+        return ADSM_OK;
+    adsm_rwlock_release(&object->lock);
+    return ADSM_E_NOT_SHARED;
 }
 
-/* Said once for each device: the program goes on with what the host last had,
- * as it does with the rest of what a lost device had. */
-static void tell_lost(const struct adsm_copy *copy)
+void adsm_array_unlock(const struct adsm_array *array)
 {
-    static _Atomic(const struct adsm_accel *) told;
-    if (atomic_exchange(&told, copy->accel) != copy->accel)
-        adsm_log_signal(ADSM_LOG_ERROR,
-                        "a device is lost: the program goes on with what the "
-                        "host last had of what only that device had");
+    adsm_rwlock_release(&array->object->lock);
 }
-
-static int fetch_box(struct adsm_copy *copy, const adsmBox *box, void *context)
-{
-    struct fetch *fetch = context;
-    struct adsm_fence done = {0};
-    int rc = adsm_accel_health(copy->accel);
-    if (rc == ADSM_OK)
-        rc = adsm_carry_enqueue(fetch->object, NULL, box, copy, box, &done);
-    /* A part of one that failed may be on its way. */
-    adsm_waits_add(&fetch->waits, done);
-    if (rc == ADSM_OK || adsm_accel_health(copy->accel) == ADSM_OK)
-        return rc;
-    tell_lost(copy);
-    return ADSM_OK;
-}
-
-static int fetch(struct adsm_object *object, size_t offset, size_t bytes)
-{
-    struct adsm_ranged *ranged = adsm_ranged(object);
-    struct fetch fetch = {.object = object};
-    /* What the map says the host has may still be under way. */
-    adsm_flights_before_read(&ranged->flights, offset, offset + bytes,
-                             &fetch.waits);
-    int rc = adsm_plan_fetch(&ranged->held, offset, offset + bytes, is_written,
-                             fetch_box, &fetch);
-    /* Also after a failure: what is under way must not arrive later. */
-    int waited = adsm_waits_wait(&fetch.waits);
-    return rc == ADSM_OK ? waited : rc;
-}
-
-static void await(struct adsm_object *object, size_t offset, size_t bytes)
-{
-    struct adsm_waits waits = {.count = 0};
-    adsm_flights_before_write(&adsm_ranged(object)->flights, offset,
-                              offset + bytes, &waits);
-    /* A failed wait is a lost device, which its next transfer reports. */
-    (void)adsm_waits_wait(&waits);
-}
-
-/* ---- home again --------------------------------------------------------------- */
-
-/* Later work at home waits for the upload lane, and CPU accesses for `work`: let
- * both stand for all that was done over ranges. */
-static int order_home(struct adsm_object *object)
-{
-    struct adsm_ranged *ranged = adsm_ranged(object);
-    struct adsm_waits waits = {.count = 0};
-    adsm_order_all(&ranged->home.order, &waits);
-    return adsm_dma_order_behind(object->home, waits.fence, waits.count,
-                                 &object->work);
-}
-
-static int gather(struct adsm_object *object)
-{
-    struct adsm_held *held = &adsm_ranged(object)->held;
-    struct adsm_copy *home = &adsm_ranged(object)->home;
-    const adsmBox whole = held->map.whole;
-    struct adsm_moves moves = {0};
-    int rc = adsm_ranged_update(object, &whole);
-    if (rc == ADSM_OK)
-        rc = adsm_accel_health(object->home);
-    if (rc == ADSM_OK)
-        rc = adsm_plan_begin(held, &moves);
-    if (rc != ADSM_OK) {
-        free(moves.items);
-        return rc;
-    }
-    rc = adsm_plan_settle(held, &moves);
-    if (rc == ADSM_OK) /* before, as in a call */
-        rc = adsm_ranged_sent(object, &whole);
-    if (rc == ADSM_OK)
-        rc = adsm_ranged_carry(object, &moves, 0);
-    else
-        adsm_plan_undo(held, &moves, 0);
-    if (rc == ADSM_OK)
-        rc = adsm_plan_reserve(held, &whole);
-    if (rc == ADSM_OK)
-        rc = order_home(object);
-    if (rc == ADSM_OK)
-        adsm_plan_write(held, home, &whole);
-    adsm_plan_end(held);
-    if (rc == ADSM_OK)
-        adsm_object_set_spread(object, false);
-    free(moves.items);
-    return rc;
-}
-
-/* ---- the end ------------------------------------------------------------------- */
 
 void adsm_ranged_drop(struct adsm_copy *copy)
 {
     adsm_memory_put(copy);
     free(copy);
 }
-
-/* An eviction may be on its way to the object, which is dead to it. */
-static void await_uses(struct adsm_copy *copy)
-{
-    while (adsm_memory_is_used(copy))
-        nanosleep(&(struct timespec){0, 100 * 1000}, NULL);
-}
-
-static void forget(struct adsm_object *object, size_t offset, size_t bytes)
-{
-    struct adsm_named **link = &adsm_ranged(object)->named, *named;
-    while ((named = *link)) {
-        if (named->origin - offset >= bytes) {
-            link = &named->next;
-            continue;
-        }
-        *link = named->next;
-        free(named);
-    }
-}
-
-static void destroy(struct adsm_object *object)
-{
-    struct adsm_ranged *ranged = adsm_ranged(object);
-    struct adsm_waits waits = {.count = 0};
-    adsm_flights_before_write(&ranged->flights, 0, SIZE_MAX, &waits);
-    if (!object->homeless) {
-        await_uses(&ranged->home);
-        adsm_order_all(&ranged->home.order, &waits);
-    }
-    (void)adsm_waits_wait(&waits);
-    for (uint32_t i = ADSM_HOLDER_HOME + 1; i < ranged->held.top; i++) {
-        struct adsm_copy *copy = ranged->held.copies[i];
-        if (!copy)
-            continue;
-        await_uses(copy);
-        adsm_ranged_drop(copy);
-    }
-    forget(object, 0, SIZE_MAX);
-    adsm_held_fini(&ranged->held);
-    object->spread = NULL;
-    free(ranged);
-}
-
-/* ---- the state itself ------------------------------------------------------------ */
-
-static const struct adsm_spread_ops ops = {fetch, await, gather, forget,
-                                           destroy};
 
 static bool may_copy(const struct adsm_accel *from, const struct adsm_accel *to)
 {
@@ -213,7 +60,7 @@ int adsm_ranged_make(struct adsm_object *object)
     struct adsm_ranged *ranged = calloc(1, sizeof *ranged);
     if (!ranged)
         return ADSM_E_NOMEM;
-    ranged->spread.ops = &ops;
+    ranged->spread.ops = &adsm_ranged_ops;
     adsmBox bytes = {.nd = 1, .hi = {(long)object->bytes}};
     int rc = adsm_held_init(
         &ranged->held, &bytes,
@@ -357,7 +204,8 @@ static int reshape(struct adsm_object *object, const adsmBox *shape)
             return ADSM_E_INVALID;
     int rc = ADSM_OK;
     if (adsm_object_is_spread(object))
-        rc = has_home(object) ? gather(object) : bring_to_host(object);
+        rc = has_home(object) ? adsm_ranged_gather(object)
+                              : bring_to_host(object);
     if (rc == ADSM_OK)
         rc = drop_copies(object);
     if (rc != ADSM_OK)

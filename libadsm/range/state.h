@@ -43,6 +43,11 @@ static inline const adsmBox *adsm_ranged_shape(const struct adsm_object *object)
     return &adsm_ranged(object)->held.map.whole;
 }
 
+/** Lock an array's object exclusively, if it is still the one that was found.
+ *  Return: ADSM_OK; ADSM_E_NOT_SHARED: not locked. Thread: any. Signal: never */
+int adsm_array_lock(const struct adsm_array *array) ADSM_MUST_CHECK;
+void adsm_array_unlock(const struct adsm_array *array);
+
 /** Make the state where there is none. The object's lock is held exclusively.
  *  Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal: never */
 int adsm_ranged_make(struct adsm_object *object) ADSM_MUST_CHECK;
@@ -58,6 +63,11 @@ int adsm_ranged_make(struct adsm_object *object) ADSM_MUST_CHECK;
  */
 int adsm_ranged_update(struct adsm_object *object,
                        const adsmBox *shape) ADSM_MUST_CHECK;
+
+/** mm/spread.h's functions (serve.c); gather also where an object gets another
+ *  shape. */
+extern const struct adsm_spread_ops adsm_ranged_ops;
+int adsm_ranged_gather(struct adsm_object *object) ADSM_MUST_CHECK;
 
 /** Enqueue planned moves from `first` on; what cannot be is taken back. Return:
  *  ADSM_OK; the first failure. Lock: exclusive. Signal: never */

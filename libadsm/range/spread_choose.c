@@ -1,0 +1,214 @@
+/*
+ * Which copies serve a call: those that are there, or new ones, object by object
+ * and on each device for all of its parts at once; see spread_parts.h.
+ */
+#include "range/spread_parts.h"
+
+#include "range/check.h"
+#include "range/memory.h"
+#include "range/prepare.h"
+#include "range/state.h"
+
+#include <stdlib.h>
+
+/* Is it the first want of its object? */
+bool adsm_walk_is_first(struct adsm_part *parts, int count,
+                        const struct adsm_want *want)
+{
+    struct adsm_walk walk = adsm_walk_of(parts, count);
+    while (adsm_walk_next(&walk) && walk.want != want)
+        if (walk.want->array.object == want->array.object)
+            return false;
+    return true;
+}
+
+/* One shape for all uses of an object in a call. */
+static adsmBox shape_for(struct adsm_part *parts, int count,
+                         const struct adsm_want *first)
+{
+    size_t bytes = first->array.object->bytes;
+    adsmBox shape = adsm_prepare_shape(&first->array, bytes);
+    for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
+        if (w.want->array.object != first->array.object)
+            continue;
+        adsmBox other = adsm_prepare_shape(&w.want->array, bytes);
+        if (other.nd != shape.nd || !adsm_box_equal(&other, &shape))
+            return adsm_prepare_bytes(bytes);
+    }
+    return shape;
+}
+
+/* A copy that is not one yet: it has no memory and no number. */
+static struct adsm_copy *new_copy(const struct adsm_want *want,
+                                  struct adsm_accel *accel, const adsmBox *room)
+{
+    struct adsm_copy *copy = calloc(1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    copy->object = want->array.object;
+    copy->accel = accel;
+    copy->room = *room;
+    copy->box = adsm_box_meet(room, adsm_ranged_shape(copy->object));
+    adsm_box_pitches(room, copy->pitch);
+    copy->guard = adsm_check_guard() + adsm_copy_skew(copy);
+    copy->bytes = copy->guard + adsm_box_bytes(room);
+    if (adsm_check_guard() > 0)
+        copy->bytes += copy->guard;
+    copy->uses = 1;
+    return copy;
+}
+
+/* Are its rows as far apart as a pointer's kernel expects? */
+static bool has_rows(const struct adsm_copy *copy)
+{
+    const adsmBox *whole = adsm_ranged_shape(copy->object);
+    for (int d = 1; d < whole->nd; d++)
+        if (copy->room.lo[d] != 0 || copy->room.hi[d] != whole->hi[d])
+            return false;
+    return true;
+}
+
+/* A copy with just this room that nobody uses: what is beyond the edge is filled
+ * for one want, and may be another thing for the next. */
+static struct adsm_copy *find_room(const struct adsm_held *held,
+                                   const struct adsm_accel *accel,
+                                   const adsmBox *room)
+{
+    for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++) {
+        struct adsm_copy *copy = held->copies[i];
+        if (copy && copy->accel == accel && copy->uses == 0 &&
+            adsm_box_equal(&copy->room, room))
+            return copy;
+    }
+    return NULL;
+}
+
+/* A copy of its own for a want, with just its room. */
+static int choose_room(struct adsm_held *held, struct adsm_accel *accel,
+                       struct adsm_want *want)
+{
+    want->copy =
+        adsm_check_is_on() ? NULL : find_room(held, accel, &want->room);
+    if (want->copy)
+        adsm_memory_use(want->copy);
+    else
+        want->copy = new_copy(want, accel, &want->room);
+    return want->copy ? ADSM_OK : ADSM_E_NOMEM;
+}
+
+/* Wants of one object on one device, as the plan asks for them. */
+struct group {
+    struct adsm_need need[ADSM_WANTS];
+    struct adsm_want *want[ADSM_WANTS];
+    int count;
+};
+
+static int mode_of(const struct adsm_want *want)
+{
+    return (adsm_box_is_empty(&want->reads) ? 0 : ADSM_IN) |
+           (adsm_box_is_empty(&want->writes) ? 0 : ADSM_OUT);
+}
+
+/* Give the copies of a group to its wants; new ones where there is none. */
+static int choose(struct adsm_held *held, struct adsm_accel *accel,
+                  struct group *group)
+{
+    adsmBox fresh[ADSM_WANTS];
+    struct adsm_copy *made[ADSM_WANTS] = {0};
+    int n = adsm_plan_choose(held, accel, !adsm_check_is_on(), group->need,
+                             group->count, fresh);
+    for (int i = 0; i < n; i++) {
+        made[i] = new_copy(group->want[0], accel, &fresh[i]);
+        if (!made[i]) {
+            while (i-- > 0)
+                free(made[i]);
+            return ADSM_E_NOMEM;
+        }
+        made[i]->uses = 0; /* counted below */
+    }
+    int rc = ADSM_OK;
+    for (int i = 0; i < group->count; i++) {
+        struct adsm_need *need = &group->need[i];
+        struct adsm_want *want = group->want[i];
+        want->copy = need->copy ? need->copy : made[need->fresh];
+        if (!need->copy)
+            made[need->fresh]->uses++;
+        else if (!want->rows || want->flat || has_rows(need->copy))
+            adsm_memory_use(need->copy);
+        else if ((rc = choose_room(held, accel, want)) != ADSM_OK)
+            break;
+    }
+    for (int i = 0; i < n; i++)
+        if (made[i]->uses == 0) /* after a failure */
+            free(made[i]);
+    group->count = 0;
+    return rc;
+}
+
+/* Do two parts have copies together? */
+static bool is_near(const struct adsm_part *a, const struct adsm_part *b)
+{
+    return adsm_check_is_on() ? a == b : a->accel == b->accel;
+}
+
+/* Copies of one object for all parts on the device of one. */
+static int choose_on(struct adsm_part *parts, int count,
+                     const struct adsm_want *first,
+                     const struct adsm_part *part)
+{
+    struct adsm_accel *accel = part->accel;
+    struct adsm_held *held = &adsm_ranged(first->array.object)->held;
+    struct group group = {.count = 0};
+    int rc = ADSM_OK;
+    for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
+        if (w.want->array.object != first->array.object ||
+            !is_near(w.part, part) || w.want->copy || rc != ADSM_OK)
+            continue;
+        if (adsm_prepare_has_margin(w.want)) {
+            rc = choose_room(held, accel, w.want);
+            continue;
+        }
+        group.want[group.count] = w.want;
+        group.need[group.count++] = (struct adsm_need){
+            .box = w.want->room, .mode = (uint8_t)mode_of(w.want)};
+        if (group.count == ADSM_WANTS)
+            rc = choose(held, accel, &group);
+    }
+    return rc == ADSM_OK && group.count > 0 ? choose(held, accel, &group) : rc;
+}
+
+static int choose_for(struct adsm_part *parts, int count,
+                      const struct adsm_want *first)
+{
+    struct adsm_object *object = first->array.object;
+    adsmBox shape = shape_for(parts, count, first);
+    int rc = adsm_ranged_update(object, &shape);
+    for (struct adsm_walk w = adsm_walk_of(parts, count);
+         rc == ADSM_OK && adsm_walk_next(&w);)
+        if (w.want->array.object == object) {
+            rc = adsm_prepare_want(w.want, adsm_ranged_shape(object));
+            adsm_check_widen(w.want);
+        }
+    for (struct adsm_walk w = adsm_walk_of(parts, count);
+         rc == ADSM_OK && adsm_walk_next(&w);)
+        if (w.want->array.object == object && !w.want->copy)
+            rc = choose_on(parts, count, first, w.part);
+    return rc;
+}
+
+int adsm_spread_choose(struct adsm_part *parts, int count, int *failed)
+{
+    for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
+        if (!adsm_walk_is_first(parts, count, w.want))
+            continue;
+        *failed = w.next_part;
+        int rc = adsm_array_lock(&w.want->array);
+        if (rc != ADSM_OK)
+            return rc;
+        rc = choose_for(parts, count, w.want);
+        adsm_array_unlock(&w.want->array);
+        if (rc != ADSM_OK)
+            return rc;
+    }
+    return ADSM_OK;
+}
