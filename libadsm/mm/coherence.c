@@ -354,6 +354,12 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
     return apply(object, first, count, event, false);
 }
 
+int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t i,
+                                enum adsm_event event)
+{
+    return apply(object, i, 1, event, true);
+}
+
 /* What a call that only reads the object is for block `i`. */
 static enum adsm_event event_for(struct adsm_object *object, uint32_t i,
                                  enum adsm_event event)

@@ -53,6 +53,14 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_event event) ADSM_MUST_CHECK;
 
 /**
+ * The same for one block whose protection stays as it is, which allows no more
+ * than the next state does: the access that wants more will fault and ask. For
+ * the limit on mappings. Thread: any, as above. Signal: fault path
+ */
+int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t i,
+                                enum adsm_event event) ADSM_MUST_CHECK;
+
+/**
  * Apply `event` to every block of [first, first + count), run by run, except
  * that a block held for overwriting is not fetched. At the limit on mappings the
  * whole object goes to the device instead. The object's lock is held

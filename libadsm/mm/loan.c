@@ -246,26 +246,6 @@ static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
     return rc;
 }
 
-/* No mapping is left to open the block: what was written in [from, to) goes to
- * the device, and the state stays true. */
-static int write_through(struct adsm_object *object, uint32_t i, size_t from,
-                         size_t to)
-{
-    size_t begin = adsm_block_begin(object, i);
-    size_t end = begin + adsm_block_bytes(object, i);
-    struct adsm_fence done;
-    if (from < begin)
-        from = begin;
-    if (to > end)
-        to = end;
-    int rc = adsm_dma_upload(object->home, adsm_daddr_add(object->device, from),
-                             object->shadow.shadow + from, to - from,
-                             object->work, &done);
-    if (done.seq > 0)
-        object->sent[i] = done.seq;
-    return rc;
-}
-
 /* Block `i`, held, has been written in [from, to). */
 static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
                         size_t to)
@@ -275,8 +255,8 @@ static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
     if (!whole && adsm_block_state(object, i) == ADSM_INVALID)
         rc = complete_block(object, i, from, to);
     int applied = adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE);
-    if (applied == ADSM_E_LIMIT)
-        applied = write_through(object, i, from, to);
+    if (applied == ADSM_E_LIMIT) /* no mapping is left to open it with */
+        applied = adsm_coherence_apply_closed(object, i, ADSM_BULK_OVERWRITE);
     return rc != ADSM_OK ? rc : applied;
 }
 

@@ -559,6 +559,41 @@ START_TEST(parts_close_blocks_where_no_mapping_is_left)
 }
 END_TEST
 
+/* In the middle of what parts have written; the block cannot be opened. */
+START_TEST(loan_is_kept_where_no_mapping_is_left)
+{
+    enum { N = 200000, AT = 100000, SOME = 300 };
+    const int homes[] = {ADSM_NO_HOME, 0, 0};
+    int *x[3];
+    if (SANITIZED) /* it needs mappings itself */
+        return;
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    for (int k = 0; k < 3; k++) {
+        x[k] = array(adsmR1(N), homes[k]);
+        number(x[k], N, k);
+        must(adsmCallWith(k == 2 ? NULL : adsmWith(.devices = 0xf),
+                          kernel("map"), adsmR1(N), adsmIn(x[k]),
+                          adsmInOut(x[k]), adsmVal((int){3})));
+    }
+    must(adsmSync());
+    take_mappings();
+    for (int k = 0; k < 3; k++) {
+        struct adsm_loan loan;
+        must(adsm_loan_begin(x[k] + AT, SOME * sizeof(int), ADSM_WRITE, &loan));
+        for (int i = 0; i < SOME; i++)
+            ((int *)loan.address)[i] = -i;
+        must(adsm_loan_end(&loan, SOME * sizeof(int)));
+        must(adsmCallWith(k == 2 ? NULL : adsmWith(.devices = 0xf),
+                          kernel("map"), adsmR1(N), adsmIn(x[k]),
+                          adsmInOut(x[k]), adsmVal((int){3})));
+        for (int i = 0; i < N; i++)
+            ck_assert_int_eq(x[k][i], i >= AT && i < AT + SOME
+                                          ? -3 * (i - AT) + 3
+                                          : 9 * (i * 61 + k) + 12);
+    }
+}
+END_TEST
+
 SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            one_array_in_two_roles_is_read_and_written,
            whole_array_is_there_for_every_part,
@@ -572,6 +607,7 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            no_indices_do_nothing_and_few_make_few_parts,
            parts_get_bases_that_are_aligned_as_allocations_are,
            parts_close_blocks_where_no_mapping_is_left,
+           loan_is_kept_where_no_mapping_is_left,
            bytes_that_a_system_call_writes_are_not_brought_again,
            array_in_a_slot_of_one_that_was_freed_has_no_shape,
            forked_child_is_told_that_it_is_one,
