@@ -10,19 +10,12 @@
 #include "accel/dma.h"
 #include "base/clock.h"
 #include "base/option.h"
-#include "common/suite.h"
+#include "common/must.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
-
-#define must(call)                                                             \
-    do {                                                                       \
-        int status_ = (call);                                                  \
-        ck_assert_msg(status_ == ADSM_OK, "%s: %s: %s", #call,                 \
-                      adsm_status_name(status_), adsm_accel_error_text());     \
-    } while (0)
 
 static const struct adsm_fence nothing = {0};
 

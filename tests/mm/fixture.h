@@ -5,8 +5,7 @@
 #ifndef TESTS_MM_FIXTURE_H
 #define TESTS_MM_FIXTURE_H
 
-#include "adsm.h"
-#include "common/suite.h"
+#include "common/must_api.h"
 #include "init.h"
 #include "kernels.h"
 
@@ -14,13 +13,6 @@ struct fixture {
     adsmModule *module;
     adsmKernel *mix, *fill, *mix_only, *fill_only;
 };
-
-#define must(call)                                                             \
-    do {                                                                       \
-        int status_ = (call);                                                  \
-        ck_assert_msg(status_ == ADSM_OK, "%s: %s: %s", #call,                 \
-                      adsmErrorName(status_), adsmErrorDetail());              \
-    } while (0)
 
 static inline struct fixture fixture_up(void)
 {

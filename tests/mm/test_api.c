@@ -12,13 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define expect(call, status, words)                                            \
-    do {                                                                       \
-        ck_assert_int_eq((call), (status));                                    \
-        ck_assert_msg(strstr(adsmErrorDetail(), (words)) != NULL,              \
-                      "'%s' does not say '%s'", adsmErrorDetail(), (words));   \
-    } while (0)
-
 START_TEST(allocated_object_used_on_both_sides_has_one_value)
 {
     struct fixture f = fixture_up();

@@ -2,25 +2,10 @@
 #ifndef TESTS_SCHED_FIXTURE_H
 #define TESTS_SCHED_FIXTURE_H
 
-#include "adsm.h"
-#include "common/suite.h"
+#include "common/must_api.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-#define must(call)                                                             \
-    do {                                                                       \
-        int status_ = (call);                                                  \
-        ck_assert_msg(status_ == ADSM_OK, "%s: %s: %s", #call,                 \
-                      adsmErrorName(status_), adsmErrorDetail());              \
-    } while (0)
-
-#define expect(call, status, words)                                            \
-    do {                                                                       \
-        ck_assert_int_eq((call), (status));                                    \
-        ck_assert_msg(strstr(adsmErrorDetail(), (words)) != NULL,              \
-                      "'%s' does not say '%s'", adsmErrorDetail(), (words));   \
-    } while (0)
 
 /* KERNELS_PTX: the path of kernels.ptx. */
 static inline adsmKernel *kernel(const char *name)

@@ -18,15 +18,14 @@ adsmStatus calls(adsmKernel *kernel, long n)
     status = adsmCallWith(&opts, kernel, adsmR2(n, n),
                           adsmCross(constant, 1, 1, ADSM_EDGE_CLAMP),
                           adsmOut(bytes));
-    status = adsmCallWith(&opts, kernel, adsmR3(n, n, n),
-                          adsmPad(adsmSquare(plain, 1, 2, ADSM_EDGE_NONE),
-                                  &pad),
-                          adsmView(adsmRows(adsmOut(plain))));
-    status = adsmCallWith(&opts, kernel, adsmR2(n, n),
-                          adsmHalo(plain, 1, ADSM_EDGE_WRAP),
-                          adsmColumn(plain, 1, ADSM_EDGE_WRAP),
-                          adsmRow(plain, 1, ADSM_EDGE_WRAP),
-                          adsmAlong(adsmCols(adsmIn(plain)), 0, -1, 0));
+    status =
+        adsmCallWith(&opts, kernel, adsmR3(n, n, n),
+                     adsmPad(adsmSquare(plain, 1, 2, ADSM_EDGE_NONE), &pad),
+                     adsmView(adsmRows(adsmOut(plain))));
+    status = adsmCallWith(
+        &opts, kernel, adsmR2(n, n), adsmHalo(plain, 1, ADSM_EDGE_WRAP),
+        adsmColumn(plain, 1, ADSM_EDGE_WRAP), adsmRow(plain, 1, ADSM_EDGE_WRAP),
+        adsmAlong(adsmCols(adsmIn(plain)), 0, -1, 0));
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID

@@ -7,7 +7,7 @@
 #define TESTS_SMALL_FIXTURE_H
 
 #include "adsm.h"
-#include "common/suite.h"
+#include "common/must.h"
 #include "init.h"
 #include "mm/coherence.h"
 #include "mm/object.h"
@@ -17,13 +17,6 @@
 #include <unistd.h>
 
 enum { PAGE = 4096 };
-
-#define must(call)                                                             \
-    do {                                                                       \
-        int status_ = (call);                                                  \
-        ck_assert_msg(status_ == ADSM_OK, "%s: %s: %s", #call,                 \
-                      adsm_status_name(status_), adsm_accel_error_text());     \
-    } while (0)
 
 /** The runtime under a protocol, with blocks of a page, and so many devices. */
 static inline struct adsm_accel *up(const char *protocol, int devices)
