@@ -159,10 +159,7 @@ int adsm_store_alloc(struct adsm_accel *accel, size_t bytes,
         int status = get(accel, bytes, range);
         if (status != ADSM_E_DEVICE_NOMEM)
             return status;
-        /* Any waste is better than to wait, and both than to fail. */
-        *range = reuse(accel, bytes, SIZE_MAX);
-        if (*range)
-            return ADSM_OK;
+        /* A range that wastes much would be missed by the next copy. */
         if (adsm_store_trim(accel, bytes) == 0)
             return status;
     }
