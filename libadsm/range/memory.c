@@ -215,21 +215,16 @@ static int too_large(struct adsm_accel *accel, size_t wanted, size_t most)
     return adsm_accel_fail(ADSM_E_DEVICE_NOMEM, text, NULL);
 }
 
-/* Would evicting all that nobody uses be enough for `bytes` more? */
-static bool can_free(struct adsm_accel *accel, size_t bytes, size_t *most)
+size_t adsm_memory_most(struct adsm_accel *accel)
 {
-    size_t avail = 0, total;
-    if (adsm_accel_memory(accel, &avail, &total) != ADSM_OK)
-        return true; /* whoever asks for memory will hear why */
-    avail += adsm_store_kept(accel);
+    size_t most = 0, total;
+    if (adsm_accel_memory(accel, &most, &total) != ADSM_OK)
+        return SIZE_MAX; /* whoever asks for memory will hear why */
+    most += adsm_store_kept(accel);
     adsm_lock_acquire(&copies_lock);
-    const struct adsm_copies *list = list_of(accel);
-    bool enough = avail >= bytes || adsm_copies_can_free(list, bytes - avail);
-    for (const struct adsm_copy *copy = list->oldest; copy; copy = copy->next)
-        avail += copy->uses == 0 ? copy->bytes : 0;
+    most += adsm_copies_free_bytes(list_of(accel));
     adsm_lock_release(&copies_lock);
-    *most = avail;
-    return enough;
+    return most;
 }
 
 static int take(struct adsm_accel *accel, struct adsm_copy *copy)
@@ -248,11 +243,11 @@ static int take_evicting(struct adsm_accel *accel, struct adsm_copy *copy,
                          size_t wanted, size_t left)
 {
     enum { TRIES = 1024 }; /* copies in use come round again */
-    size_t most = 0;
     int rc = take(accel, copy);
     if (rc != ADSM_E_DEVICE_NOMEM)
         return rc;
-    if (!can_free(accel, left, &most))
+    size_t most = adsm_memory_most(accel);
+    if (most < left)
         return too_large(accel, wanted, wanted - left + most);
     for (int i = 0; i < TRIES && rc == ADSM_E_DEVICE_NOMEM; i++) {
         struct adsm_copy *victim = take_victim(accel);

@@ -28,6 +28,10 @@
 int adsm_memory_get(struct adsm_accel *accel, struct adsm_copy **copies,
                     uint32_t count) ADSM_MUST_CHECK;
 
+/** Bytes of a device that the copies of a call can have: those that are free,
+ *  kept for copies, or of copies that nobody uses. SIZE_MAX: not known */
+size_t adsm_memory_most(struct adsm_accel *accel);
+
 /** One more call uses the copy, which becomes the youngest, or one less. */
 void adsm_memory_use(struct adsm_copy *copy);
 void adsm_memory_unuse(struct adsm_copy *copy);

@@ -197,9 +197,9 @@ int adsm_plan_choose(const struct adsm_held *held,
                      const struct adsm_accel *accel, bool reuse,
                      struct adsm_need *wants, int count, adsmBox *fresh);
 
-/** Could evicting what nobody uses free so many bytes? Asked before the first
+/** What evicting all that nobody uses would free. Asked before the first
  *  eviction. Thread: one that holds the list */
-bool adsm_copies_can_free(const struct adsm_copies *list, size_t bytes);
+size_t adsm_copies_free_bytes(const struct adsm_copies *list);
 
 /** The next copy to evict, the oldest that nobody uses; NULL: none. Thread: as
  *  above */

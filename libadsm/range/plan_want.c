@@ -12,16 +12,12 @@ static bool is_free(const struct adsm_copy *copy)
     return !copy->home && (copy->uses == 0 || ADSM_PLANTED("victim-in-use"));
 }
 
-bool adsm_copies_can_free(const struct adsm_copies *list, size_t bytes)
+size_t adsm_copies_free_bytes(const struct adsm_copies *list)
 {
     size_t found = 0;
-    for (const struct adsm_copy *copy = list->oldest; copy; copy = copy->next) {
-        if (found >= bytes)
-            return true;
-        if (is_free(copy))
-            found += copy->bytes;
-    }
-    return found >= bytes;
+    for (const struct adsm_copy *copy = list->oldest; copy; copy = copy->next)
+        found += is_free(copy) ? copy->bytes : 0;
+    return found;
 }
 
 struct adsm_copy *adsm_copies_victim(const struct adsm_copies *list)

@@ -134,8 +134,7 @@ bool evict(struct copy *copy)
 /* Evict until there is memory for so many bytes, if that can help. */
 static bool make_room(const struct object *o, struct device *d, size_t bytes)
 {
-    if (bytes > memory_bytes - d->bytes &&
-        !adsm_copies_can_free(&d->list, bytes - (memory_bytes - d->bytes)))
+    if (bytes > memory_bytes - d->bytes + adsm_copies_free_bytes(&d->list))
         return false;
     while (bytes > memory_bytes - d->bytes) {
         struct adsm_copy *victim = adsm_copies_victim(&d->list);
