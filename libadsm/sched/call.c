@@ -191,13 +191,25 @@ static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
                               *parts, *count, grid);
 }
 
+/* All parts at once, or where they are too large together, in rounds. */
+static int issue(struct adsm_range_call *call, struct adsm_split_part **parts,
+                 int count, struct adsm_ended *ended)
+{
+    int rc = adsm_range_call_issue(call, *parts, count, ended);
+    if (rc != ADSM_E_DEVICE_NOMEM || ended->count > 0)
+        return rc;
+    rc = adsm_range_call_rounds(call, parts, &count);
+    return rc == ADSM_OK ? adsm_range_call_issue(call, *parts, count, ended)
+                         : rc;
+}
+
 /* In parts, over copies. */
 static int spread(struct adsm_range_call *call)
 {
     struct adsm_split_part *parts = NULL;
     struct adsm_ended ended = {.status = ADSM_OK};
-    struct adsm_split_part one = {call->range, 0};
-    int count = 1;
+    struct adsm_split_part one = {call->range, 0, 0};
+    int count = 0;
     int rc = adsm_range_call_take(call);
     if (rc == ADSM_OK && !call->whole)
         rc = split(call, &parts, &count);
@@ -206,9 +218,10 @@ static int spread(struct adsm_range_call *call)
     if (rc == ADSM_OK) {
         for (int d = 0; d < call->devices; d++)
             use(call->accels[d]);
-        if (count > 0)
-            rc = adsm_range_call_issue(call, call->whole ? &one : parts, count,
-                                       &ended);
+        if (call->whole)
+            rc = adsm_range_call_issue(call, &one, 1, &ended);
+        else if (count > 0)
+            rc = issue(call, &parts, count, &ended);
         rc = follow(call, &ended, rc);
     }
     free(parts);

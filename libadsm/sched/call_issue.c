@@ -132,8 +132,24 @@ static int failed(const struct adsm_range_call *call, int rc, int part,
                               rc == ADSM_E_DEVICE_NOMEM
                           ? adsm_accel_error_text()
                           : adsm_status_text(rc);
-    return adsm_detail(rc, "part %d of %d of kernel '%s', on device %d: %s",
-                       part, count, call->kernel.name, device, why);
+    const char *advice =
+        rc == ADSM_E_DEVICE_NOMEM && call->whole &&
+                call->kernel.reach != ADSM_ANY_OBJECT && !call->is_launch
+            ? "; a call with options (adsmCallWith) may be made in parts"
+            : "";
+    return adsm_detail(rc, "part %d of %d of kernel '%s', on device %d: %s%s",
+                       part, count, call->kernel.name, device, why, advice);
+}
+
+/* How many parts from `first` on are of one round, and not more than `most`. */
+static int of_round(const struct adsm_split_part *boxes, int first, int count,
+                    int most)
+{
+    int n = 1;
+    while (n < most && first + n < count &&
+           boxes[first + n].round == boxes[first].round)
+        n++;
+    return n;
 }
 
 /* Some of the parts, from `first` on. Return: as all; `*bad` is its part */
@@ -160,15 +176,16 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                           struct adsm_ended *ended)
 {
     struct issue issue;
-    int bad = 0, at_once = adsm_check_parts(count, call->operand_count);
+    int bad = 0, most = adsm_check_parts(count, call->operand_count), n;
     int rc = make_parts(call, boxes, count, &issue);
     if (rc != ADSM_OK) {
         discard(&issue, count);
         return rc;
     }
-    for (int i = 0; i < count && rc == ADSM_OK; i += at_once)
-        rc = issue_some(call, boxes, &issue, i,
-                        count - i < at_once ? count - i : at_once, ended, &bad);
+    for (int i = 0; i < count && rc == ADSM_OK; i += n) {
+        n = of_round(boxes, i, count, most);
+        rc = issue_some(call, boxes, &issue, i, n, ended, &bad);
+    }
     if (rc != ADSM_OK)
         (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);
     else

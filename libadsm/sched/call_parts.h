@@ -53,6 +53,21 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                           const struct adsm_split_part *boxes, int count,
                           struct adsm_ended *ended);
 
+/**
+ * Parts that together need more memory than their devices have: one of each
+ * device at a time. A device's only part is cut into more where the options do
+ * not say how many there are: so many that one can be brought while another
+ * computes, or where that cannot be, that each fits.
+ *
+ * @parts @count  free()d and replaced
+ * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM, ADSM_E_INVALID: the range cannot be cut
+ *         so; ADSM_E_NOMEM. Nothing has moved
+ * Paper:  Ramashekar and Bondhugula, box-in and box-out; differs: no tile size
+ *         is given, it follows from the memory
+ */
+int adsm_range_call_rounds(const struct adsm_range_call *call,
+                           struct adsm_split_part **parts, int *count);
+
 /** With ADSM_CHECK, when all parts have ended: the first that stored where it
  *  must not. ADSM_OK; ADSM_E_INVALID with a sentence */
 int adsm_range_call_checked(const struct adsm_range_call *call,

@@ -189,6 +189,7 @@ int adsm_split_make(const struct adsm_split *split,
     for (int i = 0; i < count; i++) {
         if (!box_of(&c, i, &parts[n].box))
             continue;
+        parts[n].round = 0;
         parts[n++].device = deal(split, i, count);
     }
     return n;

@@ -45,6 +45,7 @@ struct adsm_split {
 struct adsm_split_part {
     adsmBox box; /* not empty */
     int device;  /* from 0 to devices - 1 */
+    int round;   /* those of one are issued at once; 0 */
 };
 
 /**

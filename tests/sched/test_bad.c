@@ -137,25 +137,6 @@ START_TEST(bad_arrays_and_boxes_say_what_would_be_right)
 }
 END_TEST
 
-START_TEST(what_one_device_cannot_hold_several_can)
-{
-    setenv("SOFTCUDA_MEMORY", "16M", 1);
-    long n = 10 << 20;
-    int a = 0, *x = array(adsmR1(n), ADSM_NO_HOME);
-    number(x, n, 1);
-    expect(adsmCallWith(adsmWith(.devices = 1), kernel("map"), adsmR1(n),
-                        adsmIn(x), adsmInOut(x), adsmVal(a)),
-           ADSM_E_DEVICE_NOMEM, "part 0 of 1 of kernel 'map', on device 0");
-    for (long i = 0; i < n; i += 1001)
-        ck_assert_int_eq(x[i], (int)(i * 61 + 1));
-    must(adsmCallWith(&all, kernel("map"), adsmR1(n), adsmIn(x), adsmInOut(x),
-                      adsmVal(a)));
-    for (long i = 0; i < n; i += 1001)
-        ck_assert_int_eq(x[i], 3 * (int)(i * 61 + 1));
-    must(adsmFree(x));
-}
-END_TEST
-
 /* No block has so many threads: the driver says so when the part is launched. */
 START_TEST(refused_part_changes_nothing)
 {
@@ -253,7 +234,6 @@ SUITE_MAIN("bad", 60, bad_calls_say_what_would_be_right,
            bad_options_say_what_would_be_right,
            kernel_that_may_touch_any_object_has_one_device,
            bad_arrays_and_boxes_say_what_would_be_right,
-           what_one_device_cannot_hold_several_can,
            refused_part_changes_nothing,
            calls_are_waited_for_ordered_and_followed,
            defaults_spread_plain_calls_of_the_thread,

@@ -1,0 +1,253 @@
+/*
+ * Calls that need more memory than their devices have, in rounds; see
+ * call_parts.h.
+ *
+ * A round's copies are made as any are, by evicting what was used longest ago:
+ * what the round before last left. So while a kernel runs, the results of the
+ * last one go to the host and the arguments of the next come to the device, as
+ * long as two rounds fit.
+ */
+#include "sched/call_parts.h"
+
+#include "accel/store.h"
+#include "range/box.h"
+#include "range/memory.h"
+#include "sched/detail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- how much a part needs -------------------------------------------------- */
+
+/* Of the memory of a device, what copies can have: ranges of other sizes lie
+ * between them. */
+static size_t usable(struct adsm_accel *accel)
+{
+    size_t most = adsm_memory_most(accel);
+    return most - most / 16;
+}
+
+static bool is_whole(const struct adsm_operand *operand)
+{
+    return operand->dim[0] < 0 && operand->dim[1] < 0 && operand->dim[2] < 0;
+}
+
+/* The room that an operand's copy has; a pointer's has whole rows. */
+static adsmBox room_of(const struct adsm_operand *operand, const adsmBox *part)
+{
+    struct adsm_want want;
+    adsm_operand_want(operand, part, &want);
+    for (int d = 1; want.rows && d < want.around.nd; d++) {
+        want.around.lo[d] = 0;
+        want.around.hi[d] = want.array.shape.hi[d];
+    }
+    return want.around;
+}
+
+/* Does the home of an operand serve it on a device, without a copy? */
+static bool is_at_home(const struct adsm_operand *operand,
+                       const struct adsm_accel *accel)
+{
+    const struct adsm_object *object = operand->array.object;
+    return !object->homeless && object->home == accel &&
+           operand->edge == ADSM_EDGE_NONE;
+}
+
+/* Is the room of operand `i` within that of another one of the same array? Of
+ * equal ones the first counts. */
+static bool is_within(const struct adsm_range_call *call, int i,
+                      const adsmBox *part)
+{
+    const struct adsm_operand *own = &call->operands[i];
+    adsmBox room = room_of(own, part);
+    for (int k = 0; k < call->operand_count; k++) {
+        const struct adsm_operand *other = &call->operands[k];
+        if (k == i || other->array.object != own->array.object ||
+            other->array.origin != own->array.origin ||
+            !adsm_box_equal(&other->array.shape, &own->array.shape))
+            continue;
+        adsmBox there = room_of(other, part);
+        if (adsm_box_within(&room, &there) &&
+            (k < i || !adsm_box_within(&there, &room)))
+            return true;
+    }
+    return false;
+}
+
+/* Bytes of the copies of a part: of operands that all parts have whole, or of
+ * the others. */
+static size_t need(const struct adsm_range_call *call,
+                   const struct adsm_accel *accel, const adsmBox *part,
+                   bool whole)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < call->operand_count; i++) {
+        const struct adsm_operand *operand = &call->operands[i];
+        if (is_whole(operand) != whole || is_at_home(operand, accel) ||
+            is_within(call, i, part))
+            continue;
+        adsmBox room = room_of(operand, part);
+        size_t rounded = adsm_box_bytes(&room) + ADSM_STORE_ROUND - 1;
+        bytes += rounded - rounded % ADSM_STORE_ROUND;
+    }
+    return bytes;
+}
+
+/* ---- cutting ---------------------------------------------------------------- */
+
+/* A part of one device that is to be cut. */
+struct cut {
+    const struct adsm_range_call *call;
+    struct adsm_accel *accel;
+    const struct adsm_split_part *part;
+    struct adsm_split_part *into; /* room for ADSM_SPLIT_PARTS */
+    int grid[3];
+};
+
+static int cut_into(struct cut *cut, int parts)
+{
+    const struct adsm_range_call *call = cut->call;
+    struct adsm_split how = {.range = cut->part->box,
+                             .devices = 1,
+                             .parts = parts,
+                             .align = call->opts.align,
+                             .share = {1}};
+    adsm_operand_weigh(call->operands, call->operand_count, &how);
+    return adsm_split_make(&how, cut->into, cut->grid);
+}
+
+/* The most that so many neighbours need together of what is theirs alone. */
+static size_t worst(const struct cut *cut, int count, int together)
+{
+    size_t most = 0, before = 0;
+    for (int i = 0; i < count; i++) {
+        size_t own = need(cut->call, cut->accel, &cut->into[i].box, false);
+        if (before + own > most)
+            most = before + own;
+        before = together > 1 ? own : 0;
+    }
+    return most;
+}
+
+/* Into as few as can be, so that as many neighbours fit. Return: their number;
+ * 0: it cannot be */
+static int cut_to_fit(struct cut *cut, size_t room, int together)
+{
+    size_t all = need(cut->call, cut->accel, &cut->part->box, false);
+    if (room == 0 || all / room >= ADSM_SPLIT_PARTS)
+        return 0;
+    int parts = (int)(all / room * (size_t)together) + 1;
+    for (; parts <= ADSM_SPLIT_PARTS; parts += parts / 8 + 1) {
+        int count = cut_into(cut, parts);
+        if (worst(cut, count, together) <= room)
+            return count;
+        if (count < parts)
+            break;
+    }
+    return 0;
+}
+
+/* Why a part does not fit, however it is cut. */
+static int too_large(struct cut *cut, size_t whole, size_t most)
+{
+    int count = cut_into(cut, ADSM_SPLIT_PARTS);
+    size_t least = whole + worst(cut, count, 1);
+    return adsm_detail(ADSM_E_DEVICE_NOMEM,
+                       "kernel '%s' needs %zu bytes of device %d for the "
+                       "smallest part its range can be cut into, of which "
+                       "%zu can be had",
+                       cut->call->kernel.name, least,
+                       adsm_accel_device(cut->accel), most);
+}
+
+/* Return: ADSM_OK, `*count` parts; a status with a sentence */
+static int cut_one(struct cut *cut, int *count)
+{
+    const struct adsm_range_call *call = cut->call;
+    const struct adsm_operand_call about = {call->kernel.name, call->range,
+                                            true};
+    size_t most = usable(cut->accel);
+    size_t whole = need(call, cut->accel, &cut->part->box, true);
+    size_t room = whole < most ? most - whole : 0;
+    *count = cut_to_fit(cut, room, 2);
+    if (*count == 0)
+        *count = cut_to_fit(cut, room, 1);
+    if (*count == 0)
+        return too_large(cut, whole, most);
+    return adsm_operand_check(&about, call->operands, call->operand_count,
+                              cut->into, *count, cut->grid);
+}
+
+/* ---- rounds ----------------------------------------------------------------- */
+
+/* Parts that were dealt out, and the number that each device has. */
+struct rounds {
+    struct adsm_split_part *parts;
+    int count, room;
+    int of[ADSM_SPLIT_DEVICES];
+};
+
+static int add(struct rounds *rounds, struct adsm_split_part part, int device)
+{
+    if (rounds->count == rounds->room) {
+        int room = rounds->room ? 2 * rounds->room : 64;
+        void *more = realloc(rounds->parts, (size_t)room * sizeof part);
+        if (!more)
+            return adsm_detail(ADSM_E_NOMEM, "no memory for %d parts", room);
+        rounds->parts = more;
+        rounds->room = room;
+    }
+    part.device = device;
+    part.round = rounds->of[device]++;
+    rounds->parts[rounds->count++] = part;
+    return ADSM_OK;
+}
+
+static int by_round(const void *a, const void *b)
+{
+    const struct adsm_split_part *p = a, *q = b;
+    return p->round != q->round ? p->round - q->round : p->device - q->device;
+}
+
+static bool says_how_many(const adsmOpts *o)
+{
+    return o->parts > 0 || o->tile[0] || o->tile[1] || o->tile[2];
+}
+
+/* One part of the call, or what it is cut into. */
+static int deal(const struct adsm_range_call *call,
+                const struct adsm_split_part *part,
+                struct adsm_split_part *into, struct rounds *rounds)
+{
+    struct cut cut = {call, call->accels[part->device], part, into, {1, 1, 1}};
+    int count = 1, rc = ADSM_OK;
+    if (says_how_many(&call->opts))
+        into[0] = *part;
+    else
+        rc = cut_one(&cut, &count);
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
+        rc = add(rounds, into[i], part->device);
+    return rc;
+}
+
+int adsm_range_call_rounds(const struct adsm_range_call *call,
+                           struct adsm_split_part **parts, int *count)
+{
+    struct rounds rounds = {NULL, 0, 0, {0}};
+    struct adsm_split_part *into = malloc(ADSM_SPLIT_PARTS * sizeof *into);
+    int rc = into ? ADSM_OK
+                  : adsm_detail(ADSM_E_NOMEM, "no memory for %d parts",
+                                ADSM_SPLIT_PARTS);
+    for (int i = 0; i < *count && rc == ADSM_OK; i++)
+        rc = deal(call, &(*parts)[i], into, &rounds);
+    free(into);
+    if (rc != ADSM_OK) {
+        free(rounds.parts);
+        return rc;
+    }
+    qsort(rounds.parts, (size_t)rounds.count, sizeof *rounds.parts, by_round);
+    free(*parts);
+    *parts = rounds.parts;
+    *count = rounds.count;
+    return ADSM_OK;
+}

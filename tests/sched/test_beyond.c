@@ -1,0 +1,183 @@
+/*
+ * Calls whose arrays are larger than the memory of their devices: results, what
+ * is moved, and what is said of those that cannot be cut.
+ */
+#include "sched/fixture.h"
+
+#include "base/stats.h"
+
+#include <stdlib.h>
+
+enum { MIB = 1 << 20, N = 8 * MIB /* 32 MiB of int, twice the device */ };
+
+static uint64_t up(void)
+{
+    return adsm_stats_get(ADSM_STAT_bytes_up);
+}
+
+static uint64_t down(void)
+{
+    return adsm_stats_get(ADSM_STAT_bytes_down);
+}
+
+/* What a device may hold at most. */
+static void memory(const char *size)
+{
+    setenv("SOFTCUDA_MEMORY", size, 1);
+}
+
+static void check_mapped(const int *y, long n, int turns, int a)
+{
+    long bad = 0;
+    for (long i = 0; i < n; i++)
+        bad += y[i] != (int)(i * 61 + 2) + turns * (2 * (int)(i * 61 + 1) + a);
+    ck_assert_int_eq(bad, 0);
+}
+
+START_TEST(array_goes_through_a_device_that_is_too_small_for_it)
+{
+    memory("16M");
+    int a = 7, *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    number(x, N, 1);
+    number(y, N, 2);
+    uint64_t up0 = up(), down0 = down();
+    must(adsmCallWith(adsmWith(.devices = 1), kernel("map"), adsmR1(N),
+                      adsmIn(x), adsmInOut(y), adsmVal(a)));
+    ck_assert_uint_eq(up() - up0, 2 * N * sizeof(int));
+    check_mapped(y, N, 1, a);
+    ck_assert_uint_eq(down() - down0, N * sizeof(int));
+    must(adsmCallWith(adsmWith(.devices = 1), kernel("map"), adsmR1(N),
+                      adsmIn(x), adsmInOut(y), adsmVal(a)));
+    check_mapped(y, N, 2, a);
+    ck_assert_uint_eq(down() - down0, 2 * N * sizeof(int));
+}
+END_TEST
+
+START_TEST(several_small_devices_take_their_parts_in_rounds)
+{
+    memory("16M");
+    enum { LARGE = 24 * MIB };
+    int a = 7, *x = array(adsmR1(LARGE), ADSM_NO_HOME),
+        *y = array(adsmR1(LARGE), ADSM_NO_HOME);
+    number(x, LARGE, 1);
+    number(y, LARGE, 2);
+    uint64_t up0 = up();
+    adsmEvent event;
+    must(adsmCallWith(adsmWith(.devices = 7, .event = &event), kernel("map"),
+                      adsmR1(LARGE), adsmIn(x), adsmInOut(y), adsmVal(a)));
+    must(adsmWait(event));
+    ck_assert_uint_eq(up() - up0, 2ul * LARGE * sizeof(int));
+    check_mapped(y, LARGE, 1, a);
+}
+END_TEST
+
+START_TEST(parts_that_are_asked_for_need_not_fit_together)
+{
+    memory("48M");
+    int a = 7, *x = array(adsmR1(N), ADSM_NO_HOME), *y = array(adsmR1(N), 1);
+    const adsmOpts opts[] = {{.devices = 1, .parts = 11},
+                             {.devices = 1, .tile = {MIB + 3, 0, 0}},
+                             {.devices = 5, .parts = 11, .cyclic = 1}};
+    number(x, N, 1);
+    number(y, N, 2);
+    for (int k = 0; k < 3; k++)
+        must(adsmCallWith(&opts[k], kernel("map"), adsmR1(N), adsmIn(x),
+                          adsmInOut(y), adsmVal(a)));
+    check_mapped(y, N, 3, a);
+}
+END_TEST
+
+/* What all parts read stays; the rest goes through what is left. */
+START_TEST(what_all_parts_read_is_brought_once)
+{
+    memory("16M");
+    enum { ALL = 1000, LONG = 12 * MIB };
+    int *x = array(adsmR1(ALL), ADSM_NO_HOME),
+        *out = array(adsmR1(LONG), ADSM_NO_HOME);
+    long n = 3;
+    number(x, ALL, 1);
+    uint64_t up0 = up();
+    must(adsmCallWith(adsmWith(.devices = 1), kernel("all"), adsmR1(LONG),
+                      adsmAll(x), adsmOut(out), adsmVal(n)));
+    ck_assert_uint_eq(up() - up0, ALL * sizeof(int));
+    long bad = 0;
+    for (long i = 0; i < LONG; i++) {
+        int sum = 0;
+        for (long k = 0; k < n; k++)
+            sum += x[k] * (int)(1 + labs(k - i) % 7);
+        bad += out[i] != sum;
+    }
+    ck_assert_int_eq(bad, 0);
+}
+END_TEST
+
+static int around(const int *u, long y, long x, long ny, long nx)
+{
+    int sum = u[y * nx + x];
+    if (y > 0)
+        sum += 2 * u[(y - 1) * nx + x];
+    if (y + 1 < ny)
+        sum += 3 * u[(y + 1) * nx + x];
+    return sum;
+}
+
+START_TEST(neighbours_are_there_in_every_round)
+{
+    enum { NY = 3001, NX = 1111, STEPS = 3 };
+    memory("16M");
+    int *u = array(adsmR2(NY, NX), ADSM_NO_HOME),
+        *w = array(adsmR2(NY, NX), ADSM_NO_HOME);
+    int *p = malloc(sizeof(int) * NY * NX), *q = malloc(sizeof(int) * NY * NX);
+    long ny = NY, nx = NX;
+    number(u, (long)NY * NX, 5);
+    number(p, (long)NY * NX, 5);
+    for (int t = 0; t < STEPS; t++) {
+        must(adsmCallWith(adsmWith(.devices = 1 + 2 * (t % 2)), kernel("rows"),
+                          adsmR2(NY, NX), adsmColumn(u, 1, ADSM_EDGE_NONE),
+                          adsmOut(w), adsmVal(ny), adsmVal(nx)));
+        for (long y = 0; y < NY; y++)
+            for (long x = 0; x < NX; x++)
+                q[y * NX + x] = around(p, y, x, NY, NX);
+        int *swap = u;
+        u = w, w = swap;
+        swap = p, p = q, q = swap;
+    }
+    ck_assert_int_eq(memcmp(u, p, sizeof(int) * NY * NX), 0);
+    free(p);
+    free(q);
+}
+END_TEST
+
+START_TEST(call_that_cannot_be_cut_fails_before_anything_moves)
+{
+    memory("16M");
+    int a = 0, *x = array(adsmR1(N), ADSM_NO_HOME),
+        *out = array(adsmR1(N), ADSM_NO_HOME);
+    long n = N;
+    number(x, N, 1);
+    uint64_t up0 = up();
+    expect(adsmCallWith(adsmWith(.devices = 1), kernel("all"), adsmR1(N),
+                        adsmAll(x), adsmOut(out), adsmVal(n)),
+           ADSM_E_DEVICE_NOMEM, "for the smallest part its range can be cut");
+    expect(adsmCallWith(adsmWith(.devices = 1, .parts = 2), kernel("map"),
+                        adsmR1(N), adsmIn(x), adsmInOut(out), adsmVal(a)),
+           ADSM_E_DEVICE_NOMEM,
+           "part 0 of 2 of kernel 'map', on device 0: a "
+           "call needs 33554432 bytes");
+    expect(adsmCall(kernel("map"), N, adsmIn(x), adsmInOut(out), adsmVal(a)),
+           ADSM_E_DEVICE_NOMEM, "a call with options (adsmCallWith)");
+    ck_assert_uint_eq(up(), up0);
+    long bad = 0;
+    for (long i = 0; i < N; i++)
+        bad += x[i] != (int)(i * 61 + 1);
+    ck_assert_int_eq(bad, 0);
+}
+END_TEST
+
+SUITE_MAIN("beyond", 120, array_goes_through_a_device_that_is_too_small_for_it,
+           several_small_devices_take_their_parts_in_rounds,
+           parts_that_are_asked_for_need_not_fit_together,
+           what_all_parts_read_is_brought_once,
+           neighbours_are_there_in_every_round,
+           call_that_cannot_be_cut_fails_before_anything_moves)
