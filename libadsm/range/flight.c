@@ -22,6 +22,18 @@ void adsm_flights_before_write(const struct adsm_flights *flights, size_t begin,
             adsm_waits_add(waits, flights->flight[i].fence);
 }
 
+void adsm_flights_end_run(struct adsm_flights *flights, size_t begin,
+                          size_t end, struct adsm_waits *waits)
+{
+    for (uint32_t i = 0; i < flights->count; i++) {
+        struct adsm_flight *flight = &flights->flight[i];
+        if (!flight->down || !meets(flight, begin, end))
+            continue;
+        flight->ended = true;
+        adsm_waits_add(waits, flight->fence);
+    }
+}
+
 static void forget_ended(struct adsm_flights *flights)
 {
     uint32_t kept = 0;
@@ -64,7 +76,7 @@ void adsm_flights_add(struct adsm_flights *flights, struct adsm_flight flight)
     for (uint32_t i = 0; i < flights->count; i++) {
         struct adsm_flight *old = &flights->flight[i];
         /* The next one of a run of rows or parts. */
-        if (is_alike(old, &flight) && old->end >= flight.begin &&
+        if (!old->ended && is_alike(old, &flight) && old->end >= flight.begin &&
             old->begin <= flight.begin) {
             if (old->end < flight.end)
                 old->end = flight.end;

@@ -12,12 +12,14 @@
 
 #include "range/order.h"
 
-enum { ADSM_FLIGHTS = 32 };
+/* What 32 pieces of a call upload and fetch, and some more. */
+enum { ADSM_FLIGHTS = 72 };
 
 struct adsm_flight {
     size_t begin, end; /* bytes of the object */
     struct adsm_fence fence;
-    bool down; /* writes them */
+    bool down;  /* writes them */
+    bool ended; /* a run that what comes behind it does not join */
 };
 
 struct adsm_flights {
@@ -31,6 +33,11 @@ void adsm_flights_before_read(const struct adsm_flights *flights, size_t begin,
                               size_t end, struct adsm_waits *waits);
 void adsm_flights_before_write(const struct adsm_flights *flights, size_t begin,
                                size_t end, struct adsm_waits *waits);
+
+/** What comes behind downloads of bytes [begin, end) is waited for apart from
+ *  them. @waits  their fences. Signal: never */
+void adsm_flights_end_run(struct adsm_flights *flights, size_t begin,
+                          size_t end, struct adsm_waits *waits);
 
 /** One more. Signal: never */
 void adsm_flights_add(struct adsm_flights *flights, struct adsm_flight flight);

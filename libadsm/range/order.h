@@ -18,7 +18,8 @@
 #include "adsm.h"
 
 enum {
-    ADSM_ORDER_WRITES = 16, /* more than there are lanes that write a copy */
+    /* What ADSM_CHUNKS_MOST pieces upload and write, and some more. */
+    ADSM_ORDER_WRITES = 72,
     ADSM_ORDER_READERS = 12,
     ADSM_ORDER_WAITS = 48,
 };

@@ -106,14 +106,30 @@ static int enqueue_reads(struct adsm_want *want)
     return rc;
 }
 
-/* Record what the part's kernel waits for now: behind it others' moves follow
- * in the same lanes. */
+/* Record what is waited for now: behind it others' moves follow in the same
+ * lanes. */
+static void mark(const struct adsm_waits *waits)
+{
+    for (uint32_t i = 0; i < waits->count; i++)
+        adsm_fence_mark(waits->fence[i]);
+}
+
+/* What the part's kernel waits for. */
 static void mark_moves(const struct adsm_want *want)
 {
     struct adsm_waits waits = {.count = 0};
     adsm_order_before_read(&want->copy->order, &want->reads, &waits);
-    for (uint32_t i = 0; i < waits.count; i++)
-        adsm_fence_mark(waits.fence[i]);
+    mark(&waits);
+}
+
+/* What a CPU access to the box waits for. */
+static void mark_fetched(struct adsm_object *object, const adsmBox *box)
+{
+    struct adsm_waits waits = {.count = 0};
+    size_t begin, end;
+    adsm_carry_host_range(adsm_ranged_shape(object), box, &begin, &end);
+    adsm_flights_end_run(&adsm_ranged(object)->flights, begin, end, &waits);
+    mark(&waits);
 }
 
 static int fill_want(struct adsm_want *want)
@@ -338,12 +354,38 @@ static int write_want(struct adsm_want *want)
     return ADSM_OK;
 }
 
+/* What it wrote, to the host. */
+static int fetch_want(struct adsm_want *want)
+{
+    struct adsm_object *object = want->array.object;
+    struct adsm_held *held = &adsm_ranged(object)->held;
+    struct adsm_moves moves = {0};
+    int rc = ADSM_OK;
+    if (adsm_memory_is_lent(object, &want->writes))
+        return ADSM_OK;
+    for (struct adsm_stretches s = adsm_prepare_writes(want);
+         rc == ADSM_OK && adsm_stretches_next(&s);)
+        rc = adsm_plan_to_host(held, &s.stretch, &moves);
+    if (rc == ADSM_OK)
+        rc = adsm_ranged_carry(object, &moves, 0);
+    else
+        adsm_plan_undo(held, &moves, 0);
+    if (rc == ADSM_OK && moves.count > 0)
+        mark_fetched(object, &want->writes);
+    free(moves.items);
+    return rc;
+}
+
 void adsm_spread_end(struct adsm_part *parts, int count)
 {
+    /* Of an object that was freed nobody asks any more. */
     for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);)
         if (w.part->launched && !adsm_box_is_empty(&w.want->writes))
-            /* Of an object that was freed nobody asks any more. */
             (void)locked(w.want, write_want);
+    for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);)
+        if (w.part->launched && w.part->fetch &&
+            !adsm_box_is_empty(&w.want->writes))
+            (void)locked(w.want, fetch_want);
     end_uses(parts, count);
     let_go(parts, count);
     open_gates(parts);

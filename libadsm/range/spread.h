@@ -58,6 +58,7 @@ struct adsm_part {
     struct adsm_accel *accel;
     struct adsm_want *wants;
     int count;
+    bool fetch;               /* bring what it writes to the host */
     bool launched;            /* by adsm_spread_launched; false before */
     uint32_t gates;           /* of the first one: those that are closed */
     struct adsm_check *check; /* what is wrong with it (range/check.h) */
@@ -89,7 +90,9 @@ int adsm_spread_order(const struct adsm_part *part,
 void adsm_spread_launched(struct adsm_part *part, struct adsm_fence fence);
 
 /** All parts that will be are enqueued: the launched ones hold what they write,
- *  of the others nothing has changed. Opens the gates. */
+ *  of the others nothing has changed. What parts with `fetch` write is enqueued
+ *  for the host, part by part, so a CPU access waits for its own; where that
+ *  fails it is brought when it is used. Opens the gates. */
 void adsm_spread_end(struct adsm_part *parts, int count);
 
 /* ---- arrays and hints ----------------------------------------------------- */

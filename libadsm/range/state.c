@@ -84,7 +84,7 @@ static void begin_spread(struct adsm_object *object, const adsmBox *shape)
 {
     struct adsm_ranged *ranged = adsm_ranged(object);
     struct adsm_fence uploads = adsm_dma_uploads(object->home);
-    struct adsm_flight flight = {0, object->bytes, uploads, false};
+    struct adsm_flight flight = {.end = object->bytes, .fence = uploads};
     adsm_held_reshape(&ranged->held, shape, ADSM_HOLDER_HOME);
     enter_home(object, ranged);
     adsm_order_written(&ranged->home.order, shape, object->work);

@@ -52,6 +52,11 @@ static int check_options(const struct adsm_range_call *call)
                            "a call of kernel '%s' with %d parts, aligned to "
                            "%ld, after %d events: 0 or more are possible",
                            name, o->parts, o->align, o->afters);
+    if (o->chunks < 0 || o->chunks > ADSM_CALL_CHUNKS)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a call of kernel '%s' in %d chunks: 0 to %d are "
+                           "possible",
+                           name, o->chunks, ADSM_CALL_CHUNKS);
     if (o->afters > 0 && !o->after)
         return adsm_detail(ADSM_E_INVALID,
                            "a call of kernel '%s' after %d events and no "
@@ -82,6 +87,8 @@ static void override(adsmOpts *opts)
             (int)from->call_devices < there ? (int)from->call_devices : there;
         opts->devices = n >= 32 ? ADSM_ALL_DEVICES : (UINT32_C(1) << n) - 1;
     }
+    if (from->chunks > 0)
+        opts->chunks = (int)from->chunks;
     if (from->parts > 0) {
         opts->parts = (int)from->parts;
         memset(opts->tile, 0, sizeof opts->tile);
@@ -191,16 +198,29 @@ static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
                               *parts, *count, grid);
 }
 
-/* All parts at once, or where they are too large together, in rounds. */
-static int issue(struct adsm_range_call *call, struct adsm_split_part **parts,
-                 int count, struct adsm_ended *ended)
+static int issue_pieces(struct adsm_range_call *call,
+                        const struct adsm_split_part *parts, int count,
+                        bool rounds, struct adsm_ended *ended)
 {
-    int rc = adsm_range_call_issue(call, *parts, count, ended);
-    if (rc != ADSM_E_DEVICE_NOMEM || ended->count > 0)
-        return rc;
-    rc = adsm_range_call_rounds(call, parts, &count);
-    return rc == ADSM_OK ? adsm_range_call_issue(call, *parts, count, ended)
-                         : rc;
+    struct adsm_split_part *pieces = NULL;
+    int n = 0;
+    int rc = adsm_range_call_pieces(call, parts, count, rounds, &pieces, &n);
+    if (rc == ADSM_OK)
+        rc = adsm_range_call_issue(call, pieces, n, ended);
+    free(pieces);
+    return rc;
+}
+
+/* All at once, or where they are too large together, in rounds. */
+static int issue(struct adsm_range_call *call,
+                 const struct adsm_split_part *parts, int count,
+                 struct adsm_ended *ended)
+{
+    int rc = call->opts.chunks > 1
+                 ? issue_pieces(call, parts, count, false, ended)
+                 : adsm_range_call_issue(call, parts, count, ended);
+    bool large = rc == ADSM_E_DEVICE_NOMEM && ended->count == 0;
+    return large ? issue_pieces(call, parts, count, true, ended) : rc;
 }
 
 /* In parts, over copies. */
@@ -221,7 +241,7 @@ static int spread(struct adsm_range_call *call)
         if (call->whole)
             rc = adsm_range_call_issue(call, &one, 1, &ended);
         else if (count > 0)
-            rc = issue(call, &parts, count, &ended);
+            rc = issue(call, parts, count, &ended);
         rc = follow(call, &ended, rc);
     }
     free(parts);

@@ -49,7 +49,8 @@ static int make_parts(struct adsm_range_call *call,
         issue->parts[i] =
             (struct adsm_part){.accel = call->accels[boxes[i].device],
                                .wants = wants,
-                               .count = (int)each};
+                               .count = (int)each,
+                               .fetch = call->opts.fetch != 0};
         for (size_t k = 0; k < each; k++)
             adsm_operand_want(&call->operands[k], &boxes[i].box, &wants[k]);
         if (call->is_launch)

@@ -53,20 +53,27 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                           const struct adsm_split_part *boxes, int count,
                           struct adsm_ended *ended);
 
+enum { ADSM_CALL_CHUNKS = 32 }; /* most pieces of a part */
+
 /**
- * Parts that together need more memory than their devices have: one of each
- * device at a time. A device's only part is cut into more where the options do
- * not say how many there are: so many that one can be brought while another
- * computes, or where that cannot be, that each fits.
+ * Parts cut into pieces: as many as opts.chunks asks for, all of one round. Or
+ * into rounds of one piece of each device, for parts that together need more
+ * memory than their devices have: where the options do not say how many parts
+ * there are, so many that one can be brought while another computes; where that
+ * cannot be, that each fits.
  *
- * @parts @count  free()d and replaced
+ * @pieces  free()d by the caller
  * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM, ADSM_E_INVALID: the range cannot be cut
  *         so; ADSM_E_NOMEM. Nothing has moved
- * Paper:  Ramashekar and Bondhugula, box-in and box-out; differs: no tile size
- *         is given, it follows from the memory
+ * Paper:  Parisi, "Optimization of Parallel Computations on Heterogeneous
+ *         GPU-Based Systems", MultiStream; Ramashekar and Bondhugula, box-in and
+ *         box-out. Differs: a part's pieces are one copy where it fits, and no
+ *         tile size is given where it does not
  */
-int adsm_range_call_rounds(const struct adsm_range_call *call,
-                           struct adsm_split_part **parts, int *count);
+int adsm_range_call_pieces(const struct adsm_range_call *call,
+                           const struct adsm_split_part *parts, int count,
+                           bool rounds, struct adsm_split_part **pieces,
+                           int *pieces_count);
 
 /** With ADSM_CHECK, when all parts have ended: the first that stored where it
  *  must not. ADSM_OK; ADSM_E_INVALID with a sentence */

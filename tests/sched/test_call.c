@@ -24,6 +24,8 @@ static const adsmOpts ways[] = {
     {.devices = 0xe, .tile = {37, 0, 0}},
     {.devices = 0xf, .align = 8},
     {.devices = 0xf, .block = {32}, .sync = 1},
+    {.devices = 1, .chunks = 32, .fetch = 1},
+    {.devices = 3, .parts = 3, .chunks = 4, .align = 16},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 static const int homes[] = {ADSM_NO_HOME, 0, 3};

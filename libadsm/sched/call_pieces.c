@@ -1,8 +1,9 @@
 /*
- * Calls that need more memory than their devices have, in rounds; see
- * call_parts.h.
+ * Parts in pieces: as many as the call's options say, or as memory makes
+ * necessary, then in rounds; see call_parts.h.
  *
- * A round's copies are made as any are, by evicting what was used longest ago:
+ * Pieces of one round are enqueued one behind the other: a kernel waits for what
+ * its own piece reads, so it runs while the next is brought. A round's copies are made as any are, by evicting what was used longest ago:
  * what the round before last left. So while a kernel runs, the results of the
  * last one go to the host and the arguments of the next come to the device, as
  * long as two rounds fit.
@@ -100,6 +101,7 @@ struct cut {
     const struct adsm_range_call *call;
     struct adsm_accel *accel;
     const struct adsm_split_part *part;
+    int least;                    /* pieces that were asked for */
     struct adsm_split_part *into; /* room for ADSM_SPLIT_PARTS */
     int grid[3];
 };
@@ -137,6 +139,8 @@ static int cut_to_fit(struct cut *cut, size_t room, int together)
     if (room == 0 || all / room >= ADSM_SPLIT_PARTS)
         return 0;
     int parts = (int)(all / room * (size_t)together) + 1;
+    if (parts < cut->least)
+        parts = cut->least;
     for (; parts <= ADSM_SPLIT_PARTS; parts += parts / 8 + 1) {
         int count = cut_into(cut, parts);
         if (worst(cut, count, together) <= room)
@@ -160,46 +164,61 @@ static int too_large(struct cut *cut, size_t whole, size_t most)
                        adsm_accel_device(cut->accel), most);
 }
 
-/* Return: ADSM_OK, `*count` parts; a status with a sentence */
-static int cut_one(struct cut *cut, int *count)
+/* So that they fit. Return: ADSM_OK; a status with a sentence */
+static int fit(struct cut *cut, int *count)
 {
-    const struct adsm_range_call *call = cut->call;
-    const struct adsm_operand_call about = {call->kernel.name, call->range,
-                                            true};
     size_t most = usable(cut->accel);
-    size_t whole = need(call, cut->accel, &cut->part->box, true);
+    size_t whole = need(cut->call, cut->accel, &cut->part->box, true);
     size_t room = whole < most ? most - whole : 0;
     *count = cut_to_fit(cut, room, 2);
     if (*count == 0)
         *count = cut_to_fit(cut, room, 1);
-    if (*count == 0)
-        return too_large(cut, whole, most);
-    return adsm_operand_check(&about, call->operands, call->operand_count,
-                              cut->into, *count, cut->grid);
+    return *count > 0 ? ADSM_OK : too_large(cut, whole, most);
 }
 
-/* ---- rounds ----------------------------------------------------------------- */
+static bool says_how_many(const adsmOpts *o)
+{
+    return o->parts > 0 || o->tile[0] || o->tile[1] || o->tile[2];
+}
 
-/* Parts that were dealt out, and the number that each device has. */
-struct rounds {
+static int cut_part(struct cut *cut, bool rounds, int *count)
+{
+    const struct adsm_range_call *call = cut->call;
+    const struct adsm_operand_call about = {call->kernel.name, call->range,
+                                            true};
+    int rc = ADSM_OK;
+    if (rounds && !says_how_many(&call->opts))
+        rc = fit(cut, count);
+    else
+        *count = cut_into(cut, cut->least);
+    return rc == ADSM_OK
+               ? adsm_operand_check(&about, call->operands, call->operand_count,
+                                    cut->into, *count, cut->grid)
+               : rc;
+}
+
+/* ---- all parts -------------------------------------------------------------- */
+
+/* Pieces of all parts, and how many each device has. */
+struct pieces {
     struct adsm_split_part *parts;
     int count, room;
     int of[ADSM_SPLIT_DEVICES];
 };
 
-static int add(struct rounds *rounds, struct adsm_split_part part, int device)
+static int add(struct pieces *pieces, struct adsm_split_part part, int device)
 {
-    if (rounds->count == rounds->room) {
-        int room = rounds->room ? 2 * rounds->room : 64;
-        void *more = realloc(rounds->parts, (size_t)room * sizeof part);
+    if (pieces->count == pieces->room) {
+        int room = pieces->room ? 2 * pieces->room : 64;
+        void *more = realloc(pieces->parts, (size_t)room * sizeof part);
         if (!more)
             return adsm_detail(ADSM_E_NOMEM, "no memory for %d parts", room);
-        rounds->parts = more;
-        rounds->room = room;
+        pieces->parts = more;
+        pieces->room = room;
     }
     part.device = device;
-    part.round = rounds->of[device]++;
-    rounds->parts[rounds->count++] = part;
+    part.round = pieces->of[device]++;
+    pieces->parts[pieces->count++] = part;
     return ADSM_OK;
 }
 
@@ -209,45 +228,43 @@ static int by_round(const void *a, const void *b)
     return p->round != q->round ? p->round - q->round : p->device - q->device;
 }
 
-static bool says_how_many(const adsmOpts *o)
+static int add_all(const struct adsm_range_call *call,
+                   const struct adsm_split_part *part, bool rounds,
+                   struct adsm_split_part *into, struct pieces *pieces)
 {
-    return o->parts > 0 || o->tile[0] || o->tile[1] || o->tile[2];
-}
-
-/* One part of the call, or what it is cut into. */
-static int deal(const struct adsm_range_call *call,
-                const struct adsm_split_part *part,
-                struct adsm_split_part *into, struct rounds *rounds)
-{
-    struct cut cut = {call, call->accels[part->device], part, into, {1, 1, 1}};
-    int count = 1, rc = ADSM_OK;
-    if (says_how_many(&call->opts))
-        into[0] = *part;
-    else
-        rc = cut_one(&cut, &count);
+    struct cut cut = {.call = call,
+                      .accel = call->accels[part->device],
+                      .part = part,
+                      .least = call->opts.chunks > 1 ? call->opts.chunks : 1,
+                      .into = into};
+    int count = 0;
+    int rc = cut_part(&cut, rounds, &count);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
-        rc = add(rounds, into[i], part->device);
+        rc = add(pieces, into[i], part->device);
     return rc;
 }
 
-int adsm_range_call_rounds(const struct adsm_range_call *call,
-                           struct adsm_split_part **parts, int *count)
+int adsm_range_call_pieces(const struct adsm_range_call *call,
+                           const struct adsm_split_part *parts, int count,
+                           bool rounds, struct adsm_split_part **pieces,
+                           int *pieces_count)
 {
-    struct rounds rounds = {NULL, 0, 0, {0}};
+    struct pieces all = {NULL, 0, 0, {0}};
     struct adsm_split_part *into = malloc(ADSM_SPLIT_PARTS * sizeof *into);
     int rc = into ? ADSM_OK
                   : adsm_detail(ADSM_E_NOMEM, "no memory for %d parts",
                                 ADSM_SPLIT_PARTS);
-    for (int i = 0; i < *count && rc == ADSM_OK; i++)
-        rc = deal(call, &(*parts)[i], into, &rounds);
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
+        rc = add_all(call, &parts[i], rounds, into, &all);
     free(into);
     if (rc != ADSM_OK) {
-        free(rounds.parts);
+        free(all.parts);
         return rc;
     }
-    qsort(rounds.parts, (size_t)rounds.count, sizeof *rounds.parts, by_round);
-    free(*parts);
-    *parts = rounds.parts;
-    *count = rounds.count;
+    qsort(all.parts, (size_t)all.count, sizeof *all.parts, by_round);
+    for (int i = 0; i < all.count && !rounds; i++)
+        all.parts[i].round = 0;
+    *pieces = all.parts;
+    *pieces_count = all.count;
     return ADSM_OK;
 }
