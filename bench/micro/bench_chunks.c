@@ -1,0 +1,180 @@
+/*
+ * Calls in chunks beside what the model of their pipeline says.
+ *
+ * An array goes up, is doubled, and comes back, in n chunks: a stage of one
+ * chunk runs beside other stages of its neighbours, so that
+ *
+ *     T(n) = a + b + c + (n - 1) max(a, b, c)
+ *
+ * with a = U/n + u, b = K/n + k, c = D/n + d: the times of the whole upload,
+ * kernel and download, and what a piece of each costs besides. All six are
+ * measured by themselves in the same run; links are throttled and kernels paced.
+ *
+ *   chunks/N/fetch   outputs come to the host as they are made: the model
+ *   chunks/N         outputs come when all kernels have run: their download is
+ *                    behind the rest
+ */
+#include "bench.h"
+#include "ranged.h"
+
+enum { KIB = 1 << 10 };
+
+/* Up, kernel and down of n elements, as asked for. */
+struct job {
+    adsmKernel *twice;
+    unsigned *x, *y;
+    long n;
+};
+
+static double ms_since(uint64_t began)
+{
+    return (double)(bench_now() - began) * 1e-6;
+}
+
+/* Everything there: memory for copies, code, pages of the host. */
+static struct job prepare(long n)
+{
+    struct job job = {kernel("twice"), array(n), array(n), n};
+    for (int i = 0; i < 2; i++) {
+        must(adsmCallWith(adsmWith(.devices = 1), job.twice, adsmR1(n),
+                          adsmIn(job.x), adsmOut(job.y)));
+        for (long k = 0; k < n; k++)
+            job.x[k] = (unsigned)k + job.y[k] % 2;
+    }
+    return job;
+}
+
+/* Piece `i` of `pieces` of the array. */
+static adsmBox piece(const struct job *job, int i, int pieces)
+{
+    return (adsmBox){1, {job->n * i / pieces}, {job->n * (i + 1) / pieces}};
+}
+
+static double up_ms(const struct job *job, int pieces)
+{
+    uint64_t began = bench_now();
+    for (int i = 0; i < pieces; i++) {
+        adsmBox box = piece(job, i, pieces);
+        must(adsmPrefetch(job->x, &box, 0));
+    }
+    must(adsmWaitFor(job->x, NULL, ADSM_IN));
+    return ms_since(began);
+}
+
+static double kernel_ms(const struct job *job, int pieces)
+{
+    (void)up_ms(job, 1);
+    uint64_t began = bench_now();
+    must(adsmCallWith(adsmWith(.devices = 1, .chunks = pieces, .sync = 1),
+                      job->twice, adsmR1(job->n), adsmIn(job->x),
+                      adsmOut(job->y)));
+    return ms_since(began);
+}
+
+static double down_ms(const struct job *job, int pieces)
+{
+    (void)kernel_ms(job, 1);
+    uint64_t began = bench_now();
+    for (int i = 0; i < pieces; i++) {
+        adsmBox box = piece(job, i, pieces);
+        must(adsmPrefetch(job->y, &box, ADSM_HOST));
+    }
+    for (int i = 0; i < pieces; i++) {
+        adsmBox box = piece(job, i, pieces);
+        (void)*(volatile unsigned *)&job->y[box.lo[0]];
+    }
+    return ms_since(began);
+}
+
+static double all_ms(const struct job *job, int chunks, int fetch)
+{
+    unsigned wrong = 0;
+    uint64_t began = bench_now();
+    must(adsmCallWith(adsmWith(.devices = 1, .chunks = chunks, .fetch = fetch),
+                      job->twice, adsmR1(job->n), adsmIn(job->x),
+                      adsmOut(job->y)));
+    if (!fetch)
+        must(adsmPrefetch(job->y, NULL, ADSM_HOST));
+    for (long i = 0; i < job->n; i += KIB)
+        wrong += job->y[i] != 2 * job->x[i];
+    double ms = ms_since(began);
+    return wrong ? -1 : ms;
+}
+
+static int child(char **argv)
+{
+    struct job job = prepare(atol(argv[3]));
+    int pieces = atoi(argv[4]);
+    double ms = strcmp(argv[2], "up") == 0       ? up_ms(&job, pieces)
+                : strcmp(argv[2], "kernel") == 0 ? kernel_ms(&job, pieces)
+                : strcmp(argv[2], "down") == 0   ? down_ms(&job, pieces)
+                : strcmp(argv[2], "fetch") == 0  ? all_ms(&job, pieces, 1)
+                                                 : all_ms(&job, pieces, 0);
+    printf("%.4f\n", ms);
+    return ms < 0;
+}
+
+/* ---- the model --------------------------------------------------------------- */
+
+static const char settings[] = "SOFTCUDA_LINK=200MB/s SOFTCUDA_PACE=50M/s";
+
+static double ask(const char *what, long n, int pieces)
+{
+    char words[96];
+    snprintf(words, sizeof words, "--child %s %ld %d", what, n, pieces);
+    double ms = bench_ask(settings, words);
+    if (ms < 0)
+        exit(3);
+    return ms;
+}
+
+struct stage {
+    double whole, piece; /* ms of all of it, and what each piece adds */
+};
+
+static struct stage stage(const char *what, long n)
+{
+    enum { MANY = 32 };
+    double one = ask(what, n, 1), many = ask(what, n, MANY);
+    return (struct stage){one, (many - one) / (MANY - 1)};
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double model(const struct stage s[3], int n, bool fetch)
+{
+    double a = s[0].whole / n + s[0].piece, b = s[1].whole / n + s[1].piece;
+    double c = s[2].whole / n + s[2].piece;
+    return fetch ? a + b + c + (n - 1) * most(a, most(b, c))
+                 : a + b + (n - 1) * most(a, b) + s[2].whole;
+}
+
+static void measure(long n, int chunks, bool fetch)
+{
+    struct bench_samples here = {.count = 0}, there = {.count = 0};
+    char name[32];
+    for (int r = 0; r < bench_reps(); r++) {
+        struct stage s[3] = {stage("up", n), stage("kernel", n),
+                             stage("down", n)};
+        bench_add(&here, ask(fetch ? "fetch" : "call", n, chunks));
+        bench_add(&there, model(s, chunks, fetch));
+    }
+    snprintf(name, sizeof name, "chunks/%d%s", chunks, fetch ? "/fetch" : "");
+    bench_report(name, "ms", &here, "T(n)", &there);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && strcmp(argv[1], "--child") == 0)
+        return child(argv);
+    bench_start(argc, argv, "chunks");
+    long n = bench_quick() ? 256 * KIB : 4096 * KIB;
+    for (int chunks = 1; chunks <= 32; chunks *= 2) {
+        measure(n, chunks, true);
+        measure(n, chunks, false);
+    }
+    return 0;
+}
