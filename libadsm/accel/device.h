@@ -13,6 +13,7 @@
 #include "accel/lane.h"
 #include "accel/ops.h"
 #include "accel/pinned.h"
+#include "accel/rate.h"
 #include "accel/stage.h"
 #include "accel/store.h"
 #include "accel/timer.h"
@@ -53,6 +54,7 @@ struct adsm_accel {
     struct adsm_stage stage;
     struct adsm_store store;
     struct adsm_timers timers;
+    struct adsm_rates rates;
     struct adsm_address address;
 };
 
