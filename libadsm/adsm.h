@@ -384,9 +384,10 @@ typedef struct {
                            more than there are devices: as many, dealt out  */
     long tile[3];     /**< or the extents of a part; 0: not cut there       */
     int cyclic;       /**< parts are dealt round robin, not in blocks       */
-    int chunks;       /**< pieces of each part: one computes while the next
-                           is brought and what the last made is fetched; 0, 1:
-                           one                                              */
+    int chunks;       /**< pieces of each part, up to 32: one computes while
+                           the next is brought and what the last made is
+                           fetched; 0: by what moved the last time and how long
+                           it took                                          */
     int fetch;        /**< what parts write comes to the host as it is made */
     int sync;         /**< return when the call has ended                   */
     long align;       /**< parts begin at multiples of it in the outermost

@@ -35,9 +35,9 @@ static double ms_since(uint64_t began)
 static struct job prepare(long n)
 {
     struct job job = {kernel("twice"), array(n), array(n), n};
-    for (int i = 0; i < 2; i++) {
-        must(adsmCallWith(adsmWith(.devices = 1), job.twice, adsmR1(n),
-                          adsmIn(job.x), adsmOut(job.y)));
+    for (int i = 0; i < 6; i++) {
+        must(adsmCallWith(adsmWith(.devices = 1, .chunks = i < 2), job.twice,
+                          adsmR1(n), adsmIn(job.x), adsmOut(job.y)));
         for (long k = 0; k < n; k++)
             job.x[k] = (unsigned)k + job.y[k] % 2;
     }
@@ -166,6 +166,24 @@ static void measure(long n, int chunks, bool fetch)
     bench_report(name, "ms", &here, "T(n)", &there);
 }
 
+/* The sixth call of a kernel, whose chunks are the library's, beside the best
+ * number of them. */
+static void measure_chosen(long n, bool fetch)
+{
+    struct bench_samples here = {.count = 0}, there = {.count = 0};
+    for (int r = 0; r < bench_reps(); r++) {
+        double best = 1e9;
+        for (int chunks = 4; chunks <= 32; chunks += 4) {
+            double ms = ask(fetch ? "fetch" : "call", n, chunks);
+            best = ms < best ? ms : best;
+        }
+        bench_add(&here, ask(fetch ? "fetch" : "call", n, 0));
+        bench_add(&there, best);
+    }
+    bench_report(fetch ? "chosen/fetch" : "chosen", "ms", &here, "best of 8",
+                 &there);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "--child") == 0)
@@ -176,5 +194,7 @@ int main(int argc, char **argv)
         measure(n, chunks, true);
         measure(n, chunks, false);
     }
+    measure_chosen(n, true);
+    measure_chosen(n, false);
     return 0;
 }

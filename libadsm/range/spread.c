@@ -88,6 +88,19 @@ static int enter(struct adsm_object *object, struct adsm_copy *copy)
     return rc;
 }
 
+/* What of the moves comes from another memory. */
+static void count_brought(struct adsm_want *want, const struct adsm_held *held,
+                          const struct adsm_moves *moves)
+{
+    for (uint32_t i = 0; i < moves->count; i++) {
+        const struct adsm_move *move = &moves->items[i];
+        const struct adsm_copy *from = held->copies[move->from];
+        if (move->to == want->copy->holder &&
+            (!from || from->accel != want->copy->accel))
+            want->brought += adsm_box_bytes(&move->box);
+    }
+}
+
 static int enqueue_reads(struct adsm_want *want)
 {
     struct adsm_object *object = want->array.object;
@@ -98,6 +111,7 @@ static int enqueue_reads(struct adsm_want *want)
      * copy would pass for current. */
     if (rc == ADSM_OK && moves.count > 0)
         rc = adsm_ranged_sent(object, &want->reads);
+    count_brought(want, held, &moves);
     if (rc == ADSM_OK)
         rc = adsm_ranged_carry(object, &moves, 0);
     else

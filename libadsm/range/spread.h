@@ -49,6 +49,7 @@ struct adsm_want {
     struct adsm_copy *copy; /* where the part has it                     */
     adsmBox reads, writes;  /* the same bytes                            */
     adsmBox room;           /* what the copy must have memory for        */
+    size_t brought;         /* bytes that came from elsewhere for it      */
     bool begun;             /* a use of the object's map, for all of the call */
     bool flat; /* the map's shape is another: boxes are stretches of bytes */
 };

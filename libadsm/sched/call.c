@@ -4,6 +4,7 @@
 #include "base/option.h"
 #include "mm/boundary.h"
 #include "sched/call_parts.h"
+#include "sched/chunks.h"
 #include "sched/detail.h"
 #include "sched/launch.h"
 
@@ -52,11 +53,11 @@ static int check_options(const struct adsm_range_call *call)
                            "a call of kernel '%s' with %d parts, aligned to "
                            "%ld, after %d events: 0 or more are possible",
                            name, o->parts, o->align, o->afters);
-    if (o->chunks < 0 || o->chunks > ADSM_CALL_CHUNKS)
+    if (o->chunks < 0 || o->chunks > ADSM_CHUNKS)
         return adsm_detail(ADSM_E_INVALID,
                            "a call of kernel '%s' in %d chunks: 0 to %d are "
                            "possible",
-                           name, o->chunks, ADSM_CALL_CHUNKS);
+                           name, o->chunks, ADSM_CHUNKS);
     if (o->afters > 0 && !o->after)
         return adsm_detail(ADSM_E_INVALID,
                            "a call of kernel '%s' after %d events and no "
@@ -164,8 +165,9 @@ static void share_out(struct adsm_range_call *call, double *share)
     const adsmOpts *o = &call->opts;
     for (int d = 0; d < call->devices; d++)
         share[d] = 1.0 / call->devices;
-    call->timed = call->devices > 1 && o->parts == 0 && !o->tile[0] &&
-                  !o->tile[1] && !o->tile[2] &&
+    call->may_chunk = adsm_range_call_may_chunk(call);
+    call->timed = !adsm_range_call_has_parts(o) &&
+                  (call->devices > 1 || call->may_chunk) &&
                   adsm_speed_shares(call->kernel.speed, call->numbers,
                                     call->accels, call->devices, share);
 }
@@ -216,6 +218,7 @@ static int issue(struct adsm_range_call *call,
                  const struct adsm_split_part *parts, int count,
                  struct adsm_ended *ended)
 {
+    call->opts.chunks = adsm_range_call_chunks(call, parts, count);
     int rc = call->opts.chunks > 1
                  ? issue_pieces(call, parts, count, false, ended)
                  : adsm_range_call_issue(call, parts, count, ended);
@@ -327,7 +330,7 @@ int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
     call.is_launch = false;
     call.count = count;
     call.args = args;
-    call.timed = false;
+    call.timed = call.may_chunk = false;
     call.devices = call.operand_count = 0;
     call.values_used = 0;
     if (opts)
@@ -354,7 +357,7 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
     call.is_launch = call.whole = true;
     call.count = count;
     call.args = args;
-    call.timed = false;
+    call.timed = call.may_chunk = false;
     call.devices = call.operand_count = 0;
     call.values_used = 0;
     rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,

@@ -172,6 +172,27 @@ static int issue_some(struct adsm_range_call *call,
     return rc;
 }
 
+/* What came to each device, for the next call's chunks. */
+static void note_brought(const struct adsm_range_call *call,
+                         const struct adsm_split_part *boxes,
+                         const struct adsm_part *parts, int count)
+{
+    for (int d = 0; d < call->devices && !call->whole; d++) {
+        double indices = 0;
+        size_t bytes = 0;
+        for (int i = 0; i < count; i++) {
+            if (boxes[i].device != d)
+                continue;
+            indices += adsm_split_indices(&boxes[i].box);
+            for (int k = 0; k < parts[i].count; k++)
+                bytes += parts[i].wants[k].brought;
+        }
+        if (indices > 0)
+            adsm_speed_came(call->kernel.speed, call->numbers[d], indices,
+                            bytes);
+    }
+}
+
 int adsm_range_call_issue(struct adsm_range_call *call,
                           const struct adsm_split_part *boxes, int count,
                           struct adsm_ended *ended)
@@ -190,6 +211,8 @@ int adsm_range_call_issue(struct adsm_range_call *call,
     if (rc != ADSM_OK)
         (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);
     else
+        note_brought(call, boxes, issue.parts, count);
+    if (rc == ADSM_OK)
         rc = adsm_range_call_checked(call, boxes, issue.parts, count);
     discard(&issue, count);
     return rc;

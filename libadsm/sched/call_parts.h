@@ -21,7 +21,8 @@ struct adsm_range_call {
     const adsmArg *args;
     struct adsm_grid given; /* adsmLaunch: bound_count 0, the grid it says */
     bool is_launch;
-    bool timed; /* how long its parts take is measured */
+    bool timed;     /* how long its parts take is measured */
+    bool may_chunk; /* into how many pieces parts are cut is the library's */
 
     int devices;
     int numbers[ADSM_SPLIT_DEVICES];
@@ -36,6 +37,12 @@ struct adsm_range_call {
     _Alignas(16) uint8_t values[ADSM_CALL_VALUES];
     size_t values_used;
 };
+
+/** Do the options say how many parts there are? */
+static inline bool adsm_range_call_has_parts(const adsmOpts *o)
+{
+    return o->parts > 0 || o->tile[0] > 0 || o->tile[1] > 0 || o->tile[2] > 0;
+}
 
 /** Copy a value; its place in call->values. ADSM_E_LIMIT */
 int adsm_range_call_keep(struct adsm_range_call *call, const void *value,
@@ -53,7 +60,14 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                           const struct adsm_split_part *boxes, int count,
                           struct adsm_ended *ended);
 
-enum { ADSM_CALL_CHUNKS = 32 }; /* most pieces of a part */
+/** Whether chunks are left to the library, and so much was moved last time that
+ *  they matter. */
+bool adsm_range_call_may_chunk(const struct adsm_range_call *call);
+
+/** Chunks of each part: as the options say, or by sched/chunks.h, with what
+ *  moved for the kernel's last call, its times, and the device's rates. */
+int adsm_range_call_chunks(const struct adsm_range_call *call,
+                           const struct adsm_split_part *parts, int count);
 
 /**
  * Parts cut into pieces: as many as opts.chunks asks for, all of one round. Or

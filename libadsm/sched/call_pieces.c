@@ -176,18 +176,13 @@ static int fit(struct cut *cut, int *count)
     return *count > 0 ? ADSM_OK : too_large(cut, whole, most);
 }
 
-static bool says_how_many(const adsmOpts *o)
-{
-    return o->parts > 0 || o->tile[0] || o->tile[1] || o->tile[2];
-}
-
 static int cut_part(struct cut *cut, bool rounds, int *count)
 {
     const struct adsm_range_call *call = cut->call;
     const struct adsm_operand_call about = {call->kernel.name, call->range,
                                             true};
     int rc = ADSM_OK;
-    if (rounds && !says_how_many(&call->opts))
+    if (rounds && !adsm_range_call_has_parts(&call->opts))
         rc = fit(cut, count);
     else
         *count = cut_into(cut, cut->least);

@@ -8,8 +8,10 @@ enum { SHORT_NS = 100 * 1000 };
 void adsm_speed_init(struct adsm_speed *speed)
 {
     adsm_split_speed_init(&speed->split);
-    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++)
+    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
         atomic_init(&speed->pending[d], NULL);
+        atomic_init(&speed->brought[d], 0);
+    }
     atomic_init(&speed->calls, 0);
     atomic_init(&speed->full, false);
 }
@@ -74,6 +76,19 @@ bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
     return due;
 }
 
+/* Relaxed, as above. */
+void adsm_speed_came(struct adsm_speed *speed, int device, double indices,
+                     size_t bytes)
+{
+    atomic_store_explicit(&speed->brought[device], (double)bytes / indices,
+                          memory_order_relaxed);
+}
+
+double adsm_speed_brought(const struct adsm_speed *speed, int device)
+{
+    return atomic_load_explicit(&speed->brought[device], memory_order_relaxed);
+}
+
 struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
                                     struct adsm_accel *accel,
                                     adsm_stream stream, const adsmBox *part)
@@ -83,9 +98,7 @@ struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
     struct adsm_timer *timer = adsm_timer_begin(accel, stream);
     if (!timer)
         return NULL;
-    timer->work = 1;
-    for (int d = 0; d < part->nd; d++)
-        timer->work *= (double)(part->hi[d] - part->lo[d]);
+    timer->work = adsm_split_indices(part);
     return timer;
 }
 

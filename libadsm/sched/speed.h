@@ -32,6 +32,8 @@ struct adsm_speed {
     _Atomic(struct adsm_timer *) pending[ADSM_SPLIT_DEVICES];
     _Atomic uint32_t calls; /* since it was full */
     _Atomic bool full;      /* of the devices of the last call */
+    /* By device: bytes from elsewhere that its last part got, per index. */
+    _Atomic double brought[ADSM_SPLIT_DEVICES];
 };
 
 void adsm_speed_init(struct adsm_speed *speed);
@@ -48,6 +50,13 @@ void adsm_speed_fini(struct adsm_speed *speed);
 bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
                        struct adsm_accel *const *accels, int count,
                        double *share);
+
+/** So many bytes came to a device from elsewhere for parts of `indices`. */
+void adsm_speed_came(struct adsm_speed *speed, int device, double indices,
+                     size_t bytes);
+
+/** How many are to be expected, per index: as many as last time. */
+double adsm_speed_brought(const struct adsm_speed *speed, int device);
 
 /** Before a part of the kernel is launched on a device. NULL: not measured. */
 struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,

@@ -226,6 +226,16 @@ static double median(const double *times, uint32_t count)
     return sorted[(n - 1) / 2];
 }
 
+double adsm_split_ns(struct adsm_split_speed *speed, int device)
+{
+    adsm_lock_acquire(&speed->lock);
+    double ns = speed->count[device] < ADSM_SPLIT_KNOWN
+                    ? 0
+                    : median(speed->ns[device], speed->count[device]);
+    adsm_lock_release(&speed->lock);
+    return ns;
+}
+
 /* How much longer a call takes by these shares than by the best ones. */
 static double longer(const double *share, const double *ns, int count,
                      double rate)

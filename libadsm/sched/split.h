@@ -48,6 +48,15 @@ struct adsm_split_part {
     int round;   /* those of one are issued at once; 0 */
 };
 
+/** How many indices a box has. */
+static inline double adsm_split_indices(const adsmBox *box)
+{
+    double n = 1;
+    for (int d = 0; d < box->nd; d++)
+        n *= (double)(box->hi[d] - box->lo[d]);
+    return n;
+}
+
 /**
  * Cut a range: disjoint boxes that cover it, in the order of the grid. Where
  * there are fewer indices than parts there are fewer parts.
@@ -73,6 +82,10 @@ void adsm_split_speed_init(struct adsm_split_speed *speed);
 /** A part of `indices` took `ns` on a device. */
 void adsm_split_measured(struct adsm_split_speed *speed, int device,
                          double indices, double ns);
+
+/** The median of a device's last calls, in ns per index; 0 where too few were
+ *  measured. */
+double adsm_split_ns(struct adsm_split_speed *speed, int device);
 
 /**
  * Shares of some devices of the next call: equal ones until each was measured

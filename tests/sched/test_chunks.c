@@ -132,7 +132,35 @@ START_TEST(number_of_chunks_is_looked_at)
 }
 END_TEST
 
-SUITE_MAIN("chunks", 60, access_waits_for_its_own_chunk,
+static uint64_t launches_of_call(const int *x, int *y)
+{
+    uint64_t before = adsm_stats_get(ADSM_STAT_launches);
+    map(adsmWith(.devices = 1, .sync = 1), x, y, N);
+    return adsm_stats_get(ADSM_STAT_launches) - before;
+}
+
+START_TEST(calls_that_wait_for_their_data_are_cut_and_others_are_not)
+{
+    setenv("SOFTCUDA_LINK", "200MB/s", 1);
+    setenv("SOFTCUDA_PACE", "20M/s", 1);
+    int *x = array(adsmR1(N), ADSM_NO_HOME), *y = array(adsmR1(N), 0);
+    uint64_t launches = 0;
+    for (int i = 0; i < 8; i++) {
+        number(x, N, 1);
+        number(y, N, 2);
+        launches = launches_of_call(x, y);
+    }
+    ck_assert_uint_gt(launches, 1);
+    check_mapped(y, N);
+    for (int i = 0; i < 2; i++)
+        launches = launches_of_call(x, y); /* the first brings y again */
+    ck_assert_uint_eq(launches_of_call(x, y), 1);
+}
+END_TEST
+
+SUITE_MAIN("chunks", 60,
+           calls_that_wait_for_their_data_are_cut_and_others_are_not,
+           access_waits_for_its_own_chunk,
            what_is_fetched_comes_once_and_without_being_asked_for,
            store_behind_the_call_stays, chunks_share_a_copy,
            chunks_that_do_not_fit_together_go_one_by_one,

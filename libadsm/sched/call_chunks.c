@@ -1,0 +1,77 @@
+/* Chunks of calls that leave them to the library; see call_parts.h. */
+#include "sched/call_parts.h"
+
+#include "accel/rate.h"
+#include "range/box.h"
+#include "sched/chunks.h"
+
+enum {
+    LEAST_BYTES = 1 << 20,  /* less is not worth to be cut             */
+    CHUNK_BYTES = 64 << 10, /* of a chunk, at least                    */
+    LAUNCH_NS = 10 * 1000,  /* of a kernel more, issued and begun      */
+};
+
+bool adsm_range_call_may_chunk(const struct adsm_range_call *call)
+{
+    if (call->opts.chunks > 0 || adsm_range_call_has_parts(&call->opts))
+        return false;
+    double indices = adsm_split_indices(&call->range) / call->devices;
+    for (int d = 0; d < call->devices; d++)
+        if (adsm_speed_brought(call->kernel.speed, call->numbers[d]) *
+                indices >=
+            LEAST_BYTES)
+            return true;
+    return false;
+}
+
+/* What a part writes, and by how many arguments it reads and writes. */
+static double written(const struct adsm_range_call *call, const adsmBox *part,
+                      int *ins, int *outs)
+{
+    double bytes = 0;
+    *ins = *outs = 0;
+    for (int i = 0; i < call->operand_count; i++) {
+        const struct adsm_operand *operand = &call->operands[i];
+        struct adsm_want want;
+        adsm_operand_want(operand, part, &want);
+        *ins += operand->reads;
+        *outs += operand->writes;
+        if (operand->writes)
+            bytes += (double)adsm_box_bytes(&want.write);
+    }
+    return bytes;
+}
+
+static int best_of(const struct adsm_range_call *call,
+                   const struct adsm_split_part *part)
+{
+    struct adsm_speed *speed = call->kernel.speed;
+    int number = call->numbers[part->device], ins, outs;
+    double indices = adsm_split_indices(&part->box);
+    double up_bytes = adsm_speed_brought(speed, number) * indices;
+    double ns = adsm_split_ns(&speed->split, number);
+    struct adsm_rate up, down;
+    if (up_bytes < LEAST_BYTES || ns <= 0 ||
+        !adsm_rates_get(call->accels[part->device], &up, &down))
+        return 1;
+    double down_bytes = written(call, &part->box, &ins, &outs);
+    const struct adsm_stage_cost stage[3] = {
+        {up_bytes * up.byte_ns, ins * up.copy_ns},
+        {ns * indices, LAUNCH_NS},
+        {call->opts.fetch ? down_bytes * down.byte_ns : 0, outs * down.copy_ns},
+    };
+    return adsm_chunks_best(stage, (int)(up_bytes / CHUNK_BYTES));
+}
+
+int adsm_range_call_chunks(const struct adsm_range_call *call,
+                           const struct adsm_split_part *parts, int count)
+{
+    int most = 1;
+    if (!call->may_chunk)
+        return call->opts.chunks;
+    for (int i = 0; i < count; i++) {
+        int best = best_of(call, &parts[i]);
+        most = best > most ? best : most;
+    }
+    return most;
+}

@@ -1,0 +1,29 @@
+/* The model of chunks; see chunks.h. */
+#include "sched/chunks.h"
+
+double adsm_chunks_time(const struct adsm_stage_cost stage[3], int n)
+{
+    double sum = 0, most = 0;
+    for (int i = 0; i < 3; i++) {
+        double one = stage[i].whole / n;
+        if (stage[i].whole > 0)
+            one += stage[i].chunk; /* a stage without work has no chunks */
+        sum += one;
+        most = one > most ? one : most;
+    }
+    return sum + (n - 1) * most;
+}
+
+int adsm_chunks_best(const struct adsm_stage_cost stage[3], int most)
+{
+    double one = adsm_chunks_time(stage, 1), least = one;
+    int best = 1;
+    for (int n = 2; n <= most && n <= ADSM_CHUNKS; n++) {
+        double time = adsm_chunks_time(stage, n);
+        if (time < least) {
+            least = time;
+            best = n;
+        }
+    }
+    return least < 0.95 * one ? best : 1;
+}
