@@ -153,6 +153,23 @@ CUresult cuda_context_health(void)
                : cuda_driver_synchronize();
 }
 
+/* Every lock by itself would change the mask of signals, and change it back. */
+static void begin_quiet(struct cuda_work *work)
+{
+    if (work->quiet || work->abroad)
+        return;
+    adsm_quiet_enter();
+    work->quiet = true;
+}
+
+static void end_quiet(struct cuda_work *work)
+{
+    if (!work->quiet)
+        return;
+    work->quiet = false;
+    adsm_quiet_leave();
+}
+
 /* Remember whose object it is. Return: false when it is none, or when nothing
  * runs now: a captured copy is seen to when its graph is launched. */
 static bool enter(struct cuda_work *work, CUdeviceptr address)
@@ -163,6 +180,7 @@ static bool enter(struct cuda_work *work, CUdeviceptr address)
     work->accel = object->home;
     work->abroad = object->home != cuda_accel_current();
     work->foreign |= work->abroad;
+    begin_quiet(work);
     return true;
 }
 
@@ -188,6 +206,8 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
     if (!status)
         status = settle(work);
     hook_leave();
+    if (status)
+        end_quiet(work);
     return cuda_result("a device copy from shared memory", status);
 }
 
@@ -211,6 +231,8 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
     if (status)
         adsm_boundary_device_written(&work->write);
     hook_leave();
+    if (status)
+        end_quiet(work);
     return cuda_result("a device copy to shared memory", status);
 }
 
@@ -301,6 +323,7 @@ CUresult cuda_done(struct cuda_work *work, CUresult result)
     if (!result)
         count(work);
     hook_leave();
+    end_quiet(work);
     return result;
 }
 

@@ -73,6 +73,10 @@ CUresult cuda_context_health(void);
  * copy current and order it before the work; then the real call; then
  * cuda_done. Nothing else may come after a cuda_write that succeeded: it keeps
  * the CPU off the object. Ranges that are not shared cost a look-up.
+ *
+ * From the first shared range to cuda_done, or to a failure, is one quiet
+ * stretch. One that is abroad does not begin it: what is waited for there may
+ * last, and a handler of the program may be what ends it.
  */
 struct cuda_work {
     struct cuda_order order;
@@ -80,6 +84,7 @@ struct cuda_work {
     bool abroad;              /* that accel is not the current context's    */
     bool foreign;             /* one of the ranges was abroad               */
     bool is_set;              /* moves no bytes                             */
+    bool quiet;               /* the stretch has begun                      */
     size_t read_bytes;        /* of shared memory, for the counters         */
     size_t written_bytes;
     struct adsm_device_write write;

@@ -1,6 +1,7 @@
 /*
- * Handlers of the program wait while a launch is made. How often the library
- * changes the mask for that, and that it is the program's again behind it.
+ * Handlers of the program wait while a launch or a copy is made. How often the
+ * library changes the mask for that, and that it is the program's again behind
+ * it.
  *
  * Meson runs it preloaded.
  */
@@ -92,6 +93,81 @@ START_TEST(launch_changes_the_mask_twice)
 }
 END_TEST
 
+/* Copies and sets. Plain memory is `plain`, the device's are at[0] and at[1]. */
+#define NO_DEVICE_HAS ((size_t)1 << 40)
+
+enum copy {
+    UP,
+    DOWN,
+    INSIDE,
+    UP_LATER,
+    DOWN_LATER,
+    INSIDE_LATER,
+    ANY,
+    SET,
+    RECT,
+    SET_RECT,
+    COPIES
+};
+
+static char plain[BYTES];
+
+static CUresult rectangle(void)
+{
+    const CUDA_MEMCPY2D how = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                               .srcDevice = at[0],
+                               .srcPitch = 1024,
+                               .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                               .dstDevice = at[1],
+                               .dstPitch = 1024,
+                               .WidthInBytes = 512,
+                               .Height = 64};
+    return cuMemcpy2D(&how);
+}
+
+static CUresult copy(enum copy which, size_t bytes)
+{
+    switch (which) {
+    case UP:
+        return cuMemcpyHtoD(at[0], plain, bytes);
+    case DOWN:
+        return cuMemcpyDtoH(plain, at[0], bytes);
+    case INSIDE:
+        return cuMemcpyDtoD(at[1], at[0], bytes);
+    case UP_LATER:
+        return cuMemcpyHtoDAsync(at[0], plain, bytes, NULL);
+    case DOWN_LATER:
+        return cuMemcpyDtoHAsync(plain, at[0], bytes, NULL);
+    case INSIDE_LATER:
+        return cuMemcpyDtoDAsync(at[1], at[0], bytes, NULL);
+    case ANY:
+        return cuMemcpy(at[1], at[0], bytes);
+    case SET:
+        return cuMemsetD8(at[0], 0, bytes);
+    case RECT:
+        return rectangle();
+    default:
+        return cuMemsetD2D8(at[0], 1024, 0, 512, 64);
+    }
+}
+
+/* What the CPU has written is sent by the copies that read it. */
+START_TEST(copy_changes_the_mask_twice)
+{
+    start();
+    for (int which = 0; which < COPIES; which++)
+        for (int round = 0; round < LAUNCHES; round++) {
+            for (int i = 0; i < 2 && round % 2; i++)
+                for (size_t k = 0; k < BYTES; k += 4096)
+                    *(volatile uint32_t *)(at[i] + k) = (uint32_t)round;
+            unsigned before = changes;
+            must(copy((enum copy)which, BYTES - 100));
+            ck_assert_msg(changes - before == 2, "copy %d of round %d: %u",
+                          which, round, changes - before);
+        }
+}
+END_TEST
+
 static void check_mask(const sigset_t *before)
 {
     sigset_t now;
@@ -115,6 +191,12 @@ START_TEST(mask_is_the_programs_behind_it)
     must(launch(1));
     check_mask(&before);
     ck_assert_uint_eq(counter(0), 2);
+    for (int which = 0; which < COPIES; which++) {
+        must(copy((enum copy)which, BYTES));
+        check_mask(&before);
+        ck_assert(copy((enum copy)which, NO_DEVICE_HAS) || which >= RECT);
+        check_mask(&before);
+    }
 }
 END_TEST
 
@@ -147,5 +229,5 @@ START_TEST(handler_between_launches_may_touch_everything)
 END_TEST
 
 SUITE_MAIN("launches and signals", 60, launch_changes_the_mask_twice,
-           mask_is_the_programs_behind_it,
+           copy_changes_the_mask_twice, mask_is_the_programs_behind_it,
            handler_between_launches_may_touch_everything)
