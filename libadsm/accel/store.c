@@ -5,6 +5,7 @@
 #include "accel/error.h"
 #include "base/stats.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,18 +142,30 @@ static int get(struct adsm_accel *accel, size_t bytes,
     return ADSM_OK;
 }
 
+size_t adsm_store_round(size_t bytes)
+{
+    size_t step = ADSM_STORE_LEAST;
+    while (step < ADSM_STORE_SMALL && step * 32 <= bytes)
+        step *= 2;
+    return bytes > 0 ? (bytes + step - 1) / step * step : step;
+}
+
+/* The largest range that is not too large for `bytes`. */
+static size_t most_for(size_t bytes)
+{
+    size_t most = bytes + bytes / 4;
+    return most > ADSM_STORE_SMALL ? most : ADSM_STORE_SMALL;
+}
+
 int adsm_store_alloc(struct adsm_accel *accel, size_t bytes,
                      struct adsm_store_range **range)
 {
     *range = NULL;
-    if (bytes > SIZE_MAX - ADSM_STORE_ROUND)
+    if (bytes > PTRDIFF_MAX)
         return adsm_accel_fail(ADSM_E_DEVICE_NOMEM, "no device is that large",
                                NULL);
-    bytes =
-        (bytes + ADSM_STORE_ROUND - 1) / ADSM_STORE_ROUND * ADSM_STORE_ROUND;
-    if (bytes == 0)
-        bytes = ADSM_STORE_ROUND;
-    *range = reuse(accel, bytes, bytes + bytes / 4);
+    bytes = adsm_store_round(bytes);
+    *range = reuse(accel, bytes, most_for(bytes));
     if (*range)
         return ADSM_OK;
     for (;;) {
@@ -244,7 +257,8 @@ static bool is_list(const struct adsm_store_range *range)
     const struct adsm_store_range *prev = NULL;
     for (; range; prev = range, range = range->next)
         if (range->prev != prev || range->bytes == 0 ||
-            range->bytes % ADSM_STORE_ROUND != 0 || range->count > range->room)
+            adsm_store_round(range->bytes) != range->bytes ||
+            range->count > range->room)
             return false;
     return true;
 }

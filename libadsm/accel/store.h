@@ -18,12 +18,26 @@
 #include "accel/accel.h"
 #include "base/lock.h"
 
-enum { ADSM_STORE_ROUND = 64 << 10 };
+enum {
+    ADSM_STORE_LEAST = 512, /* of what drivers make allocations */
+    /* Smaller ranges are not worth a call of the driver: any serves. */
+    ADSM_STORE_SMALL = 64 << 10,
+};
+
+/**
+ * The size that memory of `bytes` has, which are not too many to be rounded: a
+ * multiple of a 16th of the power of two below, of 512 bytes at least and 64 KiB
+ * at most. So what is given back serves sizes near its own, and where an array
+ * is no multiple of anything a 16th of it is wasted, not up to 64 KiB.
+ *
+ * Thread: any. Signal: any handler
+ */
+size_t adsm_store_round(size_t bytes);
 
 /** A piece of device memory. Who has it may read all but the links. */
 struct adsm_store_range {
     struct adsm_daddr at;
-    size_t bytes; /* a multiple of ADSM_STORE_ROUND; 0: accel forgotten */
+    size_t bytes; /* as adsm_store_round has them; 0: accel forgotten */
     /* Whoever writes there first waits for these. */
     struct adsm_fence *after;
     size_t count, room;

@@ -28,23 +28,66 @@ START_TEST(memory_given_back_is_used_again)
     struct adsm_accel *accel = accel_up();
     adsm_stats_reset();
     struct adsm_store_range *large = range_of(accel, 4 * MIB);
-    struct adsm_store_range *small = range_of(accel, 1);
+    struct adsm_store_range *small = range_of(accel, 60 * KIB);
     struct adsm_store_range *middle = range_of(accel, MIB);
-    ck_assert_uint_eq(small->bytes, 64 * KIB);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_store_allocs), 3);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_store_bytes),
-                      5 * MIB + 64 * KIB);
+                      5 * MIB + 60 * KIB);
     give_back(accel, large);
     give_back(accel, small);
     give_back(accel, middle);
-    ck_assert_uint_eq(adsm_store_kept(accel), 5 * MIB + 64 * KIB);
+    ck_assert_uint_eq(adsm_store_kept(accel), 5 * MIB + 60 * KIB);
     ck_assert_ptr_eq(range_of(accel, MIB - 64 * KIB), middle);
-    ck_assert_ptr_eq(range_of(accel, 64 * KIB), small);
+    ck_assert_ptr_eq(range_of(accel, 1), small);
     ck_assert_ptr_ne(range_of(accel, 2 * MIB), large); /* half of it wasted */
     ck_assert_ptr_eq(range_of(accel, 4 * MIB - 1), large);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_store_allocs), 4);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_store_reuses), 3);
     ck_assert(adsm_store_is_valid(accel));
+}
+END_TEST
+
+/* Any size, and what is next to a power of two. */
+START_TEST(a_sixteenth_is_wasted_at_most)
+{
+    uint64_t seed = 1;
+    ck_assert_uint_eq(adsm_store_round(0), 512);
+    for (int i = 0; i < 50000; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        size_t bytes = (seed >> 20) >> (seed >> 58);
+        if (i < 180)
+            bytes = ((size_t)1 << i / 3 % 50) + (size_t)(i % 3) - 1;
+        size_t got = adsm_store_round(bytes);
+        ck_assert_uint_ge(got, bytes);
+        ck_assert_uint_eq(got % 512, 0);
+        bytes += bytes == 0;
+        ck_assert_uint_le(got - bytes, bytes / 16 > 511 ? bytes / 16 : 511);
+        ck_assert_uint_lt(got - bytes, 64 * KIB);
+        ck_assert_uint_eq(adsm_store_round(got), got);
+        ck_assert_uint_le(adsm_store_round(bytes / 2), got);
+    }
+}
+END_TEST
+
+enum { STEPS = 200 };
+
+/* Calls whose arrays grow, or shrink, by a little from one to the next. */
+START_TEST(sizes_that_change_slowly_are_served_from_what_is_kept)
+{
+    struct adsm_accel *accel = accel_up();
+    for (size_t most = 128 * KIB; most <= 4 * MIB; most *= 2)
+        for (int grows = 0; grows < 2; grows++) {
+            (void)adsm_store_trim(accel, SIZE_MAX);
+            adsm_stats_reset();
+            for (size_t i = 0; i <= STEPS; i++) {
+                size_t k = grows ? i : STEPS - i;
+                give_back(accel,
+                          range_of(accel, most / 2 / STEPS * (k + STEPS)));
+            }
+            /* 16 steps to twice the size, or as many as there are 64 KiB. */
+            ck_assert_uint_le(adsm_stats_get(ADSM_STAT_store_allocs),
+                              most > 2 * MIB ? most / 2 / (64 * KIB) + 1 : 17);
+        }
 }
 END_TEST
 
@@ -242,7 +285,7 @@ static void *worker_body(void *arg)
         uint32_t k = i % MOST;
         uint8_t value = (uint8_t)(w->seed + i);
         w->seed = w->seed * 1664525 + 1013904223;
-        size_t bytes = 1 + (w->seed >> 8) % (2 * MIB);
+        size_t bytes = 4096 + (w->seed >> 8) % (2 * MIB);
         if (range[k])
             adsm_store_free(accel, range[k], &done[k], 1);
         range[k] = NULL;
@@ -285,6 +328,8 @@ START_TEST(threads_share_a_small_device)
 END_TEST
 
 SUITE_MAIN("accel/store", 60, memory_given_back_is_used_again,
+           a_sixteenth_is_wasted_at_most,
+           sizes_that_change_slowly_are_served_from_what_is_kept,
            a_new_owner_waits_for_who_still_reads,
            fences_that_are_reached_are_nobody_s_concern,
            what_is_kept_goes_where_the_driver_has_none_left,

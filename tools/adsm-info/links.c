@@ -190,7 +190,7 @@ static int get_memory(struct links *links, struct end *end)
 {
     size_t bytes = links->most_bytes, available = 0, total;
     int status = adsm_accel_memory(end->accel, &available, &total);
-    while (bytes > ADSM_STORE_ROUND && bytes > available / 4)
+    while (bytes > ADSM_STORE_SMALL && bytes > available / 4)
         bytes /= 2;
     if (status == ADSM_OK)
         status = adsm_store_alloc(end->accel, bytes, &end->source);
