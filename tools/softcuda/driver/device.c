@@ -27,8 +27,9 @@ CUresult sc_device_init(void)
         sc_engine_init(&device->upload_engine);
         sc_engine_init(&device->download_engine);
         sc_engine_init(&device->host_engine);
-        sc_link_init(&device->upload_link, sc_options.link_bytes_per_second);
-        sc_link_init(&device->download_link, sc_options.link_bytes_per_second);
+        uint64_t rate = sc_options.link_bytes_per_second[i];
+        sc_link_init(&device->upload_link, rate);
+        sc_link_init(&device->download_link, rate);
     }
     return CUDA_SUCCESS;
 }

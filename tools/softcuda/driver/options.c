@@ -137,41 +137,30 @@ static uint64_t read_memory(void)
     return bytes & ~((2ull << 20) - 1);
 }
 
-static uint64_t read_link(void)
-{
-    const char *text = getenv("SOFTCUDA_LINK");
-    uint64_t rate;
-    if (!text || !*text)
-        return 0;
-    if (!sc_options_parse_rate(text, &rate)) {
-        warn("SOFTCUDA_LINK", text, "a rate such as 12GB/s or 0", "unlimited");
-        return 0;
-    }
-    return rate;
-}
+typedef bool parse_one(const char *text, uint64_t *rate);
 
 /* Rates of the devices; the last one serves those behind it. */
-static bool parse_paces(char *list, uint64_t rates[SC_MAX_DEVICES])
+static bool parse_rates(char *list, parse_one *parse,
+                        uint64_t rates[SC_MAX_DEVICES])
 {
     uint64_t rate = 0;
     for (int i = 0; i < SC_MAX_DEVICES; i++) {
         char *item = strsep(&list, ",");
-        if (item && !parse_pace(item, &rate))
+        if (item && !parse(item, &rate))
             return false;
         rates[i] = rate;
     }
     return !list;
 }
 
-static void read_pace(uint64_t rates[SC_MAX_DEVICES])
+static void read_rates(const char *name, parse_one *parse, const char *wanted,
+                       uint64_t rates[SC_MAX_DEVICES])
 {
-    const char *text = getenv("SOFTCUDA_PACE");
+    const char *text = getenv(name);
     char *list = text && *text ? strdup(text) : NULL;
-    bool good = list && parse_paces(list, rates);
+    bool good = list && parse_rates(list, parse, rates);
     if (list && !good)
-        warn("SOFTCUDA_PACE", text,
-             "a rate of threads such as 50M/s or 0, or up to 16 with commas",
-             "unlimited");
+        warn(name, text, wanted, "unlimited");
     if (!good)
         memset(rates, 0, SC_MAX_DEVICES * sizeof *rates);
     free(list);
@@ -206,8 +195,12 @@ void sc_options_read(struct sc_options *options)
     warn_unknown();
     options->devices = read_devices();
     options->memory_bytes = read_memory();
-    options->link_bytes_per_second = read_link();
-    read_pace(options->pace_threads_per_second);
+    read_rates("SOFTCUDA_LINK", sc_options_parse_rate,
+               "a rate such as 12GB/s or 0, or up to 16 with commas",
+               options->link_bytes_per_second);
+    read_rates("SOFTCUDA_PACE", parse_pace,
+               "a rate of threads such as 50M/s or 0, or up to 16 with commas",
+               options->pace_threads_per_second);
     options->peer = read_switch("SOFTCUDA_PEER", true);
     options->stats = read_switch("SOFTCUDA_STATS", false);
     options->program = getenv("SOFTCUDA_DEVICE_PROGRAM");

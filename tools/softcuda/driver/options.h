@@ -10,9 +10,10 @@
 #include "base/protocol.h"
 
 struct sc_options {
-    int devices;                    /* SOFTCUDA_DEVICES, 1..16 */
-    uint64_t memory_bytes;          /* SOFTCUDA_MEMORY, of each device */
-    uint64_t link_bytes_per_second; /* SOFTCUDA_LINK, 0 = unthrottled */
+    int devices;           /* SOFTCUDA_DEVICES, 1..16 */
+    uint64_t memory_bytes; /* SOFTCUDA_MEMORY, of each device */
+    /* SOFTCUDA_LINK, of each device, 0 = unthrottled */
+    uint64_t link_bytes_per_second[SC_MAX_DEVICES];
     /* SOFTCUDA_PACE, of each device, 0 = what the processors give */
     uint64_t pace_threads_per_second[SC_MAX_DEVICES];
     bool peer;           /* SOFTCUDA_PEER */

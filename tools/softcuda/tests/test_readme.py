@@ -69,6 +69,15 @@ class Variables(unittest.TestCase):
         for text in '0', '0,5k/s', '1.5G/s,20M/s,3000', '1M/s,' * 15 + '1M/s':
             self.assertEqual(complaints(SOFTCUDA_PACE=text), '')
 
+    def test_wrong_link_in_a_list_is_said_once(self):
+        for text in ('12GB/s,', '1GB/s,x', ',', '50M/s', '1/s', '-1MB/s',
+                     ','.join(['1MB/s'] * 17)):
+            said = complaints(SOFTCUDA_LINK=text, SOFTCUDA_DEVICES='2')
+            self.assertEqual(said.count('\n'), 1, said)
+            self.assertIn(f'SOFTCUDA_LINK={text} is not a rate', said)
+        for text in '0', '0,1e6', '1.5GiB/s,20MB/s,0', '1MB/s,' * 15 + '1MB/s':
+            self.assertEqual(complaints(SOFTCUDA_LINK=text), '')
+
     def test_misspelt_one_is_said(self):
         said = complaints(SOFTCUDA_NATIV='off', SOFTCUDA_LINKS='1')
         for name in 'SOFTCUDA_NATIV', 'SOFTCUDA_LINKS':

@@ -44,6 +44,27 @@ START_TEST(rate_is_kept_in_each_direction)
 }
 END_TEST
 
+START_TEST(each_device_has_a_rate_of_its_own)
+{
+    static const double rate[] = {200e6, 100e6, 100e6};
+    setenv("SOFTCUDA_DEVICES", "3", 1);
+    setenv("SOFTCUDA_LINK", "200MB/s,100MB/s", 1);
+    begin();
+    for (int d = 0; d < 3; d++) {
+        CUcontext context;
+        OK(cuCtxCreate(&context, NULL, 0, d));
+        struct transfer t = prepare();
+        double want = (double)BYTES / rate[d] * 1e3;
+        double start = now_ms();
+        OK(cuMemcpyHtoD(t.device, t.host, BYTES));
+        double up = now_ms() - start;
+        ck_assert_msg(up > want * 0.95 && up < want * 1.3, "%d: up %g of %g", d,
+                      up, want);
+        OK(cuCtxDestroy(context));
+    }
+}
+END_TEST
+
 START_TEST(directions_overlap)
 {
     setenv("SOFTCUDA_LINK", "200MB/s", 1);
@@ -85,4 +106,5 @@ START_TEST(counters_see_what_crossed_the_link)
 END_TEST
 
 SUITE_MAIN("softcuda driver: link", 30, rate_is_kept_in_each_direction,
-           directions_overlap, counters_see_what_crossed_the_link)
+           each_device_has_a_rate_of_its_own, directions_overlap,
+           counters_see_what_crossed_the_link)
