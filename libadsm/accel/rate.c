@@ -8,10 +8,10 @@
 
 enum {
     BYTES = 4 << 20,           /* at most copied at once             */
-    LEAST = 256 << 10,         /* at least */
+    LEAST = 16 << 10,          /* at least */
     LONG_NS = 2 * 1000 * 1000, /* what takes so long is large enough */
     PIECES = 16,
-    TURNS = 3, /* of which the fastest counts: others use the lane too */
+    TURNS = 3, /* of which the fastest counts: others use the link too */
 };
 
 /* Memory of both sides, and which way. */
@@ -36,8 +36,7 @@ static int copy(const struct pair *pair, adsm_stream stream, size_t at,
 static uint64_t time_once(const struct pair *pair, size_t bytes, int pieces)
 {
     struct adsm_accel *accel = pair->accel;
-    uint32_t lane = pair->up ? ADSM_LANE_UPLOAD : ADSM_LANE_DOWNLOAD;
-    adsm_stream stream = accel->lanes.lane[lane].stream;
+    adsm_stream stream = accel->lanes.lane[ADSM_LANE_ASIDE].stream;
     struct adsm_timer *timer = adsm_timer_begin(accel, stream);
     size_t piece = bytes / (size_t)pieces;
     uint64_t ns = 0;
@@ -46,7 +45,8 @@ static uint64_t time_once(const struct pair *pair, size_t bytes, int pieces)
         status = copy(pair, stream, (size_t)i * piece, piece);
     if (timer && !adsm_timer_end(timer, stream))
         timer = NULL;
-    struct adsm_fence done = {accel, lane, adsm_lane_tick(accel, lane)};
+    struct adsm_fence done = {accel, ADSM_LANE_ASIDE,
+                              adsm_lane_tick(accel, ADSM_LANE_ASIDE)};
     int waited = adsm_fence_wait(done);
     if (timer && !adsm_timer_take(timer, accel, &ns))
         adsm_timer_drop(timer);

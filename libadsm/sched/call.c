@@ -169,7 +169,8 @@ static void share_out(struct adsm_range_call *call, double *share)
     call->timed = !adsm_range_call_has_parts(o) &&
                   (call->devices > 1 || call->may_chunk) &&
                   adsm_speed_shares(call->kernel.speed, call->numbers,
-                                    call->accels, call->devices, share);
+                                    call->accels, call->devices,
+                                    adsm_split_indices(&call->range), share);
 }
 
 static int split(struct adsm_range_call *call, struct adsm_split_part **parts,

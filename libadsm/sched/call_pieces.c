@@ -88,8 +88,7 @@ static size_t need(const struct adsm_range_call *call,
             is_within(call, i, part))
             continue;
         adsmBox room = room_of(operand, part);
-        size_t rounded = adsm_box_bytes(&room) + ADSM_STORE_ROUND - 1;
-        bytes += rounded - rounded % ADSM_STORE_ROUND;
+        bytes += adsm_store_round(adsm_box_bytes(&room));
     }
     return bytes;
 }

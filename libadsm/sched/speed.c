@@ -1,9 +1,13 @@
 /* Timers around parts, and what they told. */
 #include "sched/speed.h"
 
+#include "accel/rate.h"
+
 /* What shorter parts could gain is less than a boundary costs that moves, and
  * what they take is mostly noise. */
 enum { SHORT_NS = 100 * 1000 };
+
+enum { LEAST_BYTES = 64 << 10 }; /* of a part, that its link is asked for */
 
 void adsm_speed_init(struct adsm_speed *speed)
 {
@@ -45,8 +49,19 @@ void adsm_speed_fini(struct adsm_speed *speed)
     }
 }
 
+/* What the link takes per index, in a part of so many; 0 where that is little. */
+static double link_ns(const struct adsm_speed *speed, int device,
+                      struct adsm_accel *accel, double indices)
+{
+    double bytes = adsm_speed_brought(speed, device);
+    struct adsm_rate up, down;
+    return bytes * indices >= LEAST_BYTES && adsm_rates_get(accel, &up, &down)
+               ? bytes * up.byte_ns
+               : 0;
+}
+
 static void read_timer(struct adsm_speed *speed, int device,
-                       const struct adsm_accel *accel)
+                       struct adsm_accel *accel)
 {
     struct adsm_timer *timer = swap_out(speed, device);
     if (!timer)
@@ -55,15 +70,17 @@ static void read_timer(struct adsm_speed *speed, int device,
     double work = timer->work;
     if (!adsm_timer_take(timer, accel, &ns))
         keep(speed, device, timer);
-    else if (ns >= SHORT_NS)
+    else if ((double)ns + work * link_ns(speed, device, accel, work) >=
+             SHORT_NS)
         adsm_split_measured(&speed->split, device, work, (double)ns);
 }
 
 /* Relaxed: who sees an old value measures a call more or less. */
 bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
                        struct adsm_accel *const *accels, int count,
-                       double *share)
+                       double indices, double *share)
 {
+    double link[ADSM_SPLIT_DEVICES];
     bool due =
         !atomic_load_explicit(&speed->full, memory_order_relaxed) ||
         atomic_fetch_add_explicit(&speed->calls, 1, memory_order_relaxed) %
@@ -71,7 +88,9 @@ bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
             0;
     for (int i = 0; i < count && due; i++)
         read_timer(speed, numbers[i], accels[i]);
-    bool full = adsm_split_shares(&speed->split, numbers, count, share);
+    for (int i = 0; i < count; i++)
+        link[i] = link_ns(speed, numbers[i], accels[i], indices / count);
+    bool full = adsm_split_shares(&speed->split, numbers, link, count, share);
     atomic_store_explicit(&speed->full, full, memory_order_relaxed);
     return due;
 }

@@ -3,18 +3,20 @@
  *
  * Owns, for each kernel, the times of its parts and one timer for each device
  * that has not been read yet: a part launched while its device still has one is
- * not measured. What sizes the times give is sched/split.h. Time of the kernel
- * alone counts: how long a link takes for what the part lacks is left out, so
- * where a link is slower than the kernel the shares are those of the kernels.
+ * not measured. What sizes the times give is sched/split.h.
  *
- * Parts of less than 100 us do not count: their calls have equal shares.
+ * What counts is the kernel, and besides what the bytes that the kernel's last
+ * call brought to the device took on its link: their number by the time of a byte
+ * (accel/rate.h). When they were sent does not matter, nor what they waited for.
+ * Left out are those that the CPU fetches later: it does so one device after the
+ * other. Parts of less than 100 us do not count: their calls have equal shares.
  *
  * A timer costs the thread that makes a call some microseconds. So all calls are
  * measured at first, and one in ADSM_SPEED_EVERY once the times kept are full: a
  * change of speed is followed some fifty calls later.
  *
- * Who uses a speed holds its kernel. Measuring fails no call and waits for
- * nothing. Thread: any. Signal: never
+ * Who uses a speed holds its kernel. Measuring fails no call, and waits for
+ * nothing but the rates of a link, once. Thread: any. Signal: never
  */
 #ifndef ADSM_SCHED_SPEED_H
 #define ADSM_SCHED_SPEED_H
@@ -45,11 +47,12 @@ void adsm_speed_fini(struct adsm_speed *speed);
  * Shares of the next call, by what has ended by now.
  *
  * @numbers  of the devices; @accels  theirs, opened
+ * @indices  of the call
  * Return: whether the call's parts are to be measured
  */
 bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
                        struct adsm_accel *const *accels, int count,
-                       double *share);
+                       double indices, double *share);
 
 /** So many bytes came to a device from elsewhere for parts of `indices`. */
 void adsm_speed_came(struct adsm_speed *speed, int device, double indices,

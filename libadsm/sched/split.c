@@ -248,7 +248,7 @@ static double longer(const double *share, const double *ns, int count,
 }
 
 bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
-                       int count, double *share)
+                       const double *link_ns, int count, double *share)
 {
     double ns[ADSM_SPLIT_DEVICES], rate = 0;
     uint32_t mask = 0;
@@ -260,7 +260,7 @@ bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
         full = full && speed->count[device] >= ADSM_SPLIT_TIMES;
         known = known && speed->count[device] >= ADSM_SPLIT_KNOWN;
         if (known) {
-            ns[i] = median(speed->ns[device], speed->count[device]);
+            ns[i] = median(speed->ns[device], speed->count[device]) + link_ns[i];
             rate += 1 / ns[i];
         }
     }

@@ -95,9 +95,10 @@ double adsm_split_ns(struct adsm_split_speed *speed, int device);
  * boundary costs, too.
  *
  * @devices  their numbers, below ADSM_SPLIT_DEVICES
+ * @link_ns  of each, what comes to its time per index besides
  * Return: whether each has as many calls that count as can be kept
  */
 bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
-                       int count, double *share);
+                       const double *link_ns, int count, double *share);
 
 #endif

@@ -1,16 +1,31 @@
 /*
- * Calls whose parts are as large as their devices are fast: on paced devices,
- * told by which bytes each device alone has. Paces are so low that a busy machine
- * delays launches by little of their time.
+ * Calls whose parts are as large as their devices are fast: on paced devices, and
+ * on links of a rate, told by which bytes each device alone has. Both are so slow
+ * that a busy machine delays launches and copies by little of their time.
  */
 #include "sched/fixture.h"
 
 #include "accel/device.h"
+#include "accel/rate.h"
 #include "sched/kernel.h"
 
 enum { N = 1 << 15, COST = 4 /* addends of the values */ };
+enum { LINKED = 1 << 16 }; /* bytes enough for the link to count */
 
 static const adsmOpts both = {.devices = 3};
+
+static struct adsm_accel *accel_of(int device)
+{
+    struct adsm_accel *accel;
+    ck_assert_int_eq(adsm_accel_open(device, &accel), 0);
+    return accel;
+}
+
+/* Timers of a device that somebody has. */
+static int timers_of(int device)
+{
+    return __builtin_popcountll(accel_of(device)->timers.taken);
+}
 
 /* Threads per second of devices 0 and 1. */
 static void pace(const char *rates)
@@ -20,29 +35,34 @@ static void pace(const char *rates)
 }
 
 /* How much of the array device 0 has written. The CPU has not looked yet. */
-static double share_of_first(const int *y)
+static double share_of_first(const int *y, long n)
 {
     adsmCopyInfo copies[16];
     int count = adsmCopies(y, copies, 16);
     size_t only[2] = {0};
     for (int i = 0; i < count; i++)
         only[copies[i].device] += copies[i].only;
-    ck_assert_uint_eq(only[0] + only[1], N * sizeof(int));
-    return (double)only[0] / (N * sizeof(int));
+    ck_assert_uint_eq(only[0] + only[1], n * sizeof(int));
+    return (double)only[0] / (n * sizeof(int));
 }
 
 /* The call, waited for, and what it computed. Return: share of device 0 */
-static double call_once(const adsmOpts *opts, const int *x, int *y)
+static double call_of(long n, const adsmOpts *opts, const int *x, int *y)
 {
     int a = COST;
-    number(y, N, 2);
-    must(adsmCallWith(opts, kernel("map"), adsmR1(N), adsmIn(x), adsmInOut(y),
+    number(y, n, 2);
+    must(adsmCallWith(opts, kernel("map"), adsmR1(n), adsmIn(x), adsmInOut(y),
                       adsmVal(a)));
     must(adsmSync());
-    double share = share_of_first(y);
-    for (int i = 0; i < N; i++)
+    double share = share_of_first(y, n);
+    for (int i = 0; i < n; i++)
         ck_assert_int_eq(y[i], 3 * i * 61 + 2 + 2 + COST);
     return share;
+}
+
+static double call_once(const adsmOpts *opts, const int *x, int *y)
+{
+    return call_of(N, opts, x, y);
 }
 
 static struct adsm_kernel_view held(adsmKernel *kernel)
@@ -50,13 +70,6 @@ static struct adsm_kernel_view held(adsmKernel *kernel)
     struct adsm_kernel_view view;
     must(adsm_kernel_hold(kernel, &view));
     return view;
-}
-
-static struct adsm_accel *accel_of(int device)
-{
-    struct adsm_accel *accel;
-    ck_assert_int_eq(adsm_accel_open(device, &accel), 0);
-    return accel;
 }
 
 START_TEST(faster_device_gets_more_after_three_calls)
@@ -73,6 +86,66 @@ START_TEST(faster_device_gets_more_after_three_calls)
         ck_assert_double_le(1 - share, 1 / 3.0 * 1.05);
         ck_assert_double_ge(1 - share, 1 / 3.0 * 0.95);
     }
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+/* Each call sends y anew. @ns  of an index on each device, link and kernel */
+static void check_links(const char *links, const double ns[2])
+{
+    double ideal = ns[1] / (ns[0] + ns[1]);
+    setenv("SOFTCUDA_LINK", links, 1);
+    int *x = array(adsmR1(LINKED), ADSM_NO_HOME),
+        *y = array(adsmR1(LINKED), ADSM_NO_HOME);
+    number(x, LINKED, 1);
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq(call_of(LINKED, &both, x, y), 0.5);
+    for (int i = 0; i < 3; i++) {
+        double share = call_of(LINKED, &both, x, y);
+        ck_assert_double_le(share, ideal * 1.05);
+        ck_assert_double_ge(share, ideal * 0.95);
+        ck_assert_double_le(1 - share, (1 - ideal) * 1.05);
+        ck_assert_double_ge(1 - share, (1 - ideal) * 0.95);
+    }
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+
+/* Four bytes take 5 us and 10 us, a thread 10 us. */
+START_TEST(slower_link_gets_less_after_three_calls)
+{
+    pace("100K/s");
+    check_links("0.8MB/s,0.4MB/s", (const double[]){15000, 20000});
+}
+END_TEST
+
+/* Four bytes take 10 us, a thread 5 us and 10 us. */
+START_TEST(equal_links_make_unequal_devices_less_so)
+{
+    pace("200K/s,100K/s");
+    check_links("0.4MB/s", (const double[]){15000, 20000});
+}
+END_TEST
+
+/* x is sent once, y by the first call: behind that the kernels decide. */
+START_TEST(what_is_on_the_devices_already_does_not_count)
+{
+    pace("200K/s,100K/s");
+    setenv("SOFTCUDA_LINK", "0.8MB/s,1.6MB/s", 1);
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    int a = COST;
+    number(x, N, 1);
+    number(y, N, 2);
+    for (int i = 0; i < 8; i++) {
+        must(adsmCallWith(&both, kernel("map"), adsmR1(N), adsmIn(x),
+                          adsmInOut(y), adsmVal(a)));
+        must(adsmSync());
+    }
+    double share = share_of_first(y, N);
+    ck_assert_double_ge(share, 2 / 3.0 * 0.95);
+    ck_assert_double_ge(1 - share, 1 / 3.0 * 0.95);
     must(adsmFree(x));
     must(adsmFree(y));
 }
@@ -137,7 +210,7 @@ START_TEST(refused_launches_measure_nothing)
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_null(view.speed->pending[d]);
         ck_assert_uint_eq(view.speed->split.count[d], 0);
-        ck_assert_uint_eq(accel_of(d)->timers.taken, 0);
+        ck_assert_int_eq(timers_of(d), 0);
     }
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(call_once(&both, x, y), 0.5);
@@ -158,13 +231,16 @@ START_TEST(running_parts_are_read_later_and_not_waited_for)
     number(x, N, 1);
     number(y, N, 2);
     struct adsm_kernel_view view = held(kernel("map"));
+    struct adsm_rate up, down; /* these are waited for, once */
+    for (int d = 0; d < 2; d++)
+        ck_assert(adsm_rates_get(accel_of(d), &up, &down));
     for (int i = 0; i < 4; i++)
         must(adsmCallWith(&both, kernel("map"), adsmR1(N), adsmIn(x),
                           adsmInOut(y), adsmVal(a)));
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_nonnull(view.speed->pending[d]);
         ck_assert_uint_eq(view.speed->split.count[d], 0);
-        ck_assert_int_eq(__builtin_popcountll(accel_of(d)->timers.taken), 1);
+        ck_assert_int_eq(timers_of(d), 1);
     }
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(y[i], 8 * (i * 61 + 1) + i * 61 + 2 + 4 * COST);
@@ -198,10 +274,10 @@ START_TEST(unloaded_kernel_leaves_no_measurement)
         must(adsmKernelGet(&map, module, "map", ADSM_ONLY_ARGUMENTS));
         must(adsmCallWith(&both, map, adsmR1(N), adsmIn(x), adsmInOut(y),
                           adsmVal(a)));
-        ck_assert_uint_ne(accel_of(0)->timers.taken, 0);
+        ck_assert_int_ne(timers_of(0), 0);
         must(adsmModuleUnload(module));
-        ck_assert_uint_eq(accel_of(0)->timers.taken, 0);
-        ck_assert_uint_eq(accel_of(1)->timers.taken, 0);
+        ck_assert_int_eq(timers_of(0), 0);
+        ck_assert_int_eq(timers_of(1), 0);
         for (int i = 0; i < N; i++)
             ck_assert_int_eq(y[i], 3 * i * 61 + 2 + 2 + COST);
     }
@@ -211,6 +287,9 @@ START_TEST(unloaded_kernel_leaves_no_measurement)
 END_TEST
 
 SUITE_MAIN("speed", 60, faster_device_gets_more_after_three_calls,
+           slower_link_gets_less_after_three_calls,
+           equal_links_make_unequal_devices_less_so,
+           what_is_on_the_devices_already_does_not_count,
            devices_as_fast_share_equally_in_spite_of_noise,
            calls_that_say_their_parts_are_not_measured,
            refused_launches_measure_nothing,

@@ -10,6 +10,7 @@
 
 static struct adsm_split_part parts[ADSM_SPLIT_PARTS];
 static int grid[3];
+static const double no_link[4];
 static uint64_t seed = 88172645463325252u;
 
 static long below(long n)
@@ -306,20 +307,20 @@ START_TEST(shares_follow_measured_speed)
     for (int i = 0; i < ADSM_SPLIT_KNOWN; i++)
         adsm_split_measured(&speed, 1, 100, 1000);
     for (int i = 0; i < ADSM_SPLIT_KNOWN; i++) {
-        adsm_split_shares(&speed, devices, 2, share);
+        adsm_split_shares(&speed, devices, no_link, 2, share);
         ck_assert(share[0] == 0.5 && share[1] == 0.5);
         adsm_split_measured(&speed, 3, 100, 3000);
     }
-    adsm_split_shares(&speed, devices, 2, share);
+    adsm_split_shares(&speed, devices, no_link, 2, share);
     ck_assert_double_eq_tol(share[0], 0.75, 1e-9);
     /* Gains of some 4% leave a boundary where it is. */
     for (int i = 0; i < 5; i++)
         adsm_split_measured(&speed, 1, 100, 1040);
-    adsm_split_shares(&speed, devices, 2, share);
+    adsm_split_shares(&speed, devices, no_link, 2, share);
     ck_assert_double_eq_tol(share[0], 0.75, 1e-9);
     for (int i = 0; i < 5; i++)
         adsm_split_measured(&speed, 1, 100, 1300);
-    adsm_split_shares(&speed, devices, 2, share);
+    adsm_split_shares(&speed, devices, no_link, 2, share);
     ck_assert_double_eq_tol(share[0], 3.0 / 4.3, 1e-9);
 }
 END_TEST
@@ -336,10 +337,10 @@ START_TEST(two_slow_calls_of_five_change_no_share)
     }
     adsm_split_measured(&speed, 0, 10, 90000);
     adsm_split_measured(&speed, 0, 10, 90000);
-    adsm_split_shares(&speed, devices, 2, share);
+    adsm_split_shares(&speed, devices, no_link, 2, share);
     ck_assert(share[0] == 0.5);
     adsm_split_measured(&speed, 0, 10, 90000);
-    adsm_split_shares(&speed, devices, 2, share);
+    adsm_split_shares(&speed, devices, no_link, 2, share);
     ck_assert(share[0] < 0.01);
 }
 END_TEST
@@ -352,7 +353,7 @@ START_TEST(noise_moves_no_boundary_of_equal_devices)
     double share[4];
     adsm_split_speed_init(&speed);
     for (int call = 0; call < 2000; call++) {
-        bool full = adsm_split_shares(&speed, devices, 4, share);
+        bool full = adsm_split_shares(&speed, devices, no_link, 4, share);
         ck_assert(full == (call >= ADSM_SPLIT_TIMES));
         for (int d = 0; d < 4; d++) {
             double ns = 1000 + (double)below(81);
