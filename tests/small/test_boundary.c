@@ -96,7 +96,7 @@ START_TEST(call_that_cannot_release_opens_the_gates_and_loses_nothing)
     struct adsm_use use;
     objects_up();
     struct adsm_call call = call_of(&use, ADSM_INOUT);
-    small_fail(SMALL_copy_up, 1, ADSM_E_NOMEM);
+    small_fail("copy_up", 1, ADSM_E_NOMEM);
     ck_assert_int_eq(adsm_boundary_call(&call), ADSM_E_NOMEM);
     ck_assert(is_open());
     ck_assert_int_eq(adsm_block_state(object, 0), ADSM_DIRTY);
@@ -132,7 +132,7 @@ START_TEST(loan_that_cannot_begin_holds_nothing)
     struct adsm_loan loan;
     accel = up("rolling", 1);
     object = new_object(accel, BYTES, ADSM_INVALID);
-    small_fail(SMALL_copy_down_now, 1, ADSM_E_NOMEM);
+    small_fail("copy_down_now", 1, ADSM_E_NOMEM);
     ck_assert_int_eq(adsm_loan_begin(object->host + 1, 10, ADSM_WRITE, &loan),
                      ADSM_E_NOMEM);
     ck_assert(!adsm_block_is_held(object, 0));

@@ -6,14 +6,12 @@
 
 #include "accel/dma.h"
 
-static void add_one(void *const *arguments)
+static void add_one(const void *argument)
 {
-    struct adsm_daddr at;
-    memcpy(&at, arguments[0], sizeof at);
-    (*(uint8_t *)small_at(at))++;
+    (*(uint8_t *)small_at(*(const struct adsm_daddr *)argument))++;
 }
 
-static struct small_kernel adder = {add_one, {sizeof(struct adsm_daddr)}, 1};
+static struct small_kernel adder = {add_one, sizeof(struct adsm_daddr)};
 static const unsigned one[3] = {1, 1, 1};
 
 static void launch(struct adsm_accel *accel, adsm_stream stream,
@@ -41,7 +39,8 @@ START_TEST(work_runs_when_it_is_waited_for_and_what_it_waits_for_before_it)
     must(ops->stream_create(accel, &b));
     must(ops->event_create(accel, &first));
     must(ops->event_create(accel, &second));
-    must(ops->set_device(accel, a, at, 7, 4));
+    *(uint8_t *)small_at(at) = 7;
+    launch(accel, a, at);
     must(ops->event_record(accel, first, a));
     launch(accel, a, at);
     must(ops->stream_order(accel, b, first));
@@ -51,10 +50,9 @@ START_TEST(work_runs_when_it_is_waited_for_and_what_it_waits_for_before_it)
     must(ops->event_query(accel, second, &reached));
     ck_assert(!reached);
     must(ops->event_wait(accel, second, 0));
-    ck_assert_uint_eq(*(uint8_t *)small_at(at), 8);
-    must(ops->context_wait(accel));
     ck_assert_uint_eq(*(uint8_t *)small_at(at), 9);
-    ck_assert_uint_eq(small_pending(), 0);
+    must(ops->context_wait(accel));
+    ck_assert_uint_eq(*(uint8_t *)small_at(at), 10);
 }
 END_TEST
 
@@ -96,7 +94,7 @@ START_TEST(call_that_is_told_to_fails_and_the_next_does_not)
 {
     struct adsm_accel *accel = up("rolling", 1);
     size_t a, b;
-    small_fail(SMALL_memory_info, 2, ADSM_E_LIMIT);
+    small_fail("memory_info", 2, ADSM_E_LIMIT);
     must(adsm_accel_memory(accel, &a, &b));
     ck_assert_int_eq(adsm_accel_memory(accel, &a, &b), ADSM_E_LIMIT);
     ck_assert(small_has_failed());
@@ -108,13 +106,13 @@ START_TEST(device_has_so_much_memory_and_counts_what_is_in_use)
 {
     struct adsm_accel *accel = up("rolling", 1);
     struct adsm_daddr at;
-    small_set_memory(0, 1000);
+    small.memory[0] = 1000;
     struct adsm_daddr kept = memory(accel, 600);
     ck_assert_int_eq(accel->ops->memory_alloc(accel, 401, &at),
                      ADSM_E_DEVICE_NOMEM);
-    ck_assert_uint_eq(small_memory_used(), 600);
+    ck_assert_uint_eq(small.used[0], 600);
     must(accel->ops->memory_free(accel, kept));
-    ck_assert_uint_eq(small_memory_used(), 0);
+    ck_assert_uint_eq(small.used[0], 0);
 }
 END_TEST
 
@@ -122,7 +120,7 @@ START_TEST(lost_device_refuses_everything_for_good)
 {
     struct adsm_accel *accel = up("rolling", 1);
     size_t a, b;
-    small_lose(0);
+    small.lost[0] = true;
     ck_assert_int_eq(adsm_accel_memory(accel, &a, &b), ADSM_E_DEVICE_LOST);
     ck_assert_int_eq(adsm_accel_health(accel), ADSM_E_DEVICE_LOST);
 }

@@ -46,15 +46,14 @@ static void combine(const struct work *w, const uint8_t *in, uint8_t *out)
         }
 }
 
-static void run(void *const *arguments)
+static void run(const void *argument)
 {
-    struct work w;
-    memcpy(&w, arguments[0], sizeof w);
-    combine(&w, small_at((struct adsm_daddr){w.in}),
-            small_at((struct adsm_daddr){w.out}));
+    const struct work *w = argument;
+    combine(w, small_at((struct adsm_daddr){w->in}),
+            small_at((struct adsm_daddr){w->out}));
 }
 
-static struct small_kernel kernel = {run, {sizeof(struct work)}, 1};
+static struct small_kernel kernel = {run, sizeof(struct work)};
 static const unsigned one[3] = {1, 1, 1};
 
 /* Return: whether the kernel is enqueued; its fence */
@@ -259,7 +258,7 @@ static void objects_up(unsigned seed, enum small_pace pace)
             model[i][k] = ((uint8_t *)loan.address)[k] = (uint8_t)draw(256);
         must(adsm_loan_end(&loan, BYTES));
     }
-    small_set_pace(pace);
+    small.pace = pace;
 }
 
 static void objects_down(void)
@@ -271,8 +270,9 @@ static void objects_down(void)
     }
     for (int d = 0; d < DEVICES; d++)
         adsm_accel_forget(accel[d]);
-    ck_assert_uint_eq(small_memory_used(), 0);
-    ck_assert_uint_eq(small_pinned(), 0);
+    for (int d = 0; d < DEVICES; d++)
+        ck_assert_uint_eq(small.used[d], 0);
+    ck_assert_uint_eq(small.pinned, 0);
 }
 
 /* ---- cases ------------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ START_TEST(call_in_parts_loses_no_byte_whichever_call_fails)
             for (int i = 0; i < OBJECTS; i++)
                 write_some(i);
             struct call call = new_call();
-            small_fail(SMALL_ANY, n, statuses[s]);
+            small_fail(NULL, n, statuses[s]);
             (void)make(&call);
             bool failed = small_has_failed();
             for (int i = 0; i < OBJECTS; i++)
@@ -304,15 +304,15 @@ END_TEST
 static void live(unsigned seed, int steps, enum small_pace pace, bool fails)
 {
     objects_up(seed, pace);
-    small_set_peers(seed % 3 != 0);
-    small_set_boxes(seed % 5 != 0);
+    small.apart = seed % 3 == 0;
+    small.by_rows = seed % 5 == 0;
     for (int d = 0; d < DEVICES; d++)
         if (seed % 4 != 0)
-            small_set_memory(d, 2 * BYTES + 192 * 1024);
+            small.memory[d] = 2 * BYTES + 192 * 1024;
     for (int step = 0; step < steps; step++) {
         int i = (int)draw(OBJECTS);
         if (fails)
-            small_fail(SMALL_ANY, 1 + draw(30), statuses[draw(4)]);
+            small_fail(NULL, 1 + draw(30), statuses[draw(4)]);
         struct call call = new_call();
         switch (draw(8)) {
         case 0:
