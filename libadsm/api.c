@@ -22,6 +22,7 @@ static __thread adsmStatus last_status;
 
 adsmStatus adsm_api_done(int status)
 {
+    adsm_detail_end(status);
     last_status = (adsmStatus)status;
     return last_status;
 }
@@ -32,8 +33,7 @@ int adsm_api_bring_up(void)
     if (rc == ADSM_E_NO_DEVICE)
         return adsm_detail(rc, "%s", adsm_accel_why());
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "the runtime is not up: %s",
-                           adsm_status_text(rc));
+        return adsm_detail_cause(rc, "the runtime is not up");
     return ADSM_OK;
 }
 
@@ -53,8 +53,7 @@ int adsm_api_current(struct adsm_accel **accel)
         return rc;
     rc = adsm_accel_open(thread_device, accel);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "device %d: %s", thread_device,
-                           adsm_accel_error_text());
+        return adsm_detail_cause(rc, "device %d", thread_device);
     return ADSM_OK;
 }
 
@@ -112,8 +111,7 @@ adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail)
     rc = adsm_accel_describe(device, name, sizeof name, &total_bytes,
                              &free_bytes);
     if (rc != ADSM_OK)
-        return adsm_api_done(
-            adsm_detail(rc, "device %d: %s", device, adsm_accel_error_text()));
+        return adsm_api_done(adsm_detail_cause(rc, "device %d", device));
     if (total)
         *total = total_bytes;
     if (avail)
@@ -136,8 +134,7 @@ static void *allocate(size_t bytes, enum adsm_origin origin)
     if (rc == ADSM_OK) {
         rc = adsm_heap_alloc(accel, bytes, origin, &host);
         if (rc != ADSM_OK)
-            (void)adsm_detail(rc, "%zu bytes of shared memory: %s", bytes,
-                              adsm_status_text(rc));
+            (void)adsm_detail_cause(rc, "%zu bytes of shared memory", bytes);
     }
     return adsm_api_done(rc) == ADSM_OK ? host : NULL;
 }
@@ -181,8 +178,7 @@ adsmStatus adsmFree(void *address)
                           "already, inside one, or never allocated)",
                           address);
     else if (rc != ADSM_OK)
-        (void)adsm_detail(rc, "freeing %p: %s", address,
-                          adsm_accel_error_text());
+        (void)adsm_detail_cause(rc, "freeing %p", address);
     return adsm_api_done(rc);
 }
 
@@ -306,7 +302,6 @@ adsmStatus adsmSync(void)
     if (rc == ADSM_OK)
         rc = adsm_boundary_return(accel);
     if (rc != ADSM_OK)
-        (void)adsm_detail(rc, "device %d: %s", thread_device,
-                          adsm_accel_error_text());
+        (void)adsm_detail_cause(rc, "device %d", thread_device);
     return adsm_api_done(rc != ADSM_OK ? rc : others);
 }

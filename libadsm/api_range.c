@@ -109,7 +109,7 @@ static int give_shape(void *at, size_t elem, adsmBox shape)
     if (rc == ADSM_E_NOT_SHARED)
         return not_shared(at);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "the shape of %p: %s", at, adsm_status_text(rc));
+        return adsm_detail_cause(rc, "the shape of %p", at);
     return ADSM_OK;
 }
 
@@ -127,8 +127,7 @@ static int open_device(int device, struct adsm_accel **accel)
                            device, adsm_accel_devices() - 1);
     int rc = adsm_accel_open(device, accel);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "device %d: %s", device,
-                           adsm_accel_error_text());
+        return adsm_detail_cause(rc, "device %d", device);
     return ADSM_OK;
 }
 
@@ -147,8 +146,7 @@ void *adsmAllocArray(size_t elem, adsmBox shape, int home)
                  ? adsm_spread_alloc(accel, bytes, &host)
                  : adsm_heap_alloc(accel, bytes, ADSM_FROM_API, &host);
         if (rc != ADSM_OK)
-            (void)adsm_detail(rc, "an array of %zu bytes: %s", bytes,
-                              adsm_status_text(rc));
+            (void)adsm_detail_cause(rc, "an array of %zu bytes", bytes);
     }
     if (rc == ADSM_OK) {
         rc = give_shape(host, elem, shape);
@@ -201,9 +199,7 @@ adsmStatus adsmWait(adsmEvent event)
         return adsm_api_done(rc);
     rc = adsm_ended_wait(&ended);
     if (rc != ADSM_OK)
-        (void)adsm_detail(rc, "call %llu: %s", (unsigned long long)event.id,
-                          rc == ended.status ? adsm_status_text(rc)
-                                             : adsm_accel_error_text());
+        (void)adsm_detail_cause(rc, "call %llu", (unsigned long long)event.id);
     return adsm_api_done(rc);
 }
 
@@ -267,10 +263,7 @@ static adsmStatus hinted(int rc, const void *at)
     if (rc == ADSM_E_NOT_SHARED)
         rc = not_shared(at);
     else if (rc != ADSM_OK)
-        (void)adsm_detail(rc, "the array at %p: %s", at,
-                          rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST
-                              ? adsm_accel_error_text()
-                              : adsm_status_text(rc));
+        (void)adsm_detail_cause(rc, "the array at %p", at);
     return adsm_api_done(rc);
 }
 

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 static __thread char text[512] __attribute__((tls_model("initial-exec")));
+static __thread int about __attribute__((tls_model("initial-exec")));
 
 int adsm_accel_fail(int status, ...)
 {
@@ -19,6 +20,7 @@ int adsm_accel_fail(int status, ...)
         while (*piece && used < sizeof text - 1)
             text[used++] = *piece++;
     text[used] = '\0';
+    about = status;
     va_end(pieces);
     return status;
 }
@@ -39,4 +41,14 @@ const char *adsm_accel_number(char buffer[24], int64_t number)
 const char *adsm_accel_error_text(void)
 {
     return text;
+}
+
+const char *adsm_accel_error_of(int status)
+{
+    return status == about ? text : "";
+}
+
+void adsm_accel_error_forget(void)
+{
+    about = ADSM_OK;
 }

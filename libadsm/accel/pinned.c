@@ -110,6 +110,7 @@ static bool register_range(struct adsm_accel *accel, uintptr_t begin,
     pinned->never = status == ADSM_E_UNSUPPORTED;
     if (!pinned->why[0])
         explain(pinned);
+    adsm_accel_error_forget();
     return false;
 }
 

@@ -36,8 +36,7 @@ int adsm_call_sync(const struct adsm_accel *besides)
         if (rc == ADSM_OK && accel != besides)
             rc = adsm_boundary_return(accel);
         if (rc != ADSM_OK && first == ADSM_OK)
-            first =
-                adsm_detail(rc, "device %d: %s", d, adsm_accel_error_text());
+            first = adsm_detail_cause(rc, "device %d", d);
     }
     return first;
 }
@@ -112,10 +111,8 @@ static int order(const struct adsm_range_call *call)
                 int rc = adsm_fence_order(
                     accel, adsm_accel_launch_stream(accel), before.fences[k]);
                 if (rc != ADSM_OK)
-                    return adsm_detail(rc,
-                                       "waiting for event %d of `after`: "
-                                       "%s",
-                                       i, adsm_accel_error_text());
+                    return adsm_detail_cause(
+                        rc, "waiting for event %d of `after`", i);
             }
     }
     return ADSM_OK;
@@ -135,16 +132,13 @@ static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
     if (o->then) {
         int status = adsm_event_follow(ended, o->then, o->then_arg);
         if (status != ADSM_OK && rc == ADSM_OK)
-            rc = adsm_detail(status,
-                             "the call is made, but what follows it "
-                             "cannot run: %s",
-                             adsm_status_text(status));
+            rc = adsm_detail_cause(status, "the call is made, but what "
+                                           "follows it cannot run");
     }
     if (o->sync) {
         int status = adsm_ended_wait(ended);
         if (rc == ADSM_OK && status != ADSM_OK)
-            rc = adsm_detail(status, "kernel '%s': %s", call->kernel.name,
-                             adsm_accel_error_text());
+            rc = adsm_detail_cause(status, "kernel '%s'", call->kernel.name);
     }
     return rc;
 }
@@ -284,8 +278,7 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
         if (rc == ADSM_OK)
             adsm_ended_add(&ended, fence);
         else
-            (void)adsm_detail(rc, "kernel '%s': %s", there.name,
-                              adsm_accel_error_text());
+            (void)adsm_detail_cause(rc, "kernel '%s'", there.name);
     }
     return asked ? follow(call, &ended, rc) : rc;
 }

@@ -1,6 +1,7 @@
 /* Parts on their way: copies, launches, fences. */
 #include "sched/call_parts.h"
 
+#include "accel/error.h"
 #include "base/stats.h"
 #include "range/check.h"
 #include "sched/detail.h"
@@ -127,19 +128,16 @@ static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
 static int failed(const struct adsm_range_call *call, int rc, int part,
                   int count, int device)
 {
-    const char *why = rc == ADSM_E_NOT_SHARED
-                          ? "an object was freed while the call was made"
-                      : rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST ||
-                              rc == ADSM_E_DEVICE_NOMEM
-                          ? adsm_accel_error_text()
-                          : adsm_status_text(rc);
     const char *advice =
         rc == ADSM_E_DEVICE_NOMEM && call->whole &&
                 call->kernel.reach != ADSM_ANY_OBJECT && !call->is_launch
-            ? "; a call with options (adsmCallWith) may be made in parts"
+            ? " (a call with options, adsmCallWith, may be made in parts)"
             : "";
-    return adsm_detail(rc, "part %d of %d of kernel '%s', on device %d: %s%s",
-                       part, count, call->kernel.name, device, why, advice);
+    if (rc == ADSM_E_NOT_SHARED)
+        (void)adsm_accel_fail(rc, "an object was freed while the call was made",
+                              NULL);
+    return adsm_detail_cause(rc, "part %d of %d of kernel '%s', on device %d%s",
+                             part, count, call->kernel.name, device, advice);
 }
 
 /* How many parts from `first` on are of one round, and not more than `most`. */

@@ -119,8 +119,7 @@ static int take_device(struct adsm_range_call *call, int number)
     call->numbers[i] = number;
     int rc = adsm_accel_open(number, &call->accels[i]);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "device %d: %s", number,
-                           adsm_accel_error_text());
+        return adsm_detail_cause(rc, "device %d", number);
     return adsm_kernel_on(&call->kernel, call->accels[i], &call->handles[i]);
 }
 

@@ -98,8 +98,8 @@ static int copy_image(const void *image, size_t bytes, char **copy)
 
 static int refused(int rc, const struct adsm_accel *accel)
 {
-    return adsm_detail(rc, "the module was refused on device %d: %s",
-                       adsm_accel_device(accel), adsm_accel_error_text());
+    return adsm_detail_cause(rc, "the module was refused on device %d",
+                             adsm_accel_device(accel));
 }
 
 static adsmModule *make_module(struct adsm_accel *accel, char *image,
@@ -195,8 +195,7 @@ int adsm_module_unload(adsmModule *handle)
     int device;
     int rc = drop(module, &device);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "unloading on device %d: %s", device,
-                           adsm_accel_error_text());
+        return adsm_detail_cause(rc, "unloading on device %d", device);
     return ADSM_OK;
 }
 
@@ -234,8 +233,8 @@ static int look_up(struct adsm_accel *accel, void *module, const char *name,
 {
     int rc = adsm_accel_kernel_get(accel, module, name, handle);
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "kernel '%s' on device %d: %s", name,
-                           adsm_accel_device(accel), adsm_accel_error_text());
+        return adsm_detail_cause(rc, "kernel '%s' on device %d", name,
+                                 adsm_accel_device(accel));
     return ADSM_OK;
 }
 

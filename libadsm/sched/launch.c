@@ -176,8 +176,8 @@ static int enqueue(struct launch *launch, const void *kernel,
             adsm_boundary_call_failed(&call);
     }
     if (rc != ADSM_OK)
-        return adsm_detail(rc, "kernel '%s' was not launched: %s",
-                           launch->kernel.name, adsm_accel_error_text());
+        return adsm_detail_cause(rc, "kernel '%s' was not launched",
+                                 launch->kernel.name);
     return ADSM_OK;
 }
 

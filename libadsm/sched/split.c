@@ -260,7 +260,8 @@ bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
         full = full && speed->count[device] >= ADSM_SPLIT_TIMES;
         known = known && speed->count[device] >= ADSM_SPLIT_KNOWN;
         if (known) {
-            ns[i] = median(speed->ns[device], speed->count[device]) + link_ns[i];
+            ns[i] =
+                median(speed->ns[device], speed->count[device]) + link_ns[i];
             rate += 1 / ns[i];
         }
     }
