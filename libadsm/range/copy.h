@@ -21,7 +21,8 @@ struct adsm_copy {
                      beyond the array's edge                           */
     size_t pitch[3]; /* bytes between neighbours in each dimension  */
     struct adsm_daddr at; /* of the room's first byte                    */
-    size_t bytes;         /* of device memory that it takes                   */
+    size_t bytes;         /* of device memory that it needs                   */
+    size_t taken;         /* and that it has: the store gives whole pieces    */
     size_t guard; /* of them, before the room; with ADSM_CHECK behind it, too */
     struct adsm_store_range *range; /* its memory, unless it is the home's */
     struct adsm_order order;        /* who writes and reads it           */

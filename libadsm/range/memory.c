@@ -232,6 +232,7 @@ static int take(struct adsm_accel *accel, struct adsm_copy *copy)
     int rc = adsm_store_alloc(accel, copy->bytes, &copy->range);
     if (rc != ADSM_OK)
         return rc;
+    copy->taken = copy->range->bytes;
     copy->at = adsm_daddr_add(copy->range->at, copy->guard);
     for (size_t i = 0; i < copy->range->count; i++)
         adsm_order_written(&copy->order, &copy->room, copy->range->after[i]);
@@ -268,10 +269,10 @@ int adsm_memory_get(struct adsm_accel *accel, struct adsm_copy **copies,
     uint32_t n = 0;
     int rc = ADSM_OK;
     for (uint32_t i = 0; i < count; i++)
-        wanted += copies[i]->bytes;
+        wanted += adsm_store_round(copies[i]->bytes);
     for (; n < count && rc == ADSM_OK; n++) {
         rc = take_evicting(accel, copies[n], wanted, wanted - had);
-        had += copies[n]->bytes;
+        had += adsm_store_round(copies[n]->bytes);
     }
     if (rc != ADSM_OK) {
         for (uint32_t i = 0; i + 1 < n; i++)

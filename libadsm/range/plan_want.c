@@ -16,7 +16,7 @@ size_t adsm_copies_free_bytes(const struct adsm_copies *list)
 {
     size_t found = 0;
     for (const struct adsm_copy *copy = list->oldest; copy; copy = copy->next)
-        found += is_free(copy) ? copy->bytes : 0;
+        found += is_free(copy) ? copy->taken : 0;
     return found;
 }
 

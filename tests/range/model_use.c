@@ -105,7 +105,7 @@ void forget(struct copy *copy)
 {
     struct device *device = &devices[device_of(copy->c.accel)];
     adsm_copies_remove(&device->list, &copy->c);
-    device->bytes -= copy->c.bytes;
+    device->bytes -= copy->c.taken;
     copy->live = false;
 }
 
@@ -168,7 +168,7 @@ struct copy *make(struct object *o, int device, const adsmBox *box)
     copy->of = o;
     copy->live = true;
     copy->c = (struct adsm_copy){
-        .box = *box, .bytes = bytes, .accel = accel_of(device)};
+        .box = *box, .taken = bytes, .accel = accel_of(device)};
     if (adsm_held_enter(&o->held, &copy->c) != ADSM_OK)
         stop("no number", o, 0);
     adsm_copies_append(&d->list, &copy->c);

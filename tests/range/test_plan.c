@@ -202,7 +202,7 @@ START_TEST(victims_are_unused_and_counted_first)
     struct adsm_copy copies[4];
     memset(copies, 0, sizeof copies);
     for (int i = 0; i < 4; i++) {
-        copies[i].bytes = 100;
+        copies[i].taken = 100;
         adsm_copies_append(&list, &copies[i]);
     }
     copies[0].uses = 1;

@@ -4,6 +4,9 @@
  */
 #include "small/fixture.h"
 
+#include "base/stats.h"
+#include "mm/heap.h"
+#include "mm/index.h"
 #include "range/box.h"
 #include "range/edge.h"
 #include "range/memory.h"
@@ -243,10 +246,46 @@ START_TEST(memory_that_fails_leaves_no_copy_with_some)
 }
 END_TEST
 
+static int prefetch(struct adsm_accel *accel, void *at, long begin, long bytes)
+{
+    struct adsm_object *object = adsm_index_find(at);
+    struct adsm_array array = {.object = object,
+                               .generation = atomic_load(&object->generation),
+                               .elem = 1,
+                               .shape = bytes_of(0, (long)object->bytes)};
+    adsmBox box = bytes_of(begin, begin + bytes);
+    return adsm_spread_prefetch(&array, &box, accel);
+}
+
+/* Each has a piece of memory, whatever it needs of that. */
+START_TEST(small_copies_make_room_for_as_many_pieces_as_they_have)
+{
+    struct adsm_accel *accel = up("rolling", 1);
+    void *at;
+    small.memory[0] = 2 * PIECE;
+    must(adsm_heap_alloc(accel, 8 * PIECE, ADSM_FROM_HOMELESS, &at));
+    must(prefetch(accel, at, 0, 100));
+    must(prefetch(accel, at, PIECE, 100));
+    ck_assert_uint_eq(small.used[0], 2 * PIECE);
+    ck_assert_int_eq(prefetch(accel, at, 2 * PIECE, 2 * PIECE + 1),
+                     ADSM_E_DEVICE_NOMEM);
+    struct adsm_copy *some[] = {new_copy(accel, 100), new_copy(accel, 100),
+                                new_copy(accel, 100)};
+    ck_assert_int_eq(adsm_memory_get(accel, some, 3), ADSM_E_DEVICE_NOMEM);
+    ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_copies_evicted), 0);
+    must(prefetch(accel, at, 2 * PIECE, PIECE + 1));
+    ck_assert_uint_eq(small.used[0], 2 * PIECE);
+    for (int i = 0; i < 3; i++)
+        free(some[i]);
+    must(adsm_heap_free(at));
+}
+END_TEST
+
 SUITE_MAIN("range", 30, byte_beyond_an_edge_comes_from_where_the_edge_says,
            stretches_of_a_box_are_its_bytes_once_each,
            shape_of_an_array_covers_its_object,
            reader_waits_for_writes_that_meet_its_box_and_a_writer_for_all,
            full_list_forgets_nobody,
            copies_that_cannot_fit_are_refused_before_any_is_given_up,
-           memory_that_fails_leaves_no_copy_with_some)
+           memory_that_fails_leaves_no_copy_with_some,
+           small_copies_make_room_for_as_many_pieces_as_they_have)
