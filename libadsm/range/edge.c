@@ -39,6 +39,12 @@ static int bring(struct adsm_want *want, const adsmBox *to, const adsmBox *from)
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
     int rc = adsm_plan_gather(held, want->copy, from, &moves);
+    /* First: what is stored behind an upload must meet a closed block. */
+    if (rc == ADSM_OK && moves.count > 0) {
+        rc = adsm_ranged_sent(object, from);
+        if (rc != ADSM_OK)
+            adsm_plan_undo(held, &moves, 0);
+    }
     for (uint32_t i = 0; rc == ADSM_OK && i < moves.count; i++) {
         const struct adsm_move *move = &moves.items[i];
         struct adsm_copy *source = held->copies[move->from];

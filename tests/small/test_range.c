@@ -1,6 +1,6 @@
 /*
- * Rules of libadsm/range that need a device, or none: edges and stretches byte
- * by byte, whom a box waits for, and which copies go when memory is short.
+ * Rules of libadsm/range that need a device, or none: stretches byte by byte, whom
+ * a box waits for, and which copies go when memory is short. Edges: test_edge.c.
  */
 #include "small/fixture.h"
 
@@ -8,59 +8,9 @@
 #include "mm/heap.h"
 #include "mm/index.h"
 #include "range/box.h"
-#include "range/edge.h"
 #include "range/memory.h"
 #include "range/order.h"
 #include "range/prepare.h"
-
-/* ---- edges ----------------------------------------------------------------------- */
-
-/* Index that a byte beyond the edge comes from; -1: the padding. */
-static long source_of(adsmEdge edge, long n, long unit, long x)
-{
-    if (x >= 0 && x < n)
-        return x;
-    switch (edge) {
-    case ADSM_EDGE_CLAMP:
-        return x < 0 ? ((x % unit) + unit) % unit : n - unit + (x - n) % unit;
-    case ADSM_EDGE_WRAP:
-        return ((x % n) + n) % n;
-    default:
-        return -1;
-    }
-}
-
-static void check_edge(adsmEdge edge, long n, long unit, long before,
-                       long behind)
-{
-    long hi = n + behind * unit;
-    for (long end, x = -before * unit; x < hi; x = end) {
-        long from;
-        end = adsm_edge_stretch(edge, n, unit, x, hi, &from);
-        ck_assert_int_gt(end, x);
-        ck_assert_int_le(end, hi);
-        for (long i = x; i < end; i++) {
-            long wanted = source_of(edge, n, unit, i);
-            long got = from < 0 ? -1 : from + i - x;
-            ck_assert_msg(got == wanted, "edge %d n %ld unit %ld: %ld is %ld",
-                          edge, n, unit, i, got);
-        }
-    }
-}
-
-START_TEST(byte_beyond_an_edge_comes_from_where_the_edge_says)
-{
-    static const adsmEdge edges[] = {ADSM_EDGE_CLAMP, ADSM_EDGE_WRAP,
-                                     ADSM_EDGE_PAD};
-    for (int e = 0; e < 3; e++)
-        for (long unit = 1; unit <= 4; unit++)
-            for (long count = 1; count <= 4; count++)
-                for (long before = 0; before <= 6; before++)
-                    for (long behind = 0; behind <= 6; behind++)
-                        check_edge(edges[e], count * unit, unit, before,
-                                   behind);
-}
-END_TEST
 
 /* ---- stretches -------------------------------------------------------------------- */
 
@@ -281,8 +231,7 @@ START_TEST(small_copies_make_room_for_as_many_pieces_as_they_have)
 }
 END_TEST
 
-SUITE_MAIN("range", 30, byte_beyond_an_edge_comes_from_where_the_edge_says,
-           stretches_of_a_box_are_its_bytes_once_each,
+SUITE_MAIN("range", 30, stretches_of_a_box_are_its_bytes_once_each,
            shape_of_an_array_covers_its_object,
            reader_waits_for_writes_that_meet_its_box_and_a_writer_for_all,
            full_list_forgets_nobody,
