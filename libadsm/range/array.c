@@ -173,7 +173,8 @@ static int drop_in(struct adsm_want *want, const struct adsm_accel *accel)
     for (uint32_t i = held->top; rc == ADSM_OK && --i > ADSM_HOLDER_HOME;) {
         struct adsm_copy *copy = held->copies[i];
         if (copy && copy->accel == accel &&
-            adsm_box_within(&copy->box, &want->reads))
+            (adsm_box_is_empty(&copy->box) ||
+             adsm_box_within(&copy->box, &want->reads)))
             rc = adsm_memory_evict_this(object, copy);
         if (rc == ADSM_E_LIMIT)
             rc = ADSM_OK; /* a call needs it just now: it was but a hint */
@@ -286,7 +287,7 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
         const struct adsm_held *held = &adsm_ranged(object)->held;
         for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
             const struct adsm_copy *copy = held->copies[i];
-            if (!copy || n++ >= most)
+            if (!copy || adsm_box_is_empty(&copy->box) || n++ >= most)
                 continue;
             out[n - 1] = (adsmCopyInfo){
                 .device = adsm_accel_device(copy->accel),

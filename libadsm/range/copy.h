@@ -16,7 +16,7 @@ struct adsm_store_range;
 
 struct adsm_copy {
     struct adsm_object *object; /* whose bytes it has                    */
-    adsmBox box;
+    adsmBox box;     /* of them; empty: none that the map knows of (edge.h) */
     adsmBox room;    /* what its memory is laid out for: the box, and what lies
                      beyond the array's edge                           */
     size_t pitch[3]; /* bytes between neighbours in each dimension  */

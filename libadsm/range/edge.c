@@ -2,6 +2,7 @@
 #include "range/edge.h"
 
 #include "range/carry.h"
+#include "range/prepare.h"
 #include "range/state.h"
 
 #include <stdlib.h>
@@ -32,29 +33,41 @@ long adsm_edge_stretch(adsmEdge edge, long n, long unit, long x, long hi,
     }
 }
 
-/* From whatever has it, moved to where the kernel looks for it. */
-static int bring(struct adsm_want *want, const adsmBox *to, const adsmBox *from)
+/* What of the copy a piece of `from`, in the map, is moved to. */
+static adsmBox target_of(const adsmBox *piece, const adsmBox *from,
+                         const adsmBox *to)
+{
+    adsmBox target = *to;
+    int d = to->nd - 1, e = from->nd - 1;
+    for (; e >= 0; d--, e--) {
+        target.lo[d] = to->lo[d] + piece->lo[e] - from->lo[e];
+        target.hi[d] = to->lo[d] + piece->hi[e] - from->lo[e];
+    }
+    return target;
+}
+
+/* From whatever has it, moved to where the kernel looks for it. Of one that is
+ * framed both are rows. */
+static int bring(struct adsm_want *want, const adsmBox *to, const adsmBox *box)
 {
     struct adsm_object *object = want->array.object;
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
-    int rc = adsm_plan_gather(held, want->copy, from, &moves);
+    adsmBox from = want->framed ? adsm_prepare_flat(&want->array, box) : *box;
+    int rc = adsm_plan_gather(held, want->copy, &from, &moves);
     /* First: what is stored behind an upload must meet a closed block. */
     if (rc == ADSM_OK && moves.count > 0) {
-        rc = adsm_ranged_sent(object, from);
+        rc = adsm_ranged_sent(object, &from);
         if (rc != ADSM_OK)
             adsm_plan_undo(held, &moves, 0);
     }
     for (uint32_t i = 0; rc == ADSM_OK && i < moves.count; i++) {
         const struct adsm_move *move = &moves.items[i];
-        struct adsm_copy *source = held->copies[move->from];
-        adsmBox target = move->box;
-        for (int d = 0; d < to->nd && move->to == want->copy->holder; d++) {
-            target.lo[d] += to->lo[d] - from->lo[d];
-            target.hi[d] += to->lo[d] - from->lo[d];
-        }
-        rc = adsm_carry_to(object, held->copies[move->to], &target, source,
-                           &move->box);
+        adsmBox target = move->to == want->copy->holder
+                             ? target_of(&move->box, &from, to)
+                             : move->box;
+        rc = adsm_carry_to(object, held->copies[move->to], &target,
+                           held->copies[move->from], &move->box);
         if (rc != ADSM_OK)
             adsm_plan_undo(held, &moves, i);
     }
@@ -72,7 +85,8 @@ static int fill_box(struct adsm_want *want, const adsmBox *to,
     return bring(want, to, from);
 }
 
-/* Dimension d and those within it. `inside`: those around it are no margin. */
+/* Dimension d and those within it. `inside`: those around it are no margin, and
+ * what is there already. */
 static int fill(struct adsm_want *want, int d, bool inside, adsmBox *to,
                 adsmBox *from)
 {
@@ -87,6 +101,8 @@ static int fill(struct adsm_want *want, int d, bool inside, adsmBox *to,
     for (long x = room->lo[d] - shift; x < hi && rc == ADSM_OK; x = end) {
         long first;
         end = adsm_edge_stretch(want->edge, n, unit, x, hi, &first);
+        if (want->framed && d < room->nd - 1)
+            end = x + 1;
         to->lo[d] = x + shift;
         to->hi[d] = end + shift;
         from->lo[d] = first < 0 ? -1 : first + shift;
@@ -99,5 +115,5 @@ static int fill(struct adsm_want *want, int d, bool inside, adsmBox *to,
 int adsm_edge_fill(struct adsm_want *want)
 {
     adsmBox to = {.nd = want->room.nd}, from = to;
-    return fill(want, 0, true, &to, &from);
+    return fill(want, 0, !want->framed, &to, &from);
 }

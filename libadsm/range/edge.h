@@ -4,6 +4,11 @@
  * A margin is filled anew for each call, after what the copy has of the array
  * itself; nobody else knows of it. Corners as well: each dimension of a byte
  * beyond the edge says on its own where it comes from.
+ *
+ * An array that is no box of its object's map, since it begins inside the object
+ * or others lie in it, has no room for a margin around it in any copy's memory.
+ * It is framed: what the kernel reads of the array itself is brought in the same
+ * way, row by row, to memory that is laid out like the array.
  */
 #ifndef ADSM_RANGE_EDGE_H
 #define ADSM_RANGE_EDGE_H

@@ -65,6 +65,8 @@ bool adsm_memory_is_used(const struct adsm_copy *copy)
 bool adsm_memory_is_lent(struct adsm_object *object, const adsmBox *box)
 {
     size_t begin, end;
+    if (adsm_box_is_empty(box))
+        return false;
     adsm_carry_host_range(adsm_ranged_shape(object), box, &begin, &end);
     if (end > object->bytes)
         end = object->bytes;

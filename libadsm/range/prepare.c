@@ -1,6 +1,7 @@
 /* Boxes of arrays as boxes of maps; see prepare.h. */
 #include "range/prepare.h"
 
+#include "accel/error.h"
 #include "range/box.h"
 
 adsmBox adsm_prepare_bytes(size_t object_bytes)
@@ -37,8 +38,7 @@ bool adsm_prepare_has_margin(const struct adsm_want *want)
            !adsm_box_within(&want->around, &want->array.shape);
 }
 
-/* From the first byte of a box to behind its last, in the object. */
-static adsmBox flatten(const struct adsm_array *array, const adsmBox *box)
+adsmBox adsm_prepare_flat(const struct adsm_array *array, const adsmBox *box)
 {
     size_t pitch[3];
     adsm_box_pitches(&array->shape, pitch);
@@ -50,11 +50,12 @@ static adsmBox flatten(const struct adsm_array *array, const adsmBox *box)
     return (adsmBox){.nd = 1, .lo = {begin}, .hi = {end}};
 }
 
-static adsmBox in_map(const struct adsm_want *want, const adsmBox *box)
+static adsmBox in_map(const struct adsm_array *array, bool alike,
+                      const adsmBox *box)
 {
     if (adsm_box_is_empty(box))
-        return (adsmBox){.nd = want->flat ? 1 : box->nd};
-    return want->flat ? flatten(&want->array, box) : *box;
+        return (adsmBox){.nd = alike ? box->nd : 1};
+    return alike ? *box : adsm_prepare_flat(array, box);
 }
 
 static void widen_rows(adsmBox *box, const adsmBox *whole)
@@ -69,16 +70,25 @@ static void widen_rows(adsmBox *box, const adsmBox *whole)
 
 int adsm_prepare_want(struct adsm_want *want, const adsmBox *whole)
 {
-    bool margin = adsm_prepare_has_margin(want);
+    const struct adsm_array *array = &want->array;
     /* In one dimension any array is the map's, shifted. */
-    want->flat = !is_alike(&want->array, whole) || want->array.origin > 0;
-    if (margin && want->flat && want->array.shape.nd > 1)
-        return ADSM_E_UNSUPPORTED;
-    want->reads = in_map(want, &want->read);
-    want->writes = in_map(want, &want->write);
-    want->room = in_map(want, &want->around);
+    bool alike = is_alike(array, whole) && array->origin == 0;
+    want->framed =
+        !alike && array->shape.nd > 1 && adsm_prepare_has_margin(want);
+    if (want->framed && !adsm_box_is_empty(&want->write))
+        return adsm_accel_fail(
+            ADSM_E_UNSUPPORTED,
+            "an argument that is written has elements beyond the edge of an "
+            "array that shares its object with others: ADSM_EDGE_NONE, or an "
+            "array of adsmAllocArray, can be had",
+            NULL);
+    want->flat = !alike && !want->framed;
+    want->reads = in_map(array, alike, &want->read);
+    want->writes = in_map(array, alike, &want->write);
+    want->room =
+        want->framed ? want->around : in_map(array, alike, &want->around);
     if (want->rows && !want->flat)
-        widen_rows(&want->room, whole);
+        widen_rows(&want->room, &array->shape);
     return ADSM_OK;
 }
 

@@ -19,11 +19,14 @@ adsmBox adsm_prepare_shape(const struct adsm_array *array, size_t object_bytes);
 /** The shape of bytes, in which every array can be had. */
 adsmBox adsm_prepare_bytes(size_t object_bytes);
 
-/** Fill in what `begin` finds: reads, writes, room, flat. `whole` is the map's
- *  shape. Return: ADSM_OK; ADSM_E_UNSUPPORTED: beyond the edge of a flat array
- *  there is no room where the kernel would look for it */
+/** Fill in what `begin` finds: reads, writes, room, flat, framed. `whole` is the
+ *  map's shape. Return: ADSM_OK; ADSM_E_UNSUPPORTED: it is written and would be
+ *  framed */
 int adsm_prepare_want(struct adsm_want *want,
                       const adsmBox *whole) ADSM_MUST_CHECK;
+
+/** From the first byte of a box of an array to behind its last, in the object. */
+adsmBox adsm_prepare_flat(const struct adsm_array *array, const adsmBox *box);
 
 /** Does the kernel look beyond the array's edge? */
 bool adsm_prepare_has_margin(const struct adsm_want *want);

@@ -132,7 +132,7 @@ static void mark(const struct adsm_waits *waits)
 static void mark_moves(const struct adsm_want *want)
 {
     struct adsm_waits waits = {.count = 0};
-    adsm_order_before_read(&want->copy->order, &want->reads, &waits);
+    adsm_order_before_read(&want->copy->order, &want->room, &waits);
     mark(&waits);
 }
 
@@ -154,7 +154,7 @@ static int fill_want(struct adsm_want *want)
     if (rc == ADSM_OK && made && adsm_check_is_on())
         rc = adsm_check_fill(want->copy);
     if (rc == ADSM_OK && !adsm_box_is_empty(&want->reads)) {
-        rc = enqueue_reads(want);
+        rc = want->framed ? ADSM_OK : enqueue_reads(want);
         if (rc == ADSM_OK && adsm_prepare_has_margin(want))
             rc = adsm_edge_fill(want);
         if (rc == ADSM_OK)

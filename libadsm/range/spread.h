@@ -52,6 +52,9 @@ struct adsm_want {
     size_t brought;         /* bytes that came from elsewhere for it      */
     bool begun;             /* a use of the object's map, for all of the call */
     bool flat; /* the map's shape is another: boxes are stretches of bytes */
+    /* The map's shape is another, and there is a margin: the copy holds nothing,
+     * and its room, a box of the array, is filled for each call (edge.h). */
+    bool framed;
 };
 
 /** What one device gets of a call. */

@@ -48,7 +48,9 @@ static struct adsm_copy *new_copy(const struct adsm_want *want,
     copy->object = want->array.object;
     copy->accel = accel;
     copy->room = *room;
-    copy->box = adsm_box_meet(room, adsm_ranged_shape(copy->object));
+    const adsmBox *whole = adsm_ranged_shape(copy->object);
+    copy->box =
+        want->framed ? (adsmBox){.nd = whole->nd} : adsm_box_meet(room, whole);
     adsm_box_pitches(room, copy->pitch);
     copy->guard = adsm_check_guard() + adsm_copy_skew(copy);
     copy->bytes = copy->guard + adsm_box_bytes(room);
@@ -77,7 +79,7 @@ static struct adsm_copy *find_room(const struct adsm_held *held,
     for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++) {
         struct adsm_copy *copy = held->copies[i];
         if (copy && copy->accel == accel && copy->uses == 0 &&
-            adsm_box_equal(&copy->room, room))
+            copy->room.nd == room->nd && adsm_box_equal(&copy->room, room))
             return copy;
     }
     return NULL;
@@ -182,13 +184,15 @@ static int choose_for(struct adsm_part *parts, int count,
 {
     struct adsm_object *object = first->array.object;
     adsmBox shape = shape_for(parts, count, first);
-    int rc = adsm_ranged_update(object, &shape);
+    int rc = ADSM_OK;
     for (struct adsm_walk w = adsm_walk_of(parts, count);
          rc == ADSM_OK && adsm_walk_next(&w);)
         if (w.want->array.object == object) {
-            rc = adsm_prepare_want(w.want, adsm_ranged_shape(object));
+            rc = adsm_prepare_want(w.want, &shape);
             adsm_check_widen(w.want);
         }
+    if (rc == ADSM_OK)
+        rc = adsm_ranged_update(object, &shape);
     for (struct adsm_walk w = adsm_walk_of(parts, count);
          rc == ADSM_OK && adsm_walk_next(&w);)
         if (w.want->array.object == object && !w.want->copy)

@@ -304,8 +304,9 @@ bool adsm_ranged_is_valid(const struct adsm_object *object)
         const struct adsm_copy *copy = held->copies[i];
         if (copy &&
             (copy->object != object || !adsm_order_is_valid(&copy->order) ||
-             !adsm_box_within(&copy->box, &copy->room) ||
-             !adsm_box_within(&copy->box, &held->map.whole)))
+             (!adsm_box_is_empty(&copy->box) &&
+              (!adsm_box_within(&copy->box, &copy->room) ||
+               !adsm_box_within(&copy->box, &held->map.whole)))))
             return false;
     }
     return true;

@@ -153,12 +153,13 @@ static int at_edge2(const int *u, long y, long x, long ny, long nx, int edge,
     return u[clamped(y, ny) * nx + clamped(x, nx)];
 }
 
-static void check_square(const adsmOpts *o, int edge, int ry, int rx)
+enum { NY = 37, NX = 29 };
+
+static void check_square_in(const adsmOpts *o, int edge, int ry, int rx, int *u,
+                            int *w)
 {
-    enum { NY = 37, NX = 29 };
     const int pad = 1000003;
     adsmBox shape = adsmR2(NY, NX);
-    int *u = array(shape, ADSM_NO_HOME), *w = array(shape, ADSM_NO_HOME);
     number(u, NY * NX, 6);
     adsmArg arg = adsmSquare(u, ry, rx, edge);
     if (edge == ADSM_EDGE_PAD)
@@ -176,6 +177,13 @@ static void check_square(const adsmOpts *o, int edge, int ry, int rx)
                           "edge %d radius %d %d at %ld %ld: %d, not %d", edge,
                           ry, rx, y, x, w[y * NX + x], sum);
         }
+}
+
+static void check_square(const adsmOpts *o, int edge, int ry, int rx)
+{
+    int *u = array(adsmR2(NY, NX), ADSM_NO_HOME);
+    int *w = array(adsmR2(NY, NX), ADSM_NO_HOME);
+    check_square_in(o, edge, ry, rx, u, w);
     must(adsmFree(u));
     must(adsmFree(w));
 }
@@ -324,6 +332,29 @@ START_TEST(array_may_begin_inside_an_object_or_in_a_slab)
         must(adsmFree(x));
         must(adsmFree(y));
     }
+}
+END_TEST
+
+/* Two in an object of which they are no rows, two in a slab, and one in each. */
+START_TEST(array_inside_an_object_or_in_a_slab_has_edges)
+{
+    const adsmOpts tiles = {.devices = 0xf, .tile = {10, 7}};
+    const size_t bytes = NY * NX * sizeof(int);
+    int *object = adsmAlloc(50 * bytes);
+    int *slots[] = {adsmAlloc(bytes), adsmAlloc(bytes)};
+    int *first[] = {object + 33, slots[0], object + 5};
+    int *second[] = {object + 33 + NY * NX, slots[1], slots[1]};
+    for (int i = 0; i < 3; i++) {
+        must(adsmShape(first[i], sizeof(int), adsmR2(NY, NX)));
+        must(adsmShape(second[i], sizeof(int), adsmR2(NY, NX)));
+        for (int edge = ADSM_EDGE_CLAMP; edge <= ADSM_EDGE_PAD; edge++) {
+            check_square_in(&tiles, edge, 1, 2, first[i], second[i]);
+            each_way(o) check_square_in(o, edge, 3, 1, first[i], second[i]);
+        }
+    }
+    must(adsmFree(object));
+    must(adsmFree(slots[0]));
+    must(adsmFree(slots[1]));
 }
 END_TEST
 
@@ -613,6 +644,7 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            arrays_of_three_dimensions_are_cut_anywhere,
            range_may_be_a_part_of_the_array,
            array_may_begin_inside_an_object_or_in_a_slab,
+           array_inside_an_object_or_in_a_slab_has_edges,
            no_indices_do_nothing_and_few_make_few_parts,
            parts_get_bases_that_are_aligned_as_allocations_are,
            parts_close_blocks_where_no_mapping_is_left,
