@@ -180,7 +180,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, enum adsm_placement placement,
                        struct adsm_object **out)
 {
-    int rc = adsm_object_provide();
+    int rc = adsm_object_provide(accel);
     if (rc != ADSM_OK)
         return rc;
     struct adsm_object *object = take_structure();

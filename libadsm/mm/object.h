@@ -18,7 +18,7 @@
  *
  * Lock: object->lock, rank OBJECT. Shared: change blocks that are held by
  * their BUSY bit. Exclusive: everything (boundary, destroy). Beside it that of
- * the lists, rank OBJECT_LIST, one for walks, OBJECT_TABLE, and one for host
+ * the lists, rank OBJECT_LIST, those of walks, OBJECT_TABLE, and one for host
  * pages, OBJECT_LIST.
  * Invariant: adsm_object_is_valid().
  */
@@ -170,7 +170,8 @@ void adsm_object_memory_add(uint64_t ns);
 /**
  * Call `visit` for every object of `accel` (NULL: all), near ones only or all of
  * them. The visitor may take the object's lock, and finds out behind it whether
- * the object still lives. Other threads' walks wait for this one.
+ * the object still lives. Walks of other threads over objects of the same home,
+ * or over all if this one is, wait for this one.
  *
  * Return: ADSM_OK; what a visitor returned otherwise, which ends the walk;
  *         ADSM_E_NOMEM: nobody was visited

@@ -1,10 +1,11 @@
 /*
  * The lists of objects: which there are, which are near the CPU, walks over
- * either, and which of all give up their mapping at A; see object.h. Locks: the
+ * either, and which of all give up their mapping at A; see object.h. Locks: a
  * walk's, held over all visits; the lists', never over anything that waits.
  */
 #include "mm/object_parts.h"
 
+#include "mm/gate.h"
 #include "mm/spread.h"
 #include "os/vm.h"
 
@@ -19,12 +20,15 @@ static struct {
     _Atomic size_t count, near_count;
 } lists = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
 
-/* Objects of one walk, copied so that the visitor may take their locks. */
-static struct {
+/* Objects of one walk, copied so that the visitor may take their locks. A visit
+ * may wait for a device, so walks over the objects of different homes have
+ * tables of their own, as they have gates; the first is for walks over all. */
+static struct walk {
     struct adsm_lock lock; /* rank OBJECT_TABLE: one walk at a time */
     struct adsm_object **items;
     _Atomic size_t capacity;
-} walk = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_TABLE)};
+} walks[ADSM_GATES] = {
+    [0 ... ADSM_GATES - 1] = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_TABLE)}};
 
 /* Objects that may join while a walk copies the list. */
 enum { WALK_MARGIN = 16 };
@@ -117,29 +121,40 @@ bool adsm_object_make_room(void)
 }
 
 /* Make room for `need` pointers; the walk's lock is held. */
-static int grow_walk(size_t need)
+static int grow(struct walk *walk, size_t need)
 {
-    if (need <= walk.capacity)
+    if (need <= walk->capacity)
         return ADSM_OK;
-    size_t capacity = walk.capacity ? walk.capacity : 512;
+    size_t capacity = walk->capacity ? walk->capacity : 512;
     while (capacity < need)
         capacity *= 2;
     void *items =
-        mmap(NULL, capacity * sizeof *walk.items, PROT_READ | PROT_WRITE,
+        mmap(NULL, capacity * sizeof *walk->items, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (items == MAP_FAILED)
         return ADSM_E_NOMEM;
-    if (walk.items)
-        munmap(walk.items, walk.capacity * sizeof *walk.items);
-    walk.items = items;
-    walk.capacity = capacity;
+    if (walk->items)
+        munmap(walk->items, walk->capacity * sizeof *walk->items);
+    walk->items = items;
+    walk->capacity = capacity;
     return ADSM_OK;
 }
 
-int adsm_object_provide(void)
+/* Room for all objects there are, and some more. */
+static int provide_walk(struct walk *walk)
 {
     size_t need = atomic_load(&lists.count) + WALK_MARGIN + 1;
     int rc = ADSM_OK;
+    if (need > atomic_load(&walk->capacity)) {
+        adsm_lock_acquire(&walk->lock);
+        rc = grow(walk, need);
+        adsm_lock_release(&walk->lock);
+    }
+    return rc;
+}
+
+int adsm_object_provide(const struct adsm_accel *accel)
+{
     while (!adsm_vm_spare_take(ADSM_VM_SPARE)) {
         (void)adsm_vm_spare_release();
         if (unmap_some() > 0)
@@ -147,43 +162,39 @@ int adsm_object_provide(void)
         (void)adsm_vm_spare_take(ADSM_VM_SPARE);
         return ADSM_E_LIMIT;
     }
-    if (need > atomic_load(&walk.capacity)) {
-        adsm_lock_acquire(&walk.lock);
-        rc = grow_walk(need);
-        adsm_lock_release(&walk.lock);
+    int rc = provide_walk(&walks[0]);
+    return rc == ADSM_OK ? provide_walk(&walks[adsm_gate_of(accel)]) : rc;
+}
+
+/* Copy what there is room for. Return: how many there are */
+static size_t copy(struct walk *walk, const struct adsm_accel *accel,
+                   bool near_only)
+{
+    size_t n = 0;
+    adsm_lock_acquire(&lists.lock);
+    struct adsm_object *object = near_only ? lists.near : lists.all;
+    for (; object; object = near_only ? object->next_near : object->next) {
+        if (accel && object->home != accel)
+            continue;
+        if (n < walk->capacity)
+            walk->items[n] = object;
+        n++;
     }
-    return rc;
+    adsm_lock_release(&lists.lock);
+    return n;
 }
 
 /* Copy the list; 0 objects and a status when there is no room for it. */
-static int snapshot(struct adsm_accel *accel, bool near_only, size_t *count)
+static int snapshot(struct walk *walk, const struct adsm_accel *accel,
+                    bool near_only, size_t *count)
 {
-    *count = 0;
-    for (;;) {
-        size_t need = near_only ? atomic_load(&lists.near_count)
-                                : atomic_load(&lists.count);
-        int rc = grow_walk(need + WALK_MARGIN);
-        if (rc != ADSM_OK)
-            return rc;
-        struct adsm_object *object;
-        size_t n = 0;
-        bool fits = true;
-        adsm_lock_acquire(&lists.lock);
-        object = near_only ? lists.near : lists.all;
-        for (; object; object = near_only ? object->next_near : object->next) {
-            if (accel && object->home != accel)
-                continue;
-            fits = n < walk.capacity;
-            if (!fits)
-                break;
-            walk.items[n++] = object;
-        }
-        adsm_lock_release(&lists.lock);
-        if (fits) {
-            *count = n;
-            return ADSM_OK;
-        }
-    }
+    int rc = ADSM_OK;
+    while ((*count = copy(walk, accel, near_only)) > walk->capacity &&
+           rc == ADSM_OK)
+        rc = grow(walk, *count + WALK_MARGIN);
+    if (rc != ADSM_OK)
+        *count = 0;
+    return rc;
 }
 
 int adsm_object_each(struct adsm_accel *accel, bool near_only,
@@ -191,11 +202,12 @@ int adsm_object_each(struct adsm_accel *accel, bool near_only,
 {
     if (near_only && atomic_load(&lists.near_count) == 0)
         return ADSM_OK;
+    struct walk *walk = &walks[adsm_gate_of(accel)];
     size_t count;
-    adsm_lock_acquire(&walk.lock);
-    int rc = snapshot(accel, near_only, &count);
+    adsm_lock_acquire(&walk->lock);
+    int rc = snapshot(walk, accel, near_only, &count);
     for (size_t i = 0; i < count && rc == ADSM_OK; i++)
-        rc = visit(walk.items[i], context);
-    adsm_lock_release(&walk.lock);
+        rc = visit(walk->items[i], context);
+    adsm_lock_release(&walk->lock);
     return rc;
 }

@@ -5,13 +5,13 @@
 #include "mm/object.h"
 
 /**
- * Before there is an object: provide what accesses and walks cannot do without
- * where the system grants no more mappings.
+ * Before there is an object of `accel`: provide what accesses and walks cannot
+ * do without where the system grants no more mappings.
  *
  * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_NOMEM
  * Thread: any, no lock of rank OBJECT_TABLE or later held. Signal: never
  */
-int adsm_object_provide(void) ADSM_MUST_CHECK;
+int adsm_object_provide(const struct adsm_accel *accel) ADSM_MUST_CHECK;
 
 /** Enter the lists, or leave them. Thread: the one that makes or ends the
  *  object, whose lock it does not hold. Signal: never */

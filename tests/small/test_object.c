@@ -1,6 +1,7 @@
 /*
  * Objects: what their creation takes it gives back, whichever call of the back
- * end fails; and what every protocol does to a block on every event.
+ * end fails; walks over them; and what every protocol does to a block on every
+ * event.
  */
 #include "small/fixture.h"
 
@@ -9,6 +10,9 @@
 #include "mm/index.h"
 #include "mm/loan.h"
 #include "mm/slab.h"
+
+#include <pthread.h>
+#include <time.h>
 
 enum { BLOCKS = 4, BYTES = BLOCKS * PAGE - 100 };
 
@@ -82,6 +86,72 @@ START_TEST(object_is_freed_once_and_its_address_is_nobodys_then)
     ck_assert_ptr_null(adsm_index_find(host));
     ck_assert_int_eq(adsm_object_destroy(object, generation),
                      ADSM_E_NOT_SHARED);
+}
+END_TEST
+
+/* ---- walks ------------------------------------------------------------------------ */
+
+static int count(struct adsm_object *object, void *counted)
+{
+    ck_assert(atomic_load(&object->live));
+    ++*(unsigned *)counted;
+    return ADSM_OK;
+}
+
+/* More than a walk has room for at first. */
+START_TEST(walk_visits_the_objects_of_a_home_or_all_or_those_that_are_near)
+{
+    enum { FIRST = 300, SECOND = 400, NEAR = 7 };
+    struct adsm_accel *accel[2] = {up("rolling", 2)};
+    must(adsm_accel_open(1, &accel[1]));
+    for (int i = 0; i < FIRST + SECOND; i++)
+        (void)new_object(accel[i >= FIRST], 1,
+                         i % 100 < NEAR ? ADSM_READ_ONLY : ADSM_INVALID);
+    for (int near = 0; near < 2; near++) {
+        unsigned counted[3] = {0};
+        must(adsm_object_each(accel[0], near, count, &counted[0]));
+        must(adsm_object_each(accel[1], near, count, &counted[1]));
+        must(adsm_object_each(NULL, near, count, &counted[2]));
+        ck_assert_uint_eq(counted[0], near ? 3 * NEAR : FIRST);
+        ck_assert_uint_eq(counted[1], near ? 4 * NEAR : SECOND);
+        ck_assert_uint_eq(counted[2], counted[0] + counted[1]);
+    }
+    for (int i = 0; i < 2; i++)
+        adsm_heap_forget(accel[i]);
+}
+END_TEST
+
+static void *walk(void *accel)
+{
+    unsigned counted = 0;
+    must(adsm_object_each(accel, false, count, &counted));
+    ck_assert_uint_eq(counted, 1);
+    return NULL;
+}
+
+static int let_another_walk(struct adsm_object *object, void *accel)
+{
+    pthread_t thread;
+    struct timespec end;
+    ck_assert_int_eq(pthread_create(&thread, NULL, walk, accel), 0);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 5;
+    ck_assert_int_eq(pthread_timedjoin_np(thread, NULL, &end), 0);
+    (void)object;
+    return ADSM_OK;
+}
+
+/* A visit may wait for its device. */
+START_TEST(walks_over_the_objects_of_two_homes_do_not_wait_for_each_other)
+{
+    struct adsm_accel *accel[2] = {up("rolling", 2)};
+    must(adsm_accel_open(1, &accel[1]));
+    for (int i = 0; i < 2; i++)
+        (void)new_object(accel[i], 1, ADSM_INVALID);
+    must(adsm_object_each(accel[0], false, let_another_walk, accel[1]));
+    must(adsm_object_each(accel[1], false, let_another_walk, accel[0]));
+    for (int i = 0; i < 2; i++)
+        adsm_heap_forget(accel[i]);
 }
 END_TEST
 
@@ -257,6 +327,10 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, object_leaves_nothing_behind_whichever_call_fails);
     tcase_add_test(tcase, object_is_freed_once_and_its_address_is_nobodys_then);
+    tcase_add_test(
+        tcase, walk_visits_the_objects_of_a_home_or_all_or_those_that_are_near);
+    tcase_add_test(
+        tcase, walks_over_the_objects_of_two_homes_do_not_wait_for_each_other);
     tcase_add_loop_test(tcase, event_does_to_a_block_what_its_protocol_says, 0,
                         3);
     tcase_add_loop_test(tcase, event_that_fails_leaves_the_block_as_it_was, 0,
