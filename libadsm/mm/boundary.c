@@ -270,9 +270,12 @@ int adsm_boundary_called(const struct adsm_call *call)
 
 static int acquire_object(struct adsm_object *object, void *context)
 {
+    const uint32_t *gate = context;
     int rc = ADSM_OK;
+    if (atomic_load(&object->gate) != *gate)
+        return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live))
+    if (atomic_load(&object->live) && atomic_load(&object->gate) == *gate)
         rc = apply_used(object, ADSM_RETURN);
     adsm_rwlock_release(&object->lock);
     return rc;
@@ -280,18 +283,24 @@ static int acquire_object(struct adsm_object *object, void *context)
 
 /* What a call of another thread has released stays the device's until its
  * kernel is enqueued. */
-static int acquire_all(struct adsm_accel *home)
+static int acquire_behind(uint32_t gate, struct adsm_accel *home)
 {
-    uint32_t gate = adsm_gate_of(home);
     adsm_gate_enter(gate);
     while (adsm_turn_must_wait(home)) {
         adsm_gate_leave(gate);
         adsm_turn_wait(home);
         adsm_gate_enter(gate);
     }
-    int rc = adsm_object_each(home, false, acquire_object, NULL);
+    int rc = adsm_object_each(home, false, acquire_object, &gate);
     adsm_gate_leave(gate);
     return rc;
+}
+
+/* Its objects, and those without a home that it page-locks. */
+static int acquire_all(struct adsm_accel *home)
+{
+    int rc = acquire_behind(adsm_gate_of(home), home);
+    return rc == ADSM_OK ? acquire_behind(adsm_gate_of(NULL), home) : rc;
 }
 
 int adsm_boundary_return(struct adsm_accel *accel)

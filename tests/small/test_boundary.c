@@ -1,12 +1,16 @@
 /*
- * Calls and loans: what a mode releases and when, and that neither a refused
- * launch nor a transfer that ends early loses a byte.
+ * Calls, returns and loans: what a mode releases and when, and that neither a
+ * refused launch nor a transfer that ends early loses a byte.
  */
 #include "small/fixture.h"
 
 #include "mm/boundary.h"
 #include "mm/gate.h"
+#include "mm/index.h"
 #include "mm/loan.h"
+#include "range/spread.h"
+
+#include <pthread.h>
 
 enum { BLOCKS = 3, BYTES = BLOCKS * PAGE };
 
@@ -141,6 +145,38 @@ START_TEST(loan_that_cannot_begin_holds_nothing)
 }
 END_TEST
 
+static void *come_back(void *unused)
+{
+    must(adsm_boundary_return(accel));
+    return unused;
+}
+
+/* As a call of another thread has closed it. Without a home, or with one. */
+START_TEST(return_leaves_what_a_call_is_about_to_write)
+{
+    void *host;
+    pthread_t thread;
+    accel = up("batch", 1);
+    must(adsm_spread_alloc(accel, BYTES, &host));
+    object =
+        _i == 0 ? adsm_index_find(host) : new_object(accel, BYTES, ADSM_DIRTY);
+    uint32_t gates = UINT32_C(1) << atomic_load(&object->gate);
+    adsm_gate_close(gates);
+    adsm_rwlock_acquire(&object->lock);
+    must(adsm_coherence_apply_all(object, 0, object->block_count,
+                                  ADSM_PART_WRITE));
+    adsm_rwlock_release(&object->lock);
+    ck_assert_int_eq(pthread_create(&thread, NULL, come_back, NULL), 0);
+    for (int i = 0; i < 50; i++) {
+        usleep(500);
+        ck_assert_int_eq(adsm_block_state(object, 0), ADSM_INVALID);
+    }
+    adsm_gate_open(gates);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(adsm_block_state(object, 0), ADSM_DIRTY);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("boundary");
@@ -154,6 +190,8 @@ int main(void)
     tcase_add_test(
         tcase, transfer_that_ends_early_leaves_the_rest_as_the_device_has_it);
     tcase_add_test(tcase, loan_that_cannot_begin_holds_nothing);
+    tcase_add_loop_test(tcase, return_leaves_what_a_call_is_about_to_write, 0,
+                        2);
     suite_add_tcase(suite, tcase);
     return suite_finish(suite);
 }
