@@ -212,9 +212,11 @@ static void add_users(const struct adsm_object *object, const adsmBox *box,
     const struct adsm_held *held = &adsm_ranged(object)->held;
     for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
         const struct adsm_copy *copy = held->copies[i];
-        if (copy && writes)
+        if (!copy || !adsm_box_meets(&copy->box, box))
+            continue; /* its readers may be those of another array */
+        if (writes)
             adsm_order_before_write(&copy->order, box, waits);
-        else if (copy)
+        else
             adsm_order_before_read(&copy->order, box, waits);
     }
 }

@@ -1,10 +1,15 @@
-/* What hints promise, by what moves afterwards. */
+/*
+ * What hints promise, by what moves afterwards; and whom adsmWaitFor waits for,
+ * by kernels that say when they ran.
+ */
 #include "sched/fixture.h"
 
 #include "base/stats.h"
 
+#include <time.h>
+
 enum { N = 1 << 18, BYTES = N * (int)sizeof(int) }; /* four blocks */
-enum { ON_1 = 2 };
+enum { ON_1 = 2, ON_2 = 4 };
 
 static const int homes[] = {ADSM_NO_HOME, 0, 3};
 #define each_home(h) for (const int *h = homes; h < homes + 3; h++)
@@ -192,9 +197,130 @@ START_TEST(what_lies_around_a_discarded_box_is_saved)
 }
 END_TEST
 
+/* ---- waits -------------------------------------------------------------------------- */
+
+enum { STAMPS = 16 };
+static const long slow_ns = 300 * 1000000L;
+
+static long now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+struct times {
+    long *what, *began, *ended;
+};
+
+static long *some_times(int home)
+{
+    long *p = adsmAllocArray(sizeof *p, adsmR1(STAMPS), home);
+    ck_assert_msg(p, "%s", adsmErrorDetail());
+    for (int i = 0; i < STAMPS; i++)
+        p[i] = 0;
+    return p;
+}
+
+static struct times times_at(int home)
+{
+    return (struct times){some_times(home), some_times(home), some_times(home)};
+}
+
+static void free_times(struct times t)
+{
+    must(adsmFree(t.what));
+    must(adsmFree(t.began));
+    must(adsmFree(t.ended));
+}
+
+static adsmEvent stamp(struct times t, uint32_t devices, adsmBox box, long ns)
+{
+    static adsmKernel *kernel;
+    adsmModule *module;
+    adsmEvent event;
+    if (!kernel) {
+        must(adsmModuleLoad(&module, STAMP_PTX, 0));
+        must(adsmKernelGet(&kernel, module, "stamp", ADSM_ONLY_ARGUMENTS));
+        (void)stamp(t, ON_1 | ON_2, adsmR1(STAMPS), 0);
+        must(adsmSync()); /* the code is on both, which takes its time */
+    }
+    must(adsmCallWith(adsmWith(.devices = devices, .event = &event), kernel,
+                      box, adsmIn(t.what), adsmOut(t.began), adsmOut(t.ended),
+                      adsmVal(ns)));
+    return event;
+}
+
+static int has_ended(adsmEvent event)
+{
+    int done;
+    must(adsmTest(event, &done));
+    return done;
+}
+
+START_TEST(wait_for_an_array_waits_for_its_calls_alone)
+{
+    each_home(h)
+    {
+        struct times slow = times_at(*h), fast = times_at(*h);
+        adsmEvent first = stamp(slow, ON_1, adsmR1(STAMPS), slow_ns);
+        adsmEvent second = stamp(fast, ON_2, adsmR1(STAMPS), 0);
+        must(adsmWaitFor(fast.began, NULL, ADSM_INOUT));
+        ck_assert(has_ended(second));
+        ck_assert(!has_ended(first));
+        must(adsmWaitFor(slow.began, NULL, ADSM_IN));
+        long heard = now();
+        ck_assert(has_ended(first));
+        for (int i = 0; i < STAMPS; i++)
+            ck_assert_int_le(slow.ended[i], heard);
+        free_times(slow);
+        free_times(fast);
+    }
+}
+END_TEST
+
+START_TEST(wait_for_a_box_waits_for_what_writes_it_alone)
+{
+    each_home(h)
+    {
+        struct times t = times_at(*h);
+        adsmBox low = between(0, 8), high = between(8, STAMPS);
+        adsmEvent first = stamp(t, ON_1, low, slow_ns);
+        adsmEvent second = stamp(t, ON_2, high, 0);
+        must(adsmWaitFor(t.ended, &high, ADSM_IN));
+        ck_assert(has_ended(second));
+        ck_assert(!has_ended(first));
+        must(adsmWaitFor(t.ended, &low, ADSM_IN));
+        long heard = now();
+        ck_assert(has_ended(first));
+        for (int i = 0; i < STAMPS; i++)
+            ck_assert_int_le(t.ended[i], heard);
+        free_times(t);
+    }
+}
+END_TEST
+
+START_TEST(who_will_write_waits_for_readers_and_who_reads_does_not)
+{
+    each_home(h)
+    {
+        struct times t = times_at(*h);
+        adsmEvent reader = stamp(t, ON_1, adsmR1(STAMPS), slow_ns);
+        must(adsmWaitFor(t.what, NULL, ADSM_IN));
+        ck_assert(!has_ended(reader));
+        must(adsmWaitFor(t.what, NULL, ADSM_OUT));
+        ck_assert(has_ended(reader));
+        free_times(t);
+    }
+}
+END_TEST
+
 SUITE_MAIN("hint", 60, call_brings_nothing_of_what_was_brought_to_its_device,
            box_that_is_brought_to_a_device_is_all_that_moves,
            reading_brings_nothing_of_what_was_brought_to_the_host,
            block_that_is_brought_to_the_host_is_all_that_moves,
            copies_that_are_dropped_are_saved, what_is_discarded_is_not_saved,
-           what_lies_around_a_discarded_box_is_saved)
+           what_lies_around_a_discarded_box_is_saved,
+           wait_for_an_array_waits_for_its_calls_alone,
+           wait_for_a_box_waits_for_what_writes_it_alone,
+           who_will_write_waits_for_readers_and_who_reads_does_not)
