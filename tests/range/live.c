@@ -20,6 +20,7 @@
  */
 #include "live.h"
 
+#include "base/stats.h"
 #include "common/no_handler.h"
 #include "mm/coherence.h"
 
@@ -30,7 +31,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 60, NOTES = 96, SPARE = 900 << 10 };
+enum { LIMIT_S = 60, NOTES = 96 };
 
 bool live_tight;
 long live_refused;
@@ -99,19 +100,6 @@ static void stuck(int number)
     _exit(3);
 }
 
-/* So little is left on each device that copies have to go. */
-static void fill_devices(void)
-{
-    for (int d = 0; d < adsmDeviceCount(); d++) {
-        size_t avail = 0;
-        if (adsmDeviceUse(d) != ADSM_OK ||
-            adsmDeviceMemory(d, NULL, &avail) != ADSM_OK)
-            live_stop("device %d: %s", d, adsmErrorDetail());
-        if (avail > SPARE && !adsmAlloc(avail - SPARE))
-            live_stop("device %d: %s", d, adsmErrorDetail());
-    }
-}
-
 int main(int argc, char **argv)
 {
     struct live_random random;
@@ -126,8 +114,6 @@ int main(int argc, char **argv)
     live_tight = memory && strcmp(memory, "4M") == 0;
     signal(SIGALRM, stuck);
     live_kernels(KERNELS_PTX);
-    if (live_tight)
-        fill_devices();
     for (int i = 0; i < ARRAYS; i++) {
         live_arrays[i].number = i;
         pthread_rwlock_init(&live_arrays[i].lock, NULL);
@@ -148,7 +134,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < ARRAYS; i++)
         if (!live_done(adsmFree(live_arrays[i].base), "adsmFree"))
             live_stop("adsmFree needs no memory");
-    printf("%ld operations, seed %ld, %s: equal, %ld refused\n", operations,
-           seed, adsm_coherence_protocol()->name, live_refused);
+    printf("%ld operations, seed %ld, %s: equal, %ld refused, %lu copies "
+           "evicted\n",
+           operations, seed, adsm_coherence_protocol()->name, live_refused,
+           (unsigned long)adsm_stats_get(ADSM_STAT_copies_evicted));
     return 0;
 }
