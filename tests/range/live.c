@@ -2,18 +2,22 @@
  * Random test of calls over several devices, through the library itself: after
  * each operation every array has what plain memory beside it has.
  *
- *   range_live <operations> <seed> [<kinds>]
+ *   range_live <operations> <seed> [<callers> [<kinds>]]
  *
  * The operations are those of model.c, made by the program: calls over ranges
  * in parts, plain calls and launches, hints, new shapes, accesses of the CPU,
- * bulk copies, system calls through loans, arrays that come and go. Two threads
- * touch the arrays all the while: elements of their own, which lie between those
- * that kernels read and write, and, only looking, any other. Devices that have
- * little memory (SOFTCUDA_MEMORY=4M) may refuse, and then nothing has changed.
+ * bulk copies, system calls through loans, arrays that come and go. One to four
+ * threads make them. Some arrays are divided among these, so that their calls
+ * meet in one object in any order; of the others a caller has those it uses until
+ * its call is made. Two more threads touch the arrays all the while: elements of
+ * their own, which lie between those that kernels read and write, and, only
+ * looking, any other. Devices that have little memory (SOFTCUDA_MEMORY=4M) may
+ * refuse, and then nothing has changed.
  *
- * What fails is reported with the operations before it; `kinds`, of "c" (calls),
- * "h" (the CPU) and "t" (touchers), narrows down which it takes, LIVE_FROM=n has
- * everything compared after each operation from n on, LIVE_ABORT=1 leaves a core.
+ * What fails is reported with the operations before it. One caller does the same
+ * in every run. `kinds`, of "c" (calls), "h" (the CPU) and "t" (touchers),
+ * narrows down which it takes, LIVE_FROM=n has everything compared after each
+ * operation from n on, LIVE_ABORT=1 leaves a core.
  *
  * Exit status 0: all equal; 1: a difference or a failed call; 2: wrong usage;
  * 3: no progress for LIMIT_S seconds.
@@ -33,30 +37,37 @@
 
 enum { LIMIT_S = 60, NOTES = 96 };
 
+int live_callers = 1;
 bool live_tight;
-long live_refused;
+_Atomic long live_refused, live_made, live_beside;
 
 static char notes[NOTES][160];
-static long noted, operation, seed;
+static long noted;
+static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
+static long operations, seed, compared_from = -1;
+static _Atomic long operation;
+static const char *kinds = "cht";
 
 void live_note(const char *format, ...)
 {
     va_list arguments;
+    pthread_mutex_lock(&notes_lock);
     char *line = notes[noted++ % NOTES];
-    int n = snprintf(line, sizeof *notes, "%ld: ", operation);
+    int n = snprintf(line, sizeof *notes, "%ld: ", atomic_load(&operation));
     va_start(arguments, format);
     vsnprintf(line + n, sizeof *notes - (size_t)n, format, arguments);
     va_end(arguments);
+    pthread_mutex_unlock(&notes_lock);
 }
 
 void live_stop(const char *format, ...)
 {
     va_list arguments;
-    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&one); /* the program ends with the first one */
+    pthread_mutex_lock(&notes_lock); /* the program ends with the first one */
     for (long i = noted > NOTES ? noted - NOTES : 0; i < noted; i++)
         fprintf(stderr, "%s\n", notes[i % NOTES]);
-    fprintf(stderr, "seed %ld, operation %ld: ", seed, operation);
+    fprintf(stderr, "seed %ld, %d callers, operation %ld: ", seed, live_callers,
+            atomic_load(&operation));
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -72,23 +83,64 @@ bool live_done(int status, const char *what)
         return true;
     if (status != ADSM_E_DEVICE_NOMEM || !live_tight)
         live_stop("%s: %s: %s", what, adsmErrorName(status), adsmErrorDetail());
-    live_refused++;
+    atomic_fetch_add(&live_refused, 1);
     live_note("  ... refused: %s", adsmErrorDetail());
     return false;
 }
 
-static void operate(struct live_random *r, bool calls, bool host)
+/* ---- callers ----------------------------------------------------------------- */
+
+static void operate(struct live_thread *t)
 {
-    long kind = draw(r, 100);
+    long kind = draw(t, 100);
+    struct live_array *a;
+    bool calls = strchr(kinds, 'c'), host = strchr(kinds, 'h');
     if (kind < 60 && calls)
-        live_call(r);
-    else if (kind < 96 && host)
-        live_access(r, &live_arrays[draw(r, ARRAYS)], 0);
-    else if (kind == 96)
+        live_call(t);
+    else if (kind < 96 && host && (a = live_any(t)))
+        live_access(t, a);
+    live_let_all_go(t);
+    if (kind == 96)
         live_compare_all("now and then");
     else if (kind >= 97)
-        live_renew(r, &live_arrays[draw(r, ARRAYS)]);
+        live_renew(t, &live_arrays[draw(t, ARRAYS)]);
 }
+
+static void *call(void *argument)
+{
+    struct live_thread *t = argument;
+    long n;
+    while ((n = atomic_fetch_add(&operation, 1)) < operations) {
+        if (n % 64 == 0)
+            alarm(LIMIT_S);
+        operate(t);
+        if (compared_from >= 0 && n >= compared_from)
+            live_compare_all("each");
+    }
+    return NULL;
+}
+
+static uint64_t some_seed(int owner)
+{
+    return (uint64_t)seed * 0x9e3779b97f4a7c15u + 77 * (uint64_t)owner;
+}
+
+/* The first of them is this thread. */
+static void call_all(struct live_thread *first)
+{
+    struct live_thread others[CALLERS];
+    pthread_t threads[CALLERS];
+    for (int i = 1; i < live_callers; i++) {
+        others[i] = (struct live_thread){.random = some_seed(i), .owner = i};
+        if (pthread_create(&threads[i], NULL, call, &others[i]) != 0)
+            live_stop("no thread");
+    }
+    call(first);
+    for (int i = 1; i < live_callers; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* ---- the program -------------------------------------------------------------- */
 
 static void stuck(int number)
 {
@@ -100,43 +152,60 @@ static void stuck(int number)
     _exit(3);
 }
 
-int main(int argc, char **argv)
+static void begin_arrays(struct live_thread *t)
 {
-    struct live_random random;
-    if (argc < 3 || argc > 4)
-        return 2;
-    long operations = atol(argv[1]);
-    const char *kinds = argc > 3 ? argv[3] : "cht";
-    const char *each = getenv("LIVE_FROM");
-    seed = atol(argv[2]);
-    random.state = (uint64_t)seed * 0x9e3779b97f4a7c15u;
-    const char *memory = getenv("SOFTCUDA_MEMORY");
-    live_tight = memory && strcmp(memory, "4M") == 0;
-    signal(SIGALRM, stuck);
-    live_kernels(KERNELS_PTX);
+    pthread_rwlockattr_t how; /* who renews one is not kept waiting */
+    pthread_rwlockattr_init(&how);
+    pthread_rwlockattr_setkind_np(&how,
+                                  PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     for (int i = 0; i < ARRAYS; i++) {
         live_arrays[i].number = i;
-        pthread_rwlock_init(&live_arrays[i].lock, NULL);
-        live_renew(&random, &live_arrays[i]);
+        pthread_rwlock_init(&live_arrays[i].lock, &how);
+        pthread_mutex_init(&live_arrays[i].calls, NULL);
+        live_renew(t, &live_arrays[i]);
     }
+}
+
+static bool take_arguments(int argc, char **argv)
+{
+    const char *from = getenv("LIVE_FROM");
+    const char *memory = getenv("SOFTCUDA_MEMORY");
+    if (argc < 3 || argc > 5)
+        return false;
+    operations = atol(argv[1]);
+    seed = atol(argv[2]);
+    live_callers = argc > 3 ? atoi(argv[3]) : 1;
+    kinds = argc > 4 ? argv[4] : kinds;
+    compared_from = from ? atol(from) : -1;
+    live_tight = memory && strcmp(memory, "4M") == 0;
+    return live_callers >= 1 && live_callers <= CALLERS;
+}
+
+int main(int argc, char **argv)
+{
+    struct live_thread first = {.owner = 0};
+    if (!take_arguments(argc, argv))
+        return 2;
+    first.random = some_seed(0);
+    signal(SIGALRM, stuck);
+    live_call_begin();
+    live_plain_begin();
+    begin_arrays(&first);
     if (strchr(kinds, 't'))
         live_touchers_begin((uint64_t)seed);
-    for (operation = 0; operation < operations; operation++) {
-        if (operation % 64 == 0)
-            alarm(LIMIT_S);
-        operate(&random, strchr(kinds, 'c'), strchr(kinds, 'h'));
-        if (each && operation >= atol(each))
-            live_compare_all("each");
-    }
+    call_all(&first);
     if (strchr(kinds, 't'))
         live_touchers_end();
     live_compare_all("at the end");
     for (int i = 0; i < ARRAYS; i++)
         if (!live_done(adsmFree(live_arrays[i].base), "adsmFree"))
             live_stop("adsmFree needs no memory");
-    printf("%ld operations, seed %ld, %s: equal, %ld refused, %lu copies "
-           "evicted\n",
-           operations, seed, adsm_coherence_protocol()->name, live_refused,
+    printf("%ld operations, seed %ld, %d callers, %s: equal; %ld calls, %ld of "
+           "them beside others, %ld refused, %lu copies evicted\n",
+           operations, seed, live_callers, adsm_coherence_protocol()->name,
+           atomic_load(&live_made), atomic_load(&live_beside),
+           atomic_load(&live_refused),
            (unsigned long)adsm_stats_get(ADSM_STAT_copies_evicted));
+    alarm(0); /* what ends the process may look for leaks at length */
     return 0;
 }

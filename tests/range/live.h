@@ -2,8 +2,10 @@
  * What the parts of the random test through the library share; see live.c.
  *
  * An array of the program: shared memory, and beside it plain memory that holds
- * what is to be found there. Each element belongs to the main thread, which
- * alone makes calls, or to a toucher, whose elements no kernel writes or reads.
+ * what is to be found there. Each element belongs to somebody: to a toucher,
+ * whose elements no kernel writes or reads; to one caller, who alone makes calls
+ * on it, in no order with those of others; or to all callers, one of whom has
+ * the array at a time.
  */
 #ifndef TESTS_RANGE_LIVE_H
 #define TESTS_RANGE_LIVE_H
@@ -11,39 +13,61 @@
 #include "adsm.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
-enum { ARRAYS = 8, TOUCHERS = 2, LONGEST = 8192 };
+/* Owners are callers, and behind them touchers. */
+enum { ARRAYS = 8, CALLERS = 4, TOUCHERS = 2 };
+enum { ANY_CALLER = 255, LONGEST = 8192 };
 
 struct live_array {
-    pthread_rwlock_t lock; /* shared to touch it, exclusively to renew it */
+    pthread_rwlock_t lock; /* shared to use it, exclusively to renew it */
+    pthread_mutex_t calls; /* who makes calls on it, unless it is divided */
     int *p, *base;         /* where it begins, and the object it lies in */
     int *flat;             /* what is to be found */
-    uint8_t *owner;        /* of each element: 0 the main thread */
-    long *owned;           /* elements of touchers before each; n + 1 */
-    long n;                /* elements there are, also beyond the shape */
+    uint8_t *owner;        /* of each element */
+    bool divided;          /* callers have elements of their own */
+    /* Elements before each that a caller may not use; n + 1. */
+    long *foreign[CALLERS];
+    long n; /* elements there are, also beyond the shape */
     adsmBox shape;
     int home, number;
 };
 
-struct live_random {
-    uint64_t state;
+/* A caller or a toucher, and the arrays that it has just now. */
+struct live_thread {
+    uint64_t random;
+    int owner;
+    struct live_array *held[ARRAYS];
+    int helds;
 };
 
-static inline long draw(struct live_random *r, long below)
+static inline long draw(struct live_thread *t, long below)
 {
-    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
-    return (long)((r->state >> 33) % (uint64_t)below);
+    t->random = t->random * 6364136223846793005u + 1442695040888963407u;
+    return (long)((t->random >> 33) % (uint64_t)below);
+}
+
+/* What software devices have for %globaltimer. */
+static inline long live_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 extern struct live_array live_arrays[ARRAYS];
-extern bool live_tight;   /* devices may have no memory left */
-extern long live_refused; /* calls that had none */
+extern int live_callers;
+extern bool live_tight;           /* devices may have no memory left */
+extern _Atomic long live_refused; /* calls that had none */
+extern _Atomic long live_made;    /* calls that were made */
+extern _Atomic long live_beside;  /* of these, in no order with others */
 
 /* ---- what happened (live.c) ----------------------------------------------- */
 
-/** Remember what is done, for the report. Thread: the main one */
+/** Remember what is done, for the report. Thread: a caller */
 void live_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Report and end the program. Thread: any */
@@ -56,22 +80,29 @@ bool live_done(int status, const char *what);
 
 /* ---- arrays (live_array.c) --------------------------------------------------- */
 
-/** Another array in its place. */
-void live_renew(struct live_random *r, struct live_array *a);
+/** Another array in its place. The thread has none. */
+void live_renew(struct live_thread *t, struct live_array *a);
 
-/** One with `nd` dimensions; NULL: none was found. */
-struct live_array *live_pick(struct live_random *r, int nd);
+/** Have an array until live_let_go, or live_let_all_go; false: another has it. */
+bool live_hold(struct live_thread *t, struct live_array *a);
+void live_let_all_go(struct live_thread *t);
 
-/** Say that it is another array of `nd` dimensions. */
-void live_shape(struct live_random *r, struct live_array *a, int nd);
+/** Any array, as if by live_hold; NULL: none could be had. */
+struct live_array *live_any(struct live_thread *t);
 
-/** A box of its shape, often all of it. */
-adsmBox live_box(struct live_random *r, const struct live_array *a);
+/** One with `nd` dimensions; NULL: none could be had. */
+struct live_array *live_pick(struct live_thread *t, int nd);
 
-/** Elements of touchers in a box, after it was grown by `radius` and cut off at
- *  the array's edges. */
-long live_owned(const struct live_array *a, const adsmBox *box,
-                const int radius[3]);
+/** Say that it is another array of `nd` dimensions; it is not divided. */
+void live_shape(struct live_thread *t, struct live_array *a, int nd);
+
+/** A box of its shape, often all of it, or all the thread's own. */
+adsmBox live_box(struct live_thread *t, const struct live_array *a);
+
+/** Elements that a caller may not use in a box, after it was grown by `radius`
+ *  and cut off at the array's edges. */
+long live_foreign(const struct live_thread *t, const struct live_array *a,
+                  const adsmBox *box, const int radius[3]);
 
 /** Number of an element. */
 static inline long live_at(const struct live_array *a, long z, long y, long x)
@@ -82,10 +113,10 @@ static inline long live_at(const struct live_array *a, long z, long y, long x)
                               : x;
 }
 
-/** A stretch that belongs to `owner`, at most `most` elements; false: none was
+/** A stretch that the thread may use, at most `most` elements; false: none was
  *  found. */
-bool live_stretch(struct live_random *r, const struct live_array *a, int owner,
-                  long most, long *at, long *n);
+bool live_stretch(struct live_thread *t, const struct live_array *a, long most,
+                  long *at, long *n);
 
 /** Is what is there what is to be found? */
 void live_compare(const struct live_array *a, long at, long n,
@@ -94,21 +125,38 @@ void live_compare_all(const char *what);
 
 /* ---- what the CPU does (live_cpu.c) ------------------------------------------- */
 
-/** One access of an owner to what is his; the array is locked. */
-void live_access(struct live_random *r, struct live_array *a, int owner);
+/** One access of a thread to what is its own; it has the array. */
+void live_access(struct live_thread *t, struct live_array *a);
 
-/** Threads that touch until `*stop`. */
+/** Threads that touch until the end. */
 void live_touchers_begin(uint64_t seed);
 void live_touchers_end(void);
 
-/* ---- what devices do (live_call.c) ---------------------------------------------- */
+/* ---- what devices do (live_call.c, live_plain.c) -------------------------------- */
 
-void live_kernels(const char *path);
+void live_call_begin(void);
+void live_plain_begin(void);
+
+/** A kernel of a file in tests/sched. */
+adsmKernel *live_kernel(const char *file, const char *name, adsmReach reach);
+
+/** A time soon, for kernels that wait until then. */
+static inline long live_some_time(struct live_thread *t)
+{
+    return live_now() + draw(t, 2000 * 1000);
+}
+
+/** Was it made? `bad`: it must not be. Refused ones change nothing. */
+bool live_was_made(const struct live_thread *t, bool bad, int status,
+                   const char *what);
 
 /** One call, launch or hint. */
-void live_call(struct live_random *r);
+void live_call(struct live_thread *t);
+
+/** One on one device. */
+void live_plain(struct live_thread *t);
 
 /** adsmPrefetch and its like (live_hint.c). */
-void live_hint(struct live_random *r);
+void live_hint(struct live_thread *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* Arrays of the random test; see live.h. */
+/* Arrays of the random test, and who has which; see live.h. */
 #include "live.h"
 
 #include <stdlib.h>
@@ -6,58 +6,105 @@
 
 struct live_array live_arrays[ARRAYS];
 
+/* ---- who has which ------------------------------------------------------------ */
+
+static bool holds(const struct live_thread *t, const struct live_array *a)
+{
+    for (int i = 0; i < t->helds; i++)
+        if (t->held[i] == a)
+            return true;
+    return false;
+}
+
+/* Nobody waits here, so callers may take them in any order. */
+bool live_hold(struct live_thread *t, struct live_array *a)
+{
+    if (holds(t, a))
+        return true;
+    if (pthread_rwlock_tryrdlock(&a->lock) != 0)
+        return false;
+    if (!a->divided && t->owner < CALLERS &&
+        pthread_mutex_trylock(&a->calls) != 0) {
+        pthread_rwlock_unlock(&a->lock);
+        return false;
+    }
+    t->held[t->helds++] = a;
+    return true;
+}
+
+/* The one that it took last. */
+static void let_go(struct live_thread *t)
+{
+    struct live_array *a = t->held[--t->helds];
+    if (!a->divided && t->owner < CALLERS)
+        pthread_mutex_unlock(&a->calls);
+    pthread_rwlock_unlock(&a->lock);
+}
+
+void live_let_all_go(struct live_thread *t)
+{
+    while (t->helds > 0)
+        let_go(t);
+}
+
+struct live_array *live_any(struct live_thread *t)
+{
+    struct live_array *a = &live_arrays[draw(t, ARRAYS)];
+    return live_hold(t, a) ? a : NULL;
+}
+
 /* ---- shapes ------------------------------------------------------------------- */
 
-static adsmBox some_shape(struct live_random *r, long n, int nd)
+static adsmBox some_shape(struct live_thread *t, long n, int nd)
 {
-    long a = 1 + draw(r, n < 300 ? n : 300), b = 1 + draw(r, 40);
+    long a = 1 + draw(t, n < 300 ? n : 300), b = 1 + draw(t, 40);
     if (nd == 1)
         return adsmR1(n);
     if (nd == 2)
         return adsmR2(n / a, a);
-    a = 1 + draw(r, 40);
+    a = 1 + draw(t, 40);
     if (a * b > n)
         a = b = 1;
     return adsmR3(n / a / b, a, b);
 }
 
-void live_shape(struct live_random *r, struct live_array *a, int nd)
+void live_shape(struct live_thread *t, struct live_array *a, int nd)
 {
-    a->shape = some_shape(r, a->n, nd);
+    a->shape = some_shape(t, a->n, nd);
     live_note("array %d: shape %ld %ld %ld of %ld", a->number, a->shape.hi[0],
               a->shape.hi[1], a->shape.hi[2], a->n);
     if (!live_done(adsmShape(a->p, sizeof *a->p, a->shape), "adsmShape"))
         live_stop("adsmShape needs no device");
 }
 
-struct live_array *live_pick(struct live_random *r, int nd)
+struct live_array *live_pick(struct live_thread *t, int nd)
 {
     for (int i = 0; i < 2 * ARRAYS; i++) {
-        struct live_array *a = &live_arrays[draw(r, ARRAYS)];
-        if (a->shape.nd != nd && draw(r, 8) == 0)
-            live_shape(r, a, nd);
+        int helds = t->helds;
+        struct live_array *a = live_any(t);
+        if (!a)
+            continue;
+        if (a->shape.nd != nd && !a->divided && draw(t, 8) == 0)
+            live_shape(t, a, nd);
         if (a->shape.nd == nd)
             return a;
+        if (t->helds > helds)
+            let_go(t);
     }
     return NULL;
 }
 
-adsmBox live_box(struct live_random *r, const struct live_array *a)
-{
-    adsmBox box = a->shape;
-    for (int d = 0; d < box.nd; d++)
-        if (draw(r, 3)) {
-            box.lo[d] = draw(r, box.hi[d]);
-            box.hi[d] = box.lo[d] + 1 + draw(r, box.hi[d] - box.lo[d]);
-        }
-    return box;
-}
-
 /* ---- who owns what ------------------------------------------------------------ */
 
-long live_owned(const struct live_array *a, const adsmBox *box,
-                const int radius[3])
+static bool may_use(const struct live_thread *t, uint8_t owner)
 {
+    return owner == t->owner || (owner == ANY_CALLER && t->owner < CALLERS);
+}
+
+long live_foreign(const struct live_thread *t, const struct live_array *a,
+                  const adsmBox *box, const int radius[3])
+{
+    const long *foreign = a->foreign[t->owner];
     long lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1}, sum = 0;
     for (int d = 0; d < box->nd; d++) {
         int to = d + 3 - box->nd;
@@ -68,53 +115,118 @@ long live_owned(const struct live_array *a, const adsmBox *box,
     }
     for (long z = lo[0]; z < hi[0]; z++)
         for (long y = lo[1]; y < hi[1]; y++)
-            sum += a->owned[live_at(a, z, y, hi[2] - 1) + 1] -
-                   a->owned[live_at(a, z, y, lo[2])];
+            sum += foreign[live_at(a, z, y, hi[2] - 1) + 1] -
+                   foreign[live_at(a, z, y, lo[2])];
     return sum;
 }
 
-bool live_stretch(struct live_random *r, const struct live_array *a, int owner,
-                  long most, long *at, long *n)
+bool live_stretch(struct live_thread *t, const struct live_array *a, long most,
+                  long *at, long *n)
 {
-    long i = draw(r, a->n), end;
-    while (i < a->n && a->owner[i] != owner)
+    long i = draw(t, a->n), end;
+    while (i < a->n && !may_use(t, a->owner[i]))
         i++;
-    for (end = i; end < a->n && end - i < most && a->owner[end] == owner;)
+    for (end = i; end < a->n && end - i < most && may_use(t, a->owner[end]);)
         end++;
     if (i == end)
         return false;
     *at = i;
-    *n = draw(r, 3) ? 1 + draw(r, end - i) : end - i;
+    *n = draw(t, 3) ? 1 + draw(t, end - i) : end - i;
     return true;
 }
 
-/* None, one zone at the end, or many in between. */
-static void give_zones(struct live_random *r, struct live_array *a)
+static adsmBox any_box(struct live_thread *t, const struct live_array *a)
 {
-    long zones = draw(r, 3) ? draw(r, 12) : 0;
+    adsmBox box = a->shape;
+    for (int d = 0; d < box.nd; d++)
+        if (draw(t, 3)) {
+            box.lo[d] = draw(t, box.hi[d]);
+            box.hi[d] = box.lo[d] + 1 + draw(t, box.hi[d] - box.lo[d]);
+        }
+    return box;
+}
+
+/* From an element of the thread's own on, larger or smaller ones. */
+static adsmBox own_box(struct live_thread *t, const struct live_array *a)
+{
+    adsmBox box = a->shape;
+    long at, n;
+    if (!live_stretch(t, a, 1, &at, &n))
+        return box;
+    for (int d = box.nd - 1; d >= 0; d--) {
+        long all = a->shape.hi[d];
+        box.lo[d] = d > 0 ? at % all : at;
+        at /= all;
+        if (box.lo[d] >= all) /* behind the shape */
+            return a->shape;
+        box.hi[d] =
+            box.lo[d] + 1 + draw(t, 1 + ((all - box.lo[d] - 1) >> draw(t, 5)));
+    }
+    return box;
+}
+
+adsmBox live_box(struct live_thread *t, const struct live_array *a)
+{
+    static const int none[3];
+    adsmBox box = a->divided ? own_box(t, a) : any_box(t, a);
+    for (int i = 0; i < 8 && a->divided && live_foreign(t, a, &box, none); i++)
+        box = own_box(t, a);
+    return box;
+}
+
+/* A share of the elements for each caller: stretches, or columns. */
+static void divide(struct live_thread *t, struct live_array *a)
+{
+    long nx =
+        a->shape.nd > 1 && draw(t, 2) ? a->shape.hi[a->shape.nd - 1] : a->n;
+    long shares = live_callers + draw(t, 6), first = draw(t, CALLERS);
+    for (long i = 0; i < a->n; i++)
+        a->owner[i] = (uint8_t)((first + i % nx * shares / nx) % live_callers);
+}
+
+/* Of touchers: none, one zone at the end, or many in between. */
+static void give_zones(struct live_thread *t, struct live_array *a)
+{
+    long zones = draw(t, 3) ? draw(t, a->divided ? 4 : 12) : 0;
     for (long k = 0; k < zones; k++) {
-        long at = draw(r, a->n), n = 1 + draw(r, 1 + a->n / 20);
-        uint8_t owner = (uint8_t)(1 + draw(r, TOUCHERS));
+        long at = draw(t, a->n), n = 1 + draw(t, 1 + a->n / 20);
+        uint8_t owner = (uint8_t)(CALLERS + draw(t, TOUCHERS));
         for (long i = at; i < at + n && i < a->n; i++)
             a->owner[i] = owner;
     }
-    a->owned[0] = 0;
-    for (long i = 0; i < a->n; i++)
-        a->owned[i + 1] = a->owned[i] + (a->owner[i] != 0);
+}
+
+static void give(struct live_thread *t, struct live_array *a)
+{
+    size_t n = (size_t)a->n;
+    a->owner = realloc(a->owner, n);
+    a->divided = live_callers > 1 && draw(t, 3) == 0;
+    memset(a->owner, ANY_CALLER, n);
+    if (a->divided)
+        divide(t, a);
+    give_zones(t, a);
+    for (int c = 0; c < CALLERS; c++) {
+        const struct live_thread caller = {.owner = c};
+        long *foreign = realloc(a->foreign[c], (n + 1) * sizeof *foreign);
+        a->foreign[c] = foreign;
+        foreign[0] = 0;
+        for (size_t i = 0; i < n; i++)
+            foreign[i + 1] = foreign[i] + !may_use(&caller, a->owner[i]);
+    }
 }
 
 /* ---- life --------------------------------------------------------------------- */
 
 /* Alone in an object, or in the middle of one. */
-static void allocate(struct live_random *r, struct live_array *a)
+static void allocate(struct live_thread *t, struct live_array *a)
 {
-    long before = draw(r, 3) ? 0 : 1 + draw(r, 3000);
-    long behind = draw(r, 2) ? 0 : draw(r, 3000);
-    int nd = 1 + (int)draw(r, 3);
-    a->home = (int)draw(r, 5) - 1;
-    if (draw(r, 2)) {
+    long before = draw(t, 3) ? 0 : 1 + draw(t, 3000);
+    long behind = draw(t, 2) ? 0 : draw(t, 3000);
+    int nd = 1 + (int)draw(t, 3);
+    a->home = (int)draw(t, 5) - 1;
+    if (draw(t, 2)) {
         before = behind = 0;
-        a->shape = some_shape(r, a->n, nd);
+        a->shape = some_shape(t, a->n, nd);
         a->base = adsmAllocArray(sizeof *a->base, a->shape, a->home);
         if (a->base) /* the object is not larger than its shape */
             a->n = a->shape.hi[0] * (nd > 1 ? a->shape.hi[1] : 1) *
@@ -130,10 +242,10 @@ static void allocate(struct live_random *r, struct live_array *a)
     live_note("array %d: %ld elements, home %d, %ld before", a->number, a->n,
               a->home, before);
     if (a->base && (before || behind || a->shape.nd == 0))
-        live_shape(r, a, nd);
+        live_shape(t, a, nd);
 }
 
-void live_renew(struct live_random *r, struct live_array *a)
+void live_renew(struct live_thread *t, struct live_array *a)
 {
     static const long sizes[] = {1, 7, 100, 900, 1024, 5000, 20000, 70000};
     pthread_rwlock_wrlock(&a->lock);
@@ -144,17 +256,13 @@ void live_renew(struct live_random *r, struct live_array *a)
             live_stop("adsmFree needs no memory");
     }
     do {
-        a->n = sizes[draw(r, 8)];
-        a->n += draw(r, 1 + a->n / 2);
+        a->n = sizes[draw(t, 8)];
+        a->n += draw(t, 1 + a->n / 2);
         a->shape.nd = 0;
-        allocate(r, a);
+        allocate(t, a);
     } while (!a->base);
-    size_t n = (size_t)a->n;
-    a->flat = realloc(a->flat, n * sizeof *a->flat);
-    a->owner = realloc(a->owner, n);
-    a->owned = realloc(a->owned, (n + 1) * sizeof *a->owned);
-    memset(a->owner, 0, n);
-    give_zones(r, a);
+    a->flat = realloc(a->flat, (size_t)a->n * sizeof *a->flat);
+    give(t, a);
     for (long i = 0; i < a->n; i++)
         ((volatile int *)a->p)[i] = a->flat[i] = (int)(i * 7919) + a->number;
     pthread_rwlock_unlock(&a->lock);
@@ -175,10 +283,11 @@ void live_compare(const struct live_array *a, long at, long n, const char *what)
                 wrong++;
                 last = k;
             }
-        live_stop("%s: array %d (%ld elements at %p, home %d): element %ld of "
-                  "owner %d is %d, not %d (then %d); %ld wrong up to %ld",
-                  what, a->number, a->n, (void *)a->p, a->home, i, a->owner[i],
-                  seen, a->flat[i], p[i], wrong, last);
+        live_stop("%s: array %d (%ld elements at %p, home %d%s): element %ld "
+                  "of owner %d is %d, not %d (then %d); %ld wrong up to %ld",
+                  what, a->number, a->n, (void *)a->p, a->home,
+                  a->divided ? ", divided" : "", i, a->owner[i], seen,
+                  a->flat[i], p[i], wrong, last);
     }
 }
 

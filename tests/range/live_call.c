@@ -1,84 +1,99 @@
-/* Calls, launches and hints of the random test; see live.h. */
+/* Calls over ranges of the random test; see live.h. */
 #include "live.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static const int none[3];
-static adsmKernel *map, *map_any, *near_, *square, *rows, *cube, *add, *add_any;
+static adsmKernel *map, *near_, *square, *rows, *cube, *late;
 
-static adsmKernel *get(adsmModule *module, const char *name, adsmReach reach)
+adsmKernel *live_kernel(const char *file, const char *name, adsmReach reach)
 {
-    adsmKernel *kernel = NULL;
-    if (adsmKernelGet(&kernel, module, name, reach) != ADSM_OK)
-        live_stop("%s: %s", name, adsmErrorDetail());
+    adsmModule *module;
+    adsmKernel *kernel;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", KERNELS, file);
+    if (adsmModuleLoad(&module, path, 0) != ADSM_OK ||
+        adsmKernelGet(&kernel, module, name, reach) != ADSM_OK)
+        live_stop("%s: %s: %s", path, name, adsmErrorDetail());
     return kernel;
 }
 
-void live_kernels(const char *path)
+static adsmKernel *get(const char *name)
 {
-    adsmModule *m;
-    if (adsmModuleLoad(&m, path, 0) != ADSM_OK)
-        live_stop("%s: %s", path, adsmErrorDetail());
-    map = get(m, "map", ADSM_ONLY_ARGUMENTS);
-    map_any = get(m, "map", ADSM_ANY_OBJECT);
-    near_ = get(m, "near", ADSM_ONLY_ARGUMENTS);
-    square = get(m, "square", ADSM_ONLY_ARGUMENTS);
-    rows = get(m, "rows", ADSM_ONLY_ARGUMENTS);
-    cube = get(m, "cube", ADSM_ONLY_ARGUMENTS);
-    add = get(m, "add", ADSM_ONLY_ARGUMENTS);
-    add_any = get(m, "add", ADSM_ANY_OBJECT);
+    return live_kernel("kernels.ptx", name, ADSM_ONLY_ARGUMENTS);
+}
+
+void live_call_begin(void)
+{
+    map = get("map");
+    near_ = get("near");
+    square = get("square");
+    rows = get("rows");
+    cube = get("cube");
+    late = live_kernel("stamp.ptx", "late", ADSM_ONLY_ARGUMENTS);
 }
 
 /* ---- options ----------------------------------------------------------------- */
 
 struct way {
     adsmOpts opts;
-    adsmEvent event;
     bool bad; /* no device takes such a block */
 };
 
-static struct way some_way(struct live_random *r, const adsmBox *range)
+static struct way some_way(struct live_thread *t, const adsmBox *range)
 {
-    struct way way = {.bad = draw(r, 25) == 0};
+    struct way way = {.bad = draw(t, 25) == 0};
     adsmOpts *o = &way.opts;
-    o->devices = (uint32_t)(1 + draw(r, 15));
-    if (draw(r, 3))
-        o->parts = (int)draw(r, 10);
+    o->devices = (uint32_t)(1 + draw(t, 15));
+    if (draw(t, 3))
+        o->parts = (int)draw(t, 10);
     else
         for (int d = 0; d < range->nd; d++) {
             long n = range->hi[d] - range->lo[d];
-            o->tile[d] = draw(r, 2) ? 0 : n / 3 + 1 + draw(r, n);
+            o->tile[d] = draw(t, 2) ? 0 : n / 3 + 1 + draw(t, n);
         }
-    o->cyclic = (int)draw(r, 2);
-    o->sync = draw(r, 8) == 0;
-    o->align = draw(r, 4) ? 0 : 1 + draw(r, 64);
+    o->cyclic = (int)draw(t, 2);
+    o->sync = draw(t, 8) == 0;
+    o->align = draw(t, 4) ? 0 : 1 + draw(t, 64);
     if (way.bad)
         o->block[0] = 4096;
     return way;
 }
 
-static void note_call(const char *what, const struct way *way,
-                      const adsmBox *box, const struct live_array *a,
-                      const struct live_array *b)
+static void note_call(const struct live_thread *t, const char *what,
+                      const struct way *way, const adsmBox *box,
+                      const struct live_array *a, const struct live_array *b)
 {
-    live_note("%s of %d to %d, [%ld %ld %ld, %ld %ld %ld), devices %x, "
-              "parts %d, tile %ld %ld %ld%s%s",
-              what, a->number, b->number, box->lo[0], box->lo[1], box->lo[2],
-              box->hi[0], box->hi[1], box->hi[2], way->opts.devices,
+    live_note("caller %d: %s of %d to %d, [%ld %ld %ld, %ld %ld %ld), devices "
+              "%x, parts %d, tile %ld %ld %ld%s%s",
+              t->owner, what, a->number, b->number, box->lo[0], box->lo[1],
+              box->lo[2], box->hi[0], box->hi[1], box->hi[2], way->opts.devices,
               way->opts.parts, way->opts.tile[0], way->opts.tile[1],
               way->opts.tile[2], way->opts.cyclic ? ", cyclic" : "",
               way->bad ? ", bad block" : "");
 }
 
-/* Was it made? Refused ones change nothing. */
-static bool made(const struct way *way, int status, const char *what)
+bool live_was_made(const struct live_thread *t, bool bad, int status,
+                   const char *what)
 {
-    if (!way->bad)
-        return live_done(status, what);
-    if (status == ADSM_OK)
+    if (bad && status == ADSM_OK)
         live_stop("%s: a block of 4096 threads was taken", what);
-    return false;
+    if (bad || !live_done(status, what))
+        return false;
+    atomic_fetch_add(&live_made, 1);
+    for (int i = 0; i < t->helds; i++)
+        if (t->held[i]->divided) {
+            atomic_fetch_add(&live_beside, 1);
+            break;
+        }
+    return true;
+}
+
+static bool made(struct live_thread *t, const struct way *way, int status,
+                 const char *what)
+{
+    return live_was_made(t, way->bad, status, what);
 }
 
 #define each_of(box, z, y, x)                                                  \
@@ -90,42 +105,44 @@ static bool made(const struct way *way, int status, const char *what)
 
 /* ---- kernels over ranges ------------------------------------------------------ */
 
-/* In place, too. */
-static void call_map(struct live_random *r)
+/* In place, too. By a kernel that is slow to read and to write, or at once. */
+static void call_map(struct live_thread *t)
 {
-    struct live_array *x = live_pick(r, 1),
-                      *y = draw(r, 3) ? live_pick(r, 1) : x;
-    int a = (int)draw(r, 1000);
+    struct live_array *x = live_pick(t, 1),
+                      *y = draw(t, 3) ? live_pick(t, 1) : x;
+    int a = (int)draw(t, 1000);
+    long until = draw(t, 2) ? live_some_time(t) : 0;
     if (!x || !y)
         return;
-    adsmBox box = live_box(r, draw(r, 2) ? x : y);
+    adsmBox box = live_box(t, draw(t, 2) ? x : y);
     if (box.hi[0] > x->shape.hi[0] || box.hi[0] > y->shape.hi[0] ||
-        live_owned(x, &box, none) || live_owned(y, &box, none))
+        live_foreign(t, x, &box, none) || live_foreign(t, y, &box, none))
         return;
-    struct way way = some_way(r, &box);
-    note_call("map", &way, &box, x, y);
-    if (made(&way,
-             adsmCallWith(&way.opts, map, box, adsmIn(x->p), adsmInOut(y->p),
-                          adsmVal(a)),
-             "map"))
+    struct way way = some_way(t, &box);
+    note_call(t, until ? "late" : "map", &way, &box, x, y);
+    int status = until ? adsmCallWith(&way.opts, late, box, adsmIn(x->p),
+                                      adsmOut(y->p), adsmVal(until))
+                       : adsmCallWith(&way.opts, map, box, adsmIn(x->p),
+                                      adsmInOut(y->p), adsmVal(a));
+    if (made(t, &way, status, "map"))
         for (long i = box.lo[0]; i < box.hi[0]; i++)
-            y->flat[i] = 2 * x->flat[i] + y->flat[i] + a;
+            y->flat[i] = x->flat[i] + (until ? 0 : x->flat[i] + y->flat[i] + a);
 }
 
 /* Two arrays in one object: one is read, the other is written. */
-static void call_roles(struct live_random *r)
+static void call_roles(struct live_thread *t)
 {
-    struct live_array *o = live_pick(r, 1);
+    struct live_array *o = live_pick(t, 1);
     long at, n, k;
-    int a = (int)draw(r, 1000);
-    if (!o || !live_stretch(r, o, 0, 40000, &at, &n) || n < 4)
+    int a = (int)draw(t, 1000);
+    if (!o || !live_stretch(t, o, 40000, &at, &n) || n < 4)
         return;
     k = n / 2;
     adsmBox box = adsmR1(k);
-    struct way way = some_way(r, &box);
+    struct way way = some_way(t, &box);
     int *x = o->p + at, *y = x + k;
-    bool turned = draw(r, 2);
-    note_call(turned ? "roles, turned," : "roles", &way, &box, o, o);
+    bool turned = draw(t, 2);
+    note_call(t, turned ? "roles, turned," : "roles", &way, &box, o, o);
     live_note("  ... they begin at %ld and %ld", at, at + k);
     if (turned) {
         x = y;
@@ -134,7 +151,7 @@ static void call_roles(struct live_random *r)
     if (at > 0) /* what begins at 0 has the array's name and shape */
         (void)live_done(adsmShape(o->p + at, 4, adsmR1(k)), "adsmShape");
     (void)live_done(adsmShape(o->p + at + k, 4, adsmR1(k)), "adsmShape");
-    if (made(&way,
+    if (made(t, &way,
              adsmCallWith(&way.opts, map, box, adsmIn(x), adsmInOut(y),
                           adsmVal(a)),
              "map in two roles")) {
@@ -177,8 +194,8 @@ static bool passes(const struct live_array *a, const adsmBox *box,
 }
 
 /* What surroundings need of the array they are read from. */
-static bool may_read(const struct live_array *u, const adsmBox *box,
-                     const int radius[3], int edge)
+static bool may_read(const struct live_thread *t, const struct live_array *u,
+                     const adsmBox *box, const int radius[3], int edge)
 {
     bool beyond = passes(u, box, radius);
     for (int d = 0; d < box->nd; d++)
@@ -189,8 +206,9 @@ static bool may_read(const struct live_array *u, const adsmBox *box,
     /* Beyond the edges of one that begins inside an object is something else. */
     if (beyond && box->nd > 1 && (u->p != u->base || u->home >= 0))
         return false;
-    return edge == ADSM_EDGE_WRAP && beyond ? u->owned[u->n] == 0
-                                            : live_owned(u, box, radius) == 0;
+    return edge == ADSM_EDGE_WRAP && beyond
+               ? u->foreign[t->owner][u->n] == 0
+               : live_foreign(t, u, box, radius) == 0;
 }
 
 static void check_near(const struct live_array *u, struct live_array *w,
@@ -209,53 +227,53 @@ static void check_near(const struct live_array *u, struct live_array *w,
 }
 
 /* In one dimension by pointers, in two by views. */
-static void call_near(struct live_random *r, int nd)
+static void call_near(struct live_thread *t, int nd)
 {
-    struct live_array *u = live_pick(r, nd), *w = live_pick(r, nd);
-    int edge = (int)draw(r, 4), pad = (int)draw(r, 1 << 20);
-    int most = draw(r, 8) ? 3 : 12;
-    int radius[3] = {(int)draw(r, most), nd > 1 ? (int)draw(r, most) : 0, 0};
+    struct live_array *u = live_pick(t, nd), *w = live_pick(t, nd);
+    int edge = (int)draw(t, 4), pad = (int)draw(t, 1 << 20);
+    int most = draw(t, 8) ? 3 : 12;
+    int radius[3] = {(int)draw(t, most), nd > 1 ? (int)draw(t, most) : 0, 0};
     if (!u || !w || u == w)
         return;
-    adsmBox box = live_box(r, draw(r, 2) ? u : w);
+    adsmBox box = live_box(t, draw(t, 2) ? u : w);
     for (int d = 0; d < nd; d++)
         if (box.hi[d] > w->shape.hi[d])
             return;
-    if (!may_read(u, &box, radius, edge) || live_owned(w, &box, none))
+    if (!may_read(t, u, &box, radius, edge) || live_foreign(t, w, &box, none))
         return;
-    struct way way = some_way(r, &box);
+    struct way way = some_way(t, &box);
     adsmArg arg = nd == 1 ? adsmHalo(u->p, radius[0], edge)
                           : adsmSquare(u->p, radius[0], radius[1], edge);
     if (edge == ADSM_EDGE_PAD)
         arg = adsmPad(arg, &pad);
-    note_call("near", &way, &box, u, w);
+    note_call(t, "near", &way, &box, u, w);
     live_note("  ... edge %d, radius %d %d", edge, radius[0], radius[1]);
     int status = nd == 1
                      ? adsmCallWith(&way.opts, near_, box, arg, adsmOut(w->p),
                                     adsmVal(radius[0]))
                      : adsmCallWith(&way.opts, square, box, arg, adsmOut(w->p),
                                     adsmVal(radius[0]), adsmVal(radius[1]));
-    if (made(&way, status, "near"))
+    if (made(t, &way, status, "near"))
         check_near(u, w, &box, radius, edge, pad);
 }
 
 /* Two dimensions by pointers: whole rows of copies, but not all is written. */
-static void call_rows(struct live_random *r)
+static void call_rows(struct live_thread *t)
 {
-    struct live_array *u = live_pick(r, 2), *w = live_pick(r, 2);
+    struct live_array *u = live_pick(t, 2), *w = live_pick(t, 2);
     static const int column[3] = {1, 0, 0};
     if (!u || !w || u == w)
         return;
     long ny = u->shape.hi[0], nx = u->shape.hi[1];
     if (w->shape.hi[0] < ny || w->shape.hi[1] != nx)
         return;
-    adsmBox box = live_box(r, u);
-    if (live_owned(u, &box, column) || live_owned(w, &box, none))
+    adsmBox box = live_box(t, u);
+    if (live_foreign(t, u, &box, column) || live_foreign(t, w, &box, none))
         return;
-    struct way way = some_way(r, &box);
+    struct way way = some_way(t, &box);
     way.opts.tile[1] = 0;
-    note_call("rows", &way, &box, u, w);
-    if (!made(&way,
+    note_call(t, "rows", &way, &box, u, w);
+    if (!made(t, &way,
               adsmCallWith(&way.opts, rows, box,
                            adsmColumn(u->p, 1, ADSM_EDGE_NONE), adsmOut(w->p),
                            adsmVal(ny), adsmVal(nx)),
@@ -271,17 +289,18 @@ static void call_rows(struct live_random *r)
     }
 }
 
-static void call_cube(struct live_random *r)
+static void call_cube(struct live_thread *t)
 {
-    struct live_array *v = live_pick(r, 3);
+    struct live_array *v = live_pick(t, 3);
     if (!v)
         return;
-    adsmBox b = live_box(r, v);
-    if (live_owned(v, &b, none))
+    adsmBox b = live_box(t, v);
+    if (live_foreign(t, v, &b, none))
         return;
-    struct way way = some_way(r, &b);
-    note_call("cube", &way, &b, v, v);
-    if (!made(&way, adsmCallWith(&way.opts, cube, b, adsmInOut(v->p)), "cube"))
+    struct way way = some_way(t, &b);
+    note_call(t, "cube", &way, &b, v, v);
+    if (!made(t, &way, adsmCallWith(&way.opts, cube, b, adsmInOut(v->p)),
+              "cube"))
         return;
     for (long z = b.lo[0]; z < b.hi[0]; z++)
         for (long y = b.lo[1]; y < b.hi[1]; y++)
@@ -291,77 +310,36 @@ static void call_cube(struct live_random *r)
             }
 }
 
-/* ---- kernels on one device ---------------------------------------------------- */
+/* ---- any of them -------------------------------------------------------- */
 
-/* Plain calls and launches: on the thread's device, whatever the home. */
-static void call_plain(struct live_random *r)
+void live_call(struct live_thread *t)
 {
-    struct live_array *x = &live_arrays[draw(r, ARRAYS)];
-    struct live_array *y = &live_arrays[draw(r, ARRAYS)];
-    int a = (int)draw(r, 1000), device = (int)draw(r, 4),
-        kind = (int)draw(r, 4);
-    long i, k, nx, ny;
-    if (!live_stretch(r, x, 0, LONGEST, &i, &nx) ||
-        !live_stretch(r, y, 0, LONGEST, &k, &ny))
-        return;
-    /* What may follow any pointer runs where its module is and its objects are. */
-    if (kind % 2 && (x->home != 0 || y->home != 0))
-        return;
-    long n = nx < ny ? nx : ny;
-    if (x == y && i != k && i < k + n && k < i + n)
-        return;
-    int count = (int)n, *px = x->p + i, *py = y->p + k;
-    bool bad = draw(r, 25) == 0;
-    unsigned blocks = (unsigned)(n + 255) / 256, block = bad ? 4096 : 256;
-    adsmArg in = draw(r, 2) ? adsmIn(px) : adsmInOut(px);
-    if (kind < 2)
-        bad = false;
-    live_note("%s%s of %d at %ld to %d at %ld, %ld on device %d%s",
-              kind < 2 ? "plain call" : "launch", kind % 2 ? " of any" : "",
-              x->number, i, y->number, k, n, device, bad ? ", bad block" : "");
-    adsmDeviceUse(device);
-    int status =
-        kind < 2
-            ? adsmCall(kind ? map_any : map, n, in, adsmInOut(py), adsmVal(a))
-            : adsmLaunch(kind == 3 ? add_any : add, adsmDim1(blocks),
-                         adsmDim1(block), 0, adsmInOut(py), in, adsmVal(count));
-    struct way way = {.bad = bad};
-    if (!made(&way, status, "plain call or launch"))
-        return;
-    const int *fx = x->flat + i;
-    int *fy = y->flat + k;
-    for (long e = 0; e < n; e++)
-        fy[e] = kind < 2 ? 2 * fx[e] + fy[e] + a : fy[e] + fx[e];
-}
-
-void live_call(struct live_random *r)
-{
-    switch (draw(r, 12)) {
+    switch (draw(t, 12)) {
     case 0:
     case 1:
-        call_map(r);
+        call_map(t);
         break;
     case 2:
-        call_roles(r);
+        call_roles(t);
         break;
     case 3:
     case 4:
-        call_near(r, 1);
+        call_near(t, 1);
         break;
     case 5:
     case 6:
-        call_near(r, 2);
+        call_near(t, 2);
         break;
     case 7:
-        call_rows(r);
+        call_rows(t);
         break;
     case 8:
-        call_cube(r);
+        call_cube(t);
         break;
     case 9:
-        call_plain(r);
+        live_plain(t);
         break;
     default:
-        live_hint(r);
+        live_hint(t);
     }
 }

@@ -13,15 +13,14 @@
 /* ---- accesses --------------------------------------------------------------------- */
 
 struct access {
-    struct live_random *r;
+    struct live_thread *t;
     struct live_array *a;
-    int owner;
     long at, n;
 };
 
 static void store(const struct access *c)
 {
-    int value = (int)draw(c->r, 1 << 30);
+    int value = (int)draw(c->t, 1 << 30);
     for (long i = c->at; i < c->at + c->n; i++)
         ((volatile int *)c->a->p)[i] = c->a->flat[i] = value++;
 }
@@ -29,9 +28,9 @@ static void store(const struct access *c)
 /* memset and memcpy: as programs have them, and as they do preloaded. */
 static void fill(const struct access *c)
 {
-    int byte = (int)draw(c->r, 256);
+    int byte = (int)draw(c->t, 256);
     size_t bytes = (size_t)c->n * sizeof *c->a->p;
-    if (!SANITIZED && draw(c->r, 2))
+    if (!SANITIZED && draw(c->t, 2))
         memset(c->a->p + c->at, byte, bytes);
     else if (!live_done(adsm_bulk_set(c->a->p + c->at, byte, bytes), "set"))
         return;
@@ -42,8 +41,8 @@ static void copy_in(const struct access *c)
 {
     size_t bytes = (size_t)c->n * sizeof *c->a->p;
     int *from = malloc(bytes);
-    memset(from, (int)draw(c->r, 256), bytes);
-    if (!SANITIZED && draw(c->r, 2))
+    memset(from, (int)draw(c->t, 256), bytes);
+    if (!SANITIZED && draw(c->t, 2))
         memcpy(c->a->p + c->at, from, bytes);
     else if (!live_done(adsm_bulk_move(c->a->p + c->at, from, bytes), "move"))
         bytes = 0;
@@ -58,9 +57,9 @@ static void receive(const struct access *c)
 {
     struct adsm_loan loan;
     size_t bytes = (size_t)c->n * sizeof *c->a->p;
-    size_t sent = (size_t)draw(c->r, c->n + 1) * sizeof *c->a->p;
+    size_t sent = (size_t)draw(c->t, c->n + 1) * sizeof *c->a->p;
     int *from = malloc(bytes);
-    memset(from, (int)draw(c->r, 256), bytes);
+    memset(from, (int)draw(c->t, 256), bytes);
     if (sent && write(ends[1], from, sent) != (ssize_t)sent)
         live_stop("a pipe takes less");
     if (!live_done(adsm_loan_begin(c->a->p + c->at, bytes, ADSM_WRITE, &loan),
@@ -71,7 +70,7 @@ static void receive(const struct access *c)
     ssize_t got = sent ? read(ends[0], loan.address, loan.bytes) : 0;
     if (got != (ssize_t)sent)
         live_stop("read through a loan gave %zd of %zu", got, sent);
-    if (draw(c->r, 4) == 0)
+    if (draw(c->t, 4) == 0)
         usleep(300); /* others meet what has arrived */
     if (!live_done(adsm_loan_end(&loan, sent), "end of a loan"))
         live_stop("a loan's end needs no device memory");
@@ -96,27 +95,28 @@ static void send_out(const struct access *c)
         if (seen[i] != c->a->flat[c->at + i])
             live_stop("sent out: array %d: element %ld of owner %d is %d, not "
                       "%d",
-                      c->a->number, c->at + i, c->owner, seen[i],
+                      c->a->number, c->at + i, c->t->owner, seen[i],
                       c->a->flat[c->at + i]);
     free(seen);
 }
 
-void live_access(struct live_random *r, struct live_array *a, int owner)
+void live_access(struct live_thread *t, struct live_array *a)
 {
-    struct access c = {r, a, owner, 0, 0};
+    struct access c = {t, a, 0, 0};
     static const char *const names[] = {
         "compare", "compare", "compare", "store",   "store",
         "store",   "fill",    "copy in", "receive", "send"};
-    int kind = (int)draw(r, 10);
-    if (!live_stretch(r, a, owner, LONGEST, &c.at, &c.n))
+    int kind = (int)draw(t, 10);
+    if (!live_stretch(t, a, LONGEST, &c.at, &c.n))
         return;
     if (!ends[0] && pipe(ends) != 0)
         live_stop("no pipe");
-    if (owner == 0)
-        live_note("array %d: %s [%ld, %ld)", a->number, names[kind], c.at,
-                  c.at + c.n);
+    if (t->owner < CALLERS)
+        live_note("caller %d: array %d: %s [%ld, %ld)", t->owner, a->number,
+                  names[kind], c.at, c.at + c.n);
     if (kind < 3)
-        live_compare(a, c.at, c.n, owner ? "a toucher's" : "the main thread's");
+        live_compare(a, c.at, c.n,
+                     t->owner < CALLERS ? "a caller's" : "a toucher's");
     else if (kind < 6)
         store(&c);
     else if (kind == 6)
@@ -134,33 +134,30 @@ void live_access(struct live_random *r, struct live_array *a, int owner)
 static _Atomic bool stop;
 static struct toucher {
     pthread_t thread;
-    struct live_random random;
-    int owner;
+    struct live_thread about;
 } touchers[TOUCHERS];
 
 /* Anything, whoever writes it just now: a value nobody looks at. */
 __attribute__((no_sanitize("thread"))) static void
-peek(struct live_random *r, const struct live_array *a)
+peek(struct live_thread *t, const struct live_array *a)
 {
     const volatile int *p = a->p;
     for (long i = 0; i < 3; i++)
-        (void)p[draw(r, a->n)];
+        (void)p[draw(t, a->n)];
 }
 
 static void *touch(void *argument)
 {
-    struct toucher *t = argument;
+    struct live_thread *t = argument;
     while (!atomic_load(&stop)) {
-        struct live_array *a = &live_arrays[draw(&t->random, ARRAYS)];
-        if (pthread_rwlock_tryrdlock(&a->lock) == 0) {
-            if (draw(&t->random, 3) == 0)
-                peek(&t->random, a);
-            else
-                live_access(&t->random, a, t->owner);
-            pthread_rwlock_unlock(&a->lock);
-        }
-        if (draw(&t->random, 4) == 0)
-            usleep((useconds_t)draw(&t->random, 200));
+        struct live_array *a = live_any(t);
+        if (a && draw(t, 3) == 0)
+            peek(t, a);
+        else if (a)
+            live_access(t, a);
+        live_let_all_go(t);
+        if (draw(t, 4) == 0)
+            usleep((useconds_t)draw(t, 200));
     }
     return NULL;
 }
@@ -169,9 +166,9 @@ void live_touchers_begin(uint64_t seed)
 {
     for (int i = 0; i < TOUCHERS; i++) {
         struct toucher *t = &touchers[i];
-        t->random.state = seed * 31 + (uint64_t)i + 1;
-        t->owner = i + 1;
-        if (pthread_create(&t->thread, NULL, touch, t) != 0)
+        t->about.random = seed * 31 + (uint64_t)i + 1;
+        t->about.owner = CALLERS + i;
+        if (pthread_create(&t->thread, NULL, touch, &t->about) != 0)
             live_stop("no thread");
     }
 }

@@ -3,14 +3,14 @@
 
 #include <stddef.h>
 
-static void discard(struct live_random *r, struct live_array *a,
+static void discard(struct live_thread *t, struct live_array *a,
                     const adsmBox *box)
 {
-    if (live_owned(a, box, (int[3]){0}) ||
+    if (live_foreign(t, a, box, (int[3]){0}) ||
         !live_done(adsmDiscard(a->p, box), "adsmDiscard"))
         return;
     adsmBox b = *box;
-    int value = (int)draw(r, 1 << 20);
+    int value = (int)draw(t, 1 << 20);
     if (b.nd < 3) /* as one plane of it */
         for (int d = 2; d >= 0; d--) {
             b.lo[d] = d < 3 - b.nd ? 0 : box->lo[d - 3 + b.nd];
@@ -39,11 +39,13 @@ static void look_at_copies(const struct live_array *a)
                       info[i].valid, info[i].only);
 }
 
-void live_hint(struct live_random *r)
+void live_hint(struct live_thread *t)
 {
-    struct live_array *a = &live_arrays[draw(r, ARRAYS)];
-    int kind = (int)draw(r, 6), device = (int)draw(r, 5) - 1;
-    adsmBox some = live_box(r, a), *box = draw(r, 4) ? &some : NULL;
+    struct live_array *a = live_any(t);
+    if (!a)
+        return;
+    int kind = (int)draw(t, 6), device = (int)draw(t, 5) - 1;
+    adsmBox some = live_box(t, a), *box = draw(t, 4) ? &some : NULL;
     static const char *const names[] = {"prefetch", "drop",   "discard",
                                         "wait for", "copies", "sync"};
     if (!box)
@@ -57,9 +59,9 @@ void live_hint(struct live_random *r)
         (void)live_done(adsmDrop(a->p, box, device < 0 ? 0 : device),
                         "adsmDrop");
     else if (kind == 2)
-        discard(r, a, &some);
+        discard(t, a, &some);
     else if (kind == 3)
-        (void)live_done(adsmWaitFor(a->p, box, 1 + (int)draw(r, 3)),
+        (void)live_done(adsmWaitFor(a->p, box, 1 + (int)draw(t, 3)),
                         "adsmWaitFor");
     else if (kind == 4)
         look_at_copies(a);
