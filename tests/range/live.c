@@ -7,9 +7,10 @@
  * The operations are those of model.c, made by the program: calls over ranges
  * in parts, plain calls and launches, hints, new shapes, accesses of the CPU,
  * bulk copies, system calls through loans, arrays that come and go. One to four
- * threads make them. Some arrays are divided among these, so that their calls
- * meet in one object in any order; of the others a caller has those it uses until
- * its call is made. Two more threads touch the arrays all the while: elements of
+ * threads make them, and functions that follow calls do as well, on the thread
+ * of the runtime. Some arrays are divided among them, so that their calls meet
+ * in one object in any order; of the others a caller has those it uses until its
+ * call is made. Two more threads touch the arrays all the while: elements of
  * their own, which lie between those that kernels read and write, and, only
  * looking, any other. Devices that have little memory (SOFTCUDA_MEMORY=4M) may
  * refuse, and then nothing has changed.
@@ -95,8 +96,12 @@ static void operate(struct live_thread *t)
     long kind = draw(t, 100);
     struct live_array *a;
     bool calls = strchr(kinds, 'c'), host = strchr(kinds, 'h');
-    if (kind < 60 && calls)
+    if (kind < 56 && calls)
         live_call(t);
+    else if (kind < 58 && calls)
+        live_order(t);
+    else if (kind < 60 && calls)
+        live_follow_wait(t);
     else if (kind < 96 && host && (a = live_any(t)))
         live_access(t, a);
     live_let_all_go(t);
@@ -178,7 +183,7 @@ static bool take_arguments(int argc, char **argv)
     kinds = argc > 4 ? argv[4] : kinds;
     compared_from = from ? atol(from) : -1;
     live_tight = memory && strcmp(memory, "4M") == 0;
-    return live_callers >= 1 && live_callers <= CALLERS;
+    return live_callers >= 1 && live_callers < CALLERS;
 }
 
 int main(int argc, char **argv)
@@ -190,10 +195,13 @@ int main(int argc, char **argv)
     signal(SIGALRM, stuck);
     live_call_begin();
     live_plain_begin();
+    live_order_begin();
     begin_arrays(&first);
     if (strchr(kinds, 't'))
         live_touchers_begin((uint64_t)seed);
     call_all(&first);
+    live_follow_end();
+    live_order_end();
     if (strchr(kinds, 't'))
         live_touchers_end();
     live_compare_all("at the end");

@@ -18,8 +18,9 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Owners are callers, and behind them touchers. */
-enum { ARRAYS = 8, CALLERS = 4, TOUCHERS = 2 };
+/* Owners are callers, the last of which is the runtime's thread (`then`), and
+ * behind them touchers. */
+enum { ARRAYS = 8, CALLERS = 5, RUNTIME = CALLERS - 1, TOUCHERS = 2 };
 enum { ANY_CALLER = 255, LONGEST = 8192 };
 
 struct live_array {
@@ -36,12 +37,15 @@ struct live_array {
     int home, number;
 };
 
+struct live_follow;
+
 /* A caller or a toucher, and the arrays that it has just now. */
 struct live_thread {
     uint64_t random;
     int owner;
     struct live_array *held[ARRAYS];
     int helds;
+    struct live_follow *follow; /* of the call that it makes */
 };
 
 static inline long draw(struct live_thread *t, long below)
@@ -59,7 +63,7 @@ static inline long live_now(void)
 }
 
 extern struct live_array live_arrays[ARRAYS];
-extern int live_callers;
+extern int live_callers;          /* besides the runtime's thread */
 extern bool live_tight;           /* devices may have no memory left */
 extern _Atomic long live_refused; /* calls that had none */
 extern _Atomic long live_made;    /* calls that were made */
@@ -147,8 +151,8 @@ static inline long live_some_time(struct live_thread *t)
 }
 
 /** Was it made? `bad`: it must not be. Refused ones change nothing. */
-bool live_was_made(const struct live_thread *t, bool bad, int status,
-                   const char *what);
+bool live_was_made(struct live_thread *t, const adsmOpts *opts, bool bad,
+                   int status, const char *what);
 
 /** One call, launch or hint. */
 void live_call(struct live_thread *t);
@@ -158,5 +162,24 @@ void live_plain(struct live_thread *t);
 
 /** adsmPrefetch and its like (live_hint.c). */
 void live_hint(struct live_thread *t);
+
+/* ---- what follows calls (live_follow.c) ------------------------------------------ */
+
+/** Draw what a call comes behind and what follows it. */
+void live_follow_draw(struct live_thread *t, adsmOpts *opts);
+
+/** The call that it was drawn for is made, or was refused. */
+void live_follow_made(struct live_thread *t, const adsmOpts *opts, int status);
+
+/** Wait for a call that somebody made, or ask whether it has ended. */
+void live_follow_wait(struct live_thread *t);
+
+/** No more calls are made: all that was to follow has, once. */
+void live_follow_end(void);
+
+/** Two calls, one behind the other, told by the devices' clocks (live_order.c). */
+void live_order_begin(void);
+void live_order_end(void);
+void live_order(struct live_thread *t);
 
 #endif

@@ -179,9 +179,11 @@ static void divide(struct live_thread *t, struct live_array *a)
 {
     long nx =
         a->shape.nd > 1 && draw(t, 2) ? a->shape.hi[a->shape.nd - 1] : a->n;
-    long shares = live_callers + draw(t, 6), first = draw(t, CALLERS);
-    for (long i = 0; i < a->n; i++)
-        a->owner[i] = (uint8_t)((first + i % nx * shares / nx) % live_callers);
+    long shares = live_callers + 1 + draw(t, 6), first = draw(t, CALLERS);
+    for (long i = 0; i < a->n; i++) {
+        long share = (first + i % nx * shares / nx) % (live_callers + 1);
+        a->owner[i] = (uint8_t)(share == live_callers ? RUNTIME : share);
+    }
 }
 
 /* Of touchers: none, one zone at the end, or many in between. */

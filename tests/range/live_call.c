@@ -58,6 +58,7 @@ static struct way some_way(struct live_thread *t, const adsmBox *range)
     o->align = draw(t, 4) ? 0 : 1 + draw(t, 64);
     if (way.bad)
         o->block[0] = 4096;
+    live_follow_draw(t, o);
     return way;
 }
 
@@ -74,9 +75,10 @@ static void note_call(const struct live_thread *t, const char *what,
               way->bad ? ", bad block" : "");
 }
 
-bool live_was_made(const struct live_thread *t, bool bad, int status,
-                   const char *what)
+bool live_was_made(struct live_thread *t, const adsmOpts *opts, bool bad,
+                   int status, const char *what)
 {
+    live_follow_made(t, opts, status);
     if (bad && status == ADSM_OK)
         live_stop("%s: a block of 4096 threads was taken", what);
     if (bad || !live_done(status, what))
@@ -93,7 +95,7 @@ bool live_was_made(const struct live_thread *t, bool bad, int status,
 static bool made(struct live_thread *t, const struct way *way, int status,
                  const char *what)
 {
-    return live_was_made(t, way->bad, status, what);
+    return live_was_made(t, &way->opts, way->bad, status, what);
 }
 
 #define each_of(box, z, y, x)                                                  \

@@ -67,7 +67,7 @@ void live_plain(struct live_thread *t)
               t->owner, names[p.kind], x->number, i, y->number, k, n, device,
               p.bad ? ", bad block" : "");
     adsmDeviceUse(device);
-    if (!live_was_made(t, p.bad, make_plain(t, &p), names[p.kind]))
+    if (!live_was_made(t, NULL, p.bad, make_plain(t, &p), names[p.kind]))
         return;
     const int *fx = x->flat + i;
     int *fy = y->flat + k;
