@@ -465,8 +465,8 @@ ADSM_API adsmStatus adsmPrefetch(const void *array, const adsmBox *box,
  *  the home keeps its memory. */
 ADSM_API adsmStatus adsmDrop(const void *array, const adsmBox *box, int device);
 
-/** The box's contents are not needed any more: nothing moves for it until it is
- *  written again. */
+/** The box's contents are not needed any more: nobody saves what only a device
+ *  has of it, and who reads it before it is written again gets anything. */
 ADSM_API adsmStatus adsmDiscard(void *array, const adsmBox *box);
 
 /** A copy of a part of an array in a device's memory. */
