@@ -1,6 +1,6 @@
 /*
  * A call in parts, from copies to moves; see spread.h. Which copies: in
- * spread_choose.c.
+ * spread_choose.c, their memory: in spread_memory.c.
  *
  * Three passes, none of which holds two objects' locks: choose copies object by
  * object, get memory device by device, then enqueue moves and close blocks part
@@ -21,58 +21,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- pass 2: memory ------------------------------------------------------------ */
-
-static bool is_new(const struct adsm_copy *copy)
-{
-    return !copy->home && copy->holder == 0;
-}
-
-/* Does an earlier want have the same copy? */
-static bool is_shared(struct adsm_part *parts, int count,
-                      const struct adsm_want *want)
-{
-    for (struct adsm_walk w = adsm_walk_of(parts, count);
-         adsm_walk_next(&w) && w.want != want;)
-        if (w.want->copy == want->copy)
-            return true;
-    return false;
-}
-
-/* Memory for the new copies of a device, `*failed` its first part. */
-static int get_memory(struct adsm_part *parts, int count,
-                      struct adsm_accel *accel)
-{
-    struct adsm_copy *some[ADSM_WANTS];
-    uint32_t n = 0;
-    int rc = ADSM_OK;
-    for (struct adsm_walk w = adsm_walk_of(parts, count);
-         rc == ADSM_OK && adsm_walk_next(&w);) {
-        if (w.part->accel != accel || !is_new(w.want->copy) ||
-            w.want->copy->range || is_shared(parts, count, w.want))
-            continue;
-        some[n++] = w.want->copy;
-        if (n == ADSM_WANTS) {
-            rc = adsm_memory_get(accel, some, n);
-            n = 0;
-        }
-    }
-    return rc == ADSM_OK && n > 0 ? adsm_memory_get(accel, some, n) : rc;
-}
-
-static int get_all_memory(struct adsm_part *parts, int count, int *failed)
-{
-    for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
-        *failed = w.next_part;
-        if (!is_new(w.want->copy) || w.want->copy->range)
-            continue;
-        int rc = get_memory(parts, count, w.part->accel);
-        if (rc != ADSM_OK)
-            return rc;
-    }
-    return ADSM_OK;
-}
 
 /* ---- pass 3: moves -------------------------------------------------------------- */
 
@@ -149,7 +97,7 @@ static void mark_fetched(struct adsm_object *object, const adsmBox *box)
 static int fill_want(struct adsm_want *want)
 {
     struct adsm_object *object = want->array.object;
-    bool made = is_new(want->copy);
+    bool made = adsm_copy_is_new(want->copy);
     int rc = made ? enter(object, want->copy) : ADSM_OK;
     if (rc == ADSM_OK && made && adsm_check_is_on())
         rc = adsm_check_fill(want->copy);
@@ -249,7 +197,7 @@ static void let_go(struct adsm_part *parts, int count)
         if (!copy)
             continue;
         w.want->copy = NULL;
-        if (!is_new(copy)) {
+        if (!adsm_copy_is_new(copy)) {
             end_use(w.want, copy);
         } else if (--copy->uses == 0) {
             if (copy->range)
@@ -297,7 +245,7 @@ int adsm_spread_begin(struct adsm_part *parts, int count, int *failed)
     *failed = 0;
     int rc = adsm_spread_choose(parts, count, failed);
     if (rc == ADSM_OK)
-        rc = get_all_memory(parts, count, failed);
+        rc = adsm_spread_get_memory(parts, count, failed);
     if (rc == ADSM_OK)
         rc = fill_all(parts, count, failed);
     if (rc != ADSM_OK) {

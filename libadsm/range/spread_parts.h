@@ -1,7 +1,9 @@
-/* What the files of a call in parts share: spread.c, spread_choose.c. */
+/* What the files of a call in parts share: spread*.c. */
 #ifndef ADSM_RANGE_SPREAD_PARTS_H
 #define ADSM_RANGE_SPREAD_PARTS_H
 
+#include "range/copy.h"
+#include "range/map.h"
 #include "range/spread.h"
 
 /* A walk over all wants of all parts. */
@@ -45,5 +47,21 @@ bool adsm_walk_is_first(struct adsm_part *parts, int count,
  */
 int adsm_spread_choose(struct adsm_part *parts, int count,
                        int *failed) ADSM_MUST_CHECK;
+
+/** Has the copy no number yet, and no memory or that of this call? */
+static inline bool adsm_copy_is_new(const struct adsm_copy *copy)
+{
+    return !copy->home && copy->holder == ADSM_HOLDER_HOST;
+}
+
+/**
+ * Pass 2: memory for all copies that are new, with evictions.
+ *
+ * @failed  number of the part that it is about
+ * Return: as adsm_memory_get; what was got is let go of with the copies
+ * Lock:   none is held. Thread: any. Signal: never
+ */
+int adsm_spread_get_memory(struct adsm_part *parts, int count,
+                           int *failed) ADSM_MUST_CHECK;
 
 #endif

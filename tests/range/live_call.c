@@ -54,6 +54,8 @@ static struct way some_way(struct live_thread *t, const adsmBox *range)
             o->tile[d] = draw(t, 2) ? 0 : n / 3 + 1 + draw(t, n);
         }
     o->cyclic = (int)draw(t, 2);
+    o->chunks = (int)draw(t, 4);
+    o->fetch = draw(t, 3) == 0;
     o->sync = draw(t, 8) == 0;
     o->align = draw(t, 4) ? 0 : 1 + draw(t, 64);
     if (way.bad)
@@ -66,13 +68,14 @@ static void note_call(const struct live_thread *t, const char *what,
                       const struct way *way, const adsmBox *box,
                       const struct live_array *a, const struct live_array *b)
 {
-    live_note("caller %d: %s of %d to %d, [%ld %ld %ld, %ld %ld %ld), devices "
-              "%x, parts %d, tile %ld %ld %ld%s%s",
-              t->owner, what, a->number, b->number, box->lo[0], box->lo[1],
-              box->lo[2], box->hi[0], box->hi[1], box->hi[2], way->opts.devices,
-              way->opts.parts, way->opts.tile[0], way->opts.tile[1],
-              way->opts.tile[2], way->opts.cyclic ? ", cyclic" : "",
-              way->bad ? ", bad block" : "");
+    live_note(
+        "caller %d: %s of %d to %d, [%ld %ld %ld, %ld %ld %ld), devices "
+        "%x, parts %d, tile %ld %ld %ld, chunks %d%s%s%s",
+        t->owner, what, a->number, b->number, box->lo[0], box->lo[1],
+        box->lo[2], box->hi[0], box->hi[1], box->hi[2], way->opts.devices,
+        way->opts.parts, way->opts.tile[0], way->opts.tile[1],
+        way->opts.tile[2], way->opts.chunks, way->opts.fetch ? ", fetch" : "",
+        way->opts.cyclic ? ", cyclic" : "", way->bad ? ", bad block" : "");
 }
 
 bool live_was_made(struct live_thread *t, const adsmOpts *opts, bool bad,
