@@ -218,6 +218,7 @@ typedef struct {
     int8_t follow[3];
     int radius[3];     /**< ADSM_NEAR: elements on both sides             */
     const void *extra; /**< ADSM_EDGE_PAD: the element                    */
+    long per[3];       /**< indices for which there is an element: adsmPer */
 } adsmArg;
 
 /** CUDA dimensions: blocks of a grid, or threads of a block. */
@@ -400,6 +401,8 @@ typedef struct {
     void (*then)(void *arg, adsmStatus status);
     void *then_arg;
     unsigned block[3];   /**< threads, x y z; 0: 256; 32 x 8; 32 x 4 x 2    */
+    long each[3];        /**< indices in each dimension that a thread
+                              handles, by which there are fewer; 0: 1       */
     size_t shared_bytes; /**< dynamic shared memory of a block              */
 } adsmOpts;
 
@@ -494,6 +497,14 @@ ADSM_API adsmArg adsmCols(adsmArg arg);
 /** The general form, see adsmArg.follow: numbers of dimensions of the range
  *  from 1 on, 0 for its own, -1 for not cut. */
 ADSM_API adsmArg adsmAlong(adsmArg arg, int d0, int d1, int d2);
+
+/**
+ * The array has an element for every d0, d1, d2 indices of the range in the
+ * dimensions that it follows; 0: one for each. Element k stands for indices
+ * from k * d0 on, and below (k + 1) * d0. Of an output that says that parts
+ * begin at multiples of it: what a part makes of its indices is its own.
+ */
+ADSM_API adsmArg adsmPer(adsmArg arg, long d0, long d1, long d2);
 
 /** ADSM_EDGE_PAD with the element at `element`, read during the call. */
 ADSM_API adsmArg adsmPad(adsmArg arg, const void *element);

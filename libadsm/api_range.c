@@ -359,6 +359,14 @@ adsmArg adsmCols(adsmArg arg)
     return adsmAlong(arg, -1, 2, -1);
 }
 
+adsmArg adsmPer(adsmArg arg, long d0, long d1, long d2)
+{
+    arg.per[0] = d0;
+    arg.per[1] = d1;
+    arg.per[2] = d2;
+    return arg;
+}
+
 adsmArg adsmPad(adsmArg arg, const void *element)
 {
     arg.edge = ADSM_EDGE_PAD;

@@ -63,6 +63,11 @@ static int check_options(const struct adsm_range_call *call)
                            "array of them",
                            name, o->afters);
     for (int d = 0; d < 3; d++) {
+        if (o->each[d] < 0)
+            return adsm_detail(ADSM_E_INVALID,
+                               "a call of kernel '%s' with %ld indices for "
+                               "each thread: 0 or more are possible",
+                               name, o->each[d]);
         if (o->tile[d] < 0 || (o->tile[d] > 0 && d >= call->range.nd))
             return adsm_detail(ADSM_E_INVALID,
                                "a tile of %ld in dimension %d of a range of "
@@ -305,7 +310,7 @@ static int ranged(struct adsm_range_call *call, int device, bool options)
     if (!call->whole)
         return spread(call);
     rc = adsm_grid_make(call->kernel.name, &call->range, call->opts.block,
-                        &grid);
+                        call->opts.each, &grid);
     if (is_empty(&call->range))
         grid.grid[0] = 0; /* arguments are checked all the same */
     return rc == ADSM_OK ? at_home(call, &grid) : rc;

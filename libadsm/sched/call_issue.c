@@ -58,7 +58,8 @@ static int make_parts(struct adsm_range_call *call,
             issue->grids[i] = call->given;
         else
             rc = adsm_grid_make(call->kernel.name, &boxes[i].box,
-                                call->opts.block, &issue->grids[i]);
+                                call->opts.block, call->opts.each,
+                                &issue->grids[i]);
     }
     return rc;
 }

@@ -3,6 +3,8 @@
 
 #include "sched/detail.h"
 
+#include <limits.h>
+
 enum { MOST_Y = 65535, INDEX_BITS = 46 };
 
 int adsm_grid_check_range(const char *kernel, const adsmBox *range)
@@ -31,27 +33,31 @@ int adsm_grid_check_range(const char *kernel, const adsmBox *range)
 }
 
 int adsm_grid_make(const char *kernel, const adsmBox *box,
-                   const unsigned block[3], struct adsm_grid *grid)
+                   const unsigned block[3], const long each[3],
+                   struct adsm_grid *grid)
 {
     static const unsigned usual[4][3] = {
         {0, 0, 0}, {256, 1, 1}, {32, 8, 1}, {32, 4, 2}};
     grid->bound_count = 0;
     for (int i = 0; i < 3; i++) {
         int d = box->nd - 1 - i; /* of x, y, z */
-        long most = i == 0 ? INT32_MAX : MOST_Y, blocks = 1;
+        long most = i == 0 ? INT32_MAX : MOST_Y, blocks = 1, indices;
         grid->block[i] = block[0] == 0   ? usual[box->nd][i]
                          : block[i] == 0 ? 1
                                          : block[i];
+        indices = d >= 0 && each[d] > 1 ? each[d] : 1;
+        if (__builtin_mul_overflow(indices, (long)grid->block[i], &indices))
+            indices = LONG_MAX;
         if (d >= 0)
-            blocks =
-                (box->hi[d] - box->lo[d] + grid->block[i] - 1) / grid->block[i];
+            blocks = (box->hi[d] - box->lo[d]) / indices +
+                     ((box->hi[d] - box->lo[d]) % indices > 0);
         if (blocks > most)
             return adsm_detail(ADSM_E_INVALID,
                                "a part of kernel '%s' has %ld indices in "
                                "dimension %d, %ld are possible: more parts, or "
                                "tiles, make it smaller",
                                kernel, box->hi[d] - box->lo[d], d,
-                               most * (long)grid->block[i]);
+                               most * indices);
         grid->grid[i] = (unsigned)blocks;
     }
     for (int d = 0; d < box->nd; d++) {

@@ -18,10 +18,12 @@ struct adsm_grid {
 /**
  * @kernel  its name, for messages; @box  not empty
  * @block   threads of a block, x y z; x 0: as many as suit the dimensions
+ * @each    indices of a thread, by dimension of the box; 0: 1
  * Return: ADSM_OK; ADSM_E_INVALID (more blocks than a grid can have)
  */
 int adsm_grid_make(const char *kernel, const adsmBox *box,
-                   const unsigned block[3], struct adsm_grid *grid);
+                   const unsigned block[3], const long each[3],
+                   struct adsm_grid *grid);
 
 /**
  * Whether a box can be the range of a call: 1 to 3 dimensions from 0 on, no

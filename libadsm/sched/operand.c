@@ -47,6 +47,28 @@ static bool follows_its_own(const adsmArg *arg)
     return arg->follow[0] == 0 && arg->follow[1] == 0 && arg->follow[2] == 0;
 }
 
+/* What of an array an index or a bound of the range stands for. */
+static long element_of(long per, long index)
+{
+    return per > 1 ? index / per : index;
+}
+
+static long element_behind(long per, long index)
+{
+    return per > 1 ? index / per + (index % per > 0) : index;
+}
+
+/* The range in elements of an array that has one for so many indices. */
+static adsmBox in_elements(const adsmBox *range, const adsmArg *arg)
+{
+    adsmBox box = *range;
+    for (int d = 0; d < box.nd; d++) {
+        box.lo[d] = element_of(arg->per[d], box.lo[d]);
+        box.hi[d] = element_behind(arg->per[d], box.hi[d]);
+    }
+    return box;
+}
+
 /* The shape of an array nobody has said anything about. A row that is guessed
  * too long or too short would give wrong results and no error, so more than one
  * dimension is guessed only where the range leaves no doubt. */
@@ -55,7 +77,7 @@ static int guess_shape(const struct adsm_operand_call *call, int number,
                        struct adsm_operand *operand)
 {
     struct adsm_array *array = &operand->array;
-    const adsmBox *range = &call->range;
+    const adsmBox in = in_elements(&call->range, arg), *range = &in;
     long elements = (long)(bytes / array->elem);
     adsmBox shape = adsmR1(elements);
     bool exact = elements == volume(range) && bytes % array->elem == 0;
@@ -135,6 +157,11 @@ static int check_words(const struct adsm_operand_call *call, int number,
                                "%d of a range that has 1 to %d",
                                number, call->kernel, arg->follow[d],
                                call->range.nd);
+        if (arg->per[d] < 0)
+            return adsm_detail(ADSM_E_INVALID,
+                               "argument %d of kernel '%s' has an element for "
+                               "%ld indices; 0 or more are possible",
+                               number, call->kernel, arg->per[d]);
         if (arg->how == ADSM_NEAR && arg->radius[d] < 0)
             return adsm_detail(ADSM_E_INVALID,
                                "argument %d of kernel '%s' has radius %d; 0 or "
@@ -158,6 +185,7 @@ static int follow(const struct adsm_operand_call *call, const adsmArg *arg,
                           : arg->follow[d] > 0  ? arg->follow[d] - 1
                                                 : -1;
         operand->radius[d] = arg->how == ADSM_NEAR ? arg->radius[d] : 0;
+        operand->per[d] = arg->per[d] > 1 ? arg->per[d] : 1;
         if (operand->radius[d] > 0 && d >= nd)
             return adsm_detail(ADSM_E_INVALID,
                                "argument %d of kernel '%s' has a radius in "
@@ -177,12 +205,13 @@ static int check_inside(const struct adsm_operand_call *call,
     for (int d = 0; d < operand->array.shape.nd; d++) {
         int e = operand->dim[d];
         long n = extent(&operand->array, d);
-        if (e >= 0 && call->range.hi[e] > n)
-            return adsm_detail(ADSM_E_INVALID,
-                               "argument %d of kernel '%s' has %ld elements in "
-                               "dimension %d, the range goes to %ld",
-                               operand->number, call->kernel, n, d,
-                               call->range.hi[e]);
+        if (e >= 0 && element_behind(operand->per[d], call->range.hi[e]) > n)
+            return adsm_detail(
+                ADSM_E_INVALID,
+                "argument %d of kernel '%s' has %ld elements in "
+                "dimension %d, the range goes to %ld",
+                operand->number, call->kernel, n, d,
+                element_behind(operand->per[d], call->range.hi[e]));
     }
     return ADSM_OK;
 }
@@ -257,8 +286,9 @@ void adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
         long unit = d == shape->nd - 1 ? (long)operand->array.elem : 1;
         long radius = operand->radius[d] * unit;
         if (e >= 0) {
-            own.lo[d] = part->lo[e] * unit;
-            own.hi[d] = part->hi[e] * unit;
+            long per = operand->per[d];
+            own.lo[d] = element_of(per, part->lo[e]) * unit;
+            own.hi[d] = element_behind(per, part->hi[e]) * unit;
         }
         grown.lo[d] = own.lo[d] - radius;
         grown.hi[d] = own.hi[d] + radius;

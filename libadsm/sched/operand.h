@@ -38,6 +38,7 @@ struct adsm_operand {
     struct adsm_array array;
     bool reads, writes;
     int dim[3];     /* of the range, that the array's follows; -1: none */
+    long per[3];    /* indices of the range for an element; 1 or more */
     long radius[3]; /* elements */
     adsmEdge edge;
     const void *pad;

@@ -54,6 +54,13 @@ void adsm_operand_weigh(const struct adsm_operand *operands, int count,
 {
     const adsmBox *range = &split->range;
     bool may[3] = {false, false, false}, any = false;
+    for (int i = 0; i < count; i++)
+        for (int d = 0; d < 3; d++) {
+            int e = operands[i].dim[d];
+            if (operands[i].writes && e >= 0)
+                split->grain[e] =
+                    adsm_split_common(split->grain[e], operands[i].per[d]);
+        }
     for (int e = 0; e < range->nd; e++) {
         double face = 1;
         for (int f = 0; f < range->nd; f++)
@@ -163,7 +170,8 @@ static int check_pair(const struct adsm_operand_call *call,
                       const struct adsm_split_part *parts, int count)
 {
     if (same_array(&a->array, &b->array) &&
-        memcmp(a->dim, b->dim, sizeof a->dim) == 0)
+        memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
+        memcmp(a->per, b->per, sizeof a->per) == 0)
         return ADSM_OK; /* as disjoint as each of them */
     for (int i = 0; i < count; i++) {
         struct adsm_want wants[2];

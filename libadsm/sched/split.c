@@ -1,8 +1,22 @@
 /* Grids, strips and shares. */
 #include "sched/split.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
+
+long adsm_split_common(long a, long b)
+{
+    long x = a, y = b, multiple;
+    if (a <= 1 || b <= 1)
+        return a > b ? a : b;
+    while (y) {
+        long rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return __builtin_mul_overflow(a / x, b, &multiple) ? LONG_MAX : multiple;
+}
 
 static long extent(const adsmBox *box, int d)
 {
@@ -15,7 +29,8 @@ static long most_strips(const struct adsm_split *split, int d)
     if (d >= split->range.nd || !split->may[d])
         return 1;
     long n = extent(&split->range, d);
-    return split->align > 1 ? (n + split->align - 1) / split->align : n;
+    long unit = adsm_split_common(split->align, split->grain[d]);
+    return unit > 1 ? n / unit + (n % unit > 0) : n;
 }
 
 /* Bytes of neighbours that the cuts of a grid cost. */
@@ -92,14 +107,15 @@ static bool choose_grid(const struct adsm_split *split, int grid[3])
     return true;
 }
 
-/* Where the outermost dimension that is cut has its strips begin. */
-static long aligned(const struct adsm_split *split, long at, long lo, long hi)
+/* The multiple of `unit` where a strip begins instead. */
+static long aligned(long unit, long at, long lo, long hi)
 {
-    long align = split->align;
-    if (align <= 1 || at <= lo || at >= hi)
+    if (unit <= 1 || at <= lo || at >= hi)
         return at;
-    long below = at - at % align;
-    long nearest = at - below < align - (at - below) ? below : below + align;
+    long below = at - at % unit, above;
+    if (__builtin_add_overflow(below, unit, &above))
+        above = hi;
+    long nearest = at - below < above - at ? below : above;
     return nearest < lo ? lo : nearest > hi ? hi : nearest;
 }
 
@@ -136,7 +152,10 @@ static long strip(const struct cutter *c, int d, int i, int first, int below)
     else
         at = lo + lround((double)(hi - lo) * weight(c, first, i * below) /
                          weight(c, first, c->grid[d] * below));
-    return d == c->outermost ? aligned(split, at, lo, hi) : at;
+    long unit = split->grain[d];
+    if (d == c->outermost)
+        unit = adsm_split_common(split->align, unit);
+    return aligned(unit, at, lo, hi);
 }
 
 /* The box of part `number`; false when it is empty. */
@@ -173,15 +192,10 @@ static int deal(const struct adsm_split *split, int number, int count)
     return split->devices - 1;
 }
 
-int adsm_split_make(const struct adsm_split *split,
-                    struct adsm_split_part *parts, int grid[3])
+/* The parts of a grid. Return: their number */
+static int fill_grid(const struct adsm_split *split,
+                     struct adsm_split_part *parts, const int grid[3])
 {
-    grid[0] = grid[1] = grid[2] = 1;
-    for (int d = 0; d < split->range.nd; d++)
-        if (split->range.hi[d] <= split->range.lo[d])
-            return 0;
-    if (!choose_grid(split, grid))
-        return -1;
     int count = grid[0] * grid[1] * grid[2], n = 0;
     struct cutter c = {split, grid, 0, count == split->devices};
     while (c.outermost < 3 && grid[c.outermost] == 1)
@@ -192,6 +206,35 @@ int adsm_split_make(const struct adsm_split *split,
         parts[n].round = 0;
         parts[n++].device = deal(split, i, count);
     }
+    return n;
+}
+
+/* Of strips that are narrower than what they are aligned to one may have all. */
+static bool is_cut(const struct adsm_split *split, int d,
+                   const struct adsm_split_part *parts, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (parts[i].box.lo[d] > split->range.lo[d])
+            return true;
+    return false;
+}
+
+int adsm_split_make(const struct adsm_split *split,
+                    struct adsm_split_part *parts, int grid[3])
+{
+    grid[0] = grid[1] = grid[2] = 1;
+    for (int d = 0; d < split->range.nd; d++)
+        if (split->range.hi[d] <= split->range.lo[d])
+            return 0;
+    if (!choose_grid(split, grid))
+        return -1;
+    int n = fill_grid(split, parts, grid);
+    for (int d = 0; d < split->range.nd; d++)
+        if (grid[d] > 1 && !is_cut(split, d, parts, n)) {
+            grid[d] = 1;
+            n = fill_grid(split, parts, grid); /* another is cut first */
+            d = -1;
+        }
     return n;
 }
 

@@ -30,13 +30,14 @@ enum {
 
 struct adsm_split {
     adsmBox range;
-    int devices;  /* 1 or more */
-    int parts;    /* 0: one per device */
-    long tile[3]; /* where one is above 0: extents of a part; 0: not cut */
-    bool cyclic;  /* dealt round robin */
-    long align;   /* 0, or parts begin at multiples of it in the outermost
+    int devices;   /* 1 or more */
+    int parts;     /* 0: one per device */
+    long tile[3];  /* where one is above 0: extents of a part; 0: not cut */
+    bool cyclic;   /* dealt round robin */
+    long align;    /* 0, or parts begin at multiples of it in the outermost
                      dimension that is cut */
-    bool may[3];  /* the dimension may be cut; tiles do as they say */
+    bool may[3];   /* the dimension may be cut; tiles do as they say */
+    long grain[3]; /* 0, or parts begin at multiples of it */
     /* Bytes that a cut across a dimension costs, per index of the face. */
     double halo[3];
     double share[ADSM_SPLIT_DEVICES]; /* of each device; together 1 */
@@ -56,6 +57,10 @@ static inline double adsm_split_indices(const adsmBox *box)
         n *= (double)(box->hi[d] - box->lo[d]);
     return n;
 }
+
+/** The least that both divide, for `align` and `grain`: of what is 0 or 1 the
+ *  other one; LONG_MAX where it would be more. */
+long adsm_split_common(long a, long b);
 
 /**
  * Cut a range: disjoint boxes that cover it, in the order of the grid. Where

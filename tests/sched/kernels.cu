@@ -25,6 +25,20 @@ extern "C" __global__ void all(long i0, long i1, const int *x, int *out, long n)
     out[i] = sum;
 }
 
+/* out[k] = the sum of the `per` elements from k * per on, by few threads. */
+extern "C" __global__ void groups(long i0, long i1, const int *x, int *out,
+                                  long per)
+{
+    long threads = (long)gridDim.x * blockDim.x;
+    for (long k = i0 / per + adsm_thread_x(); k * per < i1; k += threads) {
+        int sum = (int)gridDim.x;
+        for (long i = k * per; i < (k + 1) * per; i++)
+            if (i >= i0 && i < i1)
+                sum += x[i];
+        out[k] = sum;
+    }
+}
+
 /* out[i] = x[i - r] + 2 x[i - r + 1] + ... */
 extern "C" __global__ void near(long i0, long i1, const int *x, int *out, int r)
 {

@@ -81,6 +81,7 @@ START_TEST(bad_options_say_what_would_be_right)
            ADSM_E_INVALID, words)
     bad("names device 6: there are 0 to 3", .devices = 0x40);
     bad("with -1 parts", .parts = -1);
+    bad("with -1 indices for each thread", .each = {-1});
     bad("a tile of 4 in dimension 1 of a range of 1", .tile = {0, 4});
     bad("one of them says how many", .tile = {4}, .parts = 2);
     bad("in more than 4096 parts", .parts = 5000);

@@ -77,6 +77,32 @@ START_TEST(one_array_in_two_roles_is_read_and_written)
 }
 END_TEST
 
+START_TEST(output_may_have_an_element_for_many_indices)
+{
+    enum { N = 5003, PER = 24, GROUPS = (N + PER - 1) / PER };
+    long per = PER;
+    each_way(way) each_home(h)
+    {
+        adsmOpts o = *way;
+        int *x = array(adsmR1(N), *h), *out = array(adsmR1(GROUPS + 1), *h);
+        number(x, N, 4);
+        out[GROUPS] = -5;
+        o.each[0] = 5000; /* one block for a part */
+        must(adsmCallWith(&o, kernel("groups"), adsmR1(N), adsmIn(x),
+                          adsmPer(adsmOut(out), PER, 0, 0), adsmVal(per)));
+        for (long k = 0; k < GROUPS; k++) {
+            int sum = 1;
+            for (long i = k * PER; i < (k + 1) * PER && i < N; i++)
+                sum += (int)(i * 61 + 4);
+            ck_assert_int_eq(out[k], sum);
+        }
+        ck_assert_int_eq(out[GROUPS], -5);
+        must(adsmFree(x));
+        must(adsmFree(out));
+    }
+}
+END_TEST
+
 START_TEST(whole_array_is_there_for_every_part)
 {
     enum { N = 300 };
@@ -636,6 +662,7 @@ END_TEST
 
 SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            one_array_in_two_roles_is_read_and_written,
+           output_may_have_an_element_for_many_indices,
            whole_array_is_there_for_every_part,
            surroundings_are_there_with_every_edge,
            two_edges_of_one_array_are_two,

@@ -62,7 +62,9 @@ static adsmArg random_arg(const adsmBox *range, adsmBox *shape)
         arg.follow[d] = (int8_t)(below(3) ? 0 : below(range->nd + 2) - 1);
         int e = arg.follow[d] ? arg.follow[d] - 1 : d;
         bool none = arg.follow[d] < 0 || e >= range->nd;
-        shape->hi[d] = (none ? 1 : range->hi[e]) + below(3);
+        arg.per[d] = below(3) ? 0 : below(5);
+        long per = arg.per[d] ? arg.per[d] : 1;
+        shape->hi[d] = (none ? 1 : (range->hi[e] + per - 1) / per) + below(3);
         arg.radius[d] = below(2) ? 0 : (int)below(12);
     }
     return arg;
@@ -107,8 +109,9 @@ static void touch(const adsmArg *arg, const adsmBox *range,
         int e = arg->follow[d] ? arg->follow[d] - 1 : d;
         bool whole =
             arg->how == ADSM_WHOLE || arg->follow[d] < 0 || e >= range->nd;
-        lo[d] = whole ? 0 : at[e];
-        hi[d] = whole ? shape->hi[d] : at[e] + 1;
+        long i = whole ? 0 : at[e] / (arg->per[d] ? arg->per[d] : 1);
+        lo[d] = i;
+        hi[d] = whole ? shape->hi[d] : i + 1;
     }
     see(own, shape->nd, lo, hi);
     see(near, shape->nd, lo, hi);
@@ -242,6 +245,7 @@ START_TEST(cuts_that_write_a_byte_twice_are_refused_and_no_others)
             split.tile[d] = below(2) ? below(5) : 0;
         for (int d = 0; d < 4; d++)
             split.share[d] = 0.25;
+        adsm_operand_weigh(operands, count, &split);
         int n = adsm_split_make(&split, parts, grid);
         bool twice = write_all(operands, count, n);
         int rc = adsm_operand_check(&call, operands, count, parts, n, grid);
@@ -266,6 +270,35 @@ static struct adsm_operand operand_of(adsmArg arg, adsmBox range, adsmBox shape,
 }
 
 static float *const p = (float *)parts;
+
+START_TEST(output_with_an_element_for_many_indices_is_cut_between_elements)
+{
+    adsmBox range = {1, {10}, {1000}};
+    adsmArg sums = adsmOut(p), few = adsmOut(p), in = adsmIn(p);
+    sums.per[0] = 64;
+    few.per[0] = 24;
+    in.per[0] = 7;
+    struct adsm_operand operands[3] = {operand_of(sums, range, adsmR1(16), 8),
+                                       operand_of(few, range, adsmR1(42), 8),
+                                       operand_of(in, range, adsmR1(143), 8)};
+    struct adsm_split split = {
+        .range = range, .devices = 4, .parts = 4, .align = 128};
+    int grid[3];
+    adsm_operand_weigh(operands, 3, &split);
+    ck_assert_int_eq(split.grain[0], 192);
+    int n = adsm_split_make(&split, parts, grid);
+    ck_assert_int_eq(n, 3);
+    ck_assert_int_eq(parts[1].box.lo[0], 384);
+    ck_assert_int_eq(parts[2].box.lo[0], 768);
+    struct adsm_want want;
+    adsm_operand_want(&operands[0], &parts[1].box, &want);
+    ck_assert_int_eq(want.write.lo[0], 6 * 4);
+    ck_assert_int_eq(want.write.hi[0], 12 * 4);
+    adsm_operand_want(&operands[2], &parts[1].box, &want);
+    ck_assert_int_eq(want.read.lo[0], 54 * 4);
+    ck_assert_int_eq(want.read.hi[0], 110 * 4);
+}
+END_TEST
 
 START_TEST(pointers_keep_inner_dimensions_from_being_cut)
 {
@@ -421,6 +454,7 @@ END_TEST
 
 SUITE_MAIN("operand", 60, random_boxes_are_those_that_their_indices_touch,
            cuts_that_write_a_byte_twice_are_refused_and_no_others,
+           output_with_an_element_for_many_indices_is_cut_between_elements,
            pointers_keep_inner_dimensions_from_being_cut,
            what_both_sides_of_a_cut_need_counts_as_its_cost,
            array_without_a_shape_has_the_ranges_or_one_dimension,

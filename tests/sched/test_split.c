@@ -88,6 +88,7 @@ static struct adsm_split random_split(void)
     for (int d = 0; d < 3; d++) {
         split.may[d] = below(4) > 0;
         split.halo[d] = below(2) ? (double)below(9) : 0;
+        split.grain[d] = below(3) ? 0 : 1 + below(8);
     }
     split.parts = below(2) ? (int)below(30) : 0;
     split.cyclic = below(2);
@@ -102,16 +103,22 @@ static bool has_tiles(const struct adsm_split *split)
     return split->tile[0] || split->tile[1] || split->tile[2];
 }
 
-/* In the dimension that is cut first parts begin at multiples. */
+/* Parts begin at multiples of the grain, and of `align` in the dimension that
+ * is cut first. */
 static void check_alignment(const struct adsm_split *split, int count)
 {
-    int d = 0;
-    while (d < 3 && grid[d] == 1)
-        d++;
-    for (int i = 0; d < 3 && split->align > 1 && i < count; i++) {
-        long at = parts[i].box.lo[d];
-        ck_assert(at == split->range.lo[d] || at % split->align == 0);
-    }
+    int first = 0;
+    while (first < 3 && grid[first] == 1)
+        first++;
+    for (int i = 0; i < count; i++)
+        for (int d = 0; d < split->range.nd; d++) {
+            long at = parts[i].box.lo[d], grain = split->grain[d];
+            if (at == split->range.lo[d])
+                continue;
+            ck_assert(grain == 0 || at % grain == 0);
+            ck_assert(d != first || split->align == 0 ||
+                      at % split->align == 0);
+        }
 }
 
 START_TEST(random_parts_are_disjoint_and_cover_the_range)
@@ -158,6 +165,7 @@ START_TEST(no_other_grid_of_as_many_parts_has_less_neighbours)
     for (int turn = 0; turn < 2000; turn++) {
         struct adsm_split split = random_split();
         memset(split.tile, 0, sizeof split.tile);
+        memset(split.grain, 0, sizeof split.grain);
         split.align = 0;
         for (int d = 0; d < split.devices; d++)
             split.share[d] = 1.0 / split.devices;
