@@ -2,9 +2,10 @@
  * The device side of a CUDA C++ subset, for kernels built without the SDK.
  *
  * Owns the few names a kernel of this project may use: the CUDA qualifiers,
- * thread and block indices, the barrier, views of arrays, and arithmetic with one rounding
- * fixed by the source (build with -ffp-contract=off, as tools/ptx.sh does), so
- * that every device prints the same bits. Does not wrap the host API and has
+ * thread and block indices, the barrier, views of arrays, operators of
+ * reductions (adsm_operator.h), and arithmetic with one rounding fixed by the
+ * source (build with -ffp-contract=off, as tools/ptx.sh does), so that every
+ * device prints the same bits. Does not wrap the host API and has
  * no library behind it: sin, exp and their like are written as fma polynomials
  * by whoever needs them.
  *
@@ -90,6 +91,8 @@ template <typename T> struct adsm_view3 {
         return ((T *)((char *)base + z * plane + y * pitch))[x];
     }
 };
+
+#include "adsm_operator.h"
 
 /** a * b + c with one rounding, in f32. */
 static __device__ inline float adsm_fma(float a, float b, float c)
