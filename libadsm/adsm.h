@@ -521,6 +521,44 @@ ADSM_API adsmArg adsmView(adsmArg arg);
     adsmCallRangeV(kernel, range, opts, ADSM_ARGS(__VA_ARGS__))
 #endif
 
+/* ---- skeletons of several calls ---------------------------------------- */
+
+/** A function of two elements. It lives until the process ends. */
+typedef struct adsmOperator adsmOperator;
+
+typedef enum {
+    ADSM_SUM,     /**< integers wrap around                           */
+    ADSM_PRODUCT, /**< the same                                       */
+    ADSM_MIN,     /**< the first of two that are equal or not ordered */
+    ADSM_MAX,     /**< the same                                       */
+    ADSM_AND,     /**< of bits; integers only                         */
+    ADSM_OR,      /**< the same                                       */
+    ADSM_XOR      /**< the same                                       */
+} adsmOp;
+
+/** int32_t, uint32_t, int64_t, uint64_t, float, double. */
+typedef enum {
+    ADSM_I32,
+    ADSM_U32,
+    ADSM_I64,
+    ADSM_U64,
+    ADSM_F32,
+    ADSM_F64
+} adsmType;
+
+/** A shipped operator; NULL when there is none of that type. */
+ADSM_API const adsmOperator *adsmOperatorOf(adsmOp op, adsmType type);
+
+/**
+ * Look up an operator that ADSM_OPERATOR has made (adsm_operator.h). Waits for
+ * the device, which is asked for the size of its elements.
+ *
+ * Return: ADSM_OK; ADSM_E_NOT_FOUND (the module has none of that name);
+ *         ADSM_E_INVALID
+ */
+ADSM_API adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
+                                    const char *name);
+
 #ifdef __cplusplus
 } /* extern "C" */
 

@@ -39,6 +39,7 @@ struct adsmModule {
      * on it belongs to who took the last. */
     _Atomic uint32_t holders;
     struct adsm_accel *accel; /* the first it was loaded on */
+    uint64_t serial;
     adsmKernel *kernels;
     UT_hash_handle hh;
     int devices;
@@ -105,6 +106,7 @@ static int refused(int rc, const struct adsm_accel *accel)
 static adsmModule *make_module(struct adsm_accel *accel, char *image,
                                size_t bytes, void *handle)
 {
+    static _Atomic uint64_t last;
     int devices = adsm_accel_devices();
     adsmModule *module =
         calloc(1, sizeof *module + (size_t)devices * sizeof(struct place));
@@ -114,6 +116,7 @@ static adsmModule *make_module(struct adsm_accel *accel, char *image,
     module->image = image;
     module->bytes = bytes;
     module->accel = accel;
+    module->serial = atomic_fetch_add(&last, 1) + 1;
     module->devices = devices;
     module->places[adsm_accel_device(accel)] = (struct place){accel, handle};
     atomic_init(&module->holders, 1);
@@ -307,6 +310,8 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
                                           kernel->reach,
                                           kernel->parameters,
                                           kernel->parameter_bytes,
+                                          kernel->module,
+                                          kernel->module->serial,
                                           &kernel->speed};
     }
     adsm_lock_release(&lock);

@@ -28,6 +28,8 @@ struct adsm_kernel_view {
     adsmReach reach;
     int parameters; /* -1: the driver cannot tell */
     const uint16_t *parameter_bytes;
+    adsmModule *module;
+    uint64_t serial;          /* of the module: no two have the same */
     struct adsm_speed *speed; /* of its parts, on each device */
 };
 
