@@ -1,0 +1,33 @@
+/*
+ * Operators of a program's own, for the suites of reductions and scans.
+ *
+ * Built into operators.ptx by tools/ptx.sh.
+ */
+#include "adsm_device.h"
+
+struct pair {
+    float x, y;
+};
+
+/* Three bytes, of which none is where a word ends. */
+struct pixel {
+    unsigned char r, g, b;
+};
+
+/* x -> a * x + b, one behind the other: the order matters. */
+struct line {
+    int a, b, unused;
+};
+
+ADSM_OPERATOR(longest, pair, (pair{0, 0}), a.y >= b.y ? a : b)
+ADSM_OPERATOR(brightest, pixel, (pixel{0, 0, 0}),
+              pixel{a.r > b.r ? a.r : b.r, a.g > b.g ? a.g : b.g,
+                    (unsigned char)(a.b ^ b.b)})
+ADSM_OPERATOR(chain, line, (line{1, 0, 0}),
+              line{(int)((unsigned)a.a * (unsigned)b.a),
+                   (int)((unsigned)a.b * (unsigned)b.a + (unsigned)b.b), 0})
+
+ADSM_MAP_REDUCE(dot, float, sum_f32, (const float *x, const float *y),
+                x[i] * y[i])
+ADSM_MAP_REDUCE(farthest, pair, longest, (const float *x, float from),
+                pair{x[i], x[i] > from ? x[i] - from : from - x[i]})
