@@ -523,6 +523,21 @@ ADSM_API adsmArg adsmView(adsmArg arg);
 
 /* ---- skeletons of several calls ---------------------------------------- */
 
+/*
+ * Reductions fold elements by one tree over their indices: neighbours 2k and
+ * 2k + 1 are combined, a before b; then the results of 2k and 2k + 1; and so on
+ * until one is left. One without a neighbour, at either end of the range, goes on
+ * as it is. So the result does not depend on how the work is spread: it has the
+ * same bits on any number of devices and in any parts, also of floating point.
+ *
+ * All of them are calls, and take the options of calls: `devices`, `parts`,
+ * `tile`, `cyclic` and `align` say how the first pass is cut (parts begin where
+ * chunks of the tree do), `after` what comes before all passes, `event`, `sync`
+ * and `then` what follows the last one. `block`, `each` and `shared_bytes` are
+ * not used. NULL: as calls have it. All are asynchronous, and a
+ * CPU access of the result waits for it.
+ */
+
 /** A function of two elements. It lives until the process ends. */
 typedef struct adsmOperator adsmOperator;
 
@@ -558,6 +573,23 @@ ADSM_API const adsmOperator *adsmOperatorOf(adsmOp op, adsmType type);
  */
 ADSM_API adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
                                     const char *name);
+
+/**
+ * Reduce the elements of a range of an array (SkePU's reduce).
+ *
+ * @result  shared, of the operator's elements; apart from what is read of `in`.
+ *          keep -1: one element. keep 0: one for each row of the array, and 1:
+ *          for each column; those of the range are written. Of nothing the
+ *          operator's identity
+ * @in      an array of as many dimensions as the range; one of two that adsmShape
+ *          was not told of is the range's
+ * @range   one dimension, or two: then rows are folded, which are whole on one
+ *          device, and with keep -1 their results
+ * Return: ADSM_OK; ADSM_E_INVALID; ADSM_E_NOT_SHARED; what calls return
+ */
+ADSM_API adsmStatus adsmReduce(const adsmOperator *op, void *result,
+                               const void *in, adsmBox range, int keep,
+                               const adsmOpts *opts);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -7,6 +7,16 @@
 #include "base/cancel.h"
 #include "sched/detail.h"
 #include "sched/operator.h"
+#include "sched/skeleton.h"
+
+static const adsmOpts plain;
+
+/* The options that hold. */
+static const adsmOpts *options(const adsmOpts *opts)
+{
+    opts = adsm_api_options(opts);
+    return opts ? opts : &plain;
+}
 
 const adsmOperator *adsmOperatorOf(adsmOp op, adsmType type)
 {
@@ -29,5 +39,15 @@ adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
         rc = adsm_operator_get(module, name, op);
+    return adsm_api_done(rc);
+}
+
+adsmStatus adsmReduce(const adsmOperator *op, void *result, const void *in,
+                      adsmBox range, int keep, const adsmOpts *opts)
+{
+    ADSM_NOT_CANCELLED;
+    int rc = adsm_api_bring_up();
+    if (rc == ADSM_OK)
+        rc = adsm_reduce(op, result, in, &range, keep, options(opts));
     return adsm_api_done(rc);
 }

@@ -1,0 +1,287 @@
+/* Passes, and what is folded by them. */
+#include "sched/skeleton.h"
+
+#include "sched/detail.h"
+#include "sched/skeleton_parts.h"
+#include "sched/split.h"
+
+#include <string.h>
+
+enum { CHUNK = ADSM_FOLD_CHUNK, FEW = ADSM_FOLD_FEW, MOST_Y = 65535 };
+
+/* ---- passes ------------------------------------------------------------------- */
+
+int adsm_walk_pass(struct adsm_walk *walk, adsmKernel *kernel,
+                   const struct adsm_pass *pass, int count, const adsmArg *args)
+{
+    adsmOpts o = *walk->opts;
+    memcpy(o.each, pass->each, sizeof o.each);
+    memcpy(o.block, pass->block, sizeof o.block);
+    o.shared_bytes = 0;
+    if (o.align >= 0) /* else the call says what is wrong with it */
+        o.align = adsm_split_common(o.align, pass->align);
+    if (walk->begun) {
+        /* Behind what it reads, and its range is another. */
+        o.after = NULL;
+        o.afters = o.parts = 0;
+        o.align = pass->align;
+        memset(o.tile, 0, sizeof o.tile);
+    }
+    if (pass->by_rows)
+        o.tile[1] = 0;
+    if (!pass->last) {
+        o.event = NULL;
+        o.then = NULL;
+        o.sync = 0;
+    }
+    walk->begun = true;
+    return adsmCallRangeV(kernel, pass->range, &o, count, args);
+}
+
+int adsm_walk_operator(struct adsm_walk *walk, enum adsm_operator_kernel which,
+                       const struct adsm_pass *pass, int count,
+                       const adsmArg *args)
+{
+    adsmKernel *kernel;
+    int rc = adsm_operator_kernel(walk->op, which, &kernel);
+    return rc == ADSM_OK ? adsm_walk_pass(walk, kernel, pass, count, args) : rc;
+}
+
+int adsm_walk_scratch(struct adsm_walk *walk, adsmBox shape, void **array)
+{
+    int rc;
+    struct adsm_scratch *s =
+        adsm_scratch_take(adsm_operator_bytes(walk->op), shape, &rc);
+    if (s) {
+        walk->scratch[walk->count++] = s;
+        *array = s->array;
+    }
+    return rc;
+}
+
+int adsm_walk_end(struct adsm_walk *walk, int rc)
+{
+    while (walk->count > 0)
+        adsm_scratch_give(walk->scratch[--walk->count]);
+    return rc;
+}
+
+adsmArg adsm_walk_array(const struct adsm_walk *walk, const void *array,
+                        adsmMode mode)
+{
+    return (adsmArg){
+        .p = array, .mode = mode, .elem = adsm_operator_bytes(walk->op)};
+}
+
+static adsmBox line(long lo, long hi)
+{
+    return (adsmBox){1, {lo}, {hi}};
+}
+
+/* Chunks, or groups of FEW, up to a bound. */
+static long chunks(long hi, long chunk)
+{
+    return hi / chunk + (hi % chunk > 0);
+}
+
+int adsm_walk_fold(struct adsm_walk *walk, const void *in, long lo, long hi,
+                   int rows, void *out, bool last)
+{
+    long chunk = (long)rows * ADSM_FOLD_ROW;
+    const struct adsm_pass pass = {.range = line(lo, hi),
+                                   .each = {chunk / ADSM_FOLD_LANES},
+                                   .block = {256, 1, 1},
+                                   .last = last};
+    const adsmArg args[] = {
+        adsm_walk_array(walk, in, ADSM_IN),
+        adsmPer(adsm_walk_array(walk, out, ADSM_OUT), chunk, 0, 0),
+        adsmVal(rows)};
+    return adsm_walk_operator(walk, ADSM_OPERATOR_FOLD, &pass, 3, args);
+}
+
+/* The identity in [lo, hi). */
+static int fill_none(struct adsm_walk *walk, long lo, long hi, void *result)
+{
+    const struct adsm_pass pass = {.range = line(lo, hi), .last = true};
+    const adsmArg out = adsm_walk_array(walk, result, ADSM_OUT);
+    return adsm_walk_operator(walk, ADSM_OPERATOR_NONE, &pass, 1, &out);
+}
+
+/* ---- one value ------------------------------------------------------------------ */
+
+/* Chunks of [lo, hi), then chunks of their results, until there is one. */
+static int fold_all(struct adsm_walk *walk, const void *in, long lo, long hi,
+                    void *result)
+{
+    while (hi > CHUNK) {
+        void *out = NULL;
+        long next = chunks(hi, CHUNK);
+        int rc = adsm_walk_scratch(walk, adsmR1(next), &out);
+        if (rc == ADSM_OK)
+            rc = adsm_walk_fold(walk, in, lo, hi, ADSM_FOLD_ROWS, out, false);
+        if (rc != ADSM_OK)
+            return rc;
+        in = out;
+        lo /= CHUNK;
+        hi = next;
+    }
+    return adsm_walk_fold(walk, in, lo, hi, ADSM_FOLD_ROWS, result, true);
+}
+
+/* ---- rows and columns ------------------------------------------------------------- */
+
+/* Of each of `many` blocks in y, so that the grid is not too high. */
+static long each_of(long indices, long block)
+{
+    return chunks(indices, MOST_Y * block);
+}
+
+static int fold_rows(struct adsm_walk *walk, const void *in,
+                     const adsmBox *range, void *out, long pitch)
+{
+    const int rows = ADSM_FOLD_ROWS;
+    long high = range->hi[0] - range->lo[0];
+    const struct adsm_pass pass = {
+        .range = *range,
+        .each = {each_of(high, 8), CHUNK / ADSM_FOLD_LANES},
+        .block = {ADSM_FOLD_LANES, 8, 1},
+        .by_rows = true};
+    const adsmArg args[] = {
+        adsmView(adsm_walk_array(walk, in, ADSM_IN)),
+        adsmPer(adsm_walk_array(walk, out, ADSM_OUT), 0, CHUNK, 0),
+        adsmVal(pitch), adsmVal(rows)};
+    return adsm_walk_operator(walk, ADSM_OPERATOR_ROWS, &pass, 4, args);
+}
+
+static int fold_columns(struct adsm_walk *walk, const void *in,
+                        const adsmBox *range, void *out)
+{
+    long high = range->hi[0] - range->lo[0];
+    const struct adsm_pass pass = {.range = *range,
+                                   .each = {FEW * each_of(high, FEW * 8), 1},
+                                   .block = {ADSM_FOLD_LANES, 8, 1}};
+    const adsmArg args[] = {
+        adsmView(adsm_walk_array(walk, in, ADSM_IN)),
+        adsmView(adsmPer(adsm_walk_array(walk, out, ADSM_OUT), FEW, 0, 0))};
+    return adsm_walk_operator(walk, ADSM_OPERATOR_COLUMNS, &pass, 2, args);
+}
+
+/* What is left of a row or a column, at most FEW, to `result`. */
+static int fold_last(struct adsm_walk *walk, adsmArg in, const adsmBox *few,
+                     int keep, void *result, bool last)
+{
+    int across = 1 - keep;
+    long pitch = few->hi[1];
+    long next = keep == 0 ? pitch : 1, far = keep == 0 ? 1 : pitch;
+    const struct adsm_pass pass = {.range = line(few->lo[keep], few->hi[keep]),
+                                   .last = last};
+    const adsmArg args[] = {in,
+                            adsm_walk_array(walk, result, ADSM_OUT),
+                            adsmVal(few->lo[across]),
+                            adsmVal(few->hi[across]),
+                            adsmVal(next),
+                            adsmVal(far)};
+    return adsm_walk_operator(walk, ADSM_OPERATOR_LAST, &pass, 6, args);
+}
+
+/* One value of each row (keep 0) or column (1) of the range. */
+static int fold_across(struct adsm_walk *walk, const void *in,
+                       const adsmBox *range, int keep, void *result, bool last)
+{
+    adsmBox rest = *range;
+    int across = 1 - keep;
+    long chunk = keep == 0 ? CHUNK : FEW;
+    bool first = true;
+    while (first || rest.hi[across] > FEW) {
+        void *out = NULL;
+        adsmBox next = rest;
+        next.lo[across] = rest.lo[across] / chunk;
+        next.hi[across] = chunks(rest.hi[across], chunk);
+        int rc = adsm_walk_scratch(walk, adsmR2(next.hi[0], next.hi[1]), &out);
+        if (rc == ADSM_OK)
+            rc = keep == 0 ? fold_rows(walk, in, &rest, out, next.hi[1])
+                           : fold_columns(walk, in, &rest, out);
+        if (rc != ADSM_OK)
+            return rc;
+        in = out;
+        rest = next;
+        first = false;
+    }
+    adsmArg few = adsm_walk_array(walk, in, ADSM_IN);
+    if (keep == 1)
+        few.how = ADSM_WHOLE; /* its columns are not a range's elements */
+    return fold_last(walk, few, &rest, keep, result, last);
+}
+
+/* ---- reduce ------------------------------------------------------------------------ */
+
+static int check_keep(const adsmBox *range, int keep)
+{
+    if (range->nd < 1 || range->nd > 2)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a range of %d dimensions to reduce; 1 or 2 are "
+                           "possible: adsmR1, adsmR2",
+                           range->nd);
+    for (int d = 0; d < range->nd; d++)
+        if (range->lo[d] < 0 || range->hi[d] < range->lo[d])
+            return adsm_detail(ADSM_E_INVALID,
+                               "a range from %ld to %ld in dimension %d: from "
+                               "0 on, and upwards",
+                               range->lo[d], range->hi[d], d);
+    if (keep < -1 || keep > 1 || (keep >= 0 && range->nd != 2))
+        return adsm_detail(ADSM_E_INVALID,
+                           "keep %d of a range of %d dimensions: -1 for one "
+                           "value, of 2 also 0 for one of each row and 1 of "
+                           "each column",
+                           keep, range->nd);
+    return ADSM_OK;
+}
+
+static int check_reduce(const struct adsm_walk *walk, void *result,
+                        const void *in, const adsmBox *range, int keep)
+{
+    int rc = adsm_operator_check(walk->op);
+    if (rc == ADSM_OK)
+        rc = check_keep(range, keep);
+    if (rc == ADSM_OK)
+        rc = adsm_walk_check_in(walk, in, range);
+    if (rc != ADSM_OK)
+        return rc;
+    long count = keep < 0 ? 1 : range->hi[keep];
+    rc = adsm_walk_check_result(walk, "result", result, count);
+    return rc == ADSM_OK
+               ? adsm_walk_check_apart(walk, in, range, "result", result, count)
+               : rc;
+}
+
+static int reduce(struct adsm_walk *walk, void *result, const void *in,
+                  const adsmBox *range, int keep)
+{
+    bool empty = range->lo[0] == range->hi[0] ||
+                 (range->nd == 2 && range->lo[1] == range->hi[1]);
+    void *rows = NULL;
+    if (empty)
+        return keep < 0
+                   ? fill_none(walk, 0, 1, result)
+                   : fill_none(walk, range->lo[keep], range->hi[keep], result);
+    if (range->nd == 1)
+        return fold_all(walk, in, range->lo[0], range->hi[0], result);
+    if (keep >= 0)
+        return fold_across(walk, in, range, keep, result, true);
+    int rc = adsm_walk_scratch(walk, adsmR1(range->hi[0]), &rows);
+    if (rc == ADSM_OK)
+        rc = fold_across(walk, in, range, 0, rows, false);
+    return rc == ADSM_OK
+               ? fold_all(walk, rows, range->lo[0], range->hi[0], result)
+               : rc;
+}
+
+int adsm_reduce(const adsmOperator *op, void *result, const void *in,
+                const adsmBox *range, int keep, const adsmOpts *opts)
+{
+    struct adsm_walk walk = {.op = op, .opts = opts};
+    int rc = check_reduce(&walk, result, in, range, keep);
+    if (rc == ADSM_OK)
+        rc = reduce(&walk, result, in, range, keep);
+    return adsm_walk_end(&walk, rc);
+}
