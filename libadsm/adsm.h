@@ -527,8 +527,11 @@ ADSM_API adsmArg adsmView(adsmArg arg);
  * Reductions fold elements by one tree over their indices: neighbours 2k and
  * 2k + 1 are combined, a before b; then the results of 2k and 2k + 1; and so on
  * until one is left. One without a neighbour, at either end of the range, goes on
- * as it is. So the result does not depend on how the work is spread: it has the
- * same bits on any number of devices and in any parts, also of floating point.
+ * as it is. What a scan puts before element i: the indices below i are cut, from
+ * 0 on, into blocks of the largest powers of two that there is room for, each a
+ * node of that tree; they are combined from left to right. So the result does
+ * not depend on how the work is spread: it has the same bits on any number of
+ * devices and in any parts, also of floating point.
  *
  * All of them are calls, and take the options of calls: `devices`, `parts`,
  * `tile`, `cyclic` and `align` say how the first pass is cut (parts begin where
@@ -590,6 +593,17 @@ ADSM_API adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
 ADSM_API adsmStatus adsmReduce(const adsmOperator *op, void *result,
                                const void *in, adsmBox range, int keep,
                                const adsmOpts *opts);
+
+/**
+ * Scan the first n elements of an array of one dimension: out[i] is what the
+ * elements before i give and, unless `exclusive`, element i combined with it.
+ * Before element 0 is nothing: out[0] is element 0, or exclusive the identity.
+ *
+ * @out  n elements; `in` itself, or apart from it
+ * Return: as adsmReduce
+ */
+ADSM_API adsmStatus adsmScan(const adsmOperator *op, void *out, const void *in,
+                             long n, int exclusive, const adsmOpts *opts);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -51,3 +51,13 @@ adsmStatus adsmReduce(const adsmOperator *op, void *result, const void *in,
         rc = adsm_reduce(op, result, in, &range, keep, options(opts));
     return adsm_api_done(rc);
 }
+
+adsmStatus adsmScan(const adsmOperator *op, void *out, const void *in, long n,
+                    int exclusive, const adsmOpts *opts)
+{
+    ADSM_NOT_CANCELLED;
+    int rc = adsm_api_bring_up();
+    if (rc == ADSM_OK)
+        rc = adsm_scan(op, out, in, n, exclusive != 0, options(opts));
+    return adsm_api_done(rc);
+}

@@ -23,5 +23,7 @@
  * NULL: what holds for the thread's calls. */
 int adsm_reduce(const adsmOperator *op, void *result, const void *in,
                 const adsmBox *range, int keep, const adsmOpts *opts);
+int adsm_scan(const adsmOperator *op, void *out, const void *in, long n,
+              bool exclusive, const adsmOpts *opts);
 
 #endif
