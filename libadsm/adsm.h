@@ -605,6 +605,24 @@ ADSM_API adsmStatus adsmReduce(const adsmOperator *op, void *result,
 ADSM_API adsmStatus adsmScan(const adsmOperator *op, void *out, const void *in,
                              long n, int exclusive, const adsmOpts *opts);
 
+/**
+ * Reduce what a map makes of a range of one dimension, without an array for it
+ * (SkePU's mapreduce).
+ *
+ * @map     a kernel that ADSM_MAP_REDUCE has made: `args` are its parameters
+ * @result  one shared element
+ * Return: as adsmCallRangeV
+ */
+ADSM_API adsmStatus adsmMapReduceV(adsmKernel *map, void *result, adsmBox range,
+                                   const adsmOpts *opts, int count,
+                                   const adsmArg *args);
+
+/** adsmMapReduce(&opts, dot, &sum, adsmR1(n), adsmIn(x), adsmIn(y)) */
+#ifndef __cplusplus
+#define adsmMapReduce(opts, map, result, range, ...)                           \
+    adsmMapReduceV(map, result, range, opts, ADSM_ARGS(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -750,6 +768,15 @@ inline adsmStatus adsmCallWith(const adsmOpts *opts, adsmKernel *kernel,
 {
     const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};
     return adsmCallRangeV(kernel, range, opts, (int)sizeof...(args), list);
+}
+
+template <typename... Args>
+inline adsmStatus adsmMapReduce(const adsmOpts *opts, adsmKernel *map,
+                                void *result, adsmBox range,
+                                const Args &...args)
+{
+    const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};
+    return adsmMapReduceV(map, result, range, opts, (int)sizeof...(args), list);
 }
 #endif
 

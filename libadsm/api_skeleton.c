@@ -61,3 +61,13 @@ adsmStatus adsmScan(const adsmOperator *op, void *out, const void *in, long n,
         rc = adsm_scan(op, out, in, n, exclusive != 0, options(opts));
     return adsm_api_done(rc);
 }
+
+adsmStatus adsmMapReduceV(adsmKernel *map, void *result, adsmBox range,
+                          const adsmOpts *opts, int count, const adsmArg *args)
+{
+    ADSM_NOT_CANCELLED;
+    int rc = adsm_api_may_call(count, args);
+    if (rc == ADSM_OK)
+        rc = adsm_map_reduce(map, result, &range, options(opts), count, args);
+    return adsm_api_done(rc);
+}

@@ -205,3 +205,22 @@ int adsm_operator_get(adsmModule *module, const char *name,
     adsm_kernel_release(&view);
     return rc;
 }
+
+int adsm_operator_of_map(const adsmKernel *map, const adsmOperator **op)
+{
+    struct adsm_kernel_view view;
+    adsmKernel *fold;
+    int rc = adsm_kernel_hold(map, &view);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = kernel_of(view.module, view.name, ADSM_OPERATOR_FOLD, &fold);
+    if (rc == ADSM_E_NOT_FOUND)
+        rc = adsm_detail(ADSM_E_INVALID,
+                         "kernel '%s' was not made by ADSM_MAP_REDUCE: its "
+                         "module has no '%s_fold'",
+                         view.name, view.name);
+    if (rc == ADSM_OK)
+        rc = get(view.module, view.serial, view.name, op);
+    adsm_kernel_release(&view);
+    return rc;
+}

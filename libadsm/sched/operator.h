@@ -45,6 +45,10 @@ const adsmOperator *adsm_operator_of(adsmOp op, adsmType type);
 int adsm_operator_get(adsmModule *module, const char *name,
                       const adsmOperator **op);
 
+/** The operator that a map's values are reduced with. ADSM_E_INVALID: it has
+ *  none, or is no kernel */
+int adsm_operator_of_map(const adsmKernel *map, const adsmOperator **op);
+
 /** ADSM_OK; ADSM_E_INVALID: it is none. */
 int adsm_operator_check(const adsmOperator *op);
 

@@ -2,6 +2,7 @@
 #include "sched/skeleton.h"
 
 #include "sched/detail.h"
+#include "sched/kernel.h"
 #include "sched/skeleton_parts.h"
 #include "sched/split.h"
 
@@ -283,5 +284,69 @@ int adsm_reduce(const adsmOperator *op, void *result, const void *in,
     int rc = check_reduce(&walk, result, in, range, keep);
     if (rc == ADSM_OK)
         rc = reduce(&walk, result, in, range, keep);
+    return adsm_walk_end(&walk, rc);
+}
+
+/* ---- map and reduce ------------------------------------------------------------------ */
+
+static int check_map(const struct adsm_walk *walk, const adsmBox *range,
+                     int count, const void *result)
+{
+    if (range->nd != 1)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a range of %d dimensions to map and reduce; 1 is "
+                           "possible: adsmR1",
+                           range->nd);
+    if (count < 0 || count >= ADSM_KERNEL_PARAMETERS)
+        return adsm_detail(ADSM_E_INVALID,
+                           "%d arguments of a map; 0 to %d are possible", count,
+                           ADSM_KERNEL_PARAMETERS - 1);
+    int rc = check_keep(range, -1);
+    return rc == ADSM_OK ? adsm_walk_check_result(walk, "result", result, 1)
+                         : rc;
+}
+
+/* The map's own kernel is the first pass: behind its arguments it has what a
+ * fold writes. */
+static int map(struct adsm_walk *walk, adsmKernel *kernel, const adsmBox *range,
+               int count, const adsmArg *args, void *out, bool last)
+{
+    adsmArg all[ADSM_KERNEL_PARAMETERS];
+    const struct adsm_pass pass = {.range = *range,
+                                   .each = {CHUNK / ADSM_FOLD_LANES},
+                                   .block = {256, 1, 1},
+                                   .last = last};
+    if (count > 0)
+        memcpy(all, args, (size_t)count * sizeof *args);
+    all[count] = adsmPer(adsm_walk_array(walk, out, ADSM_OUT), CHUNK, 0, 0);
+    return adsm_walk_pass(walk, kernel, &pass, count + 1, all);
+}
+
+static int map_reduce(struct adsm_walk *walk, adsmKernel *kernel,
+                      const adsmBox *range, int count, const adsmArg *args,
+                      void *result)
+{
+    void *out = NULL;
+    if (range->lo[0] == range->hi[0])
+        return fill_none(walk, 0, 1, result);
+    if (range->hi[0] <= CHUNK)
+        return map(walk, kernel, range, count, args, result, true);
+    long hi = chunks(range->hi[0], CHUNK);
+    int rc = adsm_walk_scratch(walk, adsmR1(hi), &out);
+    if (rc == ADSM_OK)
+        rc = map(walk, kernel, range, count, args, out, false);
+    return rc == ADSM_OK ? fold_all(walk, out, range->lo[0] / CHUNK, hi, result)
+                         : rc;
+}
+
+int adsm_map_reduce(adsmKernel *kernel, void *result, const adsmBox *range,
+                    const adsmOpts *opts, int count, const adsmArg *args)
+{
+    struct adsm_walk walk = {.opts = opts};
+    int rc = adsm_operator_of_map(kernel, &walk.op);
+    if (rc == ADSM_OK)
+        rc = check_map(&walk, range, count, result);
+    if (rc == ADSM_OK)
+        rc = map_reduce(&walk, kernel, range, count, args, result);
     return adsm_walk_end(&walk, rc);
 }

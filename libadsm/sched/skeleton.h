@@ -25,5 +25,7 @@ int adsm_reduce(const adsmOperator *op, void *result, const void *in,
                 const adsmBox *range, int keep, const adsmOpts *opts);
 int adsm_scan(const adsmOperator *op, void *out, const void *in, long n,
               bool exclusive, const adsmOpts *opts);
+int adsm_map_reduce(adsmKernel *map, void *result, const adsmBox *range,
+                    const adsmOpts *opts, int count, const adsmArg *args);
 
 #endif
