@@ -537,7 +537,7 @@ ADSM_API adsmArg adsmView(adsmArg arg);
  * `tile`, `cyclic` and `align` say how the first pass is cut (parts begin where
  * chunks of the tree do), `after` what comes before all passes, `event`, `sync`
  * and `then` what follows the last one. `block`, `each` and `shared_bytes` are
- * not used. NULL: as calls have it. All are asynchronous, and a
+ * not used, but by farms. NULL: as calls have it. All are asynchronous, and a
  * CPU access of the result waits for it.
  */
 
@@ -621,6 +621,36 @@ ADSM_API adsmStatus adsmMapReduceV(adsmKernel *map, void *result, adsmBox range,
 #ifndef __cplusplus
 #define adsmMapReduce(opts, map, result, range, ...)                           \
     adsmMapReduceV(map, result, range, opts, ADSM_ARGS(__VA_ARGS__))
+#endif
+
+/** A call of a farm. */
+typedef struct {
+    adsmKernel *kernel;
+    adsmBox range;
+    int count; /**< of `args` */
+    const adsmArg *args;
+} adsmTask;
+
+/**
+ * Make calls that have nothing to do with each other: task i runs on device i
+ * of the options, and from the first one on again when there are no more. Where
+ * two use the same bytes they are ordered as calls are. `event`, `then` and
+ * `sync` are for all of them.
+ *
+ * Return: ADSM_OK; ADSM_E_INVALID (parts or tiles); the first failure of a call:
+ *         those before it run, the others do not
+ */
+ADSM_API adsmStatus adsmFarmV(const adsmTask *tasks, int count,
+                              const adsmOpts *opts);
+
+/** adsmFarm(&opts, adsmTaskOf(k, adsmR1(n), adsmIn(x), adsmOut(y)), ...) */
+#ifndef __cplusplus
+#define adsmTaskOf(kernel, range, ...)                                         \
+    ((adsmTask){(kernel), (range), ADSM_ARGS(__VA_ARGS__)})
+#define adsmFarm(opts, ...)                                                    \
+    adsmFarmV((adsmTask[]){__VA_ARGS__},                                       \
+              (int)(sizeof((adsmTask[]){__VA_ARGS__}) / sizeof(adsmTask)),     \
+              opts)
 #endif
 
 #ifdef __cplusplus
@@ -777,6 +807,32 @@ inline adsmStatus adsmMapReduce(const adsmOpts *opts, adsmKernel *map,
 {
     const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};
     return adsmMapReduceV(map, result, range, opts, (int)sizeof...(args), list);
+}
+
+/* Keeps its arguments until the farm has been called. */
+template <size_t Count> struct adsmTaskWith {
+    adsmKernel *kernel;
+    adsmBox range;
+    adsmArg args[Count + 1];
+
+    operator adsmTask() const
+    {
+        return adsmTask{kernel, range, (int)Count, args};
+    }
+};
+
+template <typename... Args>
+inline adsmTaskWith<sizeof...(Args)>
+adsmTaskOf(adsmKernel *kernel, adsmBox range, const Args &...args)
+{
+    return adsmTaskWith<sizeof...(Args)>{kernel, range, {args..., adsmArg()}};
+}
+
+template <typename... Tasks>
+inline adsmStatus adsmFarm(const adsmOpts *opts, const Tasks &...tasks)
+{
+    const adsmTask list[sizeof...(tasks) + 1] = {tasks..., adsmTask()};
+    return adsmFarmV(list, (int)sizeof...(tasks), opts);
 }
 #endif
 

@@ -71,3 +71,12 @@ adsmStatus adsmMapReduceV(adsmKernel *map, void *result, adsmBox range,
         rc = adsm_map_reduce(map, result, &range, options(opts), count, args);
     return adsm_api_done(rc);
 }
+
+adsmStatus adsmFarmV(const adsmTask *tasks, int count, const adsmOpts *opts)
+{
+    ADSM_NOT_CANCELLED;
+    int rc = adsm_api_bring_up();
+    if (rc == ADSM_OK)
+        rc = adsm_farm(tasks, count, options(opts), adsm_api_device());
+    return adsm_api_done(rc);
+}

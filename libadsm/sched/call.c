@@ -9,6 +9,7 @@
 #include "sched/launch.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,11 +124,9 @@ static int order(const struct adsm_range_call *call)
     return ADSM_OK;
 }
 
-/* What was asked for behind the call. Its status goes before failures here. */
-static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
-                  int rc)
+int adsm_call_follow(const adsmOpts *o, const char *what,
+                     struct adsm_ended *ended, int rc)
 {
-    const adsmOpts *o = &call->opts;
     ended->status = rc;
     if (o->event) {
         o->event->id = adsm_event_keep(ended);
@@ -143,9 +142,17 @@ static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
     if (o->sync) {
         int status = adsm_ended_wait(ended);
         if (rc == ADSM_OK && status != ADSM_OK)
-            rc = adsm_detail_cause(status, "kernel '%s'", call->kernel.name);
+            rc = adsm_detail_cause(status, "%s", what);
     }
     return rc;
+}
+
+static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
+                  int rc)
+{
+    char what[256];
+    snprintf(what, sizeof what, "kernel '%s'", call->kernel.name);
+    return adsm_call_follow(&call->opts, what, ended, rc);
 }
 
 /* ---- ways --------------------------------------------------------------------- */

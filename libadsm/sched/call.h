@@ -12,6 +12,8 @@
 
 #include "accel/accel.h"
 
+struct adsm_ended;
+
 /** adsmLaunch: where the kernel's module was loaded first; all of each object.
  *  @grid @block  three dimensions each, 1 or more */
 int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
@@ -28,6 +30,11 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
 int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
                     const adsmOpts *opts, int device, int count,
                     const adsmArg *args);
+
+/** What options ask for behind a call: its number, `then`, the wait. The call's
+ *  status `rc` goes before failures here. @what  it is, for messages */
+int adsm_call_follow(const adsmOpts *opts, const char *what,
+                     struct adsm_ended *ended, int rc);
 
 /** Wait for all devices that parts have run on but `besides`, which is waited
  *  for already, and acquire. Return: the first failure */

@@ -28,4 +28,8 @@ int adsm_scan(const adsmOperator *op, void *out, const void *in, long n,
 int adsm_map_reduce(adsmKernel *map, void *result, const adsmBox *range,
                     const adsmOpts *opts, int count, const adsmArg *args);
 
+/** @device  of tasks where the options name none */
+int adsm_farm(const adsmTask *tasks, int count, const adsmOpts *opts,
+              int device);
+
 #endif

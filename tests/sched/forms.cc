@@ -26,6 +26,13 @@ adsmStatus calls(adsmKernel *kernel, long n)
         &opts, kernel, adsmR2(n, n), adsmHalo(plain, 1, ADSM_EDGE_WRAP),
         adsmColumn(plain, 1, ADSM_EDGE_WRAP), adsmRow(plain, 1, ADSM_EDGE_WRAP),
         adsmAlong(adsmCols(adsmIn(plain)), 0, -1, 0));
+    status = adsmMapReduce(&opts, kernel, plain, adsmR1(n), adsmIn(constant),
+                           adsmVal(2));
+    status = adsmReduce(adsmOperatorOf(ADSM_SUM, ADSM_F32), plain, constant,
+                        adsmR1(n), -1, &opts);
+    status = adsmFarm(
+        &opts, adsmTaskOf(kernel, adsmR1(n), adsmIn(constant), adsmOut(plain)),
+        adsmTaskOf(kernel, adsmR2(n, n), adsmPer(adsmOut(plain), 8, 0, 0)));
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID

@@ -1,9 +1,11 @@
 /*
- * Maps that are reduced, over one to four devices.
+ * Maps that are reduced, and farms, over one to four devices.
  */
 #include "sched/operators.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const adsmOpts ways[] = {
     {.devices = 2},
@@ -107,6 +109,112 @@ START_TEST(bad_maps_say_what_would_be_right)
 }
 END_TEST
 
+/* ---- farms ------------------------------------------------------------------- */
+
+static void count(void *arg, adsmStatus status)
+{
+    ck_assert_int_eq(status, ADSM_OK);
+    atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
+/* Devices that have a copy, a bit each. */
+static unsigned devices_of(const void *x)
+{
+    adsmCopyInfo copies[16];
+    unsigned bits = 0;
+    int n = adsmCopies(x, copies, 16);
+    for (int i = 0; i < n && i < 16; i++)
+        bits |= copies[i].bytes ? 1u << copies[i].device : 0;
+    return bits;
+}
+
+START_TEST(tasks_of_a_farm_run_on_a_device_each)
+{
+    enum { TASKS = 7, N = 1000 };
+    static const unsigned on[TASKS] = {2, 4, 8, 2, 4, 8, 2};
+    static _Atomic int ended;
+    int *x[TASKS], *y[TASKS], a = 5;
+    adsmArg args[TASKS][3];
+    adsmTask tasks[TASKS];
+    adsmEvent all;
+    for (int i = 0; i < TASKS; i++) {
+        x[i] = array(adsmR1(N), ADSM_NO_HOME);
+        y[i] = array(adsmR1(N), ADSM_NO_HOME);
+        number(x[i], N, i);
+        number(y[i], N, 0);
+        args[i][0] = adsmIn(x[i]);
+        args[i][1] = adsmInOut(y[i]);
+        args[i][2] = adsmVal(a);
+        tasks[i] = (adsmTask){kernel("map"), adsmR1(N), 3, args[i]};
+    }
+    must(adsmFarmV(tasks, TASKS,
+                   adsmWith(.devices = 0xe, .event = &all, .then = count,
+                            .then_arg = &ended)));
+    must(adsmWait(all));
+    for (int i = 0; i < TASKS; i++) {
+        if (!getenv("ADSM_CHECK")) /* whose copies go with their calls */
+            ck_assert_uint_eq(devices_of(y[i]), on[i]);
+        for (int k = 0; k < N; k++)
+            ck_assert_int_eq(y[i][k], 3 * k * 61 + 2 * i + a);
+        must(adsmFree(x[i]));
+        must(adsmFree(y[i]));
+    }
+    for (int i = 0; i < 10000 && !atomic_load(&ended); i++)
+        usleep(1000);
+    ck_assert_int_eq(atomic_load(&ended), 1);
+}
+END_TEST
+
+START_TEST(tasks_that_use_the_same_bytes_are_ordered)
+{
+    enum { N = 20000 };
+    int *x = array(adsmR1(N), ADSM_NO_HOME), *y = array(adsmR1(N), 2), a = 1;
+    number(x, N, 3);
+    number(y, N, 4);
+    must(adsmFarm(adsmWith(.devices = ADSM_ALL_DEVICES, .sync = 1),
+                  adsmTaskOf(kernel("map"), adsmR1(N), adsmIn(x), adsmInOut(y),
+                             adsmVal(a)),
+                  adsmTaskOf(kernel("map"), adsmR1(N), adsmIn(y), adsmInOut(x),
+                             adsmVal(a))));
+    for (int i = 0; i < N; i++) {
+        int p = i * 61 + 3, q = 2 * p + i * 61 + 4 + a;
+        ck_assert_int_eq(y[i], q);
+        ck_assert_int_eq(x[i], 2 * q + p + a);
+    }
+    must(adsmFarmV(NULL, 0, NULL));
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+START_TEST(bad_farms_say_what_would_be_right)
+{
+    int *x = array(adsmR1(100), 0), a = 1;
+    number(x, 100, 1);
+    adsmTask task = {kernel("map"), adsmR1(100), 3, NULL};
+    expect(adsmFarmV(NULL, 2, NULL), ADSM_E_INVALID, "2 tasks: 0 or more");
+    expect(adsmFarmV(NULL, -1, NULL), ADSM_E_INVALID, "-1 tasks");
+    expect(adsmFarmV(&task, 1, NULL), ADSM_E_INVALID,
+           "task 0 of 1 has 3 arguments and no array of them");
+    expect(adsmFarmV(NULL, 0, adsmWith(.parts = 2)), ADSM_E_INVALID,
+           "no parts and no tiles");
+    expect(adsmFarm(adsmWith(.devices = 0xf),
+                    adsmTaskOf(kernel("map"), adsmR1(100), adsmIn(x),
+                               adsmInOut(x), adsmVal(a)),
+                    adsmTaskOf(kernel("map"), adsmR1(101), adsmIn(x),
+                               adsmInOut(x), adsmVal(a)),
+                    adsmTaskOf(kernel("map"), adsmR1(100), adsmIn(x),
+                               adsmInOut(x), adsmVal(a))),
+           ADSM_E_INVALID, "task 1 of 3: argument 0 of kernel 'map' has 100");
+    for (int i = 0; i < 100; i++) /* the first one ran, the third did not */
+        ck_assert_int_eq(x[i], 3 * (i * 61 + 1) + a);
+    must(adsmFree(x));
+}
+END_TEST
+
 SUITE_MAIN("skeleton", 120, dot_product_gives_the_bytes_of_its_tree,
            map_may_have_an_operator_of_the_program,
-           bad_maps_say_what_would_be_right)
+           bad_maps_say_what_would_be_right,
+           tasks_of_a_farm_run_on_a_device_each,
+           tasks_that_use_the_same_bytes_are_ordered,
+           bad_farms_say_what_would_be_right)
