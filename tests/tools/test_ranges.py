@@ -43,6 +43,7 @@ class Examples(unittest.TestCase):
     def test_they_print_what_the_page_says(self):
         self.assertEqual(self.check('heat'), TEXTS[0])
         self.assertEqual(self.check('product'), TEXTS[1])
+        self.assertEqual(self.check('walk'), TEXTS[3])
 
     def test_results_do_not_depend_on_devices_parts_and_protocols(self):
         for extra in [{'SOFTCUDA_DEVICES': '1'}, {'SOFTCUDA_DEVICES': '3'},
@@ -50,16 +51,22 @@ class Examples(unittest.TestCase):
                       {'ADSM_PROTOCOL': 'lazy'}, {'ADSM_PROTOCOL': 'batch'}]:
             self.assertIn('heat 100.000 of 100', self.check('heat', **extra))
             self.assertIn(' 0 wrong', self.check('product', **extra))
+            self.assertIn(TEXTS[3].partition(',')[2],
+                          self.check('walk', **extra))
 
     def test_code_of_the_page_is_theirs(self):
-        for language, name in (('cuda', 'heat.cu'), ('c', 'heat.c'),
-                               ('cpp', 'product.cc')):
-            code = re.search(rf'^```{language}\n(.*?)^```', PAGE,
-                             re.M | re.S)[1]
-            self.assertIn(code, (EXAMPLES / name).read_text(encoding='utf-8'))
+        for language, names in (('cuda', ('heat.cu', 'walk.cu')),
+                                ('c', ('heat.c', 'walk.c')),
+                                ('cpp', ('product.cc',))):
+            codes = re.findall(rf'^```{language}\n(.*?)^```', PAGE,
+                               re.M | re.S)
+            self.assertEqual(len(codes), len(names))
+            for code, name in zip(codes, names):
+                self.assertIn(code,
+                              (EXAMPLES / name).read_text(encoding='utf-8'))
 
     def test_their_ptx_is_current(self):
-        for name in ('heat', 'product'):
+        for name in ('heat', 'product', 'walk'):
             got = subprocess.run(
                 [ROOT / 'tools/ptx.sh', '--check', EXAMPLES / f'{name}.cu',
                  EXAMPLES / f'{name}.ptx'], check=False, capture_output=True,
