@@ -35,7 +35,8 @@ struct adsm_array {
     adsmBox shape;       /* from 0 on; innermost in bytes */
 };
 
-/** One argument of one part: what of the array it uses. */
+/** One argument of one part: what of the array it uses. One that uses several
+ *  boxes is as many wants, side by side, which have one copy together. */
 struct adsm_want {
     struct adsm_array array;
     adsmBox read, write; /* boxes within the shape; empty: none */
@@ -45,6 +46,7 @@ struct adsm_want {
     adsmEdge edge;
     const void *pad; /* ADSM_EDGE_PAD: the element */
     bool rows;       /* the kernel takes a pointer: whole rows, no gaps */
+    bool also;       /* of the argument before, with the same `around` */
     /* Found by begin, in the shape of the object's map: */
     struct adsm_copy *copy; /* where the part has it                     */
     adsmBox reads, writes;  /* the same bytes                            */

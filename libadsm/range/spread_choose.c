@@ -163,7 +163,7 @@ static int choose_on(struct adsm_part *parts, int count,
     struct group group = {.count = 0};
     int rc = ADSM_OK;
     for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
-        if (w.want->array.object != first->array.object ||
+        if (w.want->array.object != first->array.object || w.want->also ||
             !is_near(w.part, part) || w.want->copy || rc != ADSM_OK)
             continue;
         if (adsm_prepare_has_margin(w.want)) {
@@ -177,6 +177,16 @@ static int choose_on(struct adsm_part *parts, int count,
             rc = choose(held, accel, &group);
     }
     return rc == ADSM_OK && group.count > 0 ? choose(held, accel, &group) : rc;
+}
+
+/* Further boxes of an argument are where its first one is. */
+static void join_first(struct adsm_want *want)
+{
+    want->copy = (want - 1)->copy;
+    if (adsm_copy_is_new(want->copy))
+        want->copy->uses++;
+    else
+        adsm_memory_use(want->copy);
 }
 
 static int choose_for(struct adsm_part *parts, int count,
@@ -195,8 +205,12 @@ static int choose_for(struct adsm_part *parts, int count,
         rc = adsm_ranged_update(object, &shape);
     for (struct adsm_walk w = adsm_walk_of(parts, count);
          rc == ADSM_OK && adsm_walk_next(&w);)
-        if (w.want->array.object == object && !w.want->copy)
+        if (w.want->array.object == object && !w.want->also && !w.want->copy)
             rc = choose_on(parts, count, first, w.part);
+    for (struct adsm_walk w = adsm_walk_of(parts, count);
+         rc == ADSM_OK && adsm_walk_next(&w);)
+        if (w.want->array.object == object && w.want->also)
+            join_first(w.want);
     return rc;
 }
 

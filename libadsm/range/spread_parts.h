@@ -32,6 +32,12 @@ static inline bool adsm_walk_next(struct adsm_walk *walk)
     return false;
 }
 
+/** Has the copy no number yet? */
+static inline bool adsm_copy_is_new(const struct adsm_copy *copy)
+{
+    return !copy->home && copy->holder == ADSM_HOLDER_HOST;
+}
+
 /** Is it the first want of its object? */
 bool adsm_walk_is_first(struct adsm_part *parts, int count,
                         const struct adsm_want *want);
@@ -47,12 +53,6 @@ bool adsm_walk_is_first(struct adsm_part *parts, int count,
  */
 int adsm_spread_choose(struct adsm_part *parts, int count,
                        int *failed) ADSM_MUST_CHECK;
-
-/** Has the copy no number yet, and no memory or that of this call? */
-static inline bool adsm_copy_is_new(const struct adsm_copy *copy)
-{
-    return !copy->home && copy->holder == ADSM_HOLDER_HOST;
-}
 
 /**
  * Pass 2: memory for all copies that are new, with evictions.
