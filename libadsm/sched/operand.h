@@ -66,12 +66,19 @@ void adsm_operand_weigh(const struct adsm_operand *operands, int count,
  * Whether the cuts of a grid can be made: pointers where views are needed.
  * Parts that write the same byte, found before anything moves.
  *
- * Return: ADSM_OK; ADSM_E_INVALID with a sentence
+ * Return: ADSM_OK; ADSM_E_INVALID with a sentence; ADSM_E_NOMEM
  */
 int adsm_operand_check(const struct adsm_operand_call *call,
                        const struct adsm_operand *operands, int count,
                        const struct adsm_split_part *parts, int part_count,
                        const int grid[3]);
+
+/** Whether two parts write the same byte by two operands. ADSM_OK;
+ *  ADSM_E_INVALID with a sentence; ADSM_E_NOMEM */
+int adsm_operand_check_writes(const struct adsm_operand_call *call,
+                              const struct adsm_operand *a,
+                              const struct adsm_operand *b,
+                              const struct adsm_split_part *parts, int count);
 
 /** What a part uses of an operand. */
 void adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
