@@ -193,7 +193,8 @@ typedef enum { ADSM_IN = 1, ADSM_OUT = 2, ADSM_INOUT = 3 } adsmMode;
 typedef enum {
     ADSM_BY_RANGE, /**< the part's box of the array                        */
     ADSM_WHOLE,    /**< all of it (a MapArray operand)                     */
-    ADSM_NEAR      /**< the part's box and its surroundings (MapOverlap)   */
+    ADSM_NEAR,     /**< the part's box and its surroundings (MapOverlap)   */
+    ADSM_BOXED     /**< boxes that a text names                            */
 } adsmHow;
 
 /** What a kernel reads beyond the array's edge. */
@@ -219,6 +220,9 @@ typedef struct {
     int radius[3];     /**< ADSM_NEAR: elements on both sides             */
     const void *extra; /**< ADSM_EDGE_PAD: the element                    */
     long per[3];       /**< indices for which there is an element: adsmPer */
+    const char *text;  /**< ADSM_BOXED: adsmBoxed's, read during the call */
+    int params;        /**< of it: how many there are, 0 to 4            */
+    long param[5];     /**< $1 to $4, and a 0 behind them                */
 } adsmArg;
 
 /** CUDA dimensions: blocks of a grid, or threads of a block. */
@@ -248,6 +252,20 @@ typedef struct {
  * adsmSquare both with the corners. What an adsmOut names is not sent to the
  * device: the kernel writes all of its box. The pointer's type says how large
  * an element is; of a void pointer adsmShape does.
+ *
+ * adsmBoxed(path, ADSM_IN, "[$1][:]", k) names the boxes that a part uses, in
+ * elements: [a:b] for indices from a on and below b, [a] for [a:a+1], [:] for
+ * all, one for each dimension of the array. Values are made with + - * and
+ * parentheses of integers, i0 i1 j0 j1 k0 k1 (the part's box; i is the range's
+ * outermost dimension, and [i] is [i0:i1]), N0 N1 N2 (the array's extents) and
+ * $1 to $4 (the `long`s behind the text). Up to 8 boxes are joined by |: the
+ * part's memory is that of the box around them, what moves are the boxes. All
+ * lie in the array; where b <= a one is empty. They are what the kernel touches:
+ * what it writes of an ADSM_OUT is all of them. The text is read during the
+ * call; a mistake in it is ADSM_E_INVALID with the column. Without options it is
+ * not looked at: the kernel has all of the object. (Ramashekar and Bondhugula,
+ * "Automatic Data Allocation and Buffer Management for Multi-GPU Machines",
+ * where a compiler finds the boxes.)
  */
 #ifndef __cplusplus
 
@@ -282,6 +300,17 @@ typedef struct {
                .edge = (e),                                                    \
                .corners = (c),                                                 \
                .radius = {(ry), (rx)}})
+
+#define adsmBoxed(ptr, mode, ...) ADSM_BOXED_(ptr, mode, __VA_ARGS__, 0)
+#define ADSM_BOXED_(ptr, m, t, ...)                                            \
+    ((adsmArg){.p = (ptr),                                                     \
+               .mode = (m),                                                    \
+               .elem = ADSM_ELEM_(ptr),                                        \
+               .how = ADSM_BOXED,                                              \
+               .text = (t),                                                    \
+               .params =                                                       \
+                   (int)(sizeof((long[]){__VA_ARGS__}) / sizeof(long)) - 1,    \
+               .param = {__VA_ARGS__}})
 
 #define adsmDim1(x)       ((adsmDim){(x), 1, 1})
 #define adsmDim2(x, y)    ((adsmDim){(x), (y), 1})
@@ -744,6 +773,20 @@ template <typename T>
 inline adsmArg adsmSquare(const T *ptr, int ry, int rx, adsmEdge e)
 {
     return adsmNear(ptr, ry, rx, true, e);
+}
+
+template <typename T, typename... Longs>
+inline adsmArg adsmBoxed(const T *ptr, adsmMode mode, const char *text,
+                         Longs... params)
+{
+    static_assert(sizeof...(params) <= 4, "a text has $1 to $4");
+    const long list[] = {static_cast<long>(params)..., 0};
+    adsmArg arg = adsmPointer(ptr, mode, ADSM_BOXED);
+    arg.text = text;
+    arg.params = (int)sizeof...(params);
+    for (size_t i = 0; i < sizeof...(params); i++)
+        arg.param[i] = list[i];
+    return arg;
 }
 
 inline adsmDim adsmDim3(unsigned x, unsigned y, unsigned z)

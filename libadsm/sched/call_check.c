@@ -4,8 +4,9 @@
 #include "sched/detail.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { BOX_TEXT = 160, PART_TEXT = BOX_TEXT + 64 };
+enum { BOX_TEXT = 160, PART_TEXT = BOX_TEXT + 64, MAY_TEXT = 2 * BOX_TEXT + 8 };
 
 /* "[0:10][3:7]", in elements. */
 static void put_box(char text[BOX_TEXT], const adsmBox *box, size_t elem)
@@ -42,30 +43,59 @@ static void put_part(char text[PART_TEXT], const struct adsm_range_call *call,
              call->is_launch ? "" : ", ", bounds, call->numbers[part->device]);
 }
 
+/* Whose want it is. */
+static const struct adsm_operand *operand_of(const struct adsm_range_call *call,
+                                             const struct adsm_part *part,
+                                             int want)
+{
+    int k = 0;
+    for (int i = 1; i <= want; i++)
+        k += !part->wants[i].also;
+    return &call->operands[k];
+}
+
+/* All boxes that an argument writes, as far as there is room. */
+static void put_boxes(char text[MAY_TEXT], const struct adsm_part *part,
+                      int want)
+{
+    size_t used = 0;
+    while (part->wants[want].also)
+        want--;
+    for (int i = want; i < part->count && used < MAY_TEXT - BOX_TEXT; i++) {
+        const struct adsm_want *w = &part->wants[i];
+        if (i > want && !w->also)
+            break;
+        used += (size_t)sprintf(text + used, "%s", i > want ? " | " : "");
+        put_box(text + used, &w->write, w->array.elem);
+        used += strlen(text + used);
+    }
+}
+
 static int tell(const struct adsm_range_call *call,
                 const struct adsm_split_part *box, const struct adsm_part *part,
                 int i, int count)
 {
     const struct adsm_check *check = part->check;
     const struct adsm_want *want = &part->wants[check->want];
-    int number = call->operands[check->want].number;
-    char who[PART_TEXT], place[BOX_TEXT], may[BOX_TEXT];
+    const struct adsm_operand *operand = operand_of(call, part, check->want);
+    int number = operand->number;
+    char who[PART_TEXT], place[BOX_TEXT], may[MAY_TEXT];
     put_part(who, call, box, i, count);
     put_place(place, check, want->array.shape.nd);
-    if (!call->operands[check->want].writes)
+    if (!operand->writes)
         return adsm_detail(ADSM_E_INVALID,
                            "kernel '%s', %s, changed %zu bytes of argument %d, "
                            "which it only reads, the first %s: adsmOut or "
                            "adsmInOut says that it writes there",
                            call->kernel.name, who, check->bytes, number, place);
-    put_box(may, &want->write, want->array.elem);
+    put_boxes(may, part, check->want);
     return adsm_detail(ADSM_E_INVALID,
                        "kernel '%s', %s, changed %zu bytes of argument %d "
                        "outside %s, which it writes, the first %s: the kernel "
-                       "is to keep to its indices, or the argument to follow "
-                       "others (adsmAlong)",
-                       call->kernel.name, who, check->bytes, number, may,
-                       place);
+                       "is to keep to its indices, or the argument to %s",
+                       call->kernel.name, who, check->bytes, number, may, place,
+                       operand->boxed ? "have other boxes"
+                                      : "follow others (adsmAlong)");
 }
 
 int adsm_range_call_checked(const struct adsm_range_call *call,

@@ -18,7 +18,7 @@ struct view {
 /* What is made of all parts at once. */
 struct issue {
     struct adsm_part *parts;
-    struct adsm_want *wants; /* operand_count of each part */
+    struct adsm_want *wants; /* one part's behind another's */
     struct adsm_grid *grids;
 };
 
@@ -31,13 +31,37 @@ static void discard(struct issue *issue, int count)
     free(issue->grids);
 }
 
+/* One part, whose wants begin at `wants`. Return: behind its wants */
+static struct adsm_want *make_part(const struct adsm_range_call *call,
+                                   const struct adsm_split_part *box,
+                                   struct adsm_want *wants,
+                                   struct adsm_part *part)
+{
+    *part = (struct adsm_part){.accel = call->accels[box->device],
+                               .wants = wants,
+                               .fetch = call->opts.fetch != 0};
+    for (int k = 0; k < call->operand_count; k++)
+        part->count += adsm_operand_want(&call->operands[k], &box->box,
+                                         wants + part->count);
+    return wants + part->count;
+}
+
+/* The most wants of a part. */
+static size_t most_wants(const struct adsm_range_call *call)
+{
+    size_t n = 0;
+    for (int k = 0; k < call->operand_count; k++)
+        n += (size_t)call->operands[k].wants;
+    return n;
+}
+
 static int make_parts(struct adsm_range_call *call,
                       const struct adsm_split_part *boxes, int count,
                       struct issue *issue)
 {
-    size_t n = (size_t)count, each = (size_t)call->operand_count;
+    size_t n = (size_t)count;
     issue->parts = calloc(n, sizeof *issue->parts);
-    issue->wants = calloc(n * each + 1, sizeof *issue->wants);
+    issue->wants = calloc(n * most_wants(call) + 1, sizeof *issue->wants);
     issue->grids = calloc(n, sizeof *issue->grids);
     if (!issue->parts || !issue->wants || !issue->grids)
         return adsm_detail(ADSM_E_NOMEM,
@@ -45,15 +69,9 @@ static int make_parts(struct adsm_range_call *call,
                            "'%s'",
                            count, call->kernel.name);
     int rc = ADSM_OK;
+    struct adsm_want *wants = issue->wants;
     for (size_t i = 0; i < n && rc == ADSM_OK; i++) {
-        struct adsm_want *wants = issue->wants + i * each;
-        issue->parts[i] =
-            (struct adsm_part){.accel = call->accels[boxes[i].device],
-                               .wants = wants,
-                               .count = (int)each,
-                               .fetch = call->opts.fetch != 0};
-        for (size_t k = 0; k < each; k++)
-            adsm_operand_want(&call->operands[k], &boxes[i].box, &wants[k]);
+        wants = make_part(call, &boxes[i], wants, &issue->parts[i]);
         if (call->is_launch)
             issue->grids[i] = call->given;
         else
@@ -69,6 +87,7 @@ static int launch(struct adsm_range_call *call, struct adsm_part *part,
 {
     struct view views[ADSM_KERNEL_PARAMETERS];
     void *values[ADSM_KERNEL_PARAMETERS];
+    const struct adsm_want *want = part->wants;
     int n = 0;
     for (int i = 0; i < grid->bound_count; i++)
         values[n++] = &grid->bounds[i];
@@ -79,7 +98,9 @@ static int launch(struct adsm_range_call *call, struct adsm_part *part,
             continue;
         }
         size_t pitch[2];
-        views[k].base = adsm_spread_base(&part->wants[k], pitch).at;
+        while (want->also)
+            want++;
+        views[k].base = adsm_spread_base(want++, pitch).at;
         views[k].pitch[0] = (int64_t)pitch[0];
         views[k].pitch[1] = (int64_t)pitch[1];
         values[n++] = &views[k];

@@ -28,21 +28,17 @@ static size_t usable(struct adsm_accel *accel)
     return most - most / 16;
 }
 
-static bool is_whole(const struct adsm_operand *operand)
-{
-    return operand->dim[0] < 0 && operand->dim[1] < 0 && operand->dim[2] < 0;
-}
-
 /* The room that an operand's copy has; a pointer's has whole rows. */
 static adsmBox room_of(const struct adsm_operand *operand, const adsmBox *part)
 {
-    struct adsm_want want;
-    adsm_operand_want(operand, part, &want);
-    for (int d = 1; want.rows && d < want.around.nd; d++) {
-        want.around.lo[d] = 0;
-        want.around.hi[d] = want.array.shape.hi[d];
+    struct adsm_want wants[ADSM_OPERAND_WANTS];
+    (void)adsm_operand_want(operand, part, wants);
+    adsmBox room = wants[0].around;
+    for (int d = 1; wants[0].rows && d < room.nd; d++) {
+        room.lo[d] = 0;
+        room.hi[d] = operand->array.shape.hi[d];
     }
-    return want.around;
+    return room;
 }
 
 /* Does the home of an operand serve it on a device, without a copy? */
@@ -55,7 +51,8 @@ static bool is_at_home(const struct adsm_operand *operand,
 }
 
 /* Is the room of operand `i` within that of another one of the same array? Of
- * equal ones the first counts. */
+ * equal ones the first counts. What all pieces have whole has to be in what all
+ * have: a row that lies in one piece does not in the next. */
 static bool is_within(const struct adsm_range_call *call, int i,
                       const adsmBox *part)
 {
@@ -63,7 +60,9 @@ static bool is_within(const struct adsm_range_call *call, int i,
     adsmBox room = room_of(own, part);
     for (int k = 0; k < call->operand_count; k++) {
         const struct adsm_operand *other = &call->operands[k];
-        if (k == i || other->array.object != own->array.object ||
+        if (k == i ||
+            (adsm_operand_is_whole(own) && !adsm_operand_is_whole(other)) ||
+            other->array.object != own->array.object ||
             other->array.origin != own->array.origin ||
             !adsm_box_equal(&other->array.shape, &own->array.shape))
             continue;
@@ -84,8 +83,8 @@ static size_t need(const struct adsm_range_call *call,
     size_t bytes = 0;
     for (int i = 0; i < call->operand_count; i++) {
         const struct adsm_operand *operand = &call->operands[i];
-        if (is_whole(operand) != whole || is_at_home(operand, accel) ||
-            is_within(call, i, part))
+        if (adsm_operand_is_whole(operand) != whole ||
+            is_at_home(operand, accel) || is_within(call, i, part))
             continue;
         adsmBox room = room_of(operand, part);
         bytes += adsm_store_round(adsm_box_bytes(&room));
@@ -117,17 +116,35 @@ static int cut_into(struct cut *cut, int parts)
     return adsm_split_make(&how, cut->into, cut->grid);
 }
 
+/* May the copy of one piece be in use until the last has run, for what all read
+ * of it (a row that lies in one of them)? */
+static bool keeps_one(const struct adsm_range_call *call)
+{
+    for (int i = 0; i < call->operand_count; i++)
+        for (int k = 0; k < call->operand_count; k++)
+            if (call->operands[i].boxed &&
+                adsm_operand_is_whole(&call->operands[i]) &&
+                !adsm_operand_is_whole(&call->operands[k]) &&
+                call->operands[i].array.object ==
+                    call->operands[k].array.object)
+                return true;
+    return false;
+}
+
 /* The most that so many neighbours need together of what is theirs alone. */
 static size_t worst(const struct cut *cut, int count, int together)
 {
-    size_t most = 0, before = 0;
+    size_t most = 0, before = 0, kept = 0;
+    bool keeps = keeps_one(cut->call);
     for (int i = 0; i < count; i++) {
         size_t own = need(cut->call, cut->accel, &cut->into[i].box, false);
+        if (keeps && own > kept)
+            kept = own;
         if (before + own > most)
             most = before + own;
         before = together > 1 ? own : 0;
     }
-    return most;
+    return most + kept;
 }
 
 /* Into as few as can be, so that as many neighbours fit. Return: their number;

@@ -46,7 +46,8 @@ static int find_memory(const struct adsm_range_call *call, int i, const void *p,
 
 static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
 {
-    adsmArg arg = call->args[i];
+    const adsmArg *arg = &call->args[i];
+    adsmArg plain;
     struct adsm_operand_memory memory;
     struct adsm_operand *operand = &call->operands[call->operand_count];
     const struct adsm_operand_call about = {call->kernel.name, call->range,
@@ -54,19 +55,20 @@ static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
     if (call->whole) {
         /* Without options only p, bytes and mode are read; `view` is what the
          * parameter is. */
-        arg = (adsmArg){.p = arg.p,
-                        .mode = arg.mode,
-                        .elem = arg.elem,
-                        .how = ADSM_WHOLE,
-                        .view = arg.view};
+        plain = (adsmArg){.p = arg->p,
+                          .mode = arg->mode,
+                          .elem = arg->elem,
+                          .how = ADSM_WHOLE,
+                          .view = arg->view};
+        arg = &plain;
     }
-    int rc = find_memory(call, i, arg.p, &memory);
+    int rc = find_memory(call, i, arg->p, &memory);
     /* A kernel that gets a pointer may go on behind the array that was said to
      * begin there, as it may at home. */
-    if (call->whole && (parameter ? parameter == 8 : !arg.view))
+    if (call->whole && (parameter ? parameter == 8 : !arg->view))
         memory.array.shape.nd = 0;
     if (rc == ADSM_OK)
-        rc = adsm_operand_make(&about, i, &arg, parameter, &memory, operand);
+        rc = adsm_operand_make(&about, i, arg, parameter, &memory, operand);
     if (rc == ADSM_OK && call->whole && operand->array.origin > 0)
         operand->reads = true; /* ADSM_OUT is of objects, from their start */
     if (rc == ADSM_OK && operand->pad) {

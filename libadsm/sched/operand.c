@@ -82,7 +82,9 @@ static int guess_shape(const struct adsm_operand_call *call, int number,
     adsmBox shape = adsmR1(elements);
     bool exact = elements == volume(range) && bytes % array->elem == 0;
     /* A table may be larger than the range, but views of it have rows. */
-    bool table = arg->how == ADSM_WHOLE && (call->several || operand->pointer);
+    bool boxed = arg->how == ADSM_BOXED;
+    bool table = boxed || (arg->how == ADSM_WHOLE &&
+                           (call->several || operand->pointer));
     bool large = elements >= volume(range) && !table;
     bool edges = arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE;
     if (range->nd == 1) {
@@ -93,7 +95,7 @@ static int guess_shape(const struct adsm_operand_call *call, int number,
     } else if (begins_at_0(range) &&
                (exact || (large && follows_its_own(arg)))) {
         shape = *range;
-    } else if (call->several && arg->how != ADSM_WHOLE &&
+    } else if (call->several && arg->how != ADSM_WHOLE && !boxed &&
                (!follows_its_own(arg) || large)) {
         return invalid(call, number,
                        "has no shape that the range tells: say with adsmShape "
@@ -142,10 +144,15 @@ static int check_words(const struct adsm_operand_call *call, int number,
     if (arg->mode < ADSM_IN || arg->mode > ADSM_INOUT)
         return invalid(call, number,
                        "was not made by adsmVal, adsmIn, adsmOut or adsmInOut");
-    if (arg->how > ADSM_NEAR || arg->edge > ADSM_EDGE_PAD)
+    if (arg->how > ADSM_BOXED || arg->edge > ADSM_EDGE_PAD)
         return invalid(call, number,
                        "has a `how` or `edge` that is none: make it with "
                        "adsmIn, adsmAll, adsmHalo and their like");
+    if (arg->how == ADSM_BOXED &&
+        (arg->edge || arg->follow[0] || arg->follow[1] || arg->follow[2]))
+        return invalid(call, number,
+                       "is boxed and has an edge, or follows dimensions: its "
+                       "boxes are all that is said of it");
     if (arg->edge == ADSM_EDGE_PAD && arg->how == ADSM_NEAR && !arg->extra)
         return invalid(call, number,
                        "has ADSM_EDGE_PAD and no element for it: adsmPad "
@@ -176,7 +183,7 @@ static int follow(const struct adsm_operand_call *call, const adsmArg *arg,
                   struct adsm_operand *operand)
 {
     int nd = operand->array.shape.nd;
-    bool all = arg->how == ADSM_WHOLE ||
+    bool all = arg->how == ADSM_WHOLE || arg->how == ADSM_BOXED ||
                (arg->elem == 0 && !call->several && operand->array.elem == 1);
     for (int d = 0; d < 3; d++) {
         int own = d < call->range.nd ? d : -1;
@@ -196,7 +203,9 @@ static int follow(const struct adsm_operand_call *call, const adsmArg *arg,
     operand->edge =
         arg->how == ADSM_NEAR ? (adsmEdge)arg->edge : ADSM_EDGE_NONE;
     operand->pad = operand->edge == ADSM_EDGE_PAD ? arg->extra : NULL;
-    return ADSM_OK;
+    operand->wants = 1;
+    return arg->how == ADSM_BOXED ? adsm_operand_read_boxes(call, arg, operand)
+                                  : ADSM_OK;
 }
 
 static int check_inside(const struct adsm_operand_call *call,
@@ -276,9 +285,11 @@ static long most(long a, long b)
     return a > b ? a : b;
 }
 
-void adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
-                       struct adsm_want *want)
+int adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
+                      struct adsm_want *wants)
 {
+    if (operand->boxed)
+        return adsm_operand_want_boxes(operand, part, wants);
     const adsmBox *shape = &operand->array.shape;
     adsmBox own = *shape, near = *shape, grown = *shape, none = {.nd = own.nd};
     for (int d = 0; d < shape->nd; d++) {
@@ -295,7 +306,7 @@ void adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
         near.lo[d] = most(grown.lo[d], 0);
         near.hi[d] = least(grown.hi[d], shape->hi[d]);
     }
-    *want = (struct adsm_want){
+    wants[0] = (struct adsm_want){
         .array = operand->array,
         .read = operand->reads ? near : none,
         .write = operand->writes ? own : none,
@@ -304,4 +315,5 @@ void adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
         .pad = operand->pad,
         .rows = operand->pointer,
     };
+    return 1;
 }

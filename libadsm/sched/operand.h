@@ -10,6 +10,9 @@
  * copy is one box, so they have their place in it either way, and it is the
  * radius squared that they cost.
  *
+ * A boxed argument names its boxes itself (sched/expression.h): an operand may
+ * want several, all of which lie in one copy, as a kernel has one pointer to it.
+ *
  * Which boxes can be had by a pointer: whole rows only, so an operand whose
  * parameter is a pointer keeps a dimension of the range from being cut that its
  * inner dimensions follow. Thread: any. Signal: never
@@ -18,6 +21,7 @@
 #define ADSM_SCHED_OPERAND_H
 
 #include "range/spread.h"
+#include "sched/expression.h"
 #include "sched/split.h"
 
 /** What is known of a call when one of its arguments is looked at. */
@@ -33,6 +37,8 @@ struct adsm_operand_memory {
     size_t bytes;            /* from the pointer to its allocation's end */
 };
 
+enum { ADSM_OPERAND_WANTS = ADSM_EXPRESSION_BOXES };
+
 struct adsm_operand {
     int number; /* of the argument, for messages */
     struct adsm_array array;
@@ -43,6 +49,11 @@ struct adsm_operand {
     adsmEdge edge;
     const void *pad;
     bool pointer; /* the parameter is one, not a view */
+    int wants;    /* most of a part: 1, or more when it is boxed */
+    /* Of ADSM_BOXED, else NULL; `dim` is -1 then. Bits of `follows` are
+     * dimensions of the range that the array's depend on. */
+    const adsmArg *boxed;
+    uint8_t follows[3];
 };
 
 /**
@@ -50,6 +61,7 @@ struct adsm_operand {
  *
  * @number  of the argument; @parameter_bytes  of its parameter: 8 a pointer, 16
  *          an adsm_view2, 24 an adsm_view3; 0: the driver cannot tell
+ * @arg     kept, with its text, where it is boxed
  * Return: ADSM_OK; ADSM_E_INVALID with a sentence
  */
 int adsm_operand_make(const struct adsm_operand_call *call, int number,
@@ -73,15 +85,50 @@ int adsm_operand_check(const struct adsm_operand_call *call,
                        const struct adsm_split_part *parts, int part_count,
                        const int grid[3]);
 
-/** Whether two parts write the same byte by two operands. ADSM_OK;
- *  ADSM_E_INVALID with a sentence; ADSM_E_NOMEM */
+/** Whether two parts write the same byte by two operands, or, `a` being `b`, by
+ *  one that is boxed. ADSM_OK; ADSM_E_INVALID with a sentence; ADSM_E_NOMEM */
 int adsm_operand_check_writes(const struct adsm_operand_call *call,
                               const struct adsm_operand *a,
                               const struct adsm_operand *b,
                               const struct adsm_split_part *parts, int count);
 
-/** What a part uses of an operand. */
-void adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
-                       struct adsm_want *want);
+/** What a part uses of an operand, at most operand->wants. Return: how many, 1 or
+ *  more, all of one copy; adsm_operand_check has found them in the array */
+int adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
+                      struct adsm_want *wants);
+
+/** Whether a dimension of the array depends on dimension `e` of the range. */
+static inline bool adsm_operand_follows(const struct adsm_operand *operand,
+                                        int d, int e)
+{
+    return operand->boxed ? operand->follows[d] >> e & 1 : operand->dim[d] == e;
+}
+
+/** Whether all parts use the same of it. */
+static inline bool adsm_operand_is_whole(const struct adsm_operand *operand)
+{
+    return operand->dim[0] < 0 && operand->dim[1] < 0 && operand->dim[2] < 0 &&
+           !(operand->follows[0] | operand->follows[1] | operand->follows[2]);
+}
+
+/* ---- boxed operands: of the files that make operands ------------------------ */
+
+/** Read the argument's text. ADSM_OK; ADSM_E_INVALID with a sentence */
+int adsm_operand_read_boxes(const struct adsm_operand_call *call,
+                            const adsmArg *arg, struct adsm_operand *operand);
+
+/** As adsm_operand_want. */
+int adsm_operand_want_boxes(const struct adsm_operand *operand,
+                            const adsmBox *part, struct adsm_want *wants);
+
+/** Whether a part's boxes lie in the array. ADSM_OK; ADSM_E_INVALID with a
+ *  sentence */
+int adsm_operand_check_boxes(const struct adsm_operand_call *call,
+                             const struct adsm_operand *operand,
+                             const adsmBox *part, int number, int count);
+
+/** Bytes of a part's boxes together. */
+double adsm_operand_bytes_of_boxes(const struct adsm_operand *operand,
+                                   const adsmBox *part);
 
 #endif

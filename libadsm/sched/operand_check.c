@@ -9,7 +9,7 @@
 static int follower(const struct adsm_operand *operand, int e)
 {
     for (int d = 0; d < operand->array.shape.nd; d++)
-        if (operand->dim[d] == e)
+        if (adsm_operand_follows(operand, d, e))
             return d;
     return -1;
 }
@@ -22,17 +22,30 @@ static double bytes_of(const struct adsm_operand *operand)
     return bytes;
 }
 
+/* What the halves of the range have of a boxed operand more than all of it. */
+static double cost_of_boxes(const struct adsm_operand *operand,
+                            const adsmBox *range, int e)
+{
+    adsmBox low = *range, high = *range;
+    low.hi[e] = high.lo[e] = range->lo[e] + (range->hi[e] - range->lo[e]) / 2;
+    double more = adsm_operand_bytes_of_boxes(operand, &low) +
+                  adsm_operand_bytes_of_boxes(operand, &high) -
+                  adsm_operand_bytes_of_boxes(operand, range);
+    return more > 0 ? more : 0;
+}
+
 /* Bytes that each cut across dimension `e` makes go to a device more: what is
  * around the cut, or all of what is needed on both its sides (B of A * B). What
  * follows no dimension is everywhere however the range is cut. */
-static double cost_of(const struct adsm_operand *operand, int e)
+static double cost_of(const struct adsm_operand *operand, const adsmBox *range,
+                      int e)
 {
     const adsmBox *shape = &operand->array.shape;
     int d = follower(operand, e);
-    bool whole =
-        operand->dim[0] < 0 && operand->dim[1] < 0 && operand->dim[2] < 0;
-    if (!operand->reads || whole)
+    if (!operand->reads || adsm_operand_is_whole(operand))
         return 0;
+    if (operand->boxed)
+        return cost_of_boxes(operand, range, e);
     if (d < 0)
         return bytes_of(operand);
     double extent = (double)shape->hi[d];
@@ -44,7 +57,8 @@ static double cost_of(const struct adsm_operand *operand, int e)
 /* Whether a pointer stops the range from being cut across `e`. */
 static bool stops(const struct adsm_operand *operand, int e)
 {
-    return operand->pointer && (operand->dim[1] == e || operand->dim[2] == e);
+    return operand->pointer && (adsm_operand_follows(operand, 1, e) ||
+                                adsm_operand_follows(operand, 2, e));
 }
 
 void adsm_operand_weigh(const struct adsm_operand *operands, int count,
@@ -69,7 +83,7 @@ void adsm_operand_weigh(const struct adsm_operand *operands, int count,
             const struct adsm_operand *o = &operands[i];
             if (stops(o, e) || (o->writes && follower(o, e) < 0))
                 may[e] = false;
-            split->halo[e] += face > 0 ? cost_of(o, e) / face : 0;
+            split->halo[e] += face > 0 ? cost_of(o, range, e) / face : 0;
         }
         any = any || may[e];
     }
@@ -110,8 +124,13 @@ int adsm_operand_check(const struct adsm_operand_call *call,
         for (int e = 0; e < 3 && rc == ADSM_OK; e++)
             if (grid[e] > 1)
                 rc = check_cut(call, &operands[i], e);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; operands[i].boxed && k < part_count && rc == ADSM_OK;
+             k++)
+            rc = adsm_operand_check_boxes(call, &operands[i], &parts[k].box, k,
+                                          part_count);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
-        for (int j = i + 1; j < count && rc == ADSM_OK; j++)
+        for (int j = i; j < count && rc == ADSM_OK; j++)
             rc = adsm_operand_check_writes(call, &operands[i], &operands[j],
                                            parts, part_count);
     return rc;

@@ -98,14 +98,16 @@ static int collect(const struct adsm_operand *operand,
                    struct written *list, int n)
 {
     for (int i = 0; i < count; i++) {
-        struct adsm_want want;
-        struct written *w = &list[n];
-        adsm_operand_want(operand, &parts[i].box, &want);
-        if (adsm_box_is_empty(&want.write))
-            continue;
-        *w = (struct written){operand, i, want.write, 0, 0};
-        find_bytes(&operand->array, &w->box, &w->begin, &w->end);
-        n++;
+        struct adsm_want wants[ADSM_OPERAND_WANTS];
+        int boxes = adsm_operand_want(operand, &parts[i].box, wants);
+        for (int k = 0; k < boxes; k++) {
+            struct written *w = &list[n];
+            if (adsm_box_is_empty(&wants[k].write))
+                continue;
+            *w = (struct written){operand, i, wants[k].write, 0, 0};
+            find_bytes(&operand->array, &w->box, &w->begin, &w->end);
+            n++;
+        }
     }
     return n;
 }
@@ -122,6 +124,11 @@ static int say_twice(const struct adsm_operand_call *call,
                      const struct written *x, const struct written *y)
 {
     const struct written *low = x, *high = y;
+    if (x->operand == y->operand)
+        return adsm_detail(ADSM_E_INVALID,
+                           "parts %d and %d of kernel '%s' would write the "
+                           "same bytes of argument %d",
+                           x->part, y->part, call->kernel, x->operand->number);
     if (x->operand->number > y->operand->number) {
         low = y;
         high = x;
@@ -133,15 +140,15 @@ static int say_twice(const struct adsm_operand_call *call,
                        call->kernel, low->part, high->part);
 }
 
-/* Boxes of two operands. */
+/* Boxes of two operands, or where `same` is true of one. */
 static int sweep(const struct adsm_operand_call *call, struct written *list,
-                 int n)
+                 int n, bool same)
 {
     qsort(list, (size_t)n, sizeof *list, by_begin);
     for (int i = 0; i < n; i++)
         for (int k = i + 1; k < n && list[k].begin < list[i].end; k++)
             if (list[i].part != list[k].part &&
-                list[i].operand != list[k].operand &&
+                (list[i].operand == list[k].operand) == same &&
                 boxes_meet(&list[i], &list[k]))
                 return say_twice(call, &list[i], &list[k]);
     return ADSM_OK;
@@ -152,18 +159,22 @@ int adsm_operand_check_writes(const struct adsm_operand_call *call,
                               const struct adsm_operand *b,
                               const struct adsm_split_part *parts, int count)
 {
-    if (!a->writes || !b->writes || a->array.object != b->array.object)
+    bool same = a == b;
+    if (!a->writes || !b->writes || a->array.object != b->array.object ||
+        (same && !a->boxed))
         return ADSM_OK;
-    if (same_array(&a->array, &b->array) &&
+    if (!a->boxed && !b->boxed && same_array(&a->array, &b->array) &&
         memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
         memcmp(a->per, b->per, sizeof a->per) == 0)
         return ADSM_OK; /* as disjoint as each of them */
-    struct written *list = malloc(2 * (size_t)count * sizeof *list + 1);
+    size_t most = (size_t)count * (size_t)(a->wants + b->wants);
+    struct written *list = malloc(most * sizeof *list + 1);
     if (!list)
-        return adsm_detail(ADSM_E_NOMEM, "no memory for %d boxes", 2 * count);
+        return adsm_detail(ADSM_E_NOMEM, "no memory for %zu boxes", most);
     int n = collect(a, parts, count, list, 0);
-    n = collect(b, parts, count, list, n);
-    int rc = sweep(call, list, n);
+    if (!same)
+        n = collect(b, parts, count, list, n);
+    int rc = sweep(call, list, n, same);
     free(list);
     return rc;
 }

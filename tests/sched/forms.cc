@@ -33,6 +33,9 @@ adsmStatus calls(adsmKernel *kernel, long n)
     status = adsmFarm(
         &opts, adsmTaskOf(kernel, adsmR1(n), adsmIn(constant), adsmOut(plain)),
         adsmTaskOf(kernel, adsmR2(n, n), adsmPer(adsmOut(plain), 8, 0, 0)));
+    status = adsmCallWith(&opts, kernel, adsmR1(n),
+                          adsmBoxed(plain, ADSM_INOUT, "[i][:]"),
+                          adsmBoxed(constant, ADSM_IN, "[$1][:$2]", n, 7));
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID
@@ -44,7 +47,10 @@ int main()
     return adsmIn(plain).elem == 4 && adsmIn(bytes).elem == 0 &&
                    adsmIn(constant).mode == ADSM_IN &&
                    adsmAll(constant).how == ADSM_WHOLE &&
-                   adsmHalo(plain, 2, ADSM_EDGE_PAD).radius[0] == 2
+                   adsmHalo(plain, 2, ADSM_EDGE_PAD).radius[0] == 2 &&
+                   adsmBoxed(plain, ADSM_OUT, "[i]").params == 0 &&
+                   adsmBoxed(bytes, ADSM_OUT, "[$3]", 1, 2L, 'c').params == 3 &&
+                   adsmBoxed(plain, ADSM_OUT, "[$3]", 1, 2, 3).param[2] == 3
                ? 0
                : 1;
 }

@@ -165,7 +165,7 @@ START_TEST(random_boxes_are_those_that_their_indices_touch)
             touch(&arg, &range, &shape, at, &own, &near);
         while (next(&part, at));
         struct adsm_want want;
-        adsm_operand_want(&operand, &part, &want);
+        ck_assert_int_eq(adsm_operand_want(&operand, &part, &want), 1);
         cases[arg.how][arg.edge]++;
         if (arg.mode & ADSM_IN)
             check_box(&want.read, &near, &shape, elem);

@@ -1,0 +1,151 @@
+/* Operands that name their boxes; see operand.h. */
+#include "sched/operand.h"
+
+#include "range/box.h"
+#include "sched/detail.h"
+
+#include <string.h>
+
+static struct adsm_expression_values
+values_of(const struct adsm_operand *operand, const adsmBox *part)
+{
+    const struct adsm_array *array = &operand->array;
+    struct adsm_expression_values values = {.part = part,
+                                            .nd = array->shape.nd,
+                                            .param = operand->boxed->param,
+                                            .params = operand->boxed->params};
+    memcpy(values.extent, array->shape.hi, sizeof values.extent);
+    values.extent[values.nd - 1] /= (long)array->elem;
+    return values;
+}
+
+/* The boxes of a part, in elements. Return: whether the text is right */
+static bool read_for(const struct adsm_operand *operand, const adsmBox *part,
+                     struct adsm_expression *boxes)
+{
+    struct adsm_expression_values values = values_of(operand, part);
+    return adsm_expression_read(operand->boxed->text, &values, boxes);
+}
+
+static int wrong_text(const struct adsm_operand_call *call,
+                      const struct adsm_operand *operand,
+                      const struct adsm_expression *boxes)
+{
+    return adsm_detail(ADSM_E_INVALID,
+                       "argument %d of kernel '%s', \"%.120s\", column %d: "
+                       "expected %s; the array has %d dimensions, the range "
+                       "%d, parameters are %d",
+                       operand->number, call->kernel, operand->boxed->text,
+                       boxes->column, boxes->expected, operand->array.shape.nd,
+                       call->range.nd, operand->boxed->params);
+}
+
+int adsm_operand_read_boxes(const struct adsm_operand_call *call,
+                            const adsmArg *arg, struct adsm_operand *operand)
+{
+    struct adsm_expression boxes;
+    if (!arg->text || arg->params < 0 ||
+        arg->params > ADSM_EXPRESSION_PARAMETERS)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' is boxed with %s and %d "
+                           "parameters: 0 to %d are possible",
+                           operand->number, call->kernel,
+                           arg->text ? "a text" : "no text", arg->params,
+                           ADSM_EXPRESSION_PARAMETERS);
+    operand->boxed = arg;
+    if (!read_for(operand, &call->range, &boxes))
+        return wrong_text(call, operand, &boxes);
+    memcpy(operand->follows, boxes.follows, sizeof operand->follows);
+    operand->wants = boxes.count;
+    return ADSM_OK;
+}
+
+int adsm_operand_check_boxes(const struct adsm_operand_call *call,
+                             const struct adsm_operand *operand,
+                             const adsmBox *part, int number, int count)
+{
+    struct adsm_expression_values values = values_of(operand, part);
+    struct adsm_expression boxes;
+    if (!read_for(operand, part, &boxes))
+        return wrong_text(call, operand, &boxes);
+    for (int i = 0; i < boxes.count; i++) {
+        const adsmBox *box = &boxes.box[i];
+        for (int d = 0; d < box->nd && !adsm_box_is_empty(box); d++)
+            if (box->lo[d] < 0 || box->hi[d] > values.extent[d])
+                return adsm_detail(ADSM_E_INVALID,
+                                   "argument %d of kernel '%s': box %d of part "
+                                   "%d of %d goes from %ld to %ld in dimension "
+                                   "%d, its array from 0 to %ld",
+                                   operand->number, call->kernel, i, number,
+                                   count, box->lo[d], box->hi[d], d,
+                                   values.extent[d]);
+    }
+    return ADSM_OK;
+}
+
+/* What of each box there is, in bytes; boxes that have nothing go. */
+static void clip(const struct adsm_operand *operand,
+                 struct adsm_expression *boxes)
+{
+    const struct adsm_array *array = &operand->array;
+    int inner = array->shape.nd - 1, n = 0;
+    long elem = (long)array->elem;
+    adsmBox all = array->shape;
+    all.hi[inner] /= elem;
+    for (int i = 0; i < boxes->count; i++) {
+        adsmBox box = adsm_box_meet(&boxes->box[i], &all);
+        if (adsm_box_is_empty(&box))
+            continue;
+        box.lo[inner] *= elem;
+        box.hi[inner] *= elem;
+        boxes->box[n++] = box;
+    }
+    boxes->count = n;
+}
+
+int adsm_operand_want_boxes(const struct adsm_operand *operand,
+                            const adsmBox *part, struct adsm_want *wants)
+{
+    struct adsm_expression boxes;
+    adsmBox none = {.nd = operand->array.shape.nd};
+    if (!read_for(operand, part, &boxes))
+        boxes.count = 0;
+    clip(operand, &boxes);
+    struct adsm_want want = {.array = operand->array,
+                             .read = none,
+                             .write = none,
+                             .around = none,
+                             .rows = operand->pointer};
+    if (boxes.count == 0) {
+        /* A kernel gets a pointer all the same: to the first element. */
+        for (int d = 0; d < none.nd; d++)
+            want.around.hi[d] = d == none.nd - 1 ? (long)want.array.elem : 1;
+        wants[0] = want;
+        return 1;
+    }
+    want.around = boxes.box[0];
+    for (int i = 1; i < boxes.count; i++)
+        want.around = adsm_box_hull(&want.around, &boxes.box[i]);
+    for (int i = 0; i < boxes.count; i++) {
+        wants[i] = want;
+        wants[i].also = i > 0;
+        if (operand->reads)
+            wants[i].read = boxes.box[i];
+        if (operand->writes)
+            wants[i].write = boxes.box[i];
+    }
+    return boxes.count;
+}
+
+double adsm_operand_bytes_of_boxes(const struct adsm_operand *operand,
+                                   const adsmBox *part)
+{
+    struct adsm_expression boxes;
+    double bytes = 0;
+    if (!read_for(operand, part, &boxes))
+        return 0;
+    clip(operand, &boxes);
+    for (int i = 0; i < boxes.count; i++)
+        bytes += (double)adsm_box_bytes(&boxes.box[i]);
+    return bytes;
+}
