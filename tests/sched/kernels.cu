@@ -151,3 +151,47 @@ extern "C" __global__ void stray2(long y0, long y1, long x0, long x1,
     if (y == y0 && x == x0)
         w(y0 + dy, x0 + dx) = 77;
 }
+
+/* One step of Floyd and Warshall: all pairs may go by way of k. */
+extern "C" __global__ void floyd(long y0, long y1, long x0, long x1, int *path,
+                                 const int *row, long n, long k)
+{
+    long y = y0 + adsm_thread_y(), x = x0 + adsm_thread_x();
+    if (y >= y1 || x >= x1)
+        return;
+    int by = path[y * n + k] + row[k * n + x];
+    if (by < path[y * n + x])
+        path[y * n + x] = by;
+}
+
+/* y[a i + b] += 3 x[c i + d] + i */
+extern "C" __global__ void strided(long i0, long i1, const int *x, int *y,
+                                   long a, long b, long c, long d)
+{
+    long i = i0 + adsm_thread_x();
+    if (i < i1)
+        y[a * i + b] += 3 * x[c * i + d] + (int)i;
+}
+
+/* The ends of an array: y[i] and y[n - 1 - i] are each other's. */
+extern "C" __global__ void mirror(long i0, long i1, int *y, long n)
+{
+    long i = i0 + adsm_thread_x();
+    if (i >= i1)
+        return;
+    int kept = y[i];
+    y[i] = 2 * y[n - 1 - i];
+    y[n - 1 - i] = kept + 5;
+}
+
+/* The same for columns of a view. */
+extern "C" __global__ void mirror2(long y0, long y1, long x0, long x1,
+                                   adsm_view2<int> w, long n)
+{
+    long y = y0 + adsm_thread_y(), x = x0 + adsm_thread_x();
+    if (y >= y1 || x >= x1)
+        return;
+    int kept = w(y, x);
+    w(y, x) = 2 * w(y, n - 1 - x);
+    w(y, n - 1 - x) = kept + 5;
+}

@@ -1,0 +1,374 @@
+/*
+ * Arguments whose boxes are named by a text: results, what moves, and what is
+ * said of texts and boxes that are wrong.
+ */
+#include "sched/fixture.h"
+
+#include "base/stats.h"
+
+#include <stdlib.h>
+
+static const adsmOpts all = {.devices = ADSM_ALL_DEVICES};
+
+static uint64_t up(void)
+{
+    return adsm_stats_get(ADSM_STAT_bytes_up);
+}
+
+/* ---- the same with and without options ---------------------------------------- */
+
+enum { NY = 47, NX = 61, LINE = 2000, MOST = 12 * LINE };
+
+static int *first, *second, *third;
+
+typedef void form(const adsmOpts *opts);
+
+static void form_map(const adsmOpts *opts)
+{
+    int a = 3;
+    must(adsmCallWith(opts, kernel("map"), adsmR1(LINE),
+                      adsmBoxed(first, ADSM_IN, "[i]"),
+                      adsmBoxed(second, ADSM_INOUT, "[i0:i1]"), adsmVal(a)));
+}
+
+static void form_all(const adsmOpts *opts)
+{
+    long n = 100;
+    must(adsmCallWith(opts, kernel("all"), adsmR1(LINE),
+                      adsmBoxed(first, ADSM_IN, "[:$1]", n),
+                      adsmBoxed(second, ADSM_OUT, "[i]"), adsmVal(n)));
+}
+
+static void form_nothing(const adsmOpts *opts)
+{
+    long n = 0;
+    must(adsmCallWith(opts, kernel("all"), adsmR1(LINE),
+                      adsmBoxed(first, ADSM_IN, "[$1:0]", 5),
+                      adsmBoxed(second, ADSM_OUT, "[i]"), adsmVal(n)));
+}
+
+static void form_near(const adsmOpts *opts)
+{
+    int r = 9;
+    adsmBox inner = {1, {9}, {LINE - 9}};
+    must(adsmCallWith(opts, kernel("near"), inner,
+                      adsmBoxed(first, ADSM_IN, "[i0 - $1 : i1 + $1]", r),
+                      adsmBoxed(second, ADSM_INOUT, "[i]"), adsmVal(r)));
+}
+
+static void form_before(const adsmOpts *opts)
+{
+    adsmBox inner = {1, {1}, {LINE}};
+    must(adsmCallWith(opts, kernel("before"), inner,
+                      adsmBoxed(first, ADSM_IN, "[i0-1:i1-1]"),
+                      adsmBoxed(first, ADSM_IN, "[-(1-i0):i1-1]"),
+                      adsmBoxed(second, ADSM_INOUT, "[i]")));
+}
+
+static void form_strided(const adsmOpts *opts)
+{
+    long a = 5, b = 3, c = 2, d = 11;
+    must(adsmCallWith(
+        opts, kernel("strided"), adsmR1(LINE / 5),
+        adsmBoxed(first, ADSM_IN, "[$1*i0+$2:$1*(i1-1)+$2+1]", c, d),
+        adsmBoxed(second, ADSM_INOUT, "[i0*$1 + $2 : (i1-1)*$1 + $2 + 1]", a,
+                  b),
+        adsmVal(a), adsmVal(b), adsmVal(c), adsmVal(d)));
+}
+
+static void form_backwards(const adsmOpts *opts)
+{
+    long a = -1, b = LINE - 1, c = -3, d = 3 * LINE - 1;
+    must(
+        adsmCallWith(opts, kernel("strided"), adsmR1(LINE),
+                     adsmBoxed(first, ADSM_IN, "[$2-3*(i1-1):$2+1-3*i0]", c, d),
+                     adsmBoxed(second, ADSM_INOUT, "[$1-i1:$1-i0]", LINE),
+                     adsmVal(a), adsmVal(b), adsmVal(c), adsmVal(d)));
+}
+
+static void form_rows(const adsmOpts *opts)
+{
+    long ny = NY, nx = NX;
+    adsmBox inner = {2, {1, 0}, {NY - 1, NX}};
+    must(adsmCallWith(opts, kernel("rows"), inner,
+                      adsmBoxed(first, ADSM_IN, "[i0-1:i1+1][:]"),
+                      adsmBoxed(second, ADSM_INOUT, "[i][:N1]"), adsmVal(ny),
+                      adsmVal(nx)));
+}
+
+static void form_square(const adsmOpts *opts)
+{
+    int ry = 2, rx = 1;
+    adsmBox inner = {2, {2, 1}, {NY - 2, NX - 1}};
+    must(adsmCallWith(
+        opts, kernel("square"), inner,
+        adsmBoxed(first, ADSM_IN, "[i0-$1:i1+$1][j0-$2:j1+$2]", ry, rx),
+        adsmView(adsmBoxed(second, ADSM_INOUT, "[i][j]")), adsmVal(ry),
+        adsmVal(rx)));
+}
+
+static void form_product(const adsmOpts *opts)
+{
+    long n = NX;
+    must(adsmCallWith(opts, kernel("product"), adsmR2(NY, NX),
+                      adsmBoxed(first, ADSM_IN, "[i][:]"),
+                      adsmBoxed(third, ADSM_IN, "[:N1][j]"),
+                      adsmBoxed(second, ADSM_OUT, "[i][j]"), adsmVal(n)));
+}
+
+static void form_cube(const adsmOpts *opts)
+{
+    must(adsmCallWith(opts, kernel("cube"), adsmR3(7, 11, 13),
+                      adsmBoxed(second, ADSM_INOUT, "[i][j0:j1][k]")));
+}
+
+static void form_floyd(const adsmOpts *opts)
+{
+    long n = NY, k = 17;
+    must(adsmCallWith(opts, kernel("floyd"), adsmR2(NY, NY),
+                      adsmBoxed(second, ADSM_INOUT, "[i][:]"),
+                      adsmBoxed(second, ADSM_IN, "[$1][:]", k), adsmVal(n),
+                      adsmVal(k)));
+}
+
+static void form_mirror(const adsmOpts *opts)
+{
+    long n = LINE;
+    must(adsmCallWith(opts, kernel("mirror"), adsmR1(LINE / 2),
+                      adsmBoxed(second, ADSM_INOUT, "[i] | [N0-i1:N0-i0]"),
+                      adsmVal(n)));
+}
+
+static void form_mirror2(const adsmOpts *opts)
+{
+    long n = NX;
+    must(adsmCallWith(
+        opts, kernel("mirror2"), adsmR2(NY, NX / 2),
+        adsmBoxed(second, ADSM_INOUT, "[i][$1-j1:$1-j0] | [i][j]", n),
+        adsmVal(n)));
+}
+
+static const struct {
+    form *call;
+    adsmBox shape, table; /* of what it reads and writes; of `third` */
+} forms[] = {
+    {form_map, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_all, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_nothing, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_near, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_before, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_strided, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_backwards, {1, {0}, {3 * LINE}}, {1, {0}, {1}}},
+    {form_rows, {2, {0}, {NY, NX}}, {1, {0}, {1}}},
+    {form_square, {2, {0}, {NY, NX}}, {1, {0}, {1}}},
+    {form_product, {2, {0}, {NY, NX}}, {2, {0}, {NX, NX}}},
+    {form_cube, {3, {0}, {7, 11, 13}}, {1, {0}, {1}}},
+    {form_floyd, {2, {0}, {NY, NY}}, {1, {0}, {1}}},
+    {form_mirror, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_mirror2, {2, {0}, {NY, NX}}, {1, {0}, {1}}},
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static long volume(adsmBox box)
+{
+    return box.hi[0] * (box.nd > 1 ? box.hi[1] : 1) *
+           (box.nd > 2 ? box.hi[2] : 1);
+}
+
+static void fill(int *p, long n, long salt)
+{
+    for (long i = 0; i < n; i++)
+        p[i] = (int)((i + salt) * 7919 % 10007);
+}
+
+/* What the call makes of `second`, filled anew. */
+static void make(int i, int home, const adsmOpts *opts, int *result)
+{
+    long n = volume(forms[i].shape);
+    first = array(forms[i].shape, home);
+    second = array(forms[i].shape, home);
+    third = array(forms[i].table, home);
+    fill(first, n, 1);
+    fill(second, n, 2);
+    fill(third, volume(forms[i].table), 3);
+    forms[i].call(opts);
+    must(adsmSync());
+    memcpy(result, second, (size_t)n * sizeof *result);
+    must(adsmFree(first));
+    must(adsmFree(second));
+    must(adsmFree(third));
+}
+
+START_TEST(boxed_calls_in_parts_do_as_whole_ones)
+{
+    static int want[MOST], got[MOST];
+    const adsmOpts cuts[] = {{.devices = 1},
+                             {.devices = 0xf},
+                             {.devices = 6, .parts = 7},
+                             {.devices = 0xf, .parts = 9, .cyclic = 1},
+                             {.devices = 0xf, .chunks = 3, .fetch = 1},
+                             {.devices = 3, .tile = {11}}};
+    for (int i = 0; i < FORMS; i++) {
+        size_t bytes = (size_t)volume(forms[i].shape) * sizeof *want;
+        make(i, 0, NULL, want);
+        for (int c = 0; c < 6; c++)
+            for (int home = ADSM_NO_HOME; home < 2; home += 2) {
+                make(i, home, &cuts[c], got);
+                ck_assert_msg(memcmp(got, want, bytes) == 0,
+                              "form %d, cut %d, home %d", i, c, home);
+            }
+    }
+}
+END_TEST
+
+/* ---- Floyd and Warshall ---------------------------------------------------------- */
+
+static void make_paths(int *path, long n)
+{
+    for (long i = 0; i < n * n; i++)
+        path[i] = i / n == i % n ? 0 : (int)(1 + i * 7919 % 10007);
+}
+
+static void shortest(int *path, long n)
+{
+    for (long k = 0; k < n; k++)
+        for (long i = 0; i < n; i++)
+            for (long j = 0; j < n; j++)
+                if (path[i * n + k] + path[k * n + j] < path[i * n + j])
+                    path[i * n + j] = path[i * n + k] + path[k * n + j];
+}
+
+static void run_floyd(const adsmOpts *opts, long n, int home)
+{
+    int *path = array(adsmR2(n, n), home), *want = malloc(sizeof(int[n][n]));
+    make_paths(path, n);
+    make_paths(want, n);
+    for (long k = 0; k < n; k++)
+        must(adsmCallWith(opts, kernel("floyd"), adsmR2(n, n),
+                          adsmBoxed(path, ADSM_INOUT, "[i][:]"),
+                          adsmBoxed(path, ADSM_IN, "[$1][:]", k), adsmVal(n),
+                          adsmVal(k)));
+    shortest(want, n);
+    ck_assert_int_eq(memcmp(path, want, sizeof(int[n][n])), 0);
+    free(want);
+    must(adsmFree(path));
+}
+
+START_TEST(row_that_all_parts_read_is_the_one_before_the_step)
+{
+    for (int devices = 1; devices <= 4; devices++)
+        for (int parts = 0; parts < 9; parts += 1 + parts / 3)
+            run_floyd(adsmWith(.devices = (1u << devices) - 1, .parts = parts),
+                      41, parts % 2 ? 0 : ADSM_NO_HOME);
+}
+END_TEST
+
+/* 36 MB of paths on devices that have 32 together, and the row in one piece. */
+START_TEST(paths_go_through_devices_that_are_too_small)
+{
+    setenv("SOFTCUDA_MEMORY", "16M", 1);
+    long n = 3000;
+    int *path = array(adsmR2(n, n), ADSM_NO_HOME),
+        *want = malloc(sizeof(int[n][n]));
+    make_paths(path, n);
+    make_paths(want, n);
+    for (long k = 100; k < 103; k++)
+        must(adsmCallWith(adsmWith(.devices = 3), kernel("floyd"), adsmR2(n, n),
+                          adsmBoxed(path, ADSM_INOUT, "[i][:]"),
+                          adsmBoxed(path, ADSM_IN, "[$1][:]", k), adsmVal(n),
+                          adsmVal(k)));
+    for (long k = 100; k < 103; k++)
+        for (long i = 0; i < n; i++)
+            for (long j = 0; j < n; j++)
+                if (want[i * n + k] + want[k * n + j] < want[i * n + j])
+                    want[i * n + j] = want[i * n + k] + want[k * n + j];
+    ck_assert_int_eq(memcmp(path, want, sizeof(int[n][n])), 0);
+    free(want);
+    must(adsmFree(path));
+}
+END_TEST
+
+/* ---- what moves ------------------------------------------------------------------ */
+
+START_TEST(only_the_boxes_are_sent)
+{
+    long n = 100000, a = 1, b = 0, c = 1, d = 70000;
+    int *x = array(adsmR1(n), ADSM_NO_HOME),
+        *y = array(adsmR1(n), ADSM_NO_HOME);
+    adsmCopyInfo copies[8];
+    if (getenv("ADSM_CHECK"))
+        return; /* copies go with their call */
+    number(x, n, 1);
+    number(y, n, 2);
+    uint64_t up0 = up();
+    must(adsmCallWith(adsmWith(.devices = 1), kernel("strided"), adsmR1(1000),
+                      adsmBoxed(x, ADSM_IN, "[$1 + i0 : $1 + i1]", d),
+                      adsmBoxed(y, ADSM_INOUT, "[i] | [N0-3:]"), adsmVal(a),
+                      adsmVal(b), adsmVal(c), adsmVal(d)));
+    ck_assert_uint_eq(up() - up0, 2003 * sizeof(int));
+    ck_assert_int_eq(adsmCopies(x, copies, 8), 1);
+    ck_assert_int_eq(copies[0].box.lo[0], d);
+    ck_assert_int_eq(copies[0].box.hi[0], d + 1000);
+    /* One copy, of which the boxes are current. */
+    ck_assert_int_eq(adsmCopies(y, copies, 8), 1);
+    ck_assert_int_eq(copies[0].box.hi[0], n);
+    ck_assert_uint_eq(copies[0].valid, 1003 * sizeof(int));
+    ck_assert_int_eq(y[999], 999 * 61 + 2 + 3 * (70999 * 61 + 1) + 999);
+    ck_assert_int_eq(y[5000], 5000 * 61 + 2);
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+/* ---- what is wrong ---------------------------------------------------------------- */
+
+START_TEST(bad_boxes_say_what_would_be_right)
+{
+    int a = 1, *x = array(adsmR1(101), 0), *y = array(adsmR1(101), 1);
+    number(y, 101, 1);
+#define bad(words, ...)                                                        \
+    expect(adsmCallWith(&all, kernel("map"), adsmR1(100),                      \
+                        adsmBoxed(x, ADSM_IN, "[i]"), __VA_ARGS__,             \
+                        adsmVal(a)),                                           \
+           ADSM_E_INVALID, words)
+    bad("argument 1 of kernel 'map', \"[i0:j1]\", column 5: expected a "
+        "dimension that the range has; the array has 1 dimensions, the range "
+        "1, parameters are 0",
+        adsmBoxed(y, ADSM_INOUT, "[i0:j1]"));
+    bad("column 4: expected the number of a parameter that is given",
+        adsmBoxed(y, ADSM_INOUT, "[ $2]", 1));
+    bad("argument 1 of kernel 'map': box 0 of part 0 of 4 goes from -1 to 24 "
+        "in dimension 0, its array from 0 to 101",
+        adsmBoxed(y, ADSM_INOUT, "[i0-1:i1-1]"));
+    bad("box 1 of part 3 of 4 goes from 77 to 102 in dimension 0",
+        adsmBoxed(y, ADSM_INOUT, "[i] | [i0+2:i1+2]"));
+    bad("parts 0 and 1 of kernel 'map' would write the same bytes of argument "
+        "1",
+        adsmBoxed(y, ADSM_INOUT, "[i0:i1+1]"));
+    bad("parts 0 and 1 of kernel 'map' would write the same bytes of argument "
+        "1",
+        adsmBoxed(y, ADSM_INOUT, "[i]|[N0-1]"));
+    bad("does not follow dimension 0 of the range",
+        adsmBoxed(y, ADSM_INOUT, "[:]"));
+    bad("is boxed and has an edge, or follows dimensions",
+        adsmAlong(adsmBoxed(y, ADSM_INOUT, "[i]"), 1, 0, 0));
+    bad("is boxed with no text and 0 parameters",
+        adsmBoxed(y, ADSM_INOUT, NULL));
+#undef bad
+    expect(adsmCallWith(&all, kernel("map"), adsmR1(100),
+                        adsmBoxed(y, ADSM_INOUT, "[N0-i1:N0-i0]"), adsmInOut(y),
+                        adsmVal(a)),
+           ADSM_E_INVALID,
+           "arguments 0 and 1 of kernel 'map' lie in one object, where parts 3 "
+           "and 0 would write the same bytes");
+    for (int i = 0; i < 101; i++)
+        ck_assert_int_eq(y[i], i * 61 + 1);
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+SUITE_MAIN("boxed", 120, boxed_calls_in_parts_do_as_whole_ones,
+           row_that_all_parts_read_is_the_one_before_the_step,
+           paths_go_through_devices_that_are_too_small, only_the_boxes_are_sent,
+           bad_boxes_say_what_would_be_right)
