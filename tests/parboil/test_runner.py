@@ -8,7 +8,8 @@ import unittest
 RUNNER = os.path.join(os.environ["PARBOIL_PROGRAMS"], "adsm-bench")
 DATA = os.environ["PARBOIL_DATA"]
 NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
-         "stencil", "nbody", "lu", "sph", "mandel", "ppmcc", "mse", "heat"]
+         "stencil", "nbody", "lu", "sph", "mandel", "ppmcc", "mse", "heat",
+         "floyd"]
 
 
 def bench(*words, **more):

@@ -33,6 +33,7 @@ const struct plan_bench plan_benches[] = {
     {"ppmcc", "ppmcc", "Pearson correlation of two images", PLAN_RANGES},
     {"mse", "mse", "mean squared error of an image", PLAN_RANGES},
     {"heat", "heat", "heat in a plate that the CPU touches", PLAN_RANGES},
+    {"floyd", "floyd", "shortest ways between all places", PLAN_RANGES},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 

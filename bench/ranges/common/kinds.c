@@ -4,6 +4,7 @@
  */
 #include "common/data.h"
 #include "common/images.h"
+#include "floyd/floyd.h"
 #include "heat/heat.h"
 #include "lu/lu.h"
 #include "mandel/mandel.h"
@@ -19,6 +20,7 @@
     }
 
 const struct data_kind *const data_kinds[] = {
+    KIND("floyd", floyd_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
     KIND("heat", heat_fields, SIZES(193, 131, 40, 8, 1),
          SIZES(1024, 1024, 200, 20, 1), SIZES(4096, 4096, 500, 50, 1)),
     KIND("lu", lu_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
