@@ -194,7 +194,7 @@ typedef enum {
     ADSM_BY_RANGE, /**< the part's box of the array                        */
     ADSM_WHOLE,    /**< all of it (a MapArray operand)                     */
     ADSM_NEAR,     /**< the part's box and its surroundings (MapOverlap)   */
-    ADSM_BOXED     /**< boxes that a text names                            */
+    ADSM_BOXED     /**< boxes that a text or a function names              */
 } adsmHow;
 
 /** What a kernel reads beyond the array's edge. */
@@ -204,6 +204,35 @@ typedef enum {
     ADSM_EDGE_WRAP,  /**< the elements of the opposite side              */
     ADSM_EDGE_PAD    /**< one element that the call names: adsmPad       */
 } adsmEdge;
+
+/**
+ * Box of indices in `nd` dimensions, 1 to 3: those from lo[d], and below hi[d].
+ * Dimension 0 is the outermost (row-major: the last one is contiguous), and
+ * entries from nd on are 0.
+ */
+typedef struct {
+    int nd;
+    long lo[3], hi[3];
+} adsmBox;
+
+/** A part of a call over several devices, for box functions. */
+typedef struct {
+    adsmBox box;      /**< its share of the range, or a piece of that      */
+    adsmBox whole;    /**< the range                                       */
+    int index, count; /**< which of the call's parts it is                 */
+    int device;       /**< where it runs                                   */
+} adsmPart;
+
+/**
+ * Which boxes of an array a part uses, in elements; at most `most` (8) are
+ * stored in `out`. Called on the thread that makes the call, before anything
+ * moves, more than once, and also for pieces that a part is not cut into in the
+ * end: it depends on nothing but its arguments, and calls nothing of this
+ * header.
+ *
+ * Return: how many boxes, 0 or more; below 0: the call fails with ADSM_E_INVALID
+ */
+typedef int adsmBoxFn(const adsmPart *part, void *user, adsmBox *out, int most);
 
 /** One argument: a value (`mode` 0) or a pointer into a shared object. */
 typedef struct {
@@ -218,9 +247,10 @@ typedef struct {
      *  range; 0: its own; -1: it is not cut. */
     int8_t follow[3];
     int radius[3];     /**< ADSM_NEAR: elements on both sides             */
-    const void *extra; /**< ADSM_EDGE_PAD: the element                    */
+    const void *extra; /**< ADSM_EDGE_PAD: the element; adsmBoxedBy: user */
     long per[3];       /**< indices for which there is an element: adsmPer */
     const char *text;  /**< ADSM_BOXED: adsmBoxed's, read during the call */
+    adsmBoxFn *boxes;  /**< or adsmBoxedBy's                              */
     int params;        /**< of it: how many there are, 0 to 4            */
     long param[5];     /**< $1 to $4, and a 0 behind them                */
 } adsmArg;
@@ -229,16 +259,6 @@ typedef struct {
 typedef struct {
     unsigned x, y, z;
 } adsmDim;
-
-/**
- * Box of indices in `nd` dimensions, 1 to 3: those from lo[d], and below hi[d].
- * Dimension 0 is the outermost (row-major: the last one is contiguous), and
- * entries from nd on are 0.
- */
-typedef struct {
-    int nd;
-    long lo[3], hi[3];
-} adsmBox;
 
 /*
  * adsmVal(x) passes the value that the variable x has when the call is made,
@@ -265,7 +285,8 @@ typedef struct {
  * call; a mistake in it is ADSM_E_INVALID with the column. Without options it is
  * not looked at: the kernel has all of the object. (Ramashekar and Bondhugula,
  * "Automatic Data Allocation and Buffer Management for Multi-GPU Machines",
- * where a compiler finds the boxes.)
+ * where a compiler finds the boxes.) adsmBoxedBy(p, mode, f, user) asks a
+ * function, for boxes that no such text can say.
  */
 #ifndef __cplusplus
 
@@ -311,6 +332,13 @@ typedef struct {
                .params =                                                       \
                    (int)(sizeof((long[]){__VA_ARGS__}) / sizeof(long)) - 1,    \
                .param = {__VA_ARGS__}})
+#define adsmBoxedBy(ptr, m, fn, user)                                          \
+    ((adsmArg){.p = (ptr),                                                     \
+               .mode = (m),                                                    \
+               .elem = ADSM_ELEM_(ptr),                                        \
+               .how = ADSM_BOXED,                                              \
+               .extra = (user),                                                \
+               .boxes = (fn)})
 
 #define adsmDim1(x)       ((adsmDim){(x), 1, 1})
 #define adsmDim2(x, y)    ((adsmDim){(x), (y), 1})
@@ -786,6 +814,16 @@ inline adsmArg adsmBoxed(const T *ptr, adsmMode mode, const char *text,
     arg.params = (int)sizeof...(params);
     for (size_t i = 0; i < sizeof...(params); i++)
         arg.param[i] = list[i];
+    return arg;
+}
+
+template <typename T>
+inline adsmArg adsmBoxedBy(const T *ptr, adsmMode mode, adsmBoxFn *fn,
+                           void *user)
+{
+    adsmArg arg = adsmPointer(ptr, mode, ADSM_BOXED);
+    arg.boxes = fn;
+    arg.extra = user;
     return arg;
 }
 

@@ -183,7 +183,7 @@ static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
                  int *count)
 {
     const struct adsm_operand_call about = {call->kernel.name, call->range,
-                                            !call->whole};
+                                            !call->whole, call->numbers};
     struct adsm_split how = {.range = call->range,
                              .devices = call->devices,
                              .parts = call->opts.parts,
@@ -238,7 +238,7 @@ static int spread(struct adsm_range_call *call)
 {
     struct adsm_split_part *parts = NULL;
     struct adsm_ended ended = {.status = ADSM_OK};
-    struct adsm_split_part one = {call->range, 0, 0};
+    struct adsm_split_part one = {.box = call->range, .count = 1};
     int count = 0;
     int rc = adsm_range_call_take(call);
     if (rc == ADSM_OK && !call->whole)

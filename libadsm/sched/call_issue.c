@@ -41,8 +41,8 @@ static struct adsm_want *make_part(const struct adsm_range_call *call,
                                .wants = wants,
                                .fetch = call->opts.fetch != 0};
     for (int k = 0; k < call->operand_count; k++)
-        part->count += adsm_operand_want(&call->operands[k], &box->box,
-                                         wants + part->count);
+        part->count +=
+            adsm_operand_want(&call->operands[k], box, wants + part->count);
     return wants + part->count;
 }
 

@@ -29,7 +29,8 @@ static size_t usable(struct adsm_accel *accel)
 }
 
 /* The room that an operand's copy has; a pointer's has whole rows. */
-static adsmBox room_of(const struct adsm_operand *operand, const adsmBox *part)
+static adsmBox room_of(const struct adsm_operand *operand,
+                       const struct adsm_split_part *part)
 {
     struct adsm_want wants[ADSM_OPERAND_WANTS];
     (void)adsm_operand_want(operand, part, wants);
@@ -54,7 +55,7 @@ static bool is_at_home(const struct adsm_operand *operand,
  * equal ones the first counts. What all pieces have whole has to be in what all
  * have: a row that lies in one piece does not in the next. */
 static bool is_within(const struct adsm_range_call *call, int i,
-                      const adsmBox *part)
+                      const struct adsm_split_part *part)
 {
     const struct adsm_operand *own = &call->operands[i];
     adsmBox room = room_of(own, part);
@@ -77,8 +78,8 @@ static bool is_within(const struct adsm_range_call *call, int i,
 /* Bytes of the copies of a part: of operands that all parts have whole, or of
  * the others. */
 static size_t need(const struct adsm_range_call *call,
-                   const struct adsm_accel *accel, const adsmBox *part,
-                   bool whole)
+                   const struct adsm_accel *accel,
+                   const struct adsm_split_part *part, bool whole)
 {
     size_t bytes = 0;
     for (int i = 0; i < call->operand_count; i++) {
@@ -113,7 +114,13 @@ static int cut_into(struct cut *cut, int parts)
                              .align = call->opts.align,
                              .share = {1}};
     adsm_operand_weigh(call->operands, call->operand_count, &how);
-    return adsm_split_make(&how, cut->into, cut->grid);
+    int count = adsm_split_make(&how, cut->into, cut->grid);
+    for (int i = 0; i < count; i++) {
+        cut->into[i].device = cut->part->device;
+        cut->into[i].index = cut->part->index;
+        cut->into[i].count = cut->part->count;
+    }
+    return count;
 }
 
 /* May the copy of one piece be in use until the last has run, for what all read
@@ -137,7 +144,7 @@ static size_t worst(const struct cut *cut, int count, int together)
     size_t most = 0, before = 0, kept = 0;
     bool keeps = keeps_one(cut->call);
     for (int i = 0; i < count; i++) {
-        size_t own = need(cut->call, cut->accel, &cut->into[i].box, false);
+        size_t own = need(cut->call, cut->accel, &cut->into[i], false);
         if (keeps && own > kept)
             kept = own;
         if (before + own > most)
@@ -151,7 +158,7 @@ static size_t worst(const struct cut *cut, int count, int together)
  * 0: it cannot be */
 static int cut_to_fit(struct cut *cut, size_t room, int together)
 {
-    size_t all = need(cut->call, cut->accel, &cut->part->box, false);
+    size_t all = need(cut->call, cut->accel, cut->part, false);
     if (room == 0 || all / room >= ADSM_SPLIT_PARTS)
         return 0;
     int parts = (int)(all / room * (size_t)together) + 1;
@@ -184,7 +191,7 @@ static int too_large(struct cut *cut, size_t whole, size_t most)
 static int fit(struct cut *cut, int *count)
 {
     size_t most = usable(cut->accel);
-    size_t whole = need(cut->call, cut->accel, &cut->part->box, true);
+    size_t whole = need(cut->call, cut->accel, cut->part, true);
     size_t room = whole < most ? most - whole : 0;
     *count = cut_to_fit(cut, room, 2);
     if (*count == 0)
@@ -196,7 +203,7 @@ static int cut_part(struct cut *cut, bool rounds, int *count)
 {
     const struct adsm_range_call *call = cut->call;
     const struct adsm_operand_call about = {call->kernel.name, call->range,
-                                            true};
+                                            true, call->numbers};
     int rc = ADSM_OK;
     if (rounds && !adsm_range_call_has_parts(&call->opts))
         rc = fit(cut, count);
@@ -217,7 +224,7 @@ struct pieces {
     int of[ADSM_SPLIT_DEVICES];
 };
 
-static int add(struct pieces *pieces, struct adsm_split_part part, int device)
+static int add(struct pieces *pieces, struct adsm_split_part part)
 {
     if (pieces->count == pieces->room) {
         int room = pieces->room ? 2 * pieces->room : 64;
@@ -227,8 +234,7 @@ static int add(struct pieces *pieces, struct adsm_split_part part, int device)
         pieces->parts = more;
         pieces->room = room;
     }
-    part.device = device;
-    part.round = pieces->of[device]++;
+    part.round = pieces->of[part.device]++;
     pieces->parts[pieces->count++] = part;
     return ADSM_OK;
 }
@@ -251,7 +257,7 @@ static int add_all(const struct adsm_range_call *call,
     int count = 0;
     int rc = cut_part(&cut, rounds, &count);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
-        rc = add(pieces, into[i], part->device);
+        rc = add(pieces, into[i]);
     return rc;
 }
 

@@ -51,7 +51,7 @@ static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
     struct adsm_operand_memory memory;
     struct adsm_operand *operand = &call->operands[call->operand_count];
     const struct adsm_operand_call about = {call->kernel.name, call->range,
-                                            !call->whole};
+                                            !call->whole, call->numbers};
     if (call->whole) {
         /* Without options only p, bytes and mode are read; `view` is what the
          * parameter is. */

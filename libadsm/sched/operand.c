@@ -285,7 +285,8 @@ static long most(long a, long b)
     return a > b ? a : b;
 }
 
-int adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
+int adsm_operand_want(const struct adsm_operand *operand,
+                      const struct adsm_split_part *part,
                       struct adsm_want *wants)
 {
     if (operand->boxed)
@@ -298,8 +299,8 @@ int adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
         long radius = operand->radius[d] * unit;
         if (e >= 0) {
             long per = operand->per[d];
-            own.lo[d] = element_of(per, part->lo[e]) * unit;
-            own.hi[d] = element_behind(per, part->hi[e]) * unit;
+            own.lo[d] = element_of(per, part->box.lo[e]) * unit;
+            own.hi[d] = element_behind(per, part->box.hi[e]) * unit;
         }
         grown.lo[d] = own.lo[d] - radius;
         grown.hi[d] = own.hi[d] + radius;

@@ -28,7 +28,8 @@
 struct adsm_operand_call {
     const char *kernel; /* its name, for messages */
     adsmBox range;
-    bool several; /* parts there may be */
+    bool several;       /* parts there may be */
+    const int *numbers; /* of its devices, as the program counts them */
 };
 
 /** What is known of the memory an argument points to. */
@@ -54,6 +55,9 @@ struct adsm_operand {
      * dimensions of the range that the array's depend on. */
     const adsmArg *boxed;
     uint8_t follows[3];
+    /* For a box function: the call's range and devices. */
+    adsmBox range;
+    const int *numbers;
 };
 
 /**
@@ -94,7 +98,8 @@ int adsm_operand_check_writes(const struct adsm_operand_call *call,
 
 /** What a part uses of an operand, at most operand->wants. Return: how many, 1 or
  *  more, all of one copy; adsm_operand_check has found them in the array */
-int adsm_operand_want(const struct adsm_operand *operand, const adsmBox *part,
+int adsm_operand_want(const struct adsm_operand *operand,
+                      const struct adsm_split_part *part,
                       struct adsm_want *wants);
 
 /** Whether a dimension of the array depends on dimension `e` of the range. */
@@ -113,21 +118,22 @@ static inline bool adsm_operand_is_whole(const struct adsm_operand *operand)
 
 /* ---- boxed operands: of the files that make operands ------------------------ */
 
-/** Read the argument's text. ADSM_OK; ADSM_E_INVALID with a sentence */
+/** Read the argument's text, if it has one. ADSM_OK; ADSM_E_INVALID with a sentence */
 int adsm_operand_read_boxes(const struct adsm_operand_call *call,
                             const adsmArg *arg, struct adsm_operand *operand);
 
 /** As adsm_operand_want. */
 int adsm_operand_want_boxes(const struct adsm_operand *operand,
-                            const adsmBox *part, struct adsm_want *wants);
+                            const struct adsm_split_part *part,
+                            struct adsm_want *wants);
 
 /** Whether a part's boxes lie in the array. ADSM_OK; ADSM_E_INVALID with a
  *  sentence */
 int adsm_operand_check_boxes(const struct adsm_operand_call *call,
                              const struct adsm_operand *operand,
-                             const adsmBox *part, int number, int count);
+                             const struct adsm_split_part *part);
 
-/** Bytes of a part's boxes together. */
+/** Bytes of a part's boxes together; 0 where a function names them. */
 double adsm_operand_bytes_of_boxes(const struct adsm_operand *operand,
                                    const adsmBox *part);
 

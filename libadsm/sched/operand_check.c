@@ -127,8 +127,7 @@ int adsm_operand_check(const struct adsm_operand_call *call,
     for (int i = 0; i < count; i++)
         for (int k = 0; operands[i].boxed && k < part_count && rc == ADSM_OK;
              k++)
-            rc = adsm_operand_check_boxes(call, &operands[i], &parts[k].box, k,
-                                          part_count);
+            rc = adsm_operand_check_boxes(call, &operands[i], &parts[k]);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
         for (int j = i; j < count && rc == ADSM_OK; j++)
             rc = adsm_operand_check_writes(call, &operands[i], &operands[j],

@@ -99,7 +99,7 @@ static int collect(const struct adsm_operand *operand,
 {
     for (int i = 0; i < count; i++) {
         struct adsm_want wants[ADSM_OPERAND_WANTS];
-        int boxes = adsm_operand_want(operand, &parts[i].box, wants);
+        int boxes = adsm_operand_want(operand, &parts[i], wants);
         for (int k = 0; k < boxes; k++) {
             struct written *w = &list[n];
             if (adsm_box_is_empty(&wants[k].write))

@@ -204,8 +204,11 @@ static int fill_grid(const struct adsm_split *split,
         if (!box_of(&c, i, &parts[n].box))
             continue;
         parts[n].round = 0;
+        parts[n].index = n;
         parts[n++].device = deal(split, i, count);
     }
+    for (int i = 0; i < n; i++)
+        parts[i].count = n;
     return n;
 }
 

@@ -47,6 +47,8 @@ struct adsm_split_part {
     adsmBox box; /* not empty */
     int device;  /* from 0 to devices - 1 */
     int round;   /* those of one are issued at once; 0 */
+    /* Which part of the call it is, or is a piece of, and of how many. */
+    int index, count;
 };
 
 /** How many indices a box has. */

@@ -5,6 +5,12 @@ static const float *constant;
 static float *plain;
 static void *bytes;
 
+static int first_row(const adsmPart *part, void *user, adsmBox *out, int)
+{
+    out[0] = adsmR2(part->count > 0, *static_cast<long *>(user));
+    return 1;
+}
+
 static_assert(sizeof(adsmArg) == sizeof adsmIn(plain), "an argument");
 
 adsmStatus calls(adsmKernel *kernel, long n)
@@ -35,7 +41,8 @@ adsmStatus calls(adsmKernel *kernel, long n)
         adsmTaskOf(kernel, adsmR2(n, n), adsmPer(adsmOut(plain), 8, 0, 0)));
     status = adsmCallWith(&opts, kernel, adsmR1(n),
                           adsmBoxed(plain, ADSM_INOUT, "[i][:]"),
-                          adsmBoxed(constant, ADSM_IN, "[$1][:$2]", n, 7));
+                          adsmBoxed(constant, ADSM_IN, "[$1][:$2]", n, 7),
+                          adsmBoxedBy(plain, ADSM_IN, first_row, &n));
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID

@@ -145,7 +145,7 @@ START_TEST(random_boxes_are_those_that_their_indices_touch)
     int cases[3][4] = {{0}};
     for (int turn = 0; turn < 5000; turn++) {
         adsmBox range = random_range(), shape;
-        struct adsm_operand_call call = {"k", range, true};
+        struct adsm_operand_call call = {"k", range, true, NULL};
         adsmArg arg = random_arg(&range, &shape);
         size_t elem = arg.elem;
         struct adsm_operand_memory memory = memory_of(elem, shape, 64);
@@ -165,7 +165,8 @@ START_TEST(random_boxes_are_those_that_their_indices_touch)
             touch(&arg, &range, &shape, at, &own, &near);
         while (next(&part, at));
         struct adsm_want want;
-        ck_assert_int_eq(adsm_operand_want(&operand, &part, &want), 1);
+        struct adsm_split_part some = {.box = part, .count = 1};
+        ck_assert_int_eq(adsm_operand_want(&operand, &some, &want), 1);
         cases[arg.how][arg.edge]++;
         if (arg.mode & ADSM_IN)
             check_box(&want.read, &near, &shape, elem);
@@ -198,7 +199,7 @@ static bool write_all(const struct adsm_operand *operands, int count, int n)
     for (int p = 0; p < n; p++)
         for (int i = 0; i < count; i++) {
             struct adsm_want want;
-            adsm_operand_want(&operands[i], &parts[p].box, &want);
+            adsm_operand_want(&operands[i], &parts[p], &want);
             if (adsm_box_is_empty(&want.write))
                 continue;
             const adsmBox *shape = &want.array.shape;
@@ -224,7 +225,7 @@ START_TEST(cuts_that_write_a_byte_twice_are_refused_and_no_others)
     for (int turn = 0; turn < 20000; turn++) {
         struct adsm_split split = {
             .range = random_range(), .devices = 4, .may = {true, true, true}};
-        struct adsm_operand_call call = {"k", split.range, true};
+        struct adsm_operand_call call = {"k", split.range, true, NULL};
         struct adsm_operand operands[2];
         int count = 1 + (int)below(2), grid[3];
         for (int i = 0; i < count; i++) {
@@ -261,7 +262,7 @@ END_TEST
 static struct adsm_operand operand_of(adsmArg arg, adsmBox range, adsmBox shape,
                                       size_t parameter)
 {
-    struct adsm_operand_call call = {"k", range, true};
+    struct adsm_operand_call call = {"k", range, true, NULL};
     struct adsm_operand_memory memory = memory_of(arg.elem, shape, 0);
     struct adsm_operand operand;
     int rc = adsm_operand_make(&call, 0, &arg, parameter, &memory, &operand);
@@ -342,7 +343,7 @@ END_TEST
 
 static struct adsm_operand guessed(adsmArg arg, adsmBox range, size_t bytes)
 {
-    struct adsm_operand_call call = {"k", range, true};
+    struct adsm_operand_call call = {"k", range, true, NULL};
     struct adsm_operand_memory memory = {.array = {.object = object},
                                          .bytes = bytes};
     struct adsm_operand operand;
@@ -383,7 +384,7 @@ END_TEST
 static void refused(adsmArg arg, adsmBox range, adsmBox shape, size_t bytes,
                     size_t parameter, const char *words)
 {
-    struct adsm_operand_call call = {"name", range, true};
+    struct adsm_operand_call call = {"name", range, true, NULL};
     struct adsm_operand_memory memory = {.array = {.object = object},
                                          .bytes = bytes};
     if (shape.nd)
@@ -443,7 +444,7 @@ END_TEST
 START_TEST(cut_that_a_pointer_forbids_is_refused)
 {
     adsmBox square = adsmR2(8, 8);
-    struct adsm_operand_call call = {"name", square, true};
+    struct adsm_operand_call call = {"name", square, true, NULL};
     struct adsm_operand operand = operand_of(adsmIn(p), square, square, 8);
     int grid[3] = {1, 2, 1};
     ck_assert_int_eq(adsm_operand_check(&call, &operand, 1, parts, 0, grid),
