@@ -1,6 +1,6 @@
 /*
- * Arguments whose boxes are named by a text: results, what moves, and what is
- * said of texts and boxes that are wrong.
+ * Arguments whose boxes are named by a text or by a function: results, what
+ * moves, and what is said of those that are wrong.
  */
 #include "sched/fixture.h"
 
@@ -148,6 +148,26 @@ static void form_mirror2(const adsmOpts *opts)
         adsmVal(n)));
 }
 
+/* Both ends of a line, whose length it is told. */
+static int ends(const adsmPart *part, void *user, adsmBox *out, int most)
+{
+    long n = *(long *)user, i0 = part->box.lo[0], i1 = part->box.hi[0];
+    ck_assert_int_eq(most, 8);
+    ck_assert_int_eq(part->whole.hi[0], n / 2);
+    ck_assert_int_ge(part->index, 0);
+    ck_assert_int_lt(part->index, part->count);
+    out[0] = (adsmBox){1, {n - i1}, {n - i0}};
+    out[1] = (adsmBox){1, {i0}, {i1}};
+    return 2;
+}
+
+static void form_ends(const adsmOpts *opts)
+{
+    long n = LINE;
+    must(adsmCallWith(opts, kernel("mirror"), adsmR1(LINE / 2),
+                      adsmBoxedBy(second, ADSM_INOUT, ends, &n), adsmVal(n)));
+}
+
 static const struct {
     form *call;
     adsmBox shape, table; /* of what it reads and writes; of `third` */
@@ -165,6 +185,7 @@ static const struct {
     {form_cube, {3, {0}, {7, 11, 13}}, {1, {0}, {1}}},
     {form_floyd, {2, {0}, {NY, NY}}, {1, {0}, {1}}},
     {form_mirror, {1, {0}, {LINE}}, {1, {0}, {1}}},
+    {form_ends, {1, {0}, {LINE}}, {1, {0}, {1}}},
     {form_mirror2, {2, {0}, {NY, NX}}, {1, {0}, {1}}},
 };
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -368,7 +389,77 @@ START_TEST(bad_boxes_say_what_would_be_right)
 }
 END_TEST
 
+/* What it says is in `user`: how many boxes, and of how many dimensions. */
+static int wrong(const adsmPart *part, void *user, adsmBox *out, int most)
+{
+    const int *say = user;
+    for (int i = 0; i < most; i++) {
+        out[i] = part->box;
+        out[i].nd = say[1];
+    }
+    return part->index == say[2] ? say[0] : 1;
+}
+
+START_TEST(bad_box_functions_say_what_would_be_right)
+{
+    const struct {
+        int say[3];
+        const char *words;
+    } cases[] = {
+        {{-7, 1, 2},
+         "argument 0 of kernel 'mirror': its function refused part "
+         "2 of 4 with -7"},
+        {{9, 1, 3}, "its function has 9 boxes of part 3 of 4, 8 are possible"},
+        {{2, 2, 0}, "box 0 of part 0 of 4 has 2 dimensions, its array 1"},
+    };
+    int *y = array(adsmR1(100), ADSM_NO_HOME);
+    long n = 0;
+    number(y, 100, 1);
+    for (int i = 0; i < 3; i++)
+        expect(adsmCallWith(
+                   &all, kernel("mirror"), adsmR1(100),
+                   adsmBoxedBy(y, ADSM_INOUT, wrong, (void *)cases[i].say),
+                   adsmVal(n)),
+               ADSM_E_INVALID, cases[i].words);
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(y[i], i * 61 + 1);
+    must(adsmFree(y));
+}
+END_TEST
+
+/* Pieces are asked for as what they are pieces of. */
+static int by_number(const adsmPart *part, void *user, adsmBox *out, int most)
+{
+    int *seen = user;
+    ck_assert_int_eq(part->count, 3);
+    ck_assert_int_eq(part->device, part->index + 1);
+    ck_assert_int_eq(most, 8);
+    seen[part->index] |= part->box.hi[0] - part->box.lo[0] < 300 ? 2 : 1;
+    out[0] = part->box;
+    return 1;
+}
+
+START_TEST(box_functions_know_part_and_device)
+{
+    int a = 1, *x = array(adsmR1(900), 0), *y = array(adsmR1(900), 0);
+    int seen[3] = {0};
+    number(x, 900, 1);
+    number(y, 900, 2);
+    must(adsmCallWith(adsmWith(.devices = 0xe, .chunks = 4), kernel("map"),
+                      adsmR1(900), adsmIn(x),
+                      adsmBoxedBy(y, ADSM_INOUT, by_number, seen), adsmVal(a)));
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(seen[i], 3);
+    for (int i = 0; i < 900; i++)
+        ck_assert_int_eq(y[i], 2 * (i * 61 + 1) + i * 61 + 2 + 1);
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
 SUITE_MAIN("boxed", 120, boxed_calls_in_parts_do_as_whole_ones,
            row_that_all_parts_read_is_the_one_before_the_step,
            paths_go_through_devices_that_are_too_small, only_the_boxes_are_sent,
-           bad_boxes_say_what_would_be_right)
+           bad_boxes_say_what_would_be_right,
+           bad_box_functions_say_what_would_be_right,
+           box_functions_know_part_and_device)

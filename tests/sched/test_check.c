@@ -87,6 +87,27 @@ START_TEST(store_beside_the_part_of_a_view_names_row_and_column)
 }
 END_TEST
 
+START_TEST(store_beside_the_boxes_of_an_argument_names_them)
+{
+    long n = 100, by = 60;
+    int *x = array(adsmR1(n), ADSM_NO_HOME);
+    /* Between the two boxes, in the copy that both are in. */
+    expect(adsmCallWith(&halves, kernel("stray"), adsmR1(50),
+                        adsmBoxed(x, ADSM_OUT, "[i] | [N0-i1:N0-i0]"),
+                        adsmVal(by)),
+           ADSM_E_INVALID,
+           "part 0 of 2, [0:25] on device 0, changed 4 bytes of argument 0 "
+           "outside [0:25] | [75:100], which it writes, the first at index "
+           "[60]: the kernel is to keep to its indices, or the argument to "
+           "have other boxes");
+    by = 50;
+    must(adsmCallWith(&halves, kernel("stray"), adsmR1(50),
+                      adsmBoxed(x, ADSM_OUT, "[i] | [i0+50]"), adsmVal(by)));
+    ck_assert(x[50] == 77 && x[75] == 77);
+    must(adsmFree(x));
+}
+END_TEST
+
 /* More parts than a map has numbers for; all but the last have four indices. */
 START_TEST(part_that_is_wrong_is_found_among_many)
 {
@@ -145,5 +166,6 @@ SUITE_MAIN("check", 60, store_beyond_the_part_names_argument_and_index,
            store_beside_the_array_is_told_in_bytes,
            store_to_what_is_only_read_names_argument_and_index,
            store_beside_the_part_of_a_view_names_row_and_column,
+           store_beside_the_boxes_of_an_argument_names_them,
            part_that_is_wrong_is_found_among_many,
            read_beyond_what_is_asked_for_shows, copies_go_with_the_call)
