@@ -32,6 +32,7 @@ struct adsm_copy {
     bool home;          /* all of the object; never evicted                */
     uint32_t uses;      /* parts that need it where it is                  */
     bool leaving;       /* about to be evicted, and out of the list        */
+    bool passing;       /* all that used it was (adsm_want)                */
     uint64_t last_used; /* grows with every use             */
     struct adsm_copy *prev, *next; /* adsm_copies: the next one is younger */
 };

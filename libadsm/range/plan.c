@@ -51,6 +51,23 @@ struct adsm_copy *adsm_held_oldest(const struct adsm_held *held)
     return oldest;
 }
 
+struct adsm_copy *adsm_held_passing(const struct adsm_held *held,
+                                    const struct adsm_accel *accel,
+                                    uint32_t most)
+{
+    struct adsm_copy *oldest = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++) {
+        struct adsm_copy *copy = held->copies[i];
+        if (!copy || !copy->passing || copy->accel != accel)
+            continue;
+        count++;
+        if (copy->uses == 0 && (!oldest || copy->last_used < oldest->last_used))
+            oldest = copy;
+    }
+    return count > most ? oldest : NULL;
+}
+
 void adsm_held_reshape(struct adsm_held *held, const adsmBox *whole,
                        unsigned holder)
 {

@@ -63,6 +63,12 @@ int adsm_held_enter(struct adsm_held *held,
 /** The copy that was used longest ago, of those that may go; or NULL. */
 struct adsm_copy *adsm_held_oldest(const struct adsm_held *held);
 
+/** Of the passing copies on a device, where there are more than `most`, the one
+ *  that was used longest ago and may go; else NULL. */
+struct adsm_copy *adsm_held_passing(const struct adsm_held *held,
+                                    const struct adsm_accel *accel,
+                                    uint32_t most);
+
 /** The same bytes in another shape. `holder`, the host or the home, has all of
  *  them, there is no copy but the one at home, and no use. */
 void adsm_held_reshape(struct adsm_held *held, const adsmBox *whole,

@@ -170,22 +170,35 @@ static int fill_all(struct adsm_part *parts, int count, int *failed)
 
 /* ---- the call ---------------------------------------------------------------- */
 
-/* The use has ended; a copy that was made for a check goes to where nobody finds
- * it, which is not known of a device that is lost. */
+/* A copy that was made for a check goes to where nobody finds it; of those that
+ * were for one step the ones of steps long past go. Nobody asks for what is not
+ * known of a device that is lost. */
+static void forget(struct adsm_object *object, struct adsm_copy *copy)
+{
+    enum { PASSING = 4 }; /* that are kept: a step may be several calls */
+    struct adsm_copy *goes = adsm_check_guard() > 0
+                                 ? copy
+                                 : adsm_held_passing(&adsm_ranged(object)->held,
+                                                     copy->accel, PASSING);
+    int gone = goes ? adsm_memory_evict_this(object, goes) : ADSM_OK;
+    (void)gone; /* where it cannot be saved it stays, and goes as others do */
+}
+
+/* The use has ended. */
 static void end_use(const struct adsm_want *want, struct adsm_copy *copy)
 {
     struct adsm_object *object = want->array.object;
-    if (copy->home || adsm_check_guard() == 0) {
+    if (copy->home || (adsm_check_guard() == 0 && !want->passing)) {
         adsm_memory_unuse(copy);
         return;
     }
     adsm_rwlock_acquire(&object->lock);
-    bool goes = atomic_load(&object->live) &&
-                atomic_load(&object->generation) == want->array.generation &&
-                adsm_accel_health(copy->accel) == ADSM_OK;
+    bool there = atomic_load(&object->live) &&
+                 atomic_load(&object->generation) == want->array.generation &&
+                 adsm_accel_health(copy->accel) == ADSM_OK;
     adsm_memory_unuse(copy);
-    int gone = goes ? adsm_memory_evict_this(object, copy) : ADSM_OK;
-    (void)gone; /* where it cannot be saved it stays, and goes as others do */
+    if (there)
+        forget(object, copy);
     adsm_rwlock_release(&object->lock);
 }
 

@@ -47,6 +47,7 @@ struct adsm_want {
     const void *pad; /* ADSM_EDGE_PAD: the element */
     bool rows;       /* the kernel takes a pointer: whole rows, no gaps */
     bool also;       /* of the argument before, with the same `around` */
+    bool passing;    /* other boxes are likely in the next call */
     /* Found by begin, in the shape of the object's map: */
     struct adsm_copy *copy; /* where the part has it                     */
     adsmBox reads, writes;  /* the same bytes                            */

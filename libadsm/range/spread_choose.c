@@ -127,12 +127,15 @@ static int choose(struct adsm_held *held, struct adsm_accel *accel,
             return ADSM_E_NOMEM;
         }
         made[i]->uses = 0; /* counted below */
+        made[i]->passing = true;
     }
     int rc = ADSM_OK;
     for (int i = 0; i < group->count; i++) {
         struct adsm_need *need = &group->need[i];
         struct adsm_want *want = group->want[i];
         want->copy = need->copy ? need->copy : made[need->fresh];
+        if (!want->passing)
+            want->copy->passing = false;
         if (!need->copy)
             made[need->fresh]->uses++;
         else if (!want->rows || want->flat || has_rows(need->copy))

@@ -92,6 +92,7 @@ static bool read_param(struct reader *r, long *value)
     if (!is_digit(r->at[1]) || i < 0 || i >= r->values->params)
         return fail(r, r->at + 1, "the number of a parameter that is given");
     r->at += 2;
+    r->out->has_params = true;
     *value = r->values->param[i];
     return true;
 }
@@ -223,6 +224,7 @@ bool adsm_expression_read(const char *text,
 {
     struct reader r = {.text = text, .at = text, .values = values, .out = out};
     out->count = 0;
+    out->has_params = false;
     memset(out->follows, 0, sizeof out->follows);
     do {
         if (out->count == ADSM_EXPRESSION_BOXES)

@@ -49,6 +49,7 @@ struct adsm_expression {
     /* Dimensions of the range, a bit each, that a dimension of the boxes depends
      * on. */
     uint8_t follows[3];
+    bool has_params; /* it depends on the call's parameters */
     /* Of a text that is wrong: where, the first character being 1, and what was
      * expected there. */
     int column;

@@ -55,6 +55,8 @@ struct adsm_operand {
      * dimensions of the range that the array's depend on. */
     const adsmArg *boxed;
     uint8_t follows[3];
+    bool
+        passing; /* its boxes are the call's alone: likely others in the next */
     /* For a box function: the call's range and devices. */
     adsmBox range;
     const int *numbers;

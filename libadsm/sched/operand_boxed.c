@@ -87,6 +87,7 @@ int adsm_operand_read_boxes(const struct adsm_operand_call *call,
         return wrong_text(call, operand, &boxes);
     memcpy(operand->follows, boxes.follows, sizeof operand->follows);
     operand->wants = boxes.count;
+    operand->passing = boxes.has_params && adsm_operand_is_whole(operand);
     return ADSM_OK;
 }
 
@@ -191,7 +192,8 @@ int adsm_operand_want_boxes(const struct adsm_operand *operand,
                              .read = none,
                              .write = none,
                              .around = none,
-                             .rows = operand->pointer};
+                             .rows = operand->pointer,
+                             .passing = operand->passing};
     if (boxes.count == 0) {
         /* A kernel gets a pointer all the same: to the first element. */
         for (int d = 0; d < none.nd; d++)
