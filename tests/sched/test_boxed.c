@@ -341,6 +341,29 @@ START_TEST(only_the_boxes_are_sent)
 }
 END_TEST
 
+/* Rows of steps that are over are not kept. */
+START_TEST(copies_of_past_steps_go)
+{
+    long n = 200;
+    int *path = array(adsmR2(n, n), ADSM_NO_HOME);
+    adsmCopyInfo copies[64];
+    make_paths(path, n);
+    uint64_t up0 = up(), made0 = adsm_stats_get(ADSM_STAT_store_bytes);
+    for (long k = 0; k < n; k++)
+        must(adsmCallWith(adsmWith(.devices = 0xf, .parts = 4), kernel("floyd"),
+                          adsmR2(n, n), adsmBoxed(path, ADSM_INOUT, "[i][:]"),
+                          adsmBoxed(path, ADSM_IN, "[$1][:]", k), adsmVal(n),
+                          adsmVal(k)));
+    if (getenv("ADSM_CHECK"))
+        return; /* none is kept there */
+    ck_assert_int_le(adsmCopies(path, copies, 64), 4 * 5);
+    ck_assert_uint_le(adsm_stats_get(ADSM_STAT_store_bytes) - made0,
+                      4 * 8 * 65536);
+    ck_assert_uint_lt(up() - up0, (size_t)(n + 4) * n * sizeof(int));
+    must(adsmFree(path));
+}
+END_TEST
+
 /* ---- what is wrong ---------------------------------------------------------------- */
 
 START_TEST(bad_boxes_say_what_would_be_right)
@@ -460,6 +483,6 @@ END_TEST
 SUITE_MAIN("boxed", 120, boxed_calls_in_parts_do_as_whole_ones,
            row_that_all_parts_read_is_the_one_before_the_step,
            paths_go_through_devices_that_are_too_small, only_the_boxes_are_sent,
-           bad_boxes_say_what_would_be_right,
+           copies_of_past_steps_go, bad_boxes_say_what_would_be_right,
            bad_box_functions_say_what_would_be_right,
            box_functions_know_part_and_device)
