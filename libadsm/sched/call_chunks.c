@@ -25,19 +25,19 @@ bool adsm_range_call_may_chunk(const struct adsm_range_call *call)
 }
 
 /* What a part writes, and by how many arguments it reads and writes. */
-static double written(const struct adsm_range_call *call, const adsmBox *part,
-                      int *ins, int *outs)
+static double written(const struct adsm_range_call *call,
+                      const struct adsm_split_part *part, int *ins, int *outs)
 {
     double bytes = 0;
     *ins = *outs = 0;
     for (int i = 0; i < call->operand_count; i++) {
         const struct adsm_operand *operand = &call->operands[i];
-        struct adsm_want want;
-        adsm_operand_want(operand, part, &want);
-        *ins += operand->reads;
-        *outs += operand->writes;
-        if (operand->writes)
-            bytes += (double)adsm_box_bytes(&want.write);
+        struct adsm_want wants[ADSM_OPERAND_WANTS];
+        int n = adsm_operand_want(operand, part, wants);
+        *ins += operand->reads ? n : 0;
+        *outs += operand->writes ? n : 0;
+        for (int k = 0; k < n && operand->writes; k++)
+            bytes += (double)adsm_box_bytes(&wants[k].write);
     }
     return bytes;
 }
@@ -54,7 +54,7 @@ static int best_of(const struct adsm_range_call *call,
     if (up_bytes < LEAST_BYTES || ns <= 0 ||
         !adsm_rates_get(call->accels[part->device], &up, &down))
         return 1;
-    double down_bytes = written(call, &part->box, &ins, &outs);
+    double down_bytes = written(call, part, &ins, &outs);
     const struct adsm_stage_cost stage[3] = {
         {up_bytes * up.byte_ns, ins * up.copy_ns},
         {ns * indices, LAUNCH_NS},

@@ -297,7 +297,9 @@ END_TEST
 /* Blocks of the object that are not INVALID. */
 static uint32_t near_blocks(const void *p)
 {
-    return atomic_load(&adsm_index_find(p)->near);
+    struct adsm_object *object = adsm_index_find(p);
+    ck_assert_ptr_nonnull(object);
+    return atomic_load(&object->near);
 }
 
 START_TEST(annotated_input_stays_valid_on_the_cpu)

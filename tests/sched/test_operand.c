@@ -292,10 +292,10 @@ START_TEST(output_with_an_element_for_many_indices_is_cut_between_elements)
     ck_assert_int_eq(parts[1].box.lo[0], 384);
     ck_assert_int_eq(parts[2].box.lo[0], 768);
     struct adsm_want want;
-    adsm_operand_want(&operands[0], &parts[1].box, &want);
+    adsm_operand_want(&operands[0], &parts[1], &want);
     ck_assert_int_eq(want.write.lo[0], 6 * 4);
     ck_assert_int_eq(want.write.hi[0], 12 * 4);
-    adsm_operand_want(&operands[2], &parts[1].box, &want);
+    adsm_operand_want(&operands[2], &parts[1], &want);
     ck_assert_int_eq(want.read.lo[0], 54 * 4);
     ck_assert_int_eq(want.read.hi[0], 110 * 4);
 }
