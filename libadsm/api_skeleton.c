@@ -1,7 +1,7 @@
 /*
  * Public entry points of skeletons that take several calls; see api.c.
  */
-#include "adsm.h"
+#include "adsm_skeleton.h"
 
 #include "api_parts.h"
 #include "base/cancel.h"
@@ -16,6 +16,14 @@ static const adsmOpts *options(const adsmOpts *opts)
 {
     opts = adsm_api_options(opts);
     return opts ? opts : &plain;
+}
+
+/* What fails in them has said so: a check of theirs, or a call they are made of. */
+static adsmStatus done(int status)
+{
+    if (status != ADSM_OK)
+        adsm_detail_of_inner();
+    return adsm_api_done(status);
 }
 
 const adsmOperator *adsmOperatorOf(adsmOp op, adsmType type)
@@ -39,7 +47,7 @@ adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
         rc = adsm_operator_get(module, name, op);
-    return adsm_api_done(rc);
+    return done(rc);
 }
 
 adsmStatus adsmReduce(const adsmOperator *op, void *result, const void *in,
@@ -49,7 +57,7 @@ adsmStatus adsmReduce(const adsmOperator *op, void *result, const void *in,
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
         rc = adsm_reduce(op, result, in, &range, keep, options(opts));
-    return adsm_api_done(rc);
+    return done(rc);
 }
 
 adsmStatus adsmScan(const adsmOperator *op, void *out, const void *in, long n,
@@ -59,7 +67,7 @@ adsmStatus adsmScan(const adsmOperator *op, void *out, const void *in, long n,
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
         rc = adsm_scan(op, out, in, n, exclusive != 0, options(opts));
-    return adsm_api_done(rc);
+    return done(rc);
 }
 
 adsmStatus adsmMapReduceV(adsmKernel *map, void *result, adsmBox range,
@@ -69,7 +77,7 @@ adsmStatus adsmMapReduceV(adsmKernel *map, void *result, adsmBox range,
     int rc = adsm_api_may_call(count, args);
     if (rc == ADSM_OK)
         rc = adsm_map_reduce(map, result, &range, options(opts), count, args);
-    return adsm_api_done(rc);
+    return done(rc);
 }
 
 adsmStatus adsmFarmV(const adsmTask *tasks, int count, const adsmOpts *opts)
@@ -78,5 +86,5 @@ adsmStatus adsmFarmV(const adsmTask *tasks, int count, const adsmOpts *opts)
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
         rc = adsm_farm(tasks, count, options(opts), adsm_api_device());
-    return adsm_api_done(rc);
+    return done(rc);
 }

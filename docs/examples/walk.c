@@ -5,7 +5,7 @@
  *
  *   walk [walk.ptx]
  */
-#include <adsm.h>
+#include <adsm_skeleton.h>
 #include <stdio.h>
 #include <stdlib.h>
 

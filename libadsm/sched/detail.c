@@ -44,6 +44,11 @@ int adsm_detail_cause(int status, const char *format, ...)
     return status;
 }
 
+void adsm_detail_of_inner(void)
+{
+    is_said = true;
+}
+
 void adsm_detail_end(int status)
 {
     if (status != ADSM_OK && !is_said)

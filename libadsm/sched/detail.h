@@ -19,6 +19,10 @@ int adsm_detail(int status, const char *format, ...)
 int adsm_detail_cause(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** A public call that is made of others failed as one of these did: what that
+ *  one said last is its sentence. */
+void adsm_detail_of_inner(void);
+
 /** A public call ends with a status: one that failed without a sentence gets
  *  that of its cause, and what is said from here on is the next one's. */
 void adsm_detail_end(int status);

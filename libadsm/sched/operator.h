@@ -14,7 +14,7 @@
 #ifndef ADSM_SCHED_OPERATOR_H
 #define ADSM_SCHED_OPERATOR_H
 
-#include "adsm.h"
+#include "adsm_skeleton.h"
 
 /* What the kernels of adsm_operator.h do. */
 enum {

@@ -8,82 +8,82 @@
 /* clang-format off */
 const struct adsm_shipped adsm_shipped[ADSM_SHIPPED] = {
     {"sum_i32", 4,
-#include "sum_i32_ptx.inc"
+#include <sum_i32_ptx.inc>
     },
     {"product_i32", 4,
-#include "product_i32_ptx.inc"
+#include <product_i32_ptx.inc>
     },
     {"min_i32", 4,
-#include "min_i32_ptx.inc"
+#include <min_i32_ptx.inc>
     },
     {"max_i32", 4,
-#include "max_i32_ptx.inc"
+#include <max_i32_ptx.inc>
     },
     {"and_i32", 4,
-#include "and_i32_ptx.inc"
+#include <and_i32_ptx.inc>
     },
     {"or_i32", 4,
-#include "or_i32_ptx.inc"
+#include <or_i32_ptx.inc>
     },
     {"xor_i32", 4,
-#include "xor_i32_ptx.inc"
+#include <xor_i32_ptx.inc>
     },
     {"sum_i64", 8,
-#include "sum_i64_ptx.inc"
+#include <sum_i64_ptx.inc>
     },
     {"product_i64", 8,
-#include "product_i64_ptx.inc"
+#include <product_i64_ptx.inc>
     },
     {"min_i64", 8,
-#include "min_i64_ptx.inc"
+#include <min_i64_ptx.inc>
     },
     {"max_i64", 8,
-#include "max_i64_ptx.inc"
+#include <max_i64_ptx.inc>
     },
     {"and_i64", 8,
-#include "and_i64_ptx.inc"
+#include <and_i64_ptx.inc>
     },
     {"or_i64", 8,
-#include "or_i64_ptx.inc"
+#include <or_i64_ptx.inc>
     },
     {"xor_i64", 8,
-#include "xor_i64_ptx.inc"
+#include <xor_i64_ptx.inc>
     },
     {"min_u32", 4,
-#include "min_u32_ptx.inc"
+#include <min_u32_ptx.inc>
     },
     {"max_u32", 4,
-#include "max_u32_ptx.inc"
+#include <max_u32_ptx.inc>
     },
     {"min_u64", 8,
-#include "min_u64_ptx.inc"
+#include <min_u64_ptx.inc>
     },
     {"max_u64", 8,
-#include "max_u64_ptx.inc"
+#include <max_u64_ptx.inc>
     },
     {"sum_f32", 4,
-#include "sum_f32_ptx.inc"
+#include <sum_f32_ptx.inc>
     },
     {"product_f32", 4,
-#include "product_f32_ptx.inc"
+#include <product_f32_ptx.inc>
     },
     {"min_f32", 4,
-#include "min_f32_ptx.inc"
+#include <min_f32_ptx.inc>
     },
     {"max_f32", 4,
-#include "max_f32_ptx.inc"
+#include <max_f32_ptx.inc>
     },
     {"sum_f64", 8,
-#include "sum_f64_ptx.inc"
+#include <sum_f64_ptx.inc>
     },
     {"product_f64", 8,
-#include "product_f64_ptx.inc"
+#include <product_f64_ptx.inc>
     },
     {"min_f64", 8,
-#include "min_f64_ptx.inc"
+#include <min_f64_ptx.inc>
     },
     {"max_f64", 8,
-#include "max_f64_ptx.inc"
+#include <max_f64_ptx.inc>
     },
 };
 /* clang-format on */

@@ -1,13 +1,13 @@
 /*
  * The operators that the library has with it: a module each, whose text is what
- * tools/ptx.sh makes of operators/NAME.cu.
+ * tools/ptx.sh makes of tools/cuda/operators/NAME.cu.
  *
  * Constant. Thread: any. Signal: any handler
  */
 #ifndef ADSM_SCHED_SHIPPED_H
 #define ADSM_SCHED_SHIPPED_H
 
-#include "adsm.h"
+#include "adsm_skeleton.h"
 
 enum { ADSM_SHIPPED = 26 };
 

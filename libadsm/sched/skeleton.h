@@ -15,7 +15,7 @@
 #ifndef ADSM_SCHED_SKELETON_H
 #define ADSM_SCHED_SKELETON_H
 
-#include "adsm.h"
+#include "adsm_skeleton.h"
 
 #include <stdbool.h>
 

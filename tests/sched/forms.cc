@@ -1,5 +1,5 @@
 /* The forms of adsm.h in C++: compiled only, and then what they make. */
-#include "adsm.h"
+#include "adsm_skeleton.h"
 
 static const float *constant;
 static float *plain;

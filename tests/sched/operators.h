@@ -2,6 +2,7 @@
 #ifndef TESTS_SCHED_OPERATORS_H
 #define TESTS_SCHED_OPERATORS_H
 
+#include "adsm_skeleton.h"
 #include "sched/fixture.h"
 #include "sched/tree.h"
 

@@ -166,7 +166,8 @@ START_TEST(call_that_cannot_be_cut_fails_before_anything_moves)
            "part 0 of 2 of kernel 'map', on device 0: a "
            "call needs 33554432 bytes");
     expect(adsmCall(kernel("map"), N, adsmIn(x), adsmInOut(out), adsmVal(a)),
-           ADSM_E_DEVICE_NOMEM, "(a call with options, adsmCallWith, may be made in");
+           ADSM_E_DEVICE_NOMEM,
+           "(a call with options, adsmCallWith, may be made in");
     ck_assert_uint_eq(up(), up0);
     long bad = 0;
     for (long i = 0; i < N; i++)

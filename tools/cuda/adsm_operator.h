@@ -118,6 +118,8 @@ adsm_meet(typename Op::value mine, int lanes, long at, long size,
           adsm_extent there)
 {
     typename Op::value other = adsm_swap(mine, lanes);
+    if (Full && Op::COMMUTES)
+        return Op::of(mine, other);
     bool right = adsm_lane() & lanes;
     return adsm_join<Op, Full>(right ? other : mine, right ? mine : other,
                                at & -(2 * size), size, there);
@@ -451,10 +453,12 @@ adsm_scan(long i0, long i1, const typename Op::value *in,
 
 #define ADSM_LIST_(...) __VA_ARGS__
 
-/* An operator, without kernels. */
-#define ADSM_OP_(name, type, identity, ...)                                    \
+/* An operator, without kernels. Where it commutes lanes need not ask which of
+ * two is the left one. */
+#define ADSM_OP_(name, type, commutes, identity, ...)                          \
     struct adsm_op_##name {                                                    \
         typedef type value;                                                    \
+        enum { COMMUTES = commutes };                                          \
         static __device__ inline value none()                                  \
         {                                                                      \
             return identity;                                                   \
@@ -515,7 +519,7 @@ adsm_scan(long i0, long i1, const typename Op::value *in,
 
 /** An operator of the program's, for adsmOperatorGet. */
 #define ADSM_OPERATOR(name, type, identity, ...)                               \
-    ADSM_OP_(name, type, identity, __VA_ARGS__)                                \
+    ADSM_OP_(name, type, 0, identity, __VA_ARGS__)                             \
     ADSM_KERNELS_(name, adsm_op_##name)
 
 /** A map whose values are reduced, for adsmMapReduce. */
@@ -533,18 +537,18 @@ adsm_scan(long i0, long i1, const typename Op::value *in,
 /* Of two that are equal or not ordered min and max keep the first. Integers
  * wrap around. */
 #define ADSM_OP_INTEGER_(of, type, bits, least, most)                          \
-    ADSM_OP_(sum_##of, type, 0, (type)((bits)a + (bits)b))                     \
-    ADSM_OP_(product_##of, type, 1, (type)((bits)a * (bits)b))                 \
-    ADSM_OP_(and_##of, type, (type) ~(bits)0, a &b)                            \
-    ADSM_OP_(or_##of, type, 0, a | b)                                          \
-    ADSM_OP_(xor_##of, type, 0, a ^ b)                                         \
-    ADSM_OP_(min_##of, type, most, b < a ? b : a)                              \
-    ADSM_OP_(max_##of, type, least, b > a ? b : a)
+    ADSM_OP_(sum_##of, type, 1, 0, (type)((bits)a + (bits)b))                  \
+    ADSM_OP_(product_##of, type, 1, 1, (type)((bits)a * (bits)b))              \
+    ADSM_OP_(and_##of, type, 1, (type) ~(bits)0, a &b)                         \
+    ADSM_OP_(or_##of, type, 1, 0, a | b)                                       \
+    ADSM_OP_(xor_##of, type, 1, 0, a ^ b)                                      \
+    ADSM_OP_(min_##of, type, 0, most, b < a ? b : a)                           \
+    ADSM_OP_(max_##of, type, 0, least, b > a ? b : a)
 #define ADSM_OP_REAL_(of, type, most)                                          \
-    ADSM_OP_(sum_##of, type, 0, a + b)                                         \
-    ADSM_OP_(product_##of, type, 1, a *b)                                      \
-    ADSM_OP_(min_##of, type, most, b < a ? b : a)                              \
-    ADSM_OP_(max_##of, type, -most, b > a ? b : a)
+    ADSM_OP_(sum_##of, type, 1, 0, a + b)                                      \
+    ADSM_OP_(product_##of, type, 1, 1, a *b)                                   \
+    ADSM_OP_(min_##of, type, 0, most, b < a ? b : a)                           \
+    ADSM_OP_(max_##of, type, 0, -most, b > a ? b : a)
 
 ADSM_OP_INTEGER_(i32, int, unsigned, -0x7fffffff - 1, 0x7fffffff)
 ADSM_OP_INTEGER_(u32, unsigned, unsigned, 0, 0xffffffffu)
