@@ -111,6 +111,36 @@ static int mode_of(const struct adsm_want *want)
            (adsm_box_is_empty(&want->writes) ? 0 : ADSM_OUT);
 }
 
+/* Does want `i` alone keep a copy that is there for others? */
+static bool keeps_another(const struct group *group, int i)
+{
+    const struct adsm_copy *copy = group->need[i].copy;
+    if (!copy || copy->home || copy->passing || !group->want[i]->passing ||
+        (group->need[i].mode & ADSM_OUT))
+        return false;
+    for (int k = 0; k < group->count; k++)
+        if (group->need[k].copy == copy && !group->want[k]->passing)
+            return false;
+    return true;
+}
+
+/* What is for one step gets a copy of its own where it would keep a larger one in
+ * use, which may have to go for the rest of the call. Return: as adsm_plan_choose
+ */
+static int choose_own(struct group *group, adsmBox *fresh, int n)
+{
+    bool keeps[ADSM_WANTS];
+    for (int i = 0; i < group->count; i++)
+        keeps[i] = keeps_another(group, i);
+    for (int i = 0; i < group->count; i++)
+        if (keeps[i]) {
+            group->need[i].copy = NULL;
+            group->need[i].fresh = (uint8_t)n;
+            fresh[n++] = group->need[i].box;
+        }
+    return n;
+}
+
 /* Give the copies of a group to its wants; new ones where there is none. */
 static int choose(struct adsm_held *held, struct adsm_accel *accel,
                   struct group *group)
@@ -119,6 +149,7 @@ static int choose(struct adsm_held *held, struct adsm_accel *accel,
     struct adsm_copy *made[ADSM_WANTS] = {0};
     int n = adsm_plan_choose(held, accel, !adsm_check_is_on(), group->need,
                              group->count, fresh);
+    n = choose_own(group, fresh, n);
     for (int i = 0; i < n; i++) {
         made[i] = new_copy(group->want[0], accel, &fresh[i]);
         if (!made[i]) {

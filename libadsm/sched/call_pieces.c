@@ -123,35 +123,17 @@ static int cut_into(struct cut *cut, int parts)
     return count;
 }
 
-/* May the copy of one piece be in use until the last has run, for what all read
- * of it (a row that lies in one of them)? */
-static bool keeps_one(const struct adsm_range_call *call)
-{
-    for (int i = 0; i < call->operand_count; i++)
-        for (int k = 0; k < call->operand_count; k++)
-            if (call->operands[i].boxed &&
-                adsm_operand_is_whole(&call->operands[i]) &&
-                !adsm_operand_is_whole(&call->operands[k]) &&
-                call->operands[i].array.object ==
-                    call->operands[k].array.object)
-                return true;
-    return false;
-}
-
 /* The most that so many neighbours need together of what is theirs alone. */
 static size_t worst(const struct cut *cut, int count, int together)
 {
-    size_t most = 0, before = 0, kept = 0;
-    bool keeps = keeps_one(cut->call);
+    size_t most = 0, before = 0;
     for (int i = 0; i < count; i++) {
         size_t own = need(cut->call, cut->accel, &cut->into[i], false);
-        if (keeps && own > kept)
-            kept = own;
         if (before + own > most)
             most = before + own;
         before = together > 1 ? own : 0;
     }
-    return most + kept;
+    return most;
 }
 
 /* Into as few as can be, so that as many neighbours fit. Return: their number;

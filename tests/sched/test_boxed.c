@@ -309,6 +309,46 @@ START_TEST(paths_go_through_devices_that_are_too_small)
 }
 END_TEST
 
+/* 32 MiB of rows of 8 on a device of 16: the first one goes, although something
+ * of it is read by all. */
+START_TEST(row_of_a_step_keeps_no_piece_in_memory)
+{
+    setenv("SOFTCUDA_MEMORY", "16M", 1);
+    enum { LONG = 2 << 20 };
+    int *a = array(adsmR2(4, LONG), ADSM_NO_HOME),
+        *c = array(adsmR2(4, 10), ADSM_NO_HOME);
+    long n = 1, k = 0;
+    for (int i = 0; i < 4; i++)
+        number(a + (long)i * LONG, 10, 3 + i);
+    must(adsmCallWith(adsmWith(.devices = 1), kernel("product"), adsmR2(4, 10),
+                      adsmBoxed(a, ADSM_IN, "[i][:]"),
+                      adsmBoxed(a, ADSM_IN, "[$1][:10]", k), adsmOut(c),
+                      adsmVal(n)));
+    for (int i = 0; i < 40; i++)
+        ck_assert_int_eq(c[i], (3 + i / 10) * (i % 10 * 61 + 3));
+    must(adsmFree(a));
+    must(adsmFree(c));
+}
+END_TEST
+
+/* Two rows of 9 MiB are more than there is, in one piece or not. */
+START_TEST(row_that_fits_beside_no_piece_is_found_before)
+{
+    setenv("SOFTCUDA_MEMORY", "16M", 1);
+    long n = 9 << 18, k = 0;
+    int *path = array(adsmR2(4, n), ADSM_NO_HOME);
+    number(path, 4 * n, 1);
+    path[3 * n] = -1000000;
+    expect(adsmCallWith(adsmWith(.devices = 1), kernel("floyd"), adsmR2(4, n),
+                        adsmBoxed(path, ADSM_INOUT, "[i][:]"),
+                        adsmBoxed(path, ADSM_IN, "[$1][:]", k), adsmVal(n),
+                        adsmVal(k)),
+           ADSM_E_DEVICE_NOMEM, "the smallest part its range can be cut into");
+    ck_assert_int_eq(path[3 * n + 7], (int)((3 * n + 7) * 61 + 1));
+    must(adsmFree(path));
+}
+END_TEST
+
 /* ---- what moves ------------------------------------------------------------------ */
 
 START_TEST(only_the_boxes_are_sent)
@@ -482,7 +522,10 @@ END_TEST
 
 SUITE_MAIN("boxed", 120, boxed_calls_in_parts_do_as_whole_ones,
            row_that_all_parts_read_is_the_one_before_the_step,
-           paths_go_through_devices_that_are_too_small, only_the_boxes_are_sent,
-           copies_of_past_steps_go, bad_boxes_say_what_would_be_right,
+           paths_go_through_devices_that_are_too_small,
+           row_of_a_step_keeps_no_piece_in_memory,
+           row_that_fits_beside_no_piece_is_found_before,
+           only_the_boxes_are_sent, copies_of_past_steps_go,
+           bad_boxes_say_what_would_be_right,
            bad_box_functions_say_what_would_be_right,
            box_functions_know_part_and_device)
