@@ -284,11 +284,12 @@ START_TEST(row_that_all_parts_read_is_the_one_before_the_step)
 }
 END_TEST
 
-/* 36 MB of paths on devices that have 32 together, and the row in one piece. */
+/* 16 MiB of paths on devices that have 8 together, whose pieces are of a row
+ * more or less: what one leaves is enough for the next. */
 START_TEST(paths_go_through_devices_that_are_too_small)
 {
-    setenv("SOFTCUDA_MEMORY", "16M", 1);
-    long n = 3000;
+    setenv("SOFTCUDA_MEMORY", "4M", 1);
+    long n = 2048;
     int *path = array(adsmR2(n, n), ADSM_NO_HOME),
         *want = malloc(sizeof(int[n][n]));
     make_paths(path, n);
