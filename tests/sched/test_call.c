@@ -8,6 +8,7 @@
 #include "range/state.h"
 #include "sched/fixture.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -584,9 +585,13 @@ static bool needs_mappings(void)
     return SANITIZED || getenv("ADSM_CHECK");
 }
 
-/* Leave the process no mapping. */
+/* Leave the process no mapping, but memory of malloc's: that calls need some is
+ * not what is looked at. */
 static void take_mappings(void)
 {
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    free(malloc(16 << 20));
     size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 200000;
     char *p = mmap(NULL, pages * page, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
