@@ -2,22 +2,13 @@
  * Texts of boxes: values against those that their writer knows, and of texts
  * that are wrong where and why. Needs no device.
  */
+#include "common/draw.h"
 #include "common/suite.h"
 #include "sched/expression.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-static uint64_t seed = 88172645463325252u;
-
-static long below(long n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (long)(seed % (uint64_t)n);
-}
 
 static adsmBox part = {3, {3, 50, 70}, {7, 51, 79}};
 static const long param[4] = {5, -2, 0, 77};

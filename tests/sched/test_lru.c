@@ -6,6 +6,7 @@
 #include "sched/fixture.h"
 
 #include "base/stats.h"
+#include "common/draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,16 +30,6 @@ struct piece {
 static struct piece pieces[ALL];
 static int *arrays[ARRAYS];
 static unsigned long now, resident, room, up, down, evicted;
-
-static uint64_t seed = 0x9e3779b97f4a7c15u;
-
-static int below(int n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (int)(seed % (uint64_t)n);
-}
 
 static int *address(int p)
 {
@@ -159,14 +150,14 @@ static void start(void)
 static int draw(void)
 {
     static int last;
-    last = below(3) ? (last + below(20)) % ALL : below(ALL);
+    last = (int)(below(3) ? (last + below(20)) % ALL : below(ALL));
     return last;
 }
 
 static void step(void)
 {
-    int p = draw(), x = below(ARRAYS) * PIECES + p % PIECES;
-    int value = below(1000);
+    int p = draw(), x = (int)below(ARRAYS) * PIECES + p % PIECES;
+    int value = (int)below(1000);
     switch (below(10)) {
     case 0:
         ck_assert_int_eq(address(p)[5], pieces[p].value);

@@ -3,6 +3,7 @@
  * index and every element; which cuts are refused, against one that looks at
  * every byte; and the sentence of each bad argument. Needs no device.
  */
+#include "common/draw.h"
 #include "common/suite.h"
 #include "range/box.h"
 #include "sched/detail.h"
@@ -12,16 +13,6 @@
 
 static struct adsm_split_part parts[ADSM_SPLIT_PARTS];
 static struct adsm_object *const object = (struct adsm_object *)parts;
-static uint64_t seed = 88172645463325252u;
-
-static long below(long n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (long)(seed % (uint64_t)n);
-}
-
 /* ---- random calls ----------------------------------------------------------- */
 
 static struct adsm_operand_memory memory_of(size_t elem, adsmBox shape,

@@ -2,6 +2,7 @@
  * Cuts of ranges: random ones against what they must be, and those that matter
  * one by one. Needs no device.
  */
+#include "common/draw.h"
 #include "common/suite.h"
 #include "sched/split.h"
 
@@ -11,16 +12,6 @@
 static struct adsm_split_part parts[ADSM_SPLIT_PARTS];
 static int grid[3];
 static const double no_link[4];
-static uint64_t seed = 88172645463325252u;
-
-static long below(long n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (long)(seed % (uint64_t)n);
-}
-
 static struct adsm_split equal(adsmBox range, int devices)
 {
     struct adsm_split split = {
