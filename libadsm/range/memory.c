@@ -272,6 +272,9 @@ int adsm_memory_get(struct adsm_accel *accel, struct adsm_copy **copies,
     int rc = ADSM_OK;
     for (uint32_t i = 0; i < count; i++)
         wanted += adsm_store_round(copies[i]->bytes);
+    /* Before the first is asked for: what is kept would be waited for, and go. */
+    if (wanted > adsm_store_kept(accel) && wanted > adsm_memory_most(accel))
+        return too_large(accel, wanted, adsm_memory_most(accel));
     for (; n < count && rc == ADSM_OK; n++) {
         rc = take_evicting(accel, copies[n], wanted, wanted - had);
         had += adsm_store_round(copies[n]->bytes);

@@ -229,8 +229,10 @@ static int issue(struct adsm_range_call *call,
     int rc = call->opts.chunks > 1
                  ? issue_pieces(call, parts, count, false, ended)
                  : adsm_range_call_issue(call, parts, count, ended);
-    bool large = rc == ADSM_E_DEVICE_NOMEM && ended->count == 0;
-    return large ? issue_pieces(call, parts, count, true, ended) : rc;
+    if (rc != ADSM_E_DEVICE_NOMEM || ended->count > 0)
+        return rc;
+    rc = issue_pieces(call, parts, count, true, ended);
+    return rc == ADSM_OK ? adsm_detail(ADSM_OK, "%s", "") : rc;
 }
 
 /* In parts, over copies. */

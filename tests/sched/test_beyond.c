@@ -66,6 +66,7 @@ START_TEST(several_small_devices_take_their_parts_in_rounds)
     adsmEvent event;
     must(adsmCallWith(adsmWith(.devices = 7, .event = &event), kernel("map"),
                       adsmR1(LARGE), adsmIn(x), adsmInOut(y), adsmVal(a)));
+    ck_assert_str_eq(adsmErrorDetail(), "");
     must(adsmWait(event));
     ck_assert_uint_eq(up() - up0, 2ul * LARGE * sizeof(int));
     check_mapped(y, LARGE, 1, a);
