@@ -4,6 +4,7 @@
 #include "accel/device.h"
 #include "accel/dma.h"
 #include "accel/timer.h"
+#include "base/stats.h"
 #include "os/arena.h"
 
 enum {
@@ -38,11 +39,15 @@ static uint64_t time_once(const struct pair *pair, size_t bytes, int pieces)
     struct adsm_accel *accel = pair->accel;
     adsm_stream stream = accel->lanes.lane[ADSM_LANE_ASIDE].stream;
     struct adsm_timer *timer = adsm_timer_begin(accel, stream);
-    size_t piece = bytes / (size_t)pieces;
+    size_t piece = bytes / (size_t)pieces; /* both are powers of two */
     uint64_t ns = 0;
     int status = timer ? ADSM_OK : ADSM_E_UNSUPPORTED;
     for (int i = 0; i < pieces && status == ADSM_OK; i++)
         status = copy(pair, stream, (size_t)i * piece, piece);
+    if (pair->up)
+        ADSM_COUNT(bytes_tried_up, bytes);
+    else
+        ADSM_COUNT(bytes_tried_down, bytes);
     if (timer && !adsm_timer_end(timer, stream))
         timer = NULL;
     struct adsm_fence done = {accel, ADSM_LANE_ASIDE,

@@ -3,7 +3,8 @@
  *
  * Measured once for each accel, when somebody first asks, by copies of page-
  * locked memory in a stream that waits for nothing, which takes some ten
- * milliseconds. They are nobody's bytes and are not counted.
+ * milliseconds. They are nobody's bytes, and counted apart: bytes_tried_up,
+ * bytes_tried_down.
  */
 #ifndef ADSM_ACCEL_RATE_H
 #define ADSM_ACCEL_RATE_H

@@ -7,7 +7,7 @@
  * what they take is mostly noise. */
 enum { SHORT_NS = 100 * 1000 };
 
-enum { LEAST_BYTES = 64 << 10 }; /* of a part, that its link is asked for */
+enum { LEAST_BYTES = 1 << 20 }; /* of a part, that its link is asked for */
 
 void adsm_speed_init(struct adsm_speed *speed)
 {

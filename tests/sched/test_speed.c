@@ -10,7 +10,7 @@
 #include "sched/kernel.h"
 
 enum { N = 1 << 15, COST = 4 /* addends of the values */ };
-enum { LINKED = 1 << 16 }; /* bytes enough for the link to count */
+enum { LINKED = 1 << 19 }; /* bytes enough for the link to count */
 
 static const adsmOpts both = {.devices = 3};
 
@@ -117,19 +117,19 @@ static void check_links(const char *links, const double ns[2])
     must(adsmFree(y));
 }
 
-/* Four bytes take 5 us and 10 us, a thread 10 us. */
+/* Four bytes take 625 ns and 1250 ns, a thread 1250 ns. */
 START_TEST(slower_link_gets_less_after_three_calls)
 {
-    pace("100K/s");
-    check_links("0.8MB/s,0.4MB/s", (const double[]){15000, 20000});
+    pace("800K/s");
+    check_links("6.4MB/s,3.2MB/s", (const double[]){1875, 2500});
 }
 END_TEST
 
-/* Four bytes take 10 us, a thread 5 us and 10 us. */
+/* Four bytes take 1250 ns, a thread 625 ns and 1250 ns. */
 START_TEST(equal_links_make_unequal_devices_less_so)
 {
-    pace("200K/s,100K/s");
-    check_links("0.4MB/s", (const double[]){15000, 20000});
+    pace("1600K/s,800K/s");
+    check_links("3.2MB/s", (const double[]){1875, 2500});
 }
 END_TEST
 

@@ -63,6 +63,8 @@ bool result_read_counters(struct result *result, const char *path)
         if (line[0] == '{')
             strcpy(last, line);
     fclose(file);
+    result->tried_up = count_find(last, "bytes_tried_up");
+    result->tried_down = count_find(last, "bytes_tried_down");
     result->bytes_up = count_find(last, "bytes_up");
     result->bytes_down = count_find(last, "bytes_down");
     result->bytes_local = count_find(last, "bytes_local");

@@ -49,9 +49,10 @@ static bool bytes_add_up(const struct result *result)
 {
     if (!result->device)
         return true;
-    uint64_t up = result->bytes_up + result->copied_up + result->bytes_peer;
-    uint64_t down =
-        result->bytes_down + result->copied_down + result->bytes_peer;
+    uint64_t up = result->bytes_up + result->tried_up + result->copied_up +
+                  result->bytes_peer;
+    uint64_t down = result->bytes_down + result->tried_down +
+                    result->copied_down + result->bytes_peer;
     return up == result->device_up && down == result->device_down;
 }
 

@@ -46,7 +46,7 @@ static void launch(int device, unsigned blocks, CUstream stream)
 /* One thread that works for a while, in the interpreter. */
 static void launch_spin(void)
 {
-    unsigned turns = 1000000;
+    unsigned turns = 2000000;
     OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, NULL,
                       (void *[]){&word[0], &turns}, NULL));
 }
