@@ -26,7 +26,7 @@ struct result {
 
     /* The runtime's counters; zero without it. */
     uint64_t bytes_up, bytes_down;
-    uint64_t tried_up, tried_down; /* to measure links */
+    uint64_t tried_up, tried_down;    /* to measure links */
     uint64_t bytes_local, bytes_peer; /* within, between devices */
     uint64_t faults;
     double fault_s, fault_copy_s, fault_memory_s, up_s, down_s;
