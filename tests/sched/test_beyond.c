@@ -30,7 +30,8 @@ static void check_mapped(const int *y, long n, int turns, int a)
 {
     long bad = 0;
     for (long i = 0; i < n; i++)
-        bad += y[i] != (int)(i * 61 + 2) + turns * (2 * (int)(i * 61 + 1) + a);
+        /* In long, since int would overflow: kernels wrap around. */
+        bad += y[i] != (int)(i * 61 + 2 + turns * (2 * (i * 61 + 1) + a));
     ck_assert_int_eq(bad, 0);
 }
 
@@ -115,12 +116,12 @@ END_TEST
 
 static int around(const int *u, long y, long x, long ny, long nx)
 {
-    int sum = u[y * nx + x];
+    unsigned sum = (unsigned)u[y * nx + x];
     if (y > 0)
-        sum += 2 * u[(y - 1) * nx + x];
+        sum += 2 * (unsigned)u[(y - 1) * nx + x];
     if (y + 1 < ny)
-        sum += 3 * u[(y + 1) * nx + x];
-    return sum;
+        sum += 3 * (unsigned)u[(y + 1) * nx + x];
+    return (int)sum;
 }
 
 START_TEST(neighbours_are_there_in_every_round)

@@ -82,7 +82,9 @@ static void model_call(int x, int y, int a)
     bring(x, y);
     bring(y, x);
     pieces[y].host = false;
-    pieces[y].value += 2 * pieces[x].value + a;
+    /* Unsigned: it wraps around, as in the kernel. */
+    pieces[y].value = (int)((unsigned)pieces[y].value +
+                            2 * (unsigned)pieces[x].value + (unsigned)a);
 }
 
 static void model_read(int p)
