@@ -8,7 +8,7 @@
 #include "os/arena.h"
 
 enum {
-    BYTES = 4 << 20,           /* at most copied at once             */
+    BYTES = 512 << 10,         /* at most copied at once */
     LEAST = 16 << 10,          /* at least */
     LONG_NS = 2 * 1000 * 1000, /* what takes so long is large enough */
     PIECES = 16,

@@ -43,9 +43,8 @@ START_TEST(where_there_is_no_memory_rates_are_not_known)
     struct adsm_accel *accel = accel_up();
     struct adsm_rate up, down;
     struct adsm_daddr at;
-    must(accel->ops->memory_alloc(accel, 14 << 20, &at));
-    ck_assert(!adsm_rates_get(accel, &up, &down));
-    must(accel->ops->memory_free(accel, at));
+    while (accel->ops->memory_alloc(accel, 64 << 10, &at) == ADSM_OK)
+        ;
     ck_assert(!adsm_rates_get(accel, &up, &down));
     must(adsm_accel_health(accel));
 }
