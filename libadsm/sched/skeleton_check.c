@@ -11,11 +11,11 @@ struct seen {
     long extent[3];
 };
 
-static int look(const struct adsm_walk *walk, const char *name, const void *p,
-                struct seen *seen)
+static int look(const struct adsm_skeleton *skeleton, const char *name,
+                const void *p, struct seen *seen)
 {
     struct adsm_array array;
-    size_t elem = adsm_operator_bytes(walk->op), bytes;
+    size_t elem = adsm_operator_bytes(skeleton->op), bytes;
     void *base;
     int rc = adsm_heap_range(p, &base, &bytes);
     if (rc == ADSM_OK)
@@ -32,7 +32,7 @@ static int look(const struct adsm_walk *walk, const char *name, const void *p,
         return adsm_detail(ADSM_E_INVALID,
                            "`%s` has elements of %zu bytes, operator '%s' is "
                            "of %zu",
-                           name, array.elem, adsm_operator_name(walk->op),
+                           name, array.elem, adsm_operator_name(skeleton->op),
                            elem);
     for (int d = 0; d < seen->nd; d++)
         seen->extent[d] = d < seen->nd - 1 ? array.shape.hi[d]
@@ -57,11 +57,11 @@ static int check_unnamed(const struct seen *seen, const adsmBox *range)
     return ADSM_OK;
 }
 
-int adsm_walk_check_in(const struct adsm_walk *walk, const void *in,
-                       const adsmBox *range)
+int adsm_skeleton_check_in(const struct adsm_skeleton *skeleton, const void *in,
+                           const adsmBox *range)
 {
     struct seen seen = {.nd = 0};
-    int rc = look(walk, "in", in, &seen);
+    int rc = look(skeleton, "in", in, &seen);
     if (rc != ADSM_OK || seen.nd == 0)
         return rc == ADSM_OK ? check_unnamed(&seen, range) : rc;
     if (seen.nd != range->nd)
@@ -78,11 +78,11 @@ int adsm_walk_check_in(const struct adsm_walk *walk, const void *in,
     return ADSM_OK;
 }
 
-int adsm_walk_check_result(const struct adsm_walk *walk, const char *name,
-                           const void *result, long count)
+int adsm_skeleton_check_result(const struct adsm_skeleton *skeleton,
+                               const char *name, const void *result, long count)
 {
     struct seen seen = {.nd = 0};
-    int rc = look(walk, name, result, &seen);
+    int rc = look(skeleton, name, result, &seen);
     if (rc != ADSM_OK)
         return rc;
     if (seen.nd > 1)
@@ -95,17 +95,18 @@ int adsm_walk_check_result(const struct adsm_walk *walk, const char *name,
         return adsm_detail(ADSM_E_INVALID,
                            "`%s` has room for %ld elements of %zu bytes, there "
                            "are %ld",
-                           name, room, adsm_operator_bytes(walk->op), count);
+                           name, room, adsm_operator_bytes(skeleton->op),
+                           count);
     return ADSM_OK;
 }
 
-int adsm_walk_check_apart(const struct adsm_walk *walk, const void *in,
-                          const adsmBox *range, const char *name,
-                          const void *result, long count)
+int adsm_skeleton_check_apart(const struct adsm_skeleton *skeleton,
+                              const void *in, const adsmBox *range,
+                              const char *name, const void *result, long count)
 {
-    size_t elem = adsm_operator_bytes(walk->op);
+    size_t elem = adsm_operator_bytes(skeleton->op);
     struct seen seen = {.nd = 0};
-    int rc = look(walk, "in", in, &seen);
+    int rc = look(skeleton, "in", in, &seen);
     if (rc != ADSM_OK)
         return rc;
     /* Whole rows: what lies between the range's is not worth a rule. */
