@@ -147,10 +147,18 @@ int adsm_call_follow(const adsmOpts *o, const char *what,
     return rc;
 }
 
+/* Does the call ask for anything behind it? */
+static bool has_followers(const adsmOpts *o)
+{
+    return o->event || o->then || o->sync;
+}
+
 static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
                   int rc)
 {
     char what[256];
+    if (!has_followers(&call->opts))
+        return rc;
     snprintf(what, sizeof what, "kernel '%s'", call->kernel.name);
     return adsm_call_follow(&call->opts, what, ended, rc);
 }
@@ -257,6 +265,7 @@ static int spread(struct adsm_range_call *call)
         rc = follow(call, &ended, rc);
     }
     free(parts);
+    free(call->operands);
     return rc;
 }
 
@@ -284,8 +293,7 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
                      call->args, &elsewhere);
     if (rc == ADSM_OK && elsewhere)
         return grid->grid[0] > 0 ? spread(call) : ADSM_OK;
-    bool asked = call->opts.event || call->opts.then || call->opts.sync;
-    if (rc == ADSM_OK && asked) {
+    if (rc == ADSM_OK && has_followers(&call->opts)) {
         use(there.accel);
         rc = adsm_fence_record(there.accel,
                                adsm_accel_launch_stream(there.accel), &fence);
@@ -294,7 +302,7 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
         else
             (void)adsm_detail_cause(rc, "kernel '%s'", there.name);
     }
-    return asked ? follow(call, &ended, rc) : rc;
+    return follow(call, &ended, rc);
 }
 
 static int ranged(struct adsm_range_call *call, int device, bool options)
@@ -325,6 +333,19 @@ static int ranged(struct adsm_range_call *call, int device, bool options)
     return rc == ADSM_OK ? at_home(call, &grid) : rc;
 }
 
+/* What is not known of a call when it begins; its kernel is held. */
+static void start(struct adsm_range_call *call, const adsmBox *range, int count,
+                  const adsmArg *args)
+{
+    call->range = *range;
+    call->count = count;
+    call->args = args;
+    call->is_launch = call->whole = call->timed = call->may_chunk = false;
+    call->devices = call->operand_count = 0;
+    call->operands = NULL;
+    call->values_used = 0;
+}
+
 int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
                     const adsmOpts *opts, int device, int count,
                     const adsmArg *args)
@@ -333,14 +354,8 @@ int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
     int rc = adsm_kernel_hold(kernel, &call.kernel);
     if (rc != ADSM_OK)
         return rc;
-    call.range = *range;
+    start(&call, range, count, args);
     call.opts = opts ? *opts : (adsmOpts){0};
-    call.is_launch = false;
-    call.count = count;
-    call.args = args;
-    call.timed = call.may_chunk = false;
-    call.devices = call.operand_count = 0;
-    call.values_used = 0;
     if (opts)
         override(&call.opts);
     rc = ranged(&call, device, opts != NULL);
@@ -357,17 +372,12 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
     int rc = adsm_kernel_hold(kernel, &call.kernel);
     if (rc != ADSM_OK)
         return rc;
-    call.range = adsmR1(1);
+    start(&call, &adsmR1(1), count, args);
     call.opts = (adsmOpts){.shared_bytes = shared_bytes};
     call.given = (struct adsm_grid){.bound_count = 0};
     memcpy(call.given.grid, grid, sizeof call.given.grid);
     memcpy(call.given.block, block, sizeof call.given.block);
     call.is_launch = call.whole = true;
-    call.count = count;
-    call.args = args;
-    call.timed = call.may_chunk = false;
-    call.devices = call.operand_count = 0;
-    call.values_used = 0;
     rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,
                      &elsewhere);
     if (rc == ADSM_OK && elsewhere)

@@ -29,7 +29,7 @@ struct adsm_range_call {
     struct adsm_accel *accels[ADSM_SPLIT_DEVICES];
     void *handles[ADSM_SPLIT_DEVICES];
 
-    struct adsm_operand operands[ADSM_KERNEL_PARAMETERS]; /* of pointers */
+    struct adsm_operand *operands; /* of pointers; free()d with the call */
     int operand_count;
     int16_t operand_of[ADSM_KERNEL_PARAMETERS]; /* by argument; -1: a value */
     /* Values and padding, copied: the program's may lie in shared memory. */
@@ -49,7 +49,7 @@ int adsm_range_call_keep(struct adsm_range_call *call, const void *value,
                          size_t bytes, size_t *at);
 
 /** Operands of the arguments that are pointers, and copies of the others.
- *  ADSM_OK; ADSM_E_INVALID, ADSM_E_NOT_SHARED, ADSM_E_LIMIT */
+ *  ADSM_OK; ADSM_E_INVALID, ADSM_E_NOT_SHARED, ADSM_E_LIMIT, ADSM_E_NOMEM */
 int adsm_range_call_take(struct adsm_range_call *call);
 
 /** Which devices: accels and handles of the kernel there. */

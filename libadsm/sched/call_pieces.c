@@ -3,10 +3,10 @@
  * necessary, then in rounds; see call_parts.h.
  *
  * Pieces of one round are enqueued one behind the other: a kernel waits for what
- * its own piece reads, so it runs while the next is brought. A round's copies are made as any are, by evicting what was used longest ago:
- * what the round before last left. So while a kernel runs, the results of the
- * last one go to the host and the arguments of the next come to the device, as
- * long as two rounds fit.
+ * its own piece reads, so it runs while the next is brought. A round's copies are
+ * made as any are, by evicting what was used longest ago: what the round before
+ * last left. So while a kernel runs, the results of the last one go to the host
+ * and the arguments of the next come to the device, as long as two rounds fit.
  */
 #include "sched/call_parts.h"
 

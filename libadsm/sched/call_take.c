@@ -5,6 +5,7 @@
 #include "sched/detail.h"
 #include "sched/launch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int adsm_range_call_keep(struct adsm_range_call *call, const void *value,
@@ -106,6 +107,14 @@ int adsm_range_call_take(struct adsm_range_call *call)
     const struct adsm_kernel_view *kernel = &call->kernel;
     int fixed = call->is_launch ? 0 : 2 * call->range.nd;
     int rc = adsm_launch_check_count(kernel, call->count, fixed);
+    if (rc == ADSM_OK) {
+        call->operands =
+            malloc((size_t)call->count * sizeof *call->operands + 1);
+        if (!call->operands)
+            rc = adsm_detail(ADSM_E_NOMEM,
+                             "no memory for the arguments of kernel '%s'",
+                             kernel->name);
+    }
     for (int i = 0; i < call->count && rc == ADSM_OK; i++) {
         size_t parameter =
             kernel->parameters < 0 ? 0 : kernel->parameter_bytes[fixed + i];

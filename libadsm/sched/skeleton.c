@@ -6,22 +6,24 @@
 #include "sched/skeleton_parts.h"
 #include "sched/split.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK = ADSM_FOLD_CHUNK, FEW = ADSM_FOLD_FEW, MOST_Y = 65535 };
 
 /* ---- passes ------------------------------------------------------------------- */
 
-int adsm_walk_pass(struct adsm_walk *walk, adsmKernel *kernel,
-                   const struct adsm_pass *pass, int count, const adsmArg *args)
+int adsm_skeleton_pass(struct adsm_skeleton *skeleton, adsmKernel *kernel,
+                       const struct adsm_pass *pass, int count,
+                       const adsmArg *args)
 {
-    adsmOpts o = *walk->opts;
+    adsmOpts o = *skeleton->opts;
     memcpy(o.each, pass->each, sizeof o.each);
     memcpy(o.block, pass->block, sizeof o.block);
     o.shared_bytes = 0;
     if (o.align >= 0) /* else the call says what is wrong with it */
         o.align = adsm_split_common(o.align, pass->align);
-    if (walk->begun) {
+    if (skeleton->begun) {
         /* Behind what it reads, and its range is another. */
         o.after = NULL;
         o.afters = o.parts = 0;
@@ -35,43 +37,47 @@ int adsm_walk_pass(struct adsm_walk *walk, adsmKernel *kernel,
         o.then = NULL;
         o.sync = 0;
     }
-    walk->begun = true;
+    skeleton->begun = true;
     return adsmCallRangeV(kernel, pass->range, &o, count, args);
 }
 
-int adsm_walk_operator(struct adsm_walk *walk, enum adsm_operator_kernel which,
-                       const struct adsm_pass *pass, int count,
-                       const adsmArg *args)
+int adsm_skeleton_operator(struct adsm_skeleton *skeleton,
+                           enum adsm_operator_kernel which,
+                           const struct adsm_pass *pass, int count,
+                           const adsmArg *args)
 {
     adsmKernel *kernel;
-    int rc = adsm_operator_kernel(walk->op, which, &kernel);
-    return rc == ADSM_OK ? adsm_walk_pass(walk, kernel, pass, count, args) : rc;
+    int rc = adsm_operator_kernel(skeleton->op, which, &kernel);
+    return rc == ADSM_OK
+               ? adsm_skeleton_pass(skeleton, kernel, pass, count, args)
+               : rc;
 }
 
-int adsm_walk_scratch(struct adsm_walk *walk, adsmBox shape, void **array)
+int adsm_skeleton_scratch(struct adsm_skeleton *skeleton, adsmBox shape,
+                          void **array)
 {
     int rc;
     struct adsm_scratch *s =
-        adsm_scratch_take(adsm_operator_bytes(walk->op), shape, &rc);
+        adsm_scratch_take(adsm_operator_bytes(skeleton->op), shape, &rc);
     if (s) {
-        walk->scratch[walk->count++] = s;
+        skeleton->scratch[skeleton->count++] = s;
         *array = s->array;
     }
     return rc;
 }
 
-int adsm_walk_end(struct adsm_walk *walk, int rc)
+int adsm_skeleton_end(struct adsm_skeleton *skeleton, int rc)
 {
-    while (walk->count > 0)
-        adsm_scratch_give(walk->scratch[--walk->count]);
+    while (skeleton->count > 0)
+        adsm_scratch_give(skeleton->scratch[--skeleton->count]);
     return rc;
 }
 
-adsmArg adsm_walk_array(const struct adsm_walk *walk, const void *array,
-                        adsmMode mode)
+adsmArg adsm_skeleton_array(const struct adsm_skeleton *skeleton,
+                            const void *array, adsmMode mode)
 {
     return (adsmArg){
-        .p = array, .mode = mode, .elem = adsm_operator_bytes(walk->op)};
+        .p = array, .mode = mode, .elem = adsm_operator_bytes(skeleton->op)};
 }
 
 static adsmBox line(long lo, long hi)
@@ -85,8 +91,8 @@ static long chunks(long hi, long chunk)
     return hi / chunk + (hi % chunk > 0);
 }
 
-int adsm_walk_fold(struct adsm_walk *walk, const void *in, long lo, long hi,
-                   int rows, void *out, bool last)
+int adsm_skeleton_fold(struct adsm_skeleton *skeleton, const void *in, long lo,
+                       long hi, int rows, void *out, bool last)
 {
     long chunk = (long)rows * ADSM_FOLD_ROW;
     const struct adsm_pass pass = {.range = line(lo, hi),
@@ -94,39 +100,42 @@ int adsm_walk_fold(struct adsm_walk *walk, const void *in, long lo, long hi,
                                    .block = {256, 1, 1},
                                    .last = last};
     const adsmArg args[] = {
-        adsm_walk_array(walk, in, ADSM_IN),
-        adsmPer(adsm_walk_array(walk, out, ADSM_OUT), chunk, 0, 0),
+        adsm_skeleton_array(skeleton, in, ADSM_IN),
+        adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), chunk, 0, 0),
         adsmVal(rows)};
-    return adsm_walk_operator(walk, ADSM_OPERATOR_FOLD, &pass, 3, args);
+    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_FOLD, &pass, 3, args);
 }
 
 /* The identity in [lo, hi). */
-static int fill_none(struct adsm_walk *walk, long lo, long hi, void *result)
+static int fill_none(struct adsm_skeleton *skeleton, long lo, long hi,
+                     void *result)
 {
     const struct adsm_pass pass = {.range = line(lo, hi), .last = true};
-    const adsmArg out = adsm_walk_array(walk, result, ADSM_OUT);
-    return adsm_walk_operator(walk, ADSM_OPERATOR_NONE, &pass, 1, &out);
+    const adsmArg out = adsm_skeleton_array(skeleton, result, ADSM_OUT);
+    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_NONE, &pass, 1, &out);
 }
 
 /* ---- one value ------------------------------------------------------------------ */
 
 /* Chunks of [lo, hi), then chunks of their results, until there is one. */
-static int fold_all(struct adsm_walk *walk, const void *in, long lo, long hi,
-                    void *result)
+static int fold_all(struct adsm_skeleton *skeleton, const void *in, long lo,
+                    long hi, void *result)
 {
     while (hi > CHUNK) {
         void *out = NULL;
         long next = chunks(hi, CHUNK);
-        int rc = adsm_walk_scratch(walk, adsmR1(next), &out);
+        int rc = adsm_skeleton_scratch(skeleton, adsmR1(next), &out);
         if (rc == ADSM_OK)
-            rc = adsm_walk_fold(walk, in, lo, hi, ADSM_FOLD_ROWS, out, false);
+            rc = adsm_skeleton_fold(skeleton, in, lo, hi, ADSM_FOLD_ROWS, out,
+                                    false);
         if (rc != ADSM_OK)
             return rc;
         in = out;
         lo /= CHUNK;
         hi = next;
     }
-    return adsm_walk_fold(walk, in, lo, hi, ADSM_FOLD_ROWS, result, true);
+    return adsm_skeleton_fold(skeleton, in, lo, hi, ADSM_FOLD_ROWS, result,
+                              true);
 }
 
 /* ---- rows and columns ------------------------------------------------------------- */
@@ -137,7 +146,7 @@ static long each_of(long indices, long block)
     return chunks(indices, MOST_Y * block);
 }
 
-static int fold_rows(struct adsm_walk *walk, const void *in,
+static int fold_rows(struct adsm_skeleton *skeleton, const void *in,
                      const adsmBox *range, void *out, long pitch)
 {
     const int rows = ADSM_FOLD_ROWS;
@@ -148,13 +157,13 @@ static int fold_rows(struct adsm_walk *walk, const void *in,
         .block = {ADSM_FOLD_LANES, 8, 1},
         .by_rows = true};
     const adsmArg args[] = {
-        adsmView(adsm_walk_array(walk, in, ADSM_IN)),
-        adsmPer(adsm_walk_array(walk, out, ADSM_OUT), 0, CHUNK, 0),
+        adsmView(adsm_skeleton_array(skeleton, in, ADSM_IN)),
+        adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), 0, CHUNK, 0),
         adsmVal(pitch), adsmVal(rows)};
-    return adsm_walk_operator(walk, ADSM_OPERATOR_ROWS, &pass, 4, args);
+    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_ROWS, &pass, 4, args);
 }
 
-static int fold_columns(struct adsm_walk *walk, const void *in,
+static int fold_columns(struct adsm_skeleton *skeleton, const void *in,
                         const adsmBox *range, void *out)
 {
     long high = range->hi[0] - range->lo[0];
@@ -162,14 +171,16 @@ static int fold_columns(struct adsm_walk *walk, const void *in,
                                    .each = {FEW * each_of(high, FEW * 8), 1},
                                    .block = {ADSM_FOLD_LANES, 8, 1}};
     const adsmArg args[] = {
-        adsmView(adsm_walk_array(walk, in, ADSM_IN)),
-        adsmView(adsmPer(adsm_walk_array(walk, out, ADSM_OUT), FEW, 0, 0))};
-    return adsm_walk_operator(walk, ADSM_OPERATOR_COLUMNS, &pass, 2, args);
+        adsmView(adsm_skeleton_array(skeleton, in, ADSM_IN)),
+        adsmView(
+            adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), FEW, 0, 0))};
+    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_COLUMNS, &pass, 2,
+                                  args);
 }
 
 /* What is left of a row or a column, at most FEW, to `result`. */
-static int fold_last(struct adsm_walk *walk, adsmArg in, const adsmBox *few,
-                     int keep, void *result, bool last)
+static int fold_last(struct adsm_skeleton *skeleton, adsmArg in,
+                     const adsmBox *few, int keep, void *result, bool last)
 {
     int across = 1 - keep;
     long pitch = few->hi[1];
@@ -177,16 +188,16 @@ static int fold_last(struct adsm_walk *walk, adsmArg in, const adsmBox *few,
     const struct adsm_pass pass = {.range = line(few->lo[keep], few->hi[keep]),
                                    .last = last};
     const adsmArg args[] = {in,
-                            adsm_walk_array(walk, result, ADSM_OUT),
+                            adsm_skeleton_array(skeleton, result, ADSM_OUT),
                             adsmVal(few->lo[across]),
                             adsmVal(few->hi[across]),
                             adsmVal(next),
                             adsmVal(far)};
-    return adsm_walk_operator(walk, ADSM_OPERATOR_LAST, &pass, 6, args);
+    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_LAST, &pass, 6, args);
 }
 
 /* One value of each row (keep 0) or column (1) of the range. */
-static int fold_across(struct adsm_walk *walk, const void *in,
+static int fold_across(struct adsm_skeleton *skeleton, const void *in,
                        const adsmBox *range, int keep, void *result, bool last)
 {
     adsmBox rest = *range;
@@ -198,20 +209,21 @@ static int fold_across(struct adsm_walk *walk, const void *in,
         adsmBox next = rest;
         next.lo[across] = rest.lo[across] / chunk;
         next.hi[across] = chunks(rest.hi[across], chunk);
-        int rc = adsm_walk_scratch(walk, adsmR2(next.hi[0], next.hi[1]), &out);
+        int rc = adsm_skeleton_scratch(skeleton, adsmR2(next.hi[0], next.hi[1]),
+                                       &out);
         if (rc == ADSM_OK)
-            rc = keep == 0 ? fold_rows(walk, in, &rest, out, next.hi[1])
-                           : fold_columns(walk, in, &rest, out);
+            rc = keep == 0 ? fold_rows(skeleton, in, &rest, out, next.hi[1])
+                           : fold_columns(skeleton, in, &rest, out);
         if (rc != ADSM_OK)
             return rc;
         in = out;
         rest = next;
         first = false;
     }
-    adsmArg few = adsm_walk_array(walk, in, ADSM_IN);
+    adsmArg few = adsm_skeleton_array(skeleton, in, ADSM_IN);
     if (keep == 1)
         few.how = ADSM_WHOLE; /* its columns are not a range's elements */
-    return fold_last(walk, few, &rest, keep, result, last);
+    return fold_last(skeleton, few, &rest, keep, result, last);
 }
 
 /* ---- reduce ------------------------------------------------------------------------ */
@@ -238,58 +250,58 @@ static int check_keep(const adsmBox *range, int keep)
     return ADSM_OK;
 }
 
-static int check_reduce(const struct adsm_walk *walk, void *result,
+static int check_reduce(const struct adsm_skeleton *skeleton, void *result,
                         const void *in, const adsmBox *range, int keep)
 {
-    int rc = adsm_operator_check(walk->op);
+    int rc = adsm_operator_check(skeleton->op);
     if (rc == ADSM_OK)
         rc = check_keep(range, keep);
     if (rc == ADSM_OK)
-        rc = adsm_walk_check_in(walk, in, range);
+        rc = adsm_skeleton_check_in(skeleton, in, range);
     if (rc != ADSM_OK)
         return rc;
     long count = keep < 0 ? 1 : range->hi[keep];
-    rc = adsm_walk_check_result(walk, "result", result, count);
-    return rc == ADSM_OK
-               ? adsm_walk_check_apart(walk, in, range, "result", result, count)
-               : rc;
+    rc = adsm_skeleton_check_result(skeleton, "result", result, count);
+    return rc == ADSM_OK ? adsm_skeleton_check_apart(skeleton, in, range,
+                                                     "result", result, count)
+                         : rc;
 }
 
-static int reduce(struct adsm_walk *walk, void *result, const void *in,
+static int reduce(struct adsm_skeleton *skeleton, void *result, const void *in,
                   const adsmBox *range, int keep)
 {
     bool empty = range->lo[0] == range->hi[0] ||
                  (range->nd == 2 && range->lo[1] == range->hi[1]);
     void *rows = NULL;
     if (empty)
-        return keep < 0
-                   ? fill_none(walk, 0, 1, result)
-                   : fill_none(walk, range->lo[keep], range->hi[keep], result);
+        return keep < 0 ? fill_none(skeleton, 0, 1, result)
+                        : fill_none(skeleton, range->lo[keep], range->hi[keep],
+                                    result);
     if (range->nd == 1)
-        return fold_all(walk, in, range->lo[0], range->hi[0], result);
+        return fold_all(skeleton, in, range->lo[0], range->hi[0], result);
     if (keep >= 0)
-        return fold_across(walk, in, range, keep, result, true);
-    int rc = adsm_walk_scratch(walk, adsmR1(range->hi[0]), &rows);
+        return fold_across(skeleton, in, range, keep, result, true);
+    int rc = adsm_skeleton_scratch(skeleton, adsmR1(range->hi[0]), &rows);
     if (rc == ADSM_OK)
-        rc = fold_across(walk, in, range, 0, rows, false);
+        rc = fold_across(skeleton, in, range, 0, rows, false);
     return rc == ADSM_OK
-               ? fold_all(walk, rows, range->lo[0], range->hi[0], result)
+               ? fold_all(skeleton, rows, range->lo[0], range->hi[0], result)
                : rc;
 }
 
 int adsm_reduce(const adsmOperator *op, void *result, const void *in,
                 const adsmBox *range, int keep, const adsmOpts *opts)
 {
-    struct adsm_walk walk = {.op = op, .opts = opts};
-    int rc = check_reduce(&walk, result, in, range, keep);
+    struct adsm_skeleton skeleton = {.op = op, .opts = opts};
+    int rc = check_reduce(&skeleton, result, in, range, keep);
     if (rc == ADSM_OK)
-        rc = reduce(&walk, result, in, range, keep);
-    return adsm_walk_end(&walk, rc);
+        rc = reduce(&skeleton, result, in, range, keep);
+    return adsm_skeleton_end(&skeleton, rc);
 }
 
 /* ---- map and reduce ------------------------------------------------------------------ */
 
-static int check_map(const struct adsm_walk *walk, const adsmBox *range,
+static int check_map(const struct adsm_skeleton *skeleton, const adsmBox *range,
                      int count, const void *result)
 {
     if (range->nd != 1)
@@ -302,51 +314,59 @@ static int check_map(const struct adsm_walk *walk, const adsmBox *range,
                            "%d arguments of a map; 0 to %d are possible", count,
                            ADSM_KERNEL_PARAMETERS - 1);
     int rc = check_keep(range, -1);
-    return rc == ADSM_OK ? adsm_walk_check_result(walk, "result", result, 1)
-                         : rc;
+    return rc == ADSM_OK
+               ? adsm_skeleton_check_result(skeleton, "result", result, 1)
+               : rc;
 }
 
 /* The map's own kernel is the first pass: behind its arguments it has what a
  * fold writes. */
-static int map(struct adsm_walk *walk, adsmKernel *kernel, const adsmBox *range,
-               int count, const adsmArg *args, void *out, bool last)
+static int map(struct adsm_skeleton *skeleton, adsmKernel *kernel,
+               const adsmBox *range, int count, const adsmArg *args, void *out,
+               bool last)
 {
-    adsmArg all[ADSM_KERNEL_PARAMETERS];
+    adsmArg *all = malloc((size_t)(count + 1) * sizeof *all);
     const struct adsm_pass pass = {.range = *range,
                                    .each = {CHUNK / ADSM_FOLD_LANES},
                                    .block = {256, 1, 1},
                                    .last = last};
+    if (!all)
+        return adsm_detail(ADSM_E_NOMEM, "no memory for %d arguments", count);
     if (count > 0)
         memcpy(all, args, (size_t)count * sizeof *args);
-    all[count] = adsmPer(adsm_walk_array(walk, out, ADSM_OUT), CHUNK, 0, 0);
-    return adsm_walk_pass(walk, kernel, &pass, count + 1, all);
+    all[count] =
+        adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), CHUNK, 0, 0);
+    int rc = adsm_skeleton_pass(skeleton, kernel, &pass, count + 1, all);
+    free(all);
+    return rc;
 }
 
-static int map_reduce(struct adsm_walk *walk, adsmKernel *kernel,
+static int map_reduce(struct adsm_skeleton *skeleton, adsmKernel *kernel,
                       const adsmBox *range, int count, const adsmArg *args,
                       void *result)
 {
     void *out = NULL;
     if (range->lo[0] == range->hi[0])
-        return fill_none(walk, 0, 1, result);
+        return fill_none(skeleton, 0, 1, result);
     if (range->hi[0] <= CHUNK)
-        return map(walk, kernel, range, count, args, result, true);
+        return map(skeleton, kernel, range, count, args, result, true);
     long hi = chunks(range->hi[0], CHUNK);
-    int rc = adsm_walk_scratch(walk, adsmR1(hi), &out);
+    int rc = adsm_skeleton_scratch(skeleton, adsmR1(hi), &out);
     if (rc == ADSM_OK)
-        rc = map(walk, kernel, range, count, args, out, false);
-    return rc == ADSM_OK ? fold_all(walk, out, range->lo[0] / CHUNK, hi, result)
-                         : rc;
+        rc = map(skeleton, kernel, range, count, args, out, false);
+    return rc == ADSM_OK
+               ? fold_all(skeleton, out, range->lo[0] / CHUNK, hi, result)
+               : rc;
 }
 
 int adsm_map_reduce(adsmKernel *kernel, void *result, const adsmBox *range,
                     const adsmOpts *opts, int count, const adsmArg *args)
 {
-    struct adsm_walk walk = {.opts = opts};
-    int rc = adsm_operator_of_map(kernel, &walk.op);
+    struct adsm_skeleton skeleton = {.opts = opts};
+    int rc = adsm_operator_of_map(kernel, &skeleton.op);
     if (rc == ADSM_OK)
-        rc = check_map(&walk, range, count, result);
+        rc = check_map(&skeleton, range, count, result);
     if (rc == ADSM_OK)
-        rc = map_reduce(&walk, kernel, range, count, args, result);
-    return adsm_walk_end(&walk, rc);
+        rc = map_reduce(&skeleton, kernel, range, count, args, result);
+    return adsm_skeleton_end(&skeleton, rc);
 }

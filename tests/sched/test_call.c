@@ -9,6 +9,7 @@
 #include "sched/fixture.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -441,6 +442,14 @@ static struct adsm_copy *copy_abroad(struct adsm_object **object, int *x)
     return adsm_ranged(*object)->held.copies[ADSM_HOLDER_HOME + 1];
 }
 
+/* What copy_abroad has made of the array; the object's lock is not held. */
+static void free_mapped(int *x)
+{
+    for (int i = 0; i < 5000; i++)
+        ck_assert_int_eq(x[i], (i < 500 ? 3 : 1) * (i * 61 + 1) + (i < 500));
+    must(adsmFree(x));
+}
+
 START_TEST(copy_of_a_gathered_object_goes_and_does_not_spread_it)
 {
     struct adsm_object *object;
@@ -456,9 +465,7 @@ START_TEST(copy_of_a_gathered_object_goes_and_does_not_spread_it)
     ck_assert(!adsm_object_is_spread(object));
     ck_assert(adsm_ranged_is_valid(object));
     adsm_rwlock_release(&object->lock);
-    for (int i = 0; i < 5000; i++)
-        ck_assert_int_eq(x[i], (i < 500 ? 3 : 1) * (i * 61 + 1) + (i < 500));
-    must(adsmFree(x));
+    free_mapped(x);
 }
 END_TEST
 
@@ -481,9 +488,7 @@ START_TEST(object_whose_copy_is_being_evicted_gets_another_shape)
     copy->leaving = false;
     adsm_ranged_drop(copy);
     adsm_rwlock_release(&object->lock);
-    for (int i = 0; i < 5000; i++)
-        ck_assert_int_eq(x[i], (i < 500 ? 3 : 1) * (i * 61 + 1) + (i < 500));
-    must(adsmFree(x));
+    free_mapped(x);
 }
 END_TEST
 
@@ -584,6 +589,38 @@ static bool needs_mappings(void)
 {
     return SANITIZED || getenv("ADSM_CHECK");
 }
+
+static void *call_both_ways(void *failed)
+{
+    int n = 1000, a = 3, *x = adsmAlloc(sizeof(int[n]));
+    adsmKernel *map = kernel("map");
+    number(x, n, 1);
+    int rc = adsmCall(map, n, adsmIn(x), adsmInOut(x), adsmVal(a));
+    if (rc == ADSM_OK)
+        rc = adsmCallWith(adsmWith(.devices = 0xf, .chunks = 2, .fetch = 1),
+                          map, adsmR1(n), adsmIn(x), adsmInOut(x), adsmVal(a));
+    *(int *)failed = rc != ADSM_OK || x[7] != 9 * (7 * 61 + 1) + 4 * a;
+    return NULL;
+}
+
+START_TEST(thread_with_a_small_stack_makes_calls)
+{
+    pthread_t thread;
+    pthread_attr_t small;
+    int failed = 1;
+    if (needs_mappings()) /* sanitizers need more of the stack, too */
+        return;
+    (void)kernel("map"); /* loads the module */
+    ck_assert_int_eq(pthread_attr_init(&small), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&small, 64 << 10), 0);
+    /* So that nothing is hit behind it. */
+    ck_assert_int_eq(pthread_attr_setguardsize(&small, 1 << 20), 0);
+    ck_assert_int_eq(pthread_create(&thread, &small, call_both_ways, &failed),
+                     0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(failed, 0);
+}
+END_TEST
 
 /* Leave the process no mapping, but memory of malloc's: that calls need some is
  * not what is looked at. */
@@ -686,4 +723,5 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            forked_child_is_told_that_it_is_one,
            copy_of_a_gathered_object_goes_and_does_not_spread_it,
            object_whose_copy_is_being_evicted_gets_another_shape,
+           thread_with_a_small_stack_makes_calls,
            launch_and_plain_call_take_objects_of_any_home)
