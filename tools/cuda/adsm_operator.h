@@ -36,24 +36,20 @@ static __device__ inline unsigned adsm_lane()
     return threadIdx.x & 31;
 }
 
-/* From the lane whose number differs in the bits of `lanes`. */
-static __device__ inline unsigned adsm_swap_word(unsigned word, int lanes)
-{
-    unsigned other;
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
-                 : "=r"(other)
-                 : "r"(word), "r"(lanes));
-    return other;
-}
+#define ADSM_SHUFFLE_(name, mode)                                              \
+    static __device__ inline unsigned name(unsigned word, int lane)            \
+    {                                                                          \
+        unsigned other;                                                        \
+        asm volatile("shfl.sync." mode ".b32 %0, %1, %2, 31, 0xffffffff;"      \
+                     : "=r"(other)                                             \
+                     : "r"(word), "r"(lane));                                  \
+        return other;                                                          \
+    }
 
-static __device__ inline unsigned adsm_take_word(unsigned word, int lane)
-{
-    unsigned other;
-    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
-                 : "=r"(other)
-                 : "r"(word), "r"(lane));
-    return other;
-}
+/* From the lane whose number differs in the bits of `lane`; from that lane. */
+ADSM_SHUFFLE_(adsm_swap_word, "bfly")
+ADSM_SHUFFLE_(adsm_take_word, "idx")
+#undef ADSM_SHUFFLE_
 
 template <typename T> struct adsm_words {
     enum { COUNT = (sizeof(T) + 3) / 4 };

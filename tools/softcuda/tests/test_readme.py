@@ -60,23 +60,27 @@ class Variables(unittest.TestCase):
                             'SOFTCUDA_ISA'):
                 self.assertEqual(value, self.table[name], name)
 
-    def test_wrong_pace_in_a_list_is_said_once(self):
-        for text in ('50M/s,', '1M/s,x', ',', '50MB/s', '1/s', '-1M/s',
-                     ','.join(['1M/s'] * 17)):
-            said = complaints(SOFTCUDA_PACE=text, SOFTCUDA_DEVICES='2')
+    def check_list(self, name, wrong, right):
+        for text in wrong:
+            said = complaints(**{name: text, 'SOFTCUDA_DEVICES': '2'})
             self.assertEqual(said.count('\n'), 1, said)
-            self.assertIn(f'SOFTCUDA_PACE={text} is not a rate of', said)
-        for text in '0', '0,5k/s', '1.5G/s,20M/s,3000', '1M/s,' * 15 + '1M/s':
-            self.assertEqual(complaints(SOFTCUDA_PACE=text), '')
+            self.assertIn(f'{name}={text} is not a rate', said)
+        for text in right:
+            self.assertEqual(complaints(**{name: text}), '')
+
+    def test_wrong_pace_in_a_list_is_said_once(self):
+        self.check_list('SOFTCUDA_PACE',
+                        ('50M/s,', '1M/s,x', ',', '50MB/s', '1/s', '-1M/s',
+                         ','.join(['1M/s'] * 17)),
+                        ('0', '0,5k/s', '1.5G/s,20M/s,3000',
+                         '1M/s,' * 15 + '1M/s'))
 
     def test_wrong_link_in_a_list_is_said_once(self):
-        for text in ('12GB/s,', '1GB/s,x', ',', '50M/s', '1/s', '-1MB/s',
-                     ','.join(['1MB/s'] * 17)):
-            said = complaints(SOFTCUDA_LINK=text, SOFTCUDA_DEVICES='2')
-            self.assertEqual(said.count('\n'), 1, said)
-            self.assertIn(f'SOFTCUDA_LINK={text} is not a rate', said)
-        for text in '0', '0,1e6', '1.5GiB/s,20MB/s,0', '1MB/s,' * 15 + '1MB/s':
-            self.assertEqual(complaints(SOFTCUDA_LINK=text), '')
+        self.check_list('SOFTCUDA_LINK',
+                        ('12GB/s,', '1GB/s,x', ',', '50M/s', '1/s', '-1MB/s',
+                         ','.join(['1MB/s'] * 17)),
+                        ('0', '0,1e6', '1.5GiB/s,20MB/s,0',
+                         '1MB/s,' * 15 + '1MB/s'))
 
     def test_misspelt_one_is_said(self):
         said = complaints(SOFTCUDA_NATIV='off', SOFTCUDA_LINKS='1')
