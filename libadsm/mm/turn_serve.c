@@ -9,13 +9,12 @@
 #include "mm/turn_parts.h"
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,23 +63,6 @@ static void *serve(void *unused)
     return NULL;
 }
 
-static int start(void)
-{
-    pthread_t thread;
-    pthread_attr_t how;
-    sigset_t all, before;
-    if (pthread_attr_init(&how) != 0)
-        return ADSM_E_SYSTEM;
-    pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&how, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int failed = pthread_create(&thread, &how, serve, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&how);
-    return failed ? ADSM_E_SYSTEM : ADSM_OK;
-}
-
 int adsm_turn_start(void)
 {
     static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_API);
@@ -90,7 +72,7 @@ int adsm_turn_start(void)
         return ADSM_OK;
     adsm_lock_acquire(&lock);
     if (!atomic_load_explicit(&started, memory_order_relaxed)) {
-        rc = start();
+        rc = adsm_thread_start(serve, STACK_BYTES, false);
         atomic_store_explicit(&started, rc == ADSM_OK, memory_order_release);
     }
     adsm_lock_release(&lock);

@@ -1,8 +1,9 @@
 /* The table of calls, and the thread that runs what follows them. */
 #include "sched/event.h"
 
+#include "base/thread.h"
+
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 struct kept {
@@ -140,27 +141,6 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* It runs code of the program, so it takes no signals that are for others, but
- * those that its own instructions cause: accesses to shared memory are such. */
-static int start(void)
-{
-    pthread_t thread;
-    pthread_attr_t how;
-    sigset_t others, before;
-    if (pthread_attr_init(&how) != 0)
-        return ADSM_E_SYSTEM;
-    pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
-    sigfillset(&others);
-    const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        sigdelset(&others, own[i]);
-    pthread_sigmask(SIG_BLOCK, &others, &before);
-    int failed = pthread_create(&thread, &how, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&how);
-    return failed ? ADSM_E_SYSTEM : ADSM_OK;
-}
-
 int adsm_event_follow(const struct adsm_ended *ended,
                       void (*then)(void *arg, adsmStatus status), void *arg)
 {
@@ -171,7 +151,7 @@ int adsm_event_follow(const struct adsm_ended *ended,
     int rc = ADSM_OK;
     pthread_mutex_lock(&lock);
     if (!queue.started) {
-        rc = start();
+        rc = adsm_thread_start(run, 0, true);
         queue.started = rc == ADSM_OK;
     }
     /* What follows a call may make calls: nobody else takes it from there. */

@@ -1,0 +1,33 @@
+/* Threads of the runtime: see base/thread.h. */
+#include "base/thread.h"
+
+#include "base/status.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+static const int caused_by_itself[] = {SIGSEGV, SIGBUS,  SIGFPE,
+                                       SIGILL,  SIGTRAP, SIGABRT};
+
+int adsm_thread_start(void *(*run)(void *unused), size_t stack_bytes,
+                      bool calls_back)
+{
+    pthread_t thread;
+    pthread_attr_t how;
+    sigset_t blocked, before;
+    if (pthread_attr_init(&how) != 0)
+        return ADSM_E_SYSTEM;
+    pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+    if (stack_bytes > 0)
+        pthread_attr_setstacksize(&how, stack_bytes);
+    sigfillset(&blocked);
+    for (size_t i = 0;
+         calls_back && i < sizeof caused_by_itself / sizeof *caused_by_itself;
+         i++)
+        sigdelset(&blocked, caused_by_itself[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    int failed = pthread_create(&thread, &how, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&how);
+    return failed ? ADSM_E_SYSTEM : ADSM_OK;
+}
