@@ -457,6 +457,13 @@ typedef struct {
      *  shared objects and make calls. */
     void (*then)(void *arg, adsmStatus status);
     void *then_arg;
+    /** Called on a thread of the runtime as parts end (pieces, where they are
+     *  cut into such), within 50 ms: `done` of `parts`; the last time with
+     *  all of them, or with -1 where one failed. When a call with `sync`, or
+     *  one that fails, has returned it is called no more. May use shared
+     *  objects and make calls; those have no progress.                     */
+    void (*progress)(void *arg, int done, int parts);
+    void *progress_arg;
     unsigned block[3];   /**< threads, x y z; 0: 256; 32 x 8; 32 x 4 x 2    */
     long each[3];        /**< indices in each dimension that a thread
                               handles, by which there are fewer; 0: 1       */

@@ -15,7 +15,7 @@
  * All of them are calls, and take the options of calls: `devices`, `parts`,
  * `tile`, `cyclic` and `align` say how the first pass is cut (parts begin where
  * chunks of the tree do), `after` what comes before all passes, `event`, `sync`
- * and `then` what follows the last one. `block`, `each` and `shared_bytes` are
+ * and `then` what follows the last one; `progress` is told of the first. `block`, `each` and `shared_bytes` are
  * not used, but by farms. NULL: as calls have it. All are asynchronous, and a
  * CPU access of the result waits for it.
  */
@@ -124,7 +124,7 @@ typedef struct {
  * Make calls that have nothing to do with each other: task i runs on device i
  * of the options, and from the first one on again when there are no more. Where
  * two use the same bytes they are ordered as calls are. `event`, `then` and
- * `sync` are for all of them.
+ * `sync` are for all of them, and `progress` is told of tasks.
  *
  * Return: ADSM_OK; ADSM_E_INVALID (parts or tiles); the first failure of a call:
  *         those before it run, the others do not

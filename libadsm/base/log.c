@@ -42,19 +42,15 @@ bool adsm_log_enabled(enum adsm_log_level level)
     return (int)level <= atomic_load_explicit(&log_level, memory_order_relaxed);
 }
 
-void adsm_log(enum adsm_log_level level, const char *format, ...)
+/* Keeps errno, which the format may name. */
+static void log_text(const char *prefix, const char *format, va_list args)
 {
-    if (!adsm_log_enabled(level))
-        return;
     int saved_errno = errno;
     char line[ADSM_LOG_LINE_BYTES];
-    size_t used = strlen(log_prefix[level]);
-    memcpy(line, log_prefix[level], used);
-    va_list args;
-    va_start(args, format);
+    size_t used = strlen(prefix);
+    memcpy(line, prefix, used);
     errno = saved_errno;
     int n = vsnprintf(line + used, sizeof line - used, format, args);
-    va_end(args);
     if (n < 0)
         n = 0;
     used += (size_t)n;
@@ -66,6 +62,24 @@ void adsm_log(enum adsm_log_level level, const char *format, ...)
     line[used++] = '\n';
     log_line(line, used);
     errno = saved_errno;
+}
+
+void adsm_log(enum adsm_log_level level, const char *format, ...)
+{
+    va_list args;
+    if (!adsm_log_enabled(level))
+        return;
+    va_start(args, format);
+    log_text(log_prefix[level], format, args);
+    va_end(args);
+}
+
+void adsm_log_asked(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_text(log_prefix[ADSM_LOG_INFO], format, args);
+    va_end(args);
 }
 
 /* Append at most what fits; the fault path has no snprintf. */

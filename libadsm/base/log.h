@@ -49,6 +49,16 @@ bool adsm_log_enabled(enum adsm_log_level level);
 void adsm_log(enum adsm_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/**
+ * Print one line that an option asked for, whatever the level.
+ *
+ * @format  printf format without a newline
+ * Thread: any
+ * Signal: never
+ */
+void adsm_log_asked(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /** adsm_log, at most once per process for each place in the source. */
 #define adsm_log_once(level, ...)                                              \
     do {                                                                       \

@@ -150,7 +150,7 @@ int adsm_call_follow(const adsmOpts *o, const char *what,
 /* Does the call ask for anything behind it? */
 static bool has_followers(const adsmOpts *o)
 {
-    return o->event || o->then || o->sync;
+    return o->event || o->then || o->sync || o->progress;
 }
 
 static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
@@ -255,6 +255,9 @@ static int spread(struct adsm_range_call *call)
         rc = split(call, &parts, &count);
     if (rc == ADSM_OK)
         rc = order(call);
+    if (rc == ADSM_OK)
+        rc = adsm_progress_begin(&call->opts, call->kernel.name,
+                                 &call->progress);
     if (rc == ADSM_OK) {
         for (int d = 0; d < call->devices; d++)
             use(call->accels[d]);
@@ -263,6 +266,7 @@ static int spread(struct adsm_range_call *call)
         else if (count > 0)
             rc = issue(call, parts, count, &ended);
         rc = follow(call, &ended, rc);
+        adsm_progress_end(call->progress, rc, call->opts.sync);
     }
     free(parts);
     free(call->operands);
@@ -275,6 +279,18 @@ static bool is_empty(const adsmBox *range)
         if (range->hi[d] == range->lo[d])
             return true;
     return false;
+}
+
+/* A call of one part, which is launched. */
+static int watch(struct adsm_range_call *call, struct adsm_fence fence)
+{
+    int rc =
+        adsm_progress_begin(&call->opts, call->kernel.name, &call->progress);
+    if (rc == ADSM_OK)
+        rc = adsm_progress_expect(call->progress, 1);
+    if (rc == ADSM_OK)
+        adsm_progress_add(call->progress, fence);
+    return rc;
 }
 
 /* On one device, where all is at home; else over copies. */
@@ -292,17 +308,20 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
     rc = adsm_launch(&there, grid, call->opts.shared_bytes, call->count,
                      call->args, &elsewhere);
     if (rc == ADSM_OK && elsewhere)
-        return grid->grid[0] > 0 ? spread(call) : ADSM_OK;
+        return grid->grid[0] > 0 ? spread(call) : follow(call, &ended, rc);
     if (rc == ADSM_OK && has_followers(&call->opts)) {
         use(there.accel);
         rc = adsm_fence_record(there.accel,
                                adsm_accel_launch_stream(there.accel), &fence);
-        if (rc == ADSM_OK)
+        if (rc == ADSM_OK) {
             adsm_ended_add(&ended, fence);
-        else
+            rc = watch(call, fence);
+        } else
             (void)adsm_detail_cause(rc, "kernel '%s'", there.name);
     }
-    return follow(call, &ended, rc);
+    rc = follow(call, &ended, rc);
+    adsm_progress_end(call->progress, rc, call->opts.sync);
+    return rc;
 }
 
 static int ranged(struct adsm_range_call *call, int device, bool options)
@@ -343,6 +362,7 @@ static void start(struct adsm_range_call *call, const adsmBox *range, int count,
     call->is_launch = call->whole = call->timed = call->may_chunk = false;
     call->devices = call->operand_count = 0;
     call->operands = NULL;
+    call->progress = NULL;
     call->values_used = 0;
 }
 

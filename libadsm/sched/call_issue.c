@@ -142,6 +142,7 @@ static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
         ADSM_COUNT(launches, 1);
         adsm_spread_launched(part, fence);
         adsm_ended_add(ended, fence);
+        adsm_progress_add(call->progress, fence);
         rc = adsm_check_after(part, fence);
     }
     return rc;
@@ -220,6 +221,8 @@ int adsm_range_call_issue(struct adsm_range_call *call,
     struct issue issue;
     int bad = 0, most = adsm_check_parts(count, call->operand_count), n;
     int rc = make_parts(call, boxes, count, &issue);
+    if (rc == ADSM_OK)
+        rc = adsm_progress_expect(call->progress, count);
     if (rc != ADSM_OK) {
         discard(&issue, count);
         return rc;

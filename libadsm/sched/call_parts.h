@@ -8,6 +8,7 @@
 #include "sched/grid.h"
 #include "sched/kernel.h"
 #include "sched/operand.h"
+#include "sched/progress.h"
 
 enum { ADSM_CALL_VALUES = 4096 }; /* bytes of all values */
 
@@ -21,7 +22,8 @@ struct adsm_range_call {
     const adsmArg *args;
     struct adsm_grid given; /* adsmLaunch: bound_count 0, the grid it says */
     bool is_launch;
-    bool timed;     /* how long its parts take is measured */
+    bool timed; /* how long its parts take is measured */
+    struct adsm_progress *progress;
     bool may_chunk; /* into how many pieces parts are cut is the library's */
 
     int devices;

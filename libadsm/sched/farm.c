@@ -4,6 +4,7 @@
 #include "sched/call.h"
 #include "sched/detail.h"
 #include "sched/event.h"
+#include "sched/progress.h"
 
 #include <string.h>
 
@@ -39,9 +40,9 @@ static int devices_of(uint32_t set, int device, uint32_t bits[32])
     return n;
 }
 
-/* One task: its fences join those of the others. */
+/* One task: its fence joins those of the others. */
 static int call(const adsmTask *task, const adsmOpts *opts, uint32_t device,
-                struct adsm_ended *all)
+                struct adsm_progress *progress, struct adsm_ended *all)
 {
     adsmEvent event = {0};
     adsmOpts o = *opts;
@@ -50,11 +51,14 @@ static int call(const adsmTask *task, const adsmOpts *opts, uint32_t device,
     o.parts = o.cyclic = o.sync = 0;
     o.event = &event;
     o.then = NULL;
+    o.progress = NULL;
     int rc =
         adsmCallRangeV(task->kernel, task->range, &o, task->count, task->args);
-    if (adsm_event_find(event.id, &ended) == ADSM_OK)
-        for (int i = 0; i < ended.count; i++)
-            adsm_ended_add(all, ended.fences[i]);
+    struct adsm_fence last = {0};
+    if (adsm_event_find(event.id, &ended) == ADSM_OK && ended.count > 0)
+        adsm_ended_add(all, last = ended.fences[0]);
+    if (rc == ADSM_OK)
+        adsm_progress_add(progress, last);
     return rc;
 }
 
@@ -62,20 +66,26 @@ int adsm_farm(const adsmTask *tasks, int count, const adsmOpts *opts,
               int device)
 {
     struct adsm_ended all = {.status = ADSM_OK};
+    struct adsm_progress *progress;
     uint32_t bits[32];
     char why[400];
-    int rc = check(tasks, count, opts), i;
+    int rc = check(tasks, count, opts), i = 0;
+    if (rc == ADSM_OK)
+        rc = adsm_progress_begin(opts, "a farm", &progress);
     if (rc != ADSM_OK)
         return rc;
+    rc = adsm_progress_expect(progress, count);
     int devices = devices_of(opts->devices, device, bits);
-    for (i = 0; i < count && rc == ADSM_OK; i++)
-        rc = call(&tasks[i], opts, bits[i % devices], &all);
-    if (rc != ADSM_OK) {
+    for (; i < count && rc == ADSM_OK; i++)
+        rc = call(&tasks[i], opts, bits[i % devices], progress, &all);
+    if (rc != ADSM_OK && i > 0) {
         strncpy(why, adsm_detail_text(), sizeof why - 1);
         why[sizeof why - 1] = '\0';
         (void)adsm_detail(rc, "task %d of %d: %s", i - 1, count, why);
-        if (i == 1)
-            return rc; /* nothing was done that could be waited for */
     }
-    return adsm_call_follow(opts, "a farm", &all, rc);
+    /* Where the first failed nothing was done that could be waited for. */
+    if (rc == ADSM_OK || i > 1)
+        rc = adsm_call_follow(opts, "a farm", &all, rc);
+    adsm_progress_end(progress, rc, opts->sync);
+    return rc;
 }

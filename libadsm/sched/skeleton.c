@@ -28,6 +28,7 @@ int adsm_skeleton_pass(struct adsm_skeleton *skeleton, adsmKernel *kernel,
         o.after = NULL;
         o.afters = o.parts = 0;
         o.align = pass->align;
+        o.progress = NULL; /* it is that of the first */
         memset(o.tile, 0, sizeof o.tile);
     }
     if (pass->by_rows)
@@ -35,7 +36,7 @@ int adsm_skeleton_pass(struct adsm_skeleton *skeleton, adsmKernel *kernel,
     if (!pass->last) {
         o.event = NULL;
         o.then = NULL;
-        o.sync = 0;
+        o.sync = o.sync && o.progress; /* which tells nothing when all has ended */
     }
     skeleton->begun = true;
     return adsmCallRangeV(kernel, pass->range, &o, count, args);

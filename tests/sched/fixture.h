@@ -8,14 +8,19 @@
 #include <string.h>
 
 /* KERNELS_PTX: the path of kernels.ptx. */
-static inline adsmKernel *kernel(const char *name)
+static inline adsmKernel *kernel_that_may(adsmReach reach, const char *name)
 {
     static adsmModule *module;
     adsmKernel *found;
     if (!module)
         must(adsmModuleLoad(&module, KERNELS_PTX, 0));
-    must(adsmKernelGet(&found, module, name, ADSM_ONLY_ARGUMENTS));
+    must(adsmKernelGet(&found, module, name, reach));
     return found;
+}
+
+static inline adsmKernel *kernel(const char *name)
+{
+    return kernel_that_may(ADSM_ONLY_ARGUMENTS, name);
 }
 
 static inline int *array(adsmBox shape, int home)
