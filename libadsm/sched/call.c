@@ -1,10 +1,8 @@
 /* Which way a call goes, and what its options ask for. */
 #include "sched/call.h"
 
-#include "base/option.h"
 #include "mm/boundary.h"
 #include "sched/call_parts.h"
-#include "sched/chunks.h"
 #include "sched/detail.h"
 #include "sched/launch.h"
 
@@ -42,64 +40,7 @@ int adsm_call_sync(const struct adsm_accel *besides)
     return first;
 }
 
-/* ---- options ------------------------------------------------------------------ */
-
-static int check_options(const struct adsm_range_call *call)
-{
-    const adsmOpts *o = &call->opts;
-    const char *name = call->kernel.name;
-    if (o->parts < 0 || o->align < 0 || o->afters < 0)
-        return adsm_detail(ADSM_E_INVALID,
-                           "a call of kernel '%s' with %d parts, aligned to "
-                           "%ld, after %d events: 0 or more are possible",
-                           name, o->parts, o->align, o->afters);
-    if (o->chunks < 0 || o->chunks > ADSM_CHUNKS)
-        return adsm_detail(ADSM_E_INVALID,
-                           "a call of kernel '%s' in %d chunks: 0 to %d are "
-                           "possible",
-                           name, o->chunks, ADSM_CHUNKS);
-    if (o->afters > 0 && !o->after)
-        return adsm_detail(ADSM_E_INVALID,
-                           "a call of kernel '%s' after %d events and no "
-                           "array of them",
-                           name, o->afters);
-    for (int d = 0; d < 3; d++) {
-        if (o->each[d] < 0)
-            return adsm_detail(ADSM_E_INVALID,
-                               "a call of kernel '%s' with %ld indices for "
-                               "each thread: 0 or more are possible",
-                               name, o->each[d]);
-        if (o->tile[d] < 0 || (o->tile[d] > 0 && d >= call->range.nd))
-            return adsm_detail(ADSM_E_INVALID,
-                               "a tile of %ld in dimension %d of a range of "
-                               "%d: 0 or more in those that it has",
-                               o->tile[d], d, call->range.nd);
-        if (o->tile[d] > 0 && o->parts > 0)
-            return adsm_detail(ADSM_E_INVALID,
-                               "a call of kernel '%s' with %d parts and with "
-                               "tiles: one of them says how many",
-                               name, o->parts);
-    }
-    return ADSM_OK;
-}
-
-/* What is set from outside, for trying: calls that give options only. */
-static void override(adsmOpts *opts)
-{
-    const struct adsm_options *from = adsm_options_get();
-    int there = adsm_accel_devices();
-    if (from->call_devices > 0) {
-        int n =
-            (int)from->call_devices < there ? (int)from->call_devices : there;
-        opts->devices = n >= 32 ? ADSM_ALL_DEVICES : (UINT32_C(1) << n) - 1;
-    }
-    if (from->chunks > 0)
-        opts->chunks = (int)from->chunks;
-    if (from->parts > 0) {
-        opts->parts = (int)from->parts;
-        memset(opts->tile, 0, sizeof opts->tile);
-    }
-}
+/* ---- order, and what follows ----------------------------------------------------- */
 
 /* Streams wait for the calls that this one is to come behind. */
 static int order(const struct adsm_range_call *call)
@@ -147,17 +88,11 @@ int adsm_call_follow(const adsmOpts *o, const char *what,
     return rc;
 }
 
-/* Does the call ask for anything behind it? */
-static bool has_followers(const adsmOpts *o)
-{
-    return o->event || o->then || o->sync || o->progress;
-}
-
 static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
                   int rc)
 {
     char what[256];
-    if (!has_followers(&call->opts))
+    if (!adsm_call_has_followers(&call->opts))
         return rc;
     snprintf(what, sizeof what, "kernel '%s'", call->kernel.name);
     return adsm_call_follow(&call->opts, what, ended, rc);
@@ -309,7 +244,7 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
                      call->args, &elsewhere);
     if (rc == ADSM_OK && elsewhere)
         return grid->grid[0] > 0 ? spread(call) : follow(call, &ended, rc);
-    if (rc == ADSM_OK && has_followers(&call->opts)) {
+    if (rc == ADSM_OK && adsm_call_has_followers(&call->opts)) {
         use(there.accel);
         rc = adsm_fence_record(there.accel,
                                adsm_accel_launch_stream(there.accel), &fence);
@@ -329,7 +264,7 @@ static int ranged(struct adsm_range_call *call, int device, bool options)
     struct adsm_grid grid;
     int rc = adsm_grid_check_range(call->kernel.name, &call->range);
     if (rc == ADSM_OK)
-        rc = check_options(call);
+        rc = adsm_range_call_check_options(call);
     if (rc == ADSM_OK)
         rc = adsm_range_call_devices(call, device);
     if (rc != ADSM_OK)
@@ -366,9 +301,9 @@ static void start(struct adsm_range_call *call, const adsmBox *range, int count,
     call->values_used = 0;
 }
 
-int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
-                    const adsmOpts *opts, int device, int count,
-                    const adsmArg *args)
+int adsm_call_as_said(const adsmKernel *kernel, const adsmBox *range,
+                      const adsmOpts *opts, int device, int count,
+                      const adsmArg *args)
 {
     struct adsm_range_call call;
     int rc = adsm_kernel_hold(kernel, &call.kernel);
@@ -376,11 +311,21 @@ int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
         return rc;
     start(&call, range, count, args);
     call.opts = opts ? *opts : (adsmOpts){0};
-    if (opts)
-        override(&call.opts);
     rc = ranged(&call, device, opts != NULL);
     adsm_kernel_release(&call.kernel);
     return rc;
+}
+
+int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
+                    const adsmOpts *opts, int device, int count,
+                    const adsmArg *args)
+{
+    adsmOpts set;
+    if (!opts)
+        return adsm_call_as_said(kernel, range, NULL, device, count, args);
+    set = *opts;
+    adsm_call_override(&set);
+    return adsm_call_as_said(kernel, range, &set, device, count, args);
 }
 
 int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],

@@ -31,6 +31,20 @@ int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
                     const adsmOpts *opts, int device, int count,
                     const adsmArg *args);
 
+/** The same, with nothing set from outside: a call that others are made of. */
+int adsm_call_as_said(const adsmKernel *kernel, const adsmBox *range,
+                      const adsmOpts *opts, int device, int count,
+                      const adsmArg *args);
+
+/** What is set from outside, for trying: of calls that give options. */
+void adsm_call_override(adsmOpts *opts);
+
+/** Do options ask for anything behind the call? */
+static inline bool adsm_call_has_followers(const adsmOpts *o)
+{
+    return o->event || o->then || o->sync || o->progress;
+}
+
 /** What options ask for behind a call: its number, `then`, the wait. The call's
  *  status `rc` goes before failures here. @what  it is, for messages */
 int adsm_call_follow(const adsmOpts *opts, const char *what,

@@ -46,6 +46,9 @@ static inline bool adsm_range_call_has_parts(const adsmOpts *o)
     return o->parts > 0 || o->tile[0] > 0 || o->tile[1] > 0 || o->tile[2] > 0;
 }
 
+/** ADSM_OK; ADSM_E_INVALID: the options cannot be had. */
+int adsm_range_call_check_options(const struct adsm_range_call *call);
+
 /** Copy a value; its place in call->values. ADSM_E_LIMIT */
 int adsm_range_call_keep(struct adsm_range_call *call, const void *value,
                          size_t bytes, size_t *at);

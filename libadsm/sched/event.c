@@ -103,6 +103,14 @@ int adsm_event_find(uint64_t id, struct adsm_ended *ended)
     return given ? ADSM_OK : ADSM_E_INVALID;
 }
 
+void adsm_ended_join(struct adsm_ended *ended, adsmEvent event)
+{
+    struct adsm_ended more;
+    if (adsm_event_find(event.id, &more) == ADSM_OK)
+        for (int i = 0; i < more.count; i++)
+            adsm_ended_add(ended, more.fences[i]);
+}
+
 /* ---- what follows ----------------------------------------------------------- */
 
 static struct follower *take(void)

@@ -30,6 +30,10 @@ struct adsm_ended {
 /** Another fence of the call: it replaces an earlier one of its device. */
 void adsm_ended_add(struct adsm_ended *ended, struct adsm_fence fence);
 
+/** The fences of a call that this one is made of; none of one that has ended
+ *  long ago. */
+void adsm_ended_join(struct adsm_ended *ended, adsmEvent event);
+
 /** Wait until all is reached. Return: the first failure */
 int adsm_ended_wait(const struct adsm_ended *ended);
 

@@ -44,16 +44,16 @@ static int devices_of(uint32_t set, int device, uint32_t bits[32])
 static int call(const adsmTask *task, const adsmOpts *opts, uint32_t device,
                 struct adsm_progress *progress, struct adsm_ended *all)
 {
+    struct adsm_ended ended;
     adsmEvent event = {0};
     adsmOpts o = *opts;
-    struct adsm_ended ended;
     o.devices = device;
     o.parts = o.cyclic = o.sync = 0;
     o.event = &event;
     o.then = NULL;
     o.progress = NULL;
-    int rc =
-        adsmCallRangeV(task->kernel, task->range, &o, task->count, task->args);
+    int rc = adsm_call_as_said(task->kernel, &task->range, &o, -1, task->count,
+                               task->args);
     struct adsm_fence last = {0};
     if (adsm_event_find(event.id, &ended) == ADSM_OK && ended.count > 0)
         adsm_ended_add(all, last = ended.fences[0]);
@@ -67,6 +67,7 @@ int adsm_farm(const adsmTask *tasks, int count, const adsmOpts *opts,
 {
     struct adsm_ended all = {.status = ADSM_OK};
     struct adsm_progress *progress;
+    adsmOpts set = *opts;
     uint32_t bits[32];
     char why[400];
     int rc = check(tasks, count, opts), i = 0;
@@ -75,9 +76,10 @@ int adsm_farm(const adsmTask *tasks, int count, const adsmOpts *opts,
     if (rc != ADSM_OK)
         return rc;
     rc = adsm_progress_expect(progress, count);
-    int devices = devices_of(opts->devices, device, bits);
+    adsm_call_override(&set); /* once: which devices share the tasks */
+    int devices = devices_of(set.devices, device, bits);
     for (; i < count && rc == ADSM_OK; i++)
-        rc = call(&tasks[i], opts, bits[i % devices], progress, &all);
+        rc = call(&tasks[i], &set, bits[i % devices], progress, &all);
     if (rc != ADSM_OK && i > 0) {
         strncpy(why, adsm_detail_text(), sizeof why - 1);
         why[sizeof why - 1] = '\0';

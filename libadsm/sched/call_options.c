@@ -1,0 +1,63 @@
+/* What a call's options ask for, and what is set from outside. */
+#include "base/option.h"
+#include "sched/call_parts.h"
+#include "sched/chunks.h"
+#include "sched/detail.h"
+
+#include <string.h>
+
+int adsm_range_call_check_options(const struct adsm_range_call *call)
+{
+    const adsmOpts *o = &call->opts;
+    const char *name = call->kernel.name;
+    if (o->parts < 0 || o->align < 0 || o->afters < 0)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a call of kernel '%s' with %d parts, aligned to "
+                           "%ld, after %d events: 0 or more are possible",
+                           name, o->parts, o->align, o->afters);
+    if (o->chunks < 0 || o->chunks > ADSM_CHUNKS)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a call of kernel '%s' in %d chunks: 0 to %d are "
+                           "possible",
+                           name, o->chunks, ADSM_CHUNKS);
+    if (o->afters > 0 && !o->after)
+        return adsm_detail(ADSM_E_INVALID,
+                           "a call of kernel '%s' after %d events and no "
+                           "array of them",
+                           name, o->afters);
+    for (int d = 0; d < 3; d++) {
+        if (o->each[d] < 0)
+            return adsm_detail(ADSM_E_INVALID,
+                               "a call of kernel '%s' with %ld indices for "
+                               "each thread: 0 or more are possible",
+                               name, o->each[d]);
+        if (o->tile[d] < 0 || (o->tile[d] > 0 && d >= call->range.nd))
+            return adsm_detail(ADSM_E_INVALID,
+                               "a tile of %ld in dimension %d of a range of "
+                               "%d: 0 or more in those that it has",
+                               o->tile[d], d, call->range.nd);
+        if (o->tile[d] > 0 && o->parts > 0)
+            return adsm_detail(ADSM_E_INVALID,
+                               "a call of kernel '%s' with %d parts and with "
+                               "tiles: one of them says how many",
+                               name, o->parts);
+    }
+    return ADSM_OK;
+}
+
+void adsm_call_override(adsmOpts *opts)
+{
+    const struct adsm_options *from = adsm_options_get();
+    int there = adsm_accel_devices();
+    if (from->call_devices > 0) {
+        int n =
+            (int)from->call_devices < there ? (int)from->call_devices : there;
+        opts->devices = n >= 32 ? ADSM_ALL_DEVICES : (UINT32_C(1) << n) - 1;
+    }
+    if (from->chunks > 0)
+        opts->chunks = (int)from->chunks;
+    if (from->parts > 0) {
+        opts->parts = (int)from->parts;
+        memset(opts->tile, 0, sizeof opts->tile);
+    }
+}
