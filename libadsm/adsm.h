@@ -194,7 +194,8 @@ typedef enum {
     ADSM_BY_RANGE, /**< the part's box of the array                        */
     ADSM_WHOLE,    /**< all of it (a MapArray operand)                     */
     ADSM_NEAR,     /**< the part's box and its surroundings (MapOverlap)   */
-    ADSM_BOXED     /**< boxes that a text or a function names              */
+    ADSM_BOXED,    /**< boxes that a text or a function names              */
+    ADSM_INTO      /**< all of it, accumulated: adsmInto of adsm_skeleton.h */
 } adsmHow;
 
 /** What a kernel reads beyond the array's edge. */
@@ -247,7 +248,8 @@ typedef struct {
      *  range; 0: its own; -1: it is not cut. */
     int8_t follow[3];
     int radius[3];     /**< ADSM_NEAR: elements on both sides             */
-    const void *extra; /**< ADSM_EDGE_PAD: the element; adsmBoxedBy: user */
+    const void *extra; /**< ADSM_EDGE_PAD: the element; adsmBoxedBy: user;
+                            adsmInto: the operator */
     long per[3];       /**< indices for which there is an element: adsmPer */
     const char *text;  /**< ADSM_BOXED: adsmBoxed's, read during the call */
     adsmBoxFn *boxes;  /**< or adsmBoxedBy's                              */

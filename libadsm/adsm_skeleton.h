@@ -64,6 +64,41 @@ ADSM_API const adsmOperator *adsmOperatorOf(adsmOp op, adsmType type);
 ADSM_API adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
                                     const char *name);
 
+/*
+ * adsmInto(p, op), an argument of calls with options: the kernel combines into
+ * elements of all of the array, p[k] = op(p[k], v), as a histogram or a sum of
+ * forces does, and does nothing else with them. Threads of a part that meet at
+ * an element do so by atomic operations.
+ *
+ * A call of one part, as one without options is, does that in the array. Of
+ * several each has a copy of its own that begins as the operator's identity: for
+ * n elements and k parts, n (k + 1) in an array of the library's. Behind the
+ * parts one call on the first device combines, by the tree of reductions, what
+ * the array held and the copies in the order of the parts. All of it is
+ * asynchronous; a CPU access of the array, and what options ask for behind the
+ * call, wait for the end.
+ *
+ * The result's bits: where the operator gives the same in any order and with any
+ * parentheses (integers, min and max without NaN and zeros of both signs), they
+ * are the same for any devices and parts. Else they depend on how the range is
+ * cut, and on nothing but that if the kernel gives a part the same bits each
+ * time, which atomic additions of floats do not where threads meet. Parts by
+ * `tile` are cut alike for any devices; those of which the sizes are the
+ * library's are not.
+ *
+ * The pointer's type is the operator's; the size alone is checked. No other
+ * argument may lie in the array. The parameter is a pointer or, of an array of
+ * several dimensions, a view. (CUDASTF: access mode `reduce`; StarPU: REDUX.)
+ */
+#ifndef __cplusplus
+#define adsmInto(ptr, op)                                                      \
+    ((adsmArg){.p = (ptr),                                                     \
+               .mode = ADSM_INOUT,                                             \
+               .elem = ADSM_ELEM_(ptr),                                        \
+               .how = ADSM_INTO,                                               \
+               .extra = (const adsmOperator *){(op)}})
+#endif
+
 /**
  * Reduce the elements of a range of an array (SkePU's reduce).
  *
@@ -144,6 +179,14 @@ ADSM_API adsmStatus adsmFarmV(const adsmTask *tasks, int count,
 
 #ifdef __cplusplus
 } /* extern "C" */
+
+template <typename T>
+inline adsmArg adsmInto(T *ptr, const adsmOperator *op)
+{
+    adsmArg arg = adsmPointer(ptr, ADSM_INOUT, ADSM_INTO);
+    arg.extra = op;
+    return arg;
+}
 
 template <typename... Args>
 inline adsmStatus adsmMapReduce(const adsmOpts *opts, adsmKernel *map,

@@ -4,6 +4,7 @@
 #include "mm/boundary.h"
 #include "sched/call_parts.h"
 #include "sched/detail.h"
+#include "sched/into.h"
 #include "sched/launch.h"
 
 #include <stdatomic.h>
@@ -178,6 +179,18 @@ static int issue(struct adsm_range_call *call,
     return rc == ADSM_OK ? adsm_detail(ADSM_OK, "%s", "") : rc;
 }
 
+/* With what parts accumulate: into copies, which are combined behind them. */
+static int issue_all(struct adsm_range_call *call,
+                     const struct adsm_split_part *parts, int count,
+                     struct adsm_ended *ended)
+{
+    struct adsm_into *into = NULL;
+    int rc = adsm_into_begin(call, parts, count, &into);
+    if (rc == ADSM_OK)
+        rc = issue(call, parts, count, ended);
+    return adsm_into_end(call, into, ended, rc);
+}
+
 /* In parts, over copies. */
 static int spread(struct adsm_range_call *call)
 {
@@ -199,7 +212,7 @@ static int spread(struct adsm_range_call *call)
         if (call->whole)
             rc = adsm_range_call_issue(call, &one, 1, &ended);
         else if (count > 0)
-            rc = issue(call, parts, count, &ended);
+            rc = issue_all(call, parts, count, &ended);
         rc = follow(call, &ended, rc);
         adsm_progress_end(call->progress, rc, call->opts.sync);
     }

@@ -243,6 +243,16 @@ static int add_all(const struct adsm_range_call *call,
     return rc;
 }
 
+/* Pieces of a part have one copy of what they accumulate into: each begins when
+ * the one before is made. */
+static bool accumulates(const struct adsm_range_call *call)
+{
+    for (int k = 0; k < call->operand_count; k++)
+        if (call->operands[k].into)
+            return true;
+    return false;
+}
+
 int adsm_range_call_pieces(const struct adsm_range_call *call,
                            const struct adsm_split_part *parts, int count,
                            bool rounds, struct adsm_split_part **pieces,
@@ -261,7 +271,7 @@ int adsm_range_call_pieces(const struct adsm_range_call *call,
         return rc;
     }
     qsort(all.parts, (size_t)all.count, sizeof *all.parts, by_round);
-    for (int i = 0; i < all.count && !rounds; i++)
+    for (int i = 0; i < all.count && !rounds && !accumulates(call); i++)
         all.parts[i].round = 0;
     *pieces = all.parts;
     *pieces_count = all.count;

@@ -3,6 +3,7 @@
 
 #include "mm/heap.h"
 #include "sched/detail.h"
+#include "sched/into.h"
 #include "sched/launch.h"
 
 #include <stdlib.h>
@@ -72,6 +73,8 @@ static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
         rc = adsm_operand_make(&about, i, arg, parameter, &memory, operand);
     if (rc == ADSM_OK && call->whole && operand->array.origin > 0)
         operand->reads = true; /* ADSM_OUT is of objects, from their start */
+    if (rc == ADSM_OK && arg->how == ADSM_INTO)
+        rc = adsm_into_take(call, arg, operand);
     if (rc == ADSM_OK && operand->pad) {
         size_t at = 0;
         rc = adsm_range_call_keep(call, operand->pad, operand->array.elem, &at);
@@ -121,7 +124,7 @@ int adsm_range_call_take(struct adsm_range_call *call)
         rc = call->args[i].mode ? take_pointer(call, i, parameter)
                                 : take_value(call, i, parameter);
     }
-    return rc;
+    return rc == ADSM_OK ? adsm_into_check(call) : rc;
 }
 
 static int take_device(struct adsm_range_call *call, int number)

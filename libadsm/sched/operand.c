@@ -83,8 +83,9 @@ static int guess_shape(const struct adsm_operand_call *call, int number,
     bool exact = elements == volume(range) && bytes % array->elem == 0;
     /* A table may be larger than the range, but views of it have rows. */
     bool boxed = arg->how == ADSM_BOXED;
-    bool table = boxed || (arg->how == ADSM_WHOLE &&
-                           (call->several || operand->pointer));
+    bool table =
+        boxed || arg->how == ADSM_INTO ||
+        (arg->how == ADSM_WHOLE && (call->several || operand->pointer));
     bool large = elements >= volume(range) && !table;
     bool edges = arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE;
     if (range->nd == 1) {
@@ -95,7 +96,7 @@ static int guess_shape(const struct adsm_operand_call *call, int number,
     } else if (begins_at_0(range) &&
                (exact || (large && follows_its_own(arg)))) {
         shape = *range;
-    } else if (call->several && arg->how != ADSM_WHOLE && !boxed &&
+    } else if (call->several && arg->how != ADSM_WHOLE && !table &&
                (!follows_its_own(arg) || large)) {
         return invalid(call, number,
                        "has no shape that the range tells: say with adsmShape "
@@ -144,7 +145,7 @@ static int check_words(const struct adsm_operand_call *call, int number,
     if (arg->mode < ADSM_IN || arg->mode > ADSM_INOUT)
         return invalid(call, number,
                        "was not made by adsmVal, adsmIn, adsmOut or adsmInOut");
-    if (arg->how > ADSM_BOXED || arg->edge > ADSM_EDGE_PAD)
+    if (arg->how > ADSM_INTO || arg->edge > ADSM_EDGE_PAD)
         return invalid(call, number,
                        "has a `how` or `edge` that is none: make it with "
                        "adsmIn, adsmAll, adsmHalo and their like");
@@ -153,6 +154,13 @@ static int check_words(const struct adsm_operand_call *call, int number,
         return invalid(call, number,
                        "is boxed and has an edge, or follows dimensions: its "
                        "boxes are all that is said of it");
+    if (arg->how == ADSM_INTO &&
+        (arg->mode != ADSM_INOUT || arg->edge || !follows_its_own(arg) ||
+         arg->per[0] || arg->per[1] || arg->per[2]))
+        return invalid(call, number,
+                       "is accumulated into and has a mode, an edge or "
+                       "dimensions that it follows: adsmInto is all that is "
+                       "said of it");
     if (arg->edge == ADSM_EDGE_PAD && arg->how == ADSM_NEAR && !arg->extra)
         return invalid(call, number,
                        "has ADSM_EDGE_PAD and no element for it: adsmPad "
@@ -184,6 +192,7 @@ static int follow(const struct adsm_operand_call *call, const adsmArg *arg,
 {
     int nd = operand->array.shape.nd;
     bool all = arg->how == ADSM_WHOLE || arg->how == ADSM_BOXED ||
+               arg->how == ADSM_INTO ||
                (arg->elem == 0 && !call->several && operand->array.elem == 1);
     for (int d = 0; d < 3; d++) {
         int own = d < call->range.nd ? d : -1;
@@ -316,5 +325,6 @@ int adsm_operand_want(const struct adsm_operand *operand,
         .pad = operand->pad,
         .rows = operand->pointer,
     };
+    wants[0].array.origin += (size_t)part->index * operand->stride;
     return 1;
 }

@@ -20,6 +20,7 @@
 #ifndef ADSM_SCHED_OPERAND_H
 #define ADSM_SCHED_OPERAND_H
 
+#include "adsm_skeleton.h"
 #include "range/spread.h"
 #include "sched/expression.h"
 #include "sched/split.h"
@@ -49,6 +50,10 @@ struct adsm_operand {
     long radius[3]; /* elements */
     adsmEdge edge;
     const void *pad;
+    /* What accumulates in it; NULL: nothing does. A part's own is `stride` bytes
+     * behind that of the part before; 0: all have the array itself. */
+    const adsmOperator *into;
+    size_t stride;
     bool pointer; /* the parameter is one, not a view */
     int wants;    /* most of a part: 1, or more when it is boxed */
     /* Of ADSM_BOXED, else NULL; `dim` is -1 then. Bits of `follows` are

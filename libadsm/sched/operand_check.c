@@ -81,7 +81,7 @@ void adsm_operand_weigh(const struct adsm_operand *operands, int count,
         may[e] = true;
         for (int i = 0; i < count; i++) {
             const struct adsm_operand *o = &operands[i];
-            if (stops(o, e) || (o->writes && follower(o, e) < 0))
+            if (stops(o, e) || (o->writes && !o->into && follower(o, e) < 0))
                 may[e] = false;
             split->halo[e] += face > 0 ? cost_of(o, range, e) / face : 0;
         }
@@ -105,7 +105,7 @@ static int check_cut(const struct adsm_operand_call *call,
                            "range its parameter is to be an adsm_view2 or "
                            "adsm_view3",
                            operand->number, call->kernel, e);
-    if (operand->writes && follower(operand, e) < 0)
+    if (operand->writes && !operand->into && follower(operand, e) < 0)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' does not follow "
                            "dimension %d of the range: parts would write the "
