@@ -100,6 +100,9 @@ struct live_array *live_pick(struct live_thread *t, int nd);
 /** Say that it is another array of `nd` dimensions; it is not divided. */
 void live_shape(struct live_thread *t, struct live_array *a, int nd);
 
+/** Say that it has rows of `nx`. False: it stays as it is. */
+bool live_shape_rows(struct live_array *a, long nx);
+
 /** A box of its shape, often all of it, or all the thread's own. */
 adsmBox live_box(struct live_thread *t, const struct live_array *a);
 
@@ -153,6 +156,26 @@ static inline long live_some_time(struct live_thread *t)
 /** Was it made? `bad`: it must not be. Refused ones change nothing. */
 bool live_was_made(struct live_thread *t, const adsmOpts *opts, bool bad,
                    int status, const char *what);
+
+/** How a call is made. */
+struct live_way {
+    adsmOpts opts;
+    bool bad; /* no device takes such a block */
+};
+
+struct live_way live_some_way(struct live_thread *t, const adsmBox *range);
+
+static inline bool live_way_made(struct live_thread *t,
+                                 const struct live_way *way, int status,
+                                 const char *what)
+{
+    return live_was_made(t, &way->opts, way->bad, status, what);
+}
+
+/** Remember such a call, of an array to an array. */
+void live_note_call(const struct live_thread *t, const char *what,
+                    const struct live_way *way, const adsmBox *box,
+                    const struct live_array *a, const struct live_array *b);
 
 /** One call, launch or hint. */
 void live_call(struct live_thread *t);

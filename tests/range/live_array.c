@@ -68,13 +68,28 @@ static adsmBox some_shape(struct live_thread *t, long n, int nd)
     return adsmR3(n / a / b, a, b);
 }
 
-void live_shape(struct live_thread *t, struct live_array *a, int nd)
+static void say_shape(struct live_array *a, adsmBox shape)
 {
-    a->shape = some_shape(t, a->n, nd);
+    a->shape = shape;
     live_note("array %d: shape %ld %ld %ld of %ld", a->number, a->shape.hi[0],
               a->shape.hi[1], a->shape.hi[2], a->n);
     if (!live_done(adsmShape(a->p, sizeof *a->p, a->shape), "adsmShape"))
         live_stop("adsmShape needs no device");
+}
+
+void live_shape(struct live_thread *t, struct live_array *a, int nd)
+{
+    say_shape(a, some_shape(t, a->n, nd));
+}
+
+bool live_shape_rows(struct live_array *a, long nx)
+{
+    if (a->shape.nd == 2 && a->shape.hi[1] == nx)
+        return true;
+    if (a->divided || a->n < nx)
+        return false;
+    say_shape(a, adsmR2(a->n / nx, nx));
+    return true;
 }
 
 struct live_array *live_pick(struct live_thread *t, int nd)

@@ -36,14 +36,9 @@ void live_call_begin(void)
 
 /* ---- options ----------------------------------------------------------------- */
 
-struct way {
-    adsmOpts opts;
-    bool bad; /* no device takes such a block */
-};
-
-static struct way some_way(struct live_thread *t, const adsmBox *range)
+struct live_way live_some_way(struct live_thread *t, const adsmBox *range)
 {
-    struct way way = {.bad = draw(t, 25) == 0};
+    struct live_way way = {.bad = draw(t, 25) == 0};
     adsmOpts *o = &way.opts;
     o->devices = (uint32_t)(1 + draw(t, 15));
     if (draw(t, 3))
@@ -64,9 +59,9 @@ static struct way some_way(struct live_thread *t, const adsmBox *range)
     return way;
 }
 
-static void note_call(const struct live_thread *t, const char *what,
-                      const struct way *way, const adsmBox *box,
-                      const struct live_array *a, const struct live_array *b)
+void live_note_call(const struct live_thread *t, const char *what,
+                    const struct live_way *way, const adsmBox *box,
+                    const struct live_array *a, const struct live_array *b)
 {
     live_note(
         "caller %d: %s of %d to %d, [%ld %ld %ld, %ld %ld %ld), devices "
@@ -95,12 +90,6 @@ bool live_was_made(struct live_thread *t, const adsmOpts *opts, bool bad,
     return true;
 }
 
-static bool made(struct live_thread *t, const struct way *way, int status,
-                 const char *what)
-{
-    return live_was_made(t, &way->opts, way->bad, status, what);
-}
-
 #define each_of(box, z, y, x)                                                  \
     for (long z = 0; z < 1; z++)                                               \
         for (long y = (box).nd > 1 ? (box).lo[0] : 0;                          \
@@ -123,13 +112,13 @@ static void call_map(struct live_thread *t)
     if (box.hi[0] > x->shape.hi[0] || box.hi[0] > y->shape.hi[0] ||
         live_foreign(t, x, &box, none) || live_foreign(t, y, &box, none))
         return;
-    struct way way = some_way(t, &box);
-    note_call(t, until ? "late" : "map", &way, &box, x, y);
+    struct live_way way = live_some_way(t, &box);
+    live_note_call(t, until ? "late" : "map", &way, &box, x, y);
     int status = until ? adsmCallWith(&way.opts, late, box, adsmIn(x->p),
                                       adsmOut(y->p), adsmVal(until))
                        : adsmCallWith(&way.opts, map, box, adsmIn(x->p),
                                       adsmInOut(y->p), adsmVal(a));
-    if (made(t, &way, status, "map"))
+    if (live_way_made(t, &way, status, "map"))
         for (long i = box.lo[0]; i < box.hi[0]; i++)
             y->flat[i] = x->flat[i] + (until ? 0 : x->flat[i] + y->flat[i] + a);
 }
@@ -144,10 +133,10 @@ static void call_roles(struct live_thread *t)
         return;
     k = n / 2;
     adsmBox box = adsmR1(k);
-    struct way way = some_way(t, &box);
+    struct live_way way = live_some_way(t, &box);
     int *x = o->p + at, *y = x + k;
     bool turned = draw(t, 2);
-    note_call(t, turned ? "roles, turned," : "roles", &way, &box, o, o);
+    live_note_call(t, turned ? "roles, turned," : "roles", &way, &box, o, o);
     live_note("  ... they begin at %ld and %ld", at, at + k);
     if (turned) {
         x = y;
@@ -156,10 +145,10 @@ static void call_roles(struct live_thread *t)
     if (at > 0) /* what begins at 0 has the array's name and shape */
         (void)live_done(adsmShape(o->p + at, 4, adsmR1(k)), "adsmShape");
     (void)live_done(adsmShape(o->p + at + k, 4, adsmR1(k)), "adsmShape");
-    if (made(t, &way,
-             adsmCallWith(&way.opts, map, box, adsmIn(x), adsmInOut(y),
-                          adsmVal(a)),
-             "map in two roles")) {
+    if (live_way_made(t, &way,
+                      adsmCallWith(&way.opts, map, box, adsmIn(x), adsmInOut(y),
+                                   adsmVal(a)),
+                      "map in two roles")) {
         const int *fx = o->flat + (x - o->p);
         int *fy = o->flat + (y - o->p);
         for (long i = 0; i < k; i++)
@@ -246,19 +235,19 @@ static void call_near(struct live_thread *t, int nd)
             return;
     if (!may_read(t, u, &box, radius, edge) || live_foreign(t, w, &box, none))
         return;
-    struct way way = some_way(t, &box);
+    struct live_way way = live_some_way(t, &box);
     adsmArg arg = nd == 1 ? adsmHalo(u->p, radius[0], edge)
                           : adsmSquare(u->p, radius[0], radius[1], edge);
     if (edge == ADSM_EDGE_PAD)
         arg = adsmPad(arg, &pad);
-    note_call(t, "near", &way, &box, u, w);
+    live_note_call(t, "near", &way, &box, u, w);
     live_note("  ... edge %d, radius %d %d", edge, radius[0], radius[1]);
     int status = nd == 1
                      ? adsmCallWith(&way.opts, near_, box, arg, adsmOut(w->p),
                                     adsmVal(radius[0]))
                      : adsmCallWith(&way.opts, square, box, arg, adsmOut(w->p),
                                     adsmVal(radius[0]), adsmVal(radius[1]));
-    if (made(t, &way, status, "near"))
+    if (live_way_made(t, &way, status, "near"))
         check_near(u, w, &box, radius, edge, pad);
 }
 
@@ -270,19 +259,19 @@ static void call_rows(struct live_thread *t)
     if (!u || !w || u == w)
         return;
     long ny = u->shape.hi[0], nx = u->shape.hi[1];
-    if (w->shape.hi[0] < ny || w->shape.hi[1] != nx)
+    if (!live_shape_rows(w, nx) || w->shape.hi[0] < ny)
         return;
     adsmBox box = live_box(t, u);
     if (live_foreign(t, u, &box, column) || live_foreign(t, w, &box, none))
         return;
-    struct way way = some_way(t, &box);
+    struct live_way way = live_some_way(t, &box);
     way.opts.tile[1] = 0;
-    note_call(t, "rows", &way, &box, u, w);
-    if (!made(t, &way,
-              adsmCallWith(&way.opts, rows, box,
-                           adsmColumn(u->p, 1, ADSM_EDGE_NONE), adsmOut(w->p),
-                           adsmVal(ny), adsmVal(nx)),
-              "rows"))
+    live_note_call(t, "rows", &way, &box, u, w);
+    if (!live_way_made(t, &way,
+                       adsmCallWith(&way.opts, rows, box,
+                                    adsmColumn(u->p, 1, ADSM_EDGE_NONE),
+                                    adsmOut(w->p), adsmVal(ny), adsmVal(nx)),
+                       "rows"))
         return;
     each_of(box, z, y, x)
     {
@@ -302,10 +291,10 @@ static void call_cube(struct live_thread *t)
     adsmBox b = live_box(t, v);
     if (live_foreign(t, v, &b, none))
         return;
-    struct way way = some_way(t, &b);
-    note_call(t, "cube", &way, &b, v, v);
-    if (!made(t, &way, adsmCallWith(&way.opts, cube, b, adsmInOut(v->p)),
-              "cube"))
+    struct live_way way = live_some_way(t, &b);
+    live_note_call(t, "cube", &way, &b, v, v);
+    if (!live_way_made(
+            t, &way, adsmCallWith(&way.opts, cube, b, adsmInOut(v->p)), "cube"))
         return;
     for (long z = b.lo[0]; z < b.hi[0]; z++)
         for (long y = b.lo[1]; y < b.hi[1]; y++)
