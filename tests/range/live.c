@@ -4,16 +4,16 @@
  *
  *   range_live <operations> <seed> [<callers> [<kinds>]]
  *
- * The operations are those of model.c, made by the program: calls over ranges
- * in parts, plain calls and launches, hints, new shapes, accesses of the CPU,
- * bulk copies, system calls through loans, arrays that come and go. One to four
- * threads make them, and functions that follow calls do as well, on the thread
- * of the runtime. Some arrays are divided among them, so that their calls meet
- * in one object in any order; of the others a caller has those it uses until its
- * call is made. Two more threads touch the arrays all the while: elements of
- * their own, which lie between those that kernels read and write, and, only
- * looking, any other. Devices that have little memory (SOFTCUDA_MEMORY=4M) may
- * refuse, and then nothing has changed.
+ * The operations are those of model.c, made by the program: calls over ranges in
+ * parts, by distributions and by boxes, plain calls and launches, hints, new
+ * shapes, accesses of the CPU, bulk copies, system calls through loans, arrays
+ * that come and go. One to four threads make them, and functions that follow
+ * calls do as well, on the thread of the runtime. Some arrays are divided among
+ * them, so that their calls meet in one object in any order; of the others a
+ * caller has those it uses until its call is made. Two more threads touch the
+ * arrays all the while: elements of their own, which lie between those that
+ * kernels read and write, and, only looking, any other. Devices that have little
+ * memory (SOFTCUDA_MEMORY=4M) may refuse, and then nothing has changed.
  *
  * What fails is reported with the operations before it. One caller does the same
  * in every run. `kinds`, of "c" (calls), "h" (the CPU) and "t" (touchers),
@@ -194,6 +194,7 @@ int main(int argc, char **argv)
     first.random = some_seed(0);
     signal(SIGALRM, stuck);
     live_call_begin();
+    live_boxed_begin();
     live_plain_begin();
     live_order_begin();
     begin_arrays(&first);

@@ -139,9 +139,10 @@ void live_access(struct live_thread *t, struct live_array *a);
 void live_touchers_begin(uint64_t seed);
 void live_touchers_end(void);
 
-/* ---- what devices do (live_call.c, live_plain.c) -------------------------------- */
+/* ---- what devices do (live_call.c, live_boxed.c, live_plain.c) ------------------ */
 
 void live_call_begin(void);
+void live_boxed_begin(void);
 void live_plain_begin(void);
 
 /** A kernel of a file in tests/sched. */
@@ -179,6 +180,9 @@ void live_note_call(const struct live_thread *t, const char *what,
 
 /** One call, launch or hint. */
 void live_call(struct live_thread *t);
+
+/** One whose arguments name their boxes. */
+void live_boxed(struct live_thread *t);
 
 /** One on one device. */
 void live_plain(struct live_thread *t);

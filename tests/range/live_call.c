@@ -308,7 +308,7 @@ static void call_cube(struct live_thread *t)
 
 void live_call(struct live_thread *t)
 {
-    switch (draw(t, 12)) {
+    switch (draw(t, 16)) {
     case 0:
     case 1:
         call_map(t);
@@ -333,7 +333,11 @@ void live_call(struct live_thread *t)
     case 9:
         live_plain(t);
         break;
-    default:
+    case 10:
+    case 11:
         live_hint(t);
+        break;
+    default:
+        live_boxed(t);
     }
 }
