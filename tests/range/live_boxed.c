@@ -18,6 +18,7 @@ void live_boxed_begin(void)
     mirror = live_kernel("kernels.ptx", "mirror", ADSM_ONLY_ARGUMENTS);
     mirror2 = live_kernel("kernels.ptx", "mirror2", ADSM_ONLY_ARGUMENTS);
     spans = live_kernel("boxes.ptx", "spans", ADSM_ONLY_ARGUMENTS);
+    live_boxed_planes_begin();
 }
 
 static adsmBox line(long lo, long hi)
@@ -237,15 +238,17 @@ static bool call_one(struct live_thread *t, int kind)
     case 3:
     case 4:
         return call_mirror(t, kind - 2);
-    default:
+    case 5:
         return call_neighbours(t);
+    default:
+        return live_boxed_planes(t, kind - 6);
     }
 }
 
 /* Most arrays are not as a kind needs them. */
 void live_boxed(struct live_thread *t)
 {
-    int kind = (int)draw(t, 6);
+    int kind = (int)draw(t, 6 + LIVE_BOXED_PLANES);
     for (int i = 0; i < 6 && !call_one(t, kind); i++)
         live_let_all_go(t);
 }

@@ -45,4 +45,10 @@ bool live_boxed_may(const struct live_thread *t, const struct live_array *a,
 adsmBox live_boxed_both(struct live_thread *t, const struct live_array *a,
                         const struct live_array *b);
 
+/** Those of two and three dimensions (live_boxed_planes.c), of LIVE_BOXED_PLANES
+ *  kinds. Return: whether one could be made of the arrays that were drawn */
+enum { LIVE_BOXED_PLANES = 5 };
+void live_boxed_planes_begin(void);
+bool live_boxed_planes(struct live_thread *t, int kind);
+
 #endif
