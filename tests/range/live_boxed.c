@@ -192,8 +192,8 @@ static void refused(struct live_thread *t, const struct live_way *way,
                   adsmErrorDetail(), words);
 }
 
-/* Each part writes one element of the next: of one part that is no mistake. Or a
- * box lies behind the array. */
+/* Each part writes one element of the next, or of the one before: of one part
+ * that is no mistake. Or a box lies behind the array. */
 static bool call_neighbours(struct live_thread *t)
 {
     struct live_array *x = live_pick(t, 1), *y = live_pick(t, 1);
@@ -202,14 +202,15 @@ static bool call_neighbours(struct live_thread *t)
         return false;
     adsmBox box = live_boxed_both(t, x, y);
     bool beyond = draw(t, 3) == 0;
+    long before = draw(t, 2), behind = 1 - before;
     if (!live_boxed_may(t, x, box) ||
-        !live_boxed_may(t, y, line(box.lo[0], box.hi[0] + 1)))
+        !live_boxed_may(t, y, line(box.lo[0] - before, box.hi[0] + behind)))
         return false;
+    if (beyond)
+        behind = y->shape.hi[0] - box.hi[0] + 1;
     struct live_way way = live_some_way(t, &box);
     struct live_boxes xs = {.kind = LIVE_LINE},
-                      ys = {.kind = LIVE_AROUND, .a = 0, .b = 1};
-    if (beyond)
-        ys.b = y->shape.hi[0] - box.hi[0] + 1;
+                      ys = {.kind = LIVE_AROUND, .a = before, .b = behind};
     live_note_call(t, "neighbours", &way, &box, x, y);
     int status =
         adsmCallWith(&way.opts, map, box, live_boxed_arg(t, x, ADSM_IN, &xs),

@@ -100,6 +100,24 @@ FAULTS = {
     'sync-does-not': (
         'sched/call.c', 'int status = adsm_ended_wait(ended);',
         'int status = ADSM_OK;', {}),
+    # Which boxes an argument names.
+    'further-boxes-are-not-read': (
+        'sched/operand_boxed.c', 'wants[i].read = boxes.box[i];',
+        'wants[i].read = i ? none : boxes.box[i];', {}),
+    'further-boxes-are-not-written': (
+        'sched/operand_boxed.c', 'wants[i].write = boxes.box[i];',
+        'wants[i].write = i ? none : boxes.box[i];', {}),
+    'boxes-have-no-room-between': (
+        'sched/operand_boxed.c',
+        'want.around = adsm_box_hull(&want.around, &boxes.box[i]);', ';', {}),
+    'further-boxes-are-not-counted': (
+        'range/spread_choose.c', 'want->copy->uses++;', ';', {}),
+    'writes-may-meet': (
+        'sched/operand_overlap.c', 'boxes_meet(&list[i], &list[k]))', 'false)',
+        {}),
+    'boxes-may-lie-beyond': (
+        'sched/operand_boxed.c',
+        'rc = check_inside(call, operand, part, &boxes.box[i], i);', ';', {}),
 }
 # What shows those that the model test has, too.
 OF_MODEL = {'evict-loses': TIGHT,
