@@ -264,7 +264,8 @@ static void allocate(struct live_thread *t, struct live_array *a)
 
 void live_renew(struct live_thread *t, struct live_array *a)
 {
-    static const long sizes[] = {1, 7, 100, 900, 1024, 5000, 20000, 70000};
+    static const long sizes[] = {1,    7,     100,   900,   1024,
+                                 5000, 20000, 70000, 400000};
     pthread_rwlock_wrlock(&a->lock);
     if (a->base) {
         live_compare(a, 0, a->n, "before adsmFree");
@@ -273,7 +274,8 @@ void live_renew(struct live_thread *t, struct live_array *a)
             live_stop("adsmFree needs no memory");
     }
     do {
-        a->n = sizes[draw(t, 8)];
+        /* Two of the largest are more than a small device has. */
+        a->n = sizes[draw(t, live_tight ? 9 : 8)];
         a->n += draw(t, 1 + a->n / 2);
         a->shape.nd = 0;
         allocate(t, a);
