@@ -9,7 +9,8 @@ RUNNER = os.path.join(os.environ["PARBOIL_PROGRAMS"], "adsm-bench")
 DATA = os.environ["PARBOIL_DATA"]
 NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
          "stencil", "nbody", "lu", "sph", "mandel", "ppmcc", "mse", "heat",
-         "floyd"]
+         "floyd",
+         "blackscholes"]
 
 
 def bench(*words, **more):

@@ -33,7 +33,7 @@ struct input {
 /**
  * Open a file and check its header.
  *
- * @kind    at most 8 characters, as in the file: "cp"
+ * @kind    as in the file, which has the first 8 characters: "cp"
  * @fields  what value[0], value[1], … mean; those behind must be zero in the
  *          file
  */

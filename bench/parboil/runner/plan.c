@@ -34,6 +34,7 @@ const struct plan_bench plan_benches[] = {
     {"mse", "mse", "mean squared error of an image", PLAN_RANGES},
     {"heat", "heat", "heat in a plate that the CPU touches", PLAN_RANGES},
     {"floyd", "floyd", "shortest ways between all places", PLAN_RANGES},
+    {"blackscholes", "blackscholes", "what options are worth", PLAN_RANGES},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 

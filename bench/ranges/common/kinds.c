@@ -2,6 +2,7 @@
  * The programs ranges-data makes files for. Sizes are no round numbers where
  * that makes parts uneven.
  */
+#include "blackscholes/blackscholes.h"
 #include "common/data.h"
 #include "common/images.h"
 #include "floyd/floyd.h"
@@ -20,6 +21,8 @@
     }
 
 const struct data_kind *const data_kinds[] = {
+    KIND("blackscholes", blackscholes_fields, SIZES(10007, 1),
+         SIZES(1 << 20, 1), SIZES(1 << 24, 1)),
     KIND("floyd", floyd_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
     KIND("heat", heat_fields, SIZES(193, 131, 40, 8, 1),
          SIZES(1024, 1024, 200, 20, 1), SIZES(4096, 4096, 500, 50, 1)),

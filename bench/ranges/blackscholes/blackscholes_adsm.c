@@ -1,0 +1,31 @@
+/*
+ * blackscholes on every device: each has a share of all five arrays.
+ */
+#include "blackscholes/blackscholes.h"
+#include "common/device.h"
+
+int main(int argc, char **argv)
+{
+    struct blackscholes b;
+    blackscholes_open(&b, argc, argv);
+    adsmKernel *price = device_kernel("blackscholes");
+    adsmBox all = adsmR1(b.options);
+    float *share = device_array(sizeof *share, all);
+    float *strike = device_array(sizeof *strike, all);
+    float *years = device_array(sizeof *years, all);
+    float *call = device_array(sizeof *call, all);
+    float *put = device_array(sizeof *put, all);
+
+    blackscholes_make(&b, share, strike, years);
+    device_call(price, all, adsmIn(share), adsmIn(strike), adsmIn(years),
+                adsmOut(call), adsmOut(put), adsmVal(b.market));
+    shared_wait();
+    blackscholes_finish(&b, call, put);
+
+    shared_free(put);
+    shared_free(call);
+    shared_free(years);
+    shared_free(strike);
+    shared_free(share);
+    return 0;
+}
