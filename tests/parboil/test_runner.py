@@ -10,7 +10,7 @@ DATA = os.environ["PARBOIL_DATA"]
 NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
          "stencil", "nbody", "lu", "sph", "mandel", "ppmcc", "mse", "heat",
          "floyd",
-         "blackscholes"]
+         "blackscholes", "matmul"]
 
 
 def bench(*words, **more):

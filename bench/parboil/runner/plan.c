@@ -35,6 +35,7 @@ const struct plan_bench plan_benches[] = {
     {"heat", "heat", "heat in a plate that the CPU touches", PLAN_RANGES},
     {"floyd", "floyd", "shortest ways between all places", PLAN_RANGES},
     {"blackscholes", "blackscholes", "what options are worth", PLAN_RANGES},
+    {"matmul", "matmul", "product of two matrices", PLAN_RANGES},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 

@@ -9,6 +9,7 @@
 #include "heat/heat.h"
 #include "lu/lu.h"
 #include "mandel/mandel.h"
+#include "matmul/matmul.h"
 #include "nbody/nbody.h"
 #include "sph/sph.h"
 
@@ -29,6 +30,8 @@ const struct data_kind *const data_kinds[] = {
     KIND("lu", lu_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
     KIND("mandel", mandel_fields, SIZES(193, 131, 5, 40, 0),
          SIZES(1024, 768, 10, 100, 8), SIZES(4096, 3072, 20, 200, 8)),
+    KIND("matmul", matmul_fields, SIZES(101, 67, 83, 1),
+         SIZES(768, 768, 768, 1), SIZES(4096, 4096, 4096, 1)),
     KIND("mse", images_fields, SIZES(643, 479, 1), SIZES(2048, 2048, 1),
          SIZES(8192, 8192, 1)),
     KIND("nbody", nbody_fields, SIZES(509, 10, 1), SIZES(2048, 50, 1),
