@@ -349,7 +349,7 @@ int main(int argc, char **argv)
     plan_read(&plan, argc, argv);
     if (plan.list) {
         for (int i = 0; i < plan_bench_count; i++)
-            printf("%-8s %s\n", plan_benches[i].name, plan_benches[i].about);
+            printf("%-12s %s\n", plan_benches[i].name, plan_benches[i].about);
         return 0;
     }
     /* So that an interrupted run leaves no files behind. */
