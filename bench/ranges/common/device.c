@@ -19,12 +19,12 @@ void *device_array(size_t elem, adsmBox shape)
     return array;
 }
 
-void device_call_v(adsmKernel *kernel, adsmBox range, int count,
+void device_call_v(adsmOpts opts, adsmKernel *kernel, adsmBox range, int count,
                    const adsmArg *args)
 {
     enum bench_phase before = bench_enter(BENCH_KERNEL);
-    adsmOpts all = {.devices = ADSM_ALL_DEVICES};
-    CHECK(adsmCallRangeV(kernel, range, &all, count, args));
+    opts.devices = ADSM_ALL_DEVICES;
+    CHECK(adsmCallRangeV(kernel, range, &opts, count, args));
     bench_launched();
     bench_enter(before);
 }

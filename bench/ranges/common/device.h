@@ -17,8 +17,12 @@ void *device_array(size_t elem, adsmBox shape);
 
 /** Call a kernel over a range, on all devices. */
 #define device_call(kernel, range, ...)                                        \
-    device_call_v(kernel, range, ADSM_ARGS(__VA_ARGS__))
-void device_call_v(adsmKernel *kernel, adsmBox range, int count,
+    device_call_with((adsmOpts){0}, kernel, range, __VA_ARGS__)
+
+/** The same with options, whose devices are all. */
+#define device_call_with(opts, kernel, range, ...)                             \
+    device_call_v(opts, kernel, range, ADSM_ARGS(__VA_ARGS__))
+void device_call_v(adsmOpts opts, adsmKernel *kernel, adsmBox range, int count,
                    const adsmArg *args);
 
 #endif
