@@ -43,19 +43,47 @@ void heat_make(const struct heat *heat, float *cells)
     bench_enter(before);
 }
 
-void heat_touch(const struct heat *heat, int step, float *cells)
+static long spot_edge(const struct heat *heat)
+{
+    return 1 + (heat->nx < heat->ny ? heat->nx : heat->ny) / 16;
+}
+
+/* From `begin` on, without the edge of the plate. */
+static void spot_cut(long begin, long edge, long size, long *lo, long *hi)
+{
+    *lo = begin > 0 ? begin : 1;
+    *hi = begin + edge < size - 1 ? begin + edge : size - 1;
+}
+
+bool heat_spot(const struct heat *heat, int step, struct heat_spot *spot)
 {
     if (step % heat->every != 0)
-        return;
-    enum bench_phase before = bench_enter(BENCH_CPU);
+        return false;
     uint64_t seed = heat->seed + (uint64_t)step;
-    long edge = 1 + (heat->nx < heat->ny ? heat->nx : heat->ny) / 16;
     long top = (long)(data_random(&seed) % (uint64_t)heat->ny);
     long left = (long)(data_random(&seed) % (uint64_t)heat->nx);
-    for (long i = top; i < top + edge && i < heat->ny - 1; i++)
-        for (long j = left; j < left + edge && j < heat->nx - 1; j++)
-            if (i > 0 && j > 0)
-                cells[i * heat->nx + j] = HOT;
+    spot_cut(top, spot_edge(heat), heat->ny, &spot->top, &spot->bottom);
+    spot_cut(left, spot_edge(heat), heat->nx, &spot->left, &spot->right);
+    return spot->top < spot->bottom && spot->left < spot->right;
+}
+
+size_t heat_hot(const struct heat *heat, float *cells)
+{
+    size_t count = (size_t)(spot_edge(heat) * spot_edge(heat));
+    for (size_t i = 0; cells && i < count; i++)
+        cells[i] = HOT;
+    return count * sizeof *cells;
+}
+
+void heat_touch(const struct heat *heat, int step, float *cells)
+{
+    struct heat_spot spot;
+    if (!heat_spot(heat, step, &spot))
+        return;
+    enum bench_phase before = bench_enter(BENCH_CPU);
+    for (long i = spot.top; i < spot.bottom; i++)
+        for (long j = spot.left; j < spot.right; j++)
+            cells[i * heat->nx + j] = HOT;
     bench_enter(before);
 }
 

@@ -8,6 +8,7 @@
 #ifndef BENCH_RANGES_HEAT_H
 #define BENCH_RANGES_HEAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/input.h"
@@ -23,11 +24,24 @@ struct heat {
     size_t bytes; /* of all cells */
 };
 
+/** Cells that the CPU heats, without `bottom` and `right`. */
+struct heat_spot {
+    long top, bottom, left, right;
+};
+
 /** Command line and input. */
 void heat_open(struct heat *heat, int argc, char **argv);
 
 /** Cold cells, and an edge that is warm above and cold below. */
 void heat_make(const struct heat *heat, float *cells);
+
+/** The place that the CPU heats before a step. Return: false when it is not
+ *  time, or the place is at the edge of the plate */
+bool heat_spot(const struct heat *heat, int step, struct heat_spot *spot);
+
+/** Cells that are as hot as the largest spot needs them; NULL: none. Return:
+ *  their bytes */
+size_t heat_hot(const struct heat *heat, float *cells);
 
 /** What the CPU does before a step: heat one place, if it is time. */
 void heat_touch(const struct heat *heat, int step, float *cells);
