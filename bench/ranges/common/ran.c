@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +43,12 @@ const char *ran_input(const char *kind, const char *size, const char *numbers)
 {
     static char path[sizeof scratch + 64];
     char line[8192];
-    if (strchr(scratch, 'X')) {
-        if (!mkdtemp(scratch))
-            die(scratch, "no folder for inputs");
+    static bool made;
+    if (!made && !mkdtemp(scratch))
+        die(scratch, "no folder for inputs");
+    if (!made)
         atexit(scratch_remove);
-    }
+    made = true;
     snprintf(path, sizeof path, "%s/%s.par", scratch, kind);
     snprintf(line, sizeof line, "'%s/ranges-data' %s %s %s %s", folder(), kind,
              size, path, numbers);
