@@ -24,7 +24,8 @@
 const struct data_kind *const data_kinds[] = {
     KIND("blackscholes", blackscholes_fields, SIZES(10007, 1),
          SIZES(1 << 20, 1), SIZES(1 << 24, 1)),
-    KIND("floyd", floyd_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
+    KIND("floyd", floyd_fields, SIZES(101, 1, 0), SIZES(384, 1, 0),
+         SIZES(1024, 1, 0)),
     KIND("heat", heat_fields, SIZES(193, 131, 40, 8, 1),
          SIZES(1024, 1024, 200, 20, 1), SIZES(4096, 4096, 500, 50, 1)),
     KIND("lu", lu_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),

@@ -12,11 +12,12 @@
 
 #include "common/input.h"
 
-#define FLOYD_FIELDS 2
+#define FLOYD_FIELDS 3
 extern const struct input_field floyd_fields[FLOYD_FIELDS];
 
 struct floyd {
-    long n; /* places */
+    long n;     /* places */
+    long steps; /* places by way of which ways go, the first ones; or n */
     uint32_t seed;
     size_t bytes; /* of the matrix */
 };

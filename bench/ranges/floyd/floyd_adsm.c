@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     int32_t *path = device_array(sizeof *path, adsmR2(floyd.n, floyd.n));
 
     floyd_make(&floyd, path);
-    for (long k = 0; k < floyd.n; k++)
+    for (long k = 0; k < floyd.steps; k++)
         device_call(step, adsmR2(floyd.n, floyd.n),
                     adsmBoxed(path, ADSM_INOUT, "[i][:]"),
                     adsmBoxed(path, ADSM_IN, "[$1][:]", k), adsmVal(floyd.n),

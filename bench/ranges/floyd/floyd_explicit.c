@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     enum bench_phase before = bench_enter(BENCH_KERNEL);
     for (int d = 0; d < team.count; d++)
         share_open(d, path);
-    for (long k = 0; k < floyd.n; k++)
+    for (long k = 0; k < floyd.steps; k++)
         step(k);
     for (int d = 0; d < team.count; d++)
         share_close(d, path);
