@@ -39,16 +39,21 @@ static void scratch_remove(void)
         fprintf(stderr, "%s: cannot be removed\n", scratch);
 }
 
-const char *ran_input(const char *kind, const char *size, const char *numbers)
+static void scratch_make(void)
 {
-    static char path[sizeof scratch + 64];
-    char line[8192];
     static bool made;
     if (!made && !mkdtemp(scratch))
         die(scratch, "no folder for inputs");
     if (!made)
         atexit(scratch_remove);
     made = true;
+}
+
+const char *ran_input(const char *kind, const char *size, const char *numbers)
+{
+    static char path[sizeof scratch + 64];
+    char line[8192];
+    scratch_make();
     snprintf(path, sizeof path, "%s/%s.par", scratch, kind);
     snprintf(line, sizeof line, "'%s/ranges-data' %s %s %s %s", folder(), kind,
              size, path, numbers);
@@ -91,16 +96,34 @@ static void read_device(struct ran *ran, const char *line)
         ran->late += a, ran->paced += b;
 }
 
+/* What libadsm counted, if the program uses it. */
+static void read_counters(struct ran *ran, const char *path)
+{
+    char json[8192];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return;
+    if (fgets(json, sizeof json, file)) {
+        ran->brought = (uint64_t)number(json, "bytes_up");
+        ran->saved = (uint64_t)number(json, "bytes_down");
+        ran->between = (uint64_t)number(json, "bytes_peer");
+    }
+    fclose(file);
+    unlink(path);
+}
+
 struct ran ran_program(const char *settings, const char *program,
                        const char *input)
 {
     struct ran ran = {.seconds = -1};
-    char line[8192];
-    snprintf(
-        line, sizeof line,
-        "SOFTCUDA_NATIVE=wait %s SOFTCUDA_STATS=1 '%s/%s' --json %s%s 2>&1",
-        settings, folder(), program, input ? "--input " : "",
-        input ? input : "");
+    char line[8192], counters[sizeof scratch + 16];
+    scratch_make();
+    snprintf(counters, sizeof counters, "%s/counters", scratch);
+    snprintf(line, sizeof line,
+             "SOFTCUDA_NATIVE=wait SOFTCUDA_STATS=1 ADSM_STATS_FILE=%s %s "
+             "'%s/%s' --json %s%s 2>&1",
+             counters, settings, folder(), program, input ? "--input " : "",
+             input ? input : "");
     FILE *output = popen(line, "r");
     if (!output)
         die(program, "cannot be run");
@@ -114,5 +137,6 @@ struct ran ran_program(const char *settings, const char *program,
     }
     if (pclose(output) != 0 || ran.seconds < 0)
         die(program, "failed");
+    read_counters(&ran, counters);
     return ran;
 }

@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 struct ran {
-    double seconds;       /* all but reading and making the input */
-    uint64_t up, down;    /* bytes over the links of all devices; from one to
+    double seconds;    /* all but reading and making the input */
+    uint64_t up, down; /* bytes over the links of all devices; from one to
                               another they count in both */
+    /* Of them by libadsm: from the host, to it, between devices (once). */
+    uint64_t brought, saved, between;
     uint64_t paced, late; /* launches, and those behind SOFTCUDA_PACE */
     uint64_t digest;      /* of the result */
 };
