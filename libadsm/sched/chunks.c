@@ -18,12 +18,15 @@ int adsm_chunks_best(const struct adsm_stage_cost stage[3], int most)
 {
     double one = adsm_chunks_time(stage, 1), least = one;
     int best = 1;
-    for (int n = 2; n <= most && n <= ADSM_CHUNKS; n++) {
+    if (most > ADSM_CHUNKS)
+        most = ADSM_CHUNKS;
+    for (int n = 2; n <= most; n++) {
         double time = adsm_chunks_time(stage, n);
-        if (time < least) {
-            least = time;
-            best = n;
-        }
+        least = time < least ? time : least;
     }
-    return least < 0.95 * one ? best : 1;
+    if (least >= 0.95 * one)
+        return 1;
+    while (adsm_chunks_time(stage, best) > 1.01 * least)
+        best++;
+    return best;
 }

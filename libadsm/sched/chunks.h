@@ -28,8 +28,9 @@ struct adsm_stage_cost {
 /** T(n), in nanoseconds. */
 double adsm_chunks_time(const struct adsm_stage_cost stage[3], int n);
 
-/** The n, from 1 to `most`, with the least T(n); 1 where that gains less than 5%
- *  over one. */
+/** The least n, from 1 to `most`, whose T(n) is within 1% of the least; 1 where
+ *  that gains less than 5% over one. T(n) is flat about its least, and what it
+ *  leaves out, as that stages wait for each other's ends, grows with n. */
 int adsm_chunks_best(const struct adsm_stage_cost stage[3], int most);
 
 #endif
