@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 static const char *bench_name = "?";
-static bool table, quick;
+static bool table, quick, quiet;
 static int reps = 9;
+static double busy = -1; /* share of the processors' time; below 0: not known */
 
 void bench_start(int argc, char **argv, const char *name)
 {
@@ -19,9 +20,13 @@ void bench_start(int argc, char **argv, const char *name)
             table = true;
         else if (strcmp(argv[i], "--quick") == 0)
             quick = true;
+        else if (strcmp(argv[i], "--quiet") == 0)
+            quiet = true;
         else if (sscanf(argv[i], "--reps=%d", &reps) != 1 || reps < 1 ||
                  reps > BENCH_REPS_MAX) {
-            fprintf(stderr, "usage: %s [--table] [--quick] [--reps=1..%d]\n",
+            fprintf(stderr,
+                    "usage: %s [--table] [--quick] [--quiet] "
+                    "[--reps=1..%d]\n",
                     argv[0], BENCH_REPS_MAX);
             exit(2);
         }
@@ -31,6 +36,50 @@ void bench_start(int argc, char **argv, const char *name)
     if (table)
         printf("%-34s %6s %10s %10s %10s %7s  %s\n", name, "unit", "median",
                "min", "max", "ratio", "against");
+}
+
+/* Of all processors since they were started, in ticks. */
+static bool processor_ticks(double *idle, double *all)
+{
+    double t[8];
+    FILE *file = fopen("/proc/stat", "r");
+    if (!file)
+        return false;
+    int n = fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1],
+                   &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]);
+    fclose(file);
+    *idle = n == 8 ? t[3] + t[4] : 0;
+    *all = 0;
+    for (int i = 0; i < n; i++)
+        *all += t[i];
+    return n == 8;
+}
+
+static double busy_now(void)
+{
+    double idle[2], all[2];
+    const struct timespec watch = {0, 200 * 1000 * 1000};
+    if (!processor_ticks(&idle[0], &all[0]))
+        return -1;
+    nanosleep(&watch, NULL);
+    if (!processor_ticks(&idle[1], &all[1]) || all[1] <= all[0])
+        return -1;
+    return 1 - (idle[1] - idle[0]) / (all[1] - all[0]);
+}
+
+void bench_settle(void)
+{
+    enum { TRIES = 300 };
+    busy = busy_now();
+    for (int i = 1; quiet && busy >= 0.1 && i < TRIES; i++)
+        busy = busy_now();
+    if (!quiet || busy < 0.1)
+        return;
+    fprintf(stderr,
+            "%s: others use %.0f%% of the processors, for a minute now: times "
+            "would say nothing; without --quiet they are taken and marked\n",
+            bench_name, 100 * busy);
+    exit(4);
 }
 
 double bench_ask(const char *settings, const char *words)
@@ -107,6 +156,8 @@ void bench_report(const char *name, const char *unit,
                bench_name, name, unit, s.count, median, low, high);
         if (peer)
             printf(",\"against\":\"%s\",\"ratio\":%.3f", against, ratio);
+        if (busy >= 0)
+            printf(",\"busy\":%.2f", busy);
         printf("}\n");
     }
     fflush(stdout);

@@ -20,8 +20,17 @@ struct bench_samples {
     int count;
 };
 
-/** Read the command line: --table, --quick, --reps=N. Exits 2 on others. */
+/** Read the command line: --table, --quick, --quiet, --reps=N. Exits 2 on
+ *  others. */
 void bench_start(int argc, char **argv, const char *name);
+
+/**
+ * Before cases whose times say nothing on a loaded machine: see for 0.2 s how
+ * busy its processors are with others. Lines from then on have that share as
+ * "busy". With --quiet, wait until it is below a tenth, and exit 4 with a
+ * sentence where it is not within a minute.
+ */
+void bench_settle(void);
 
 /** Repetitions asked for. */
 int bench_reps(void);
