@@ -3,6 +3,9 @@
  * bytes by as many threads, all memory touched before.
  *
  *   up, down   one synchronous copy, from pageable and page-locked memory
+ *   locked-*   page-locked memory against pageable memory, in each direction
+ *              (Parisi, "Optimization of Parallel Computations on Heterogeneous
+ *              GPU-Based Systems", Fig. 5: twice as fast, or about equal)
  *   both       an upload and a download at once: page-locked in two streams,
  *              pageable by two threads; against two threads that memcpy
  *   fresh      memory allocated, copied to and freed again; against copies to
@@ -126,6 +129,17 @@ static void measure_direction(int direction, int kind)
            &peer);
 }
 
+static void measure_locked(int direction)
+{
+    struct bench_samples locked = {0}, pageable = {0};
+    for (int i = 0; i < bench_reps(); i++) {
+        bench_add(&pageable, copy_once(direction, PAGEABLE));
+        bench_add(&locked, copy_once(direction, PINNED));
+    }
+    report(direction == UP ? "locked-up" : "locked-down", PINNED, "GB/s",
+           &locked, "pageable", &pageable);
+}
+
 static void measure_both(int kind)
 {
     struct bench_samples ours = {0}, peer = {0}, turns = {0}, together = {0};
@@ -198,6 +212,8 @@ int main(int argc, char **argv)
             measure_direction(direction, kind);
         measure_both(kind);
     }
+    for (int direction = UP; direction <= DOWN; direction++)
+        measure_locked(direction);
     size_t whole = bytes;
     for (bytes = 256u << 10; bytes <= whole; bytes *= 16)
         measure_fresh();
