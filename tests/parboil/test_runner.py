@@ -10,7 +10,9 @@ DATA = os.environ["PARBOIL_DATA"]
 NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
          "stencil", "nbody", "lu", "sph", "mandel", "ppmcc", "mse", "heat",
          "floyd",
-         "blackscholes", "matmul"]
+         "blackscholes", "matmul",
+         "heat3d",
+         ]
 
 
 def bench(*words, **more):

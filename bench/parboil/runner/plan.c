@@ -36,6 +36,7 @@ const struct plan_bench plan_benches[] = {
     {"floyd", "floyd", "shortest ways between all places", PLAN_RANGES},
     {"blackscholes", "blackscholes", "what options are worth", PLAN_RANGES},
     {"matmul", "matmul", "product of two matrices", PLAN_RANGES},
+    {"heat3d", "heat3d", "heat in a block", PLAN_RANGES},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 

@@ -7,6 +7,7 @@
 #include "common/images.h"
 #include "floyd/floyd.h"
 #include "heat/heat.h"
+#include "heat3d/heat3d.h"
 #include "lu/lu.h"
 #include "mandel/mandel.h"
 #include "matmul/matmul.h"
@@ -28,6 +29,8 @@ const struct data_kind *const data_kinds[] = {
          SIZES(1024, 1, 0)),
     KIND("heat", heat_fields, SIZES(193, 131, 40, 8, 1),
          SIZES(1024, 1024, 200, 20, 1), SIZES(4096, 4096, 500, 50, 1)),
+    KIND("heat3d", heat3d_fields, SIZES(43, 37, 31, 20, 1),
+         SIZES(128, 128, 128, 50, 1), SIZES(256, 256, 256, 200, 1)),
     KIND("lu", lu_fields, SIZES(101, 1), SIZES(384, 1), SIZES(1024, 1)),
     KIND("mandel", mandel_fields, SIZES(193, 131, 5, 40, 0),
          SIZES(1024, 768, 10, 100, 8), SIZES(4096, 3072, 20, 200, 8)),
