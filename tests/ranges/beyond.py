@@ -1,0 +1,69 @@
+"""Programs of bench/ranges with more data than their devices have memory.
+
+beyond.py PROGRAM...
+
+Each runs on 1 and on 2 devices of MEMORY with an input whose arrays are more
+than that of both together (on 1, for those of ONE), verifies every byte of its
+result with the CPU's, and must have given up copies for others. Not here are
+nbody, sph and lu: what all parts read, which is half of their data, has to fit.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = pathlib.Path(os.environ['RANGES_PROGRAMS'])
+MEMORY = '4M'
+INPUTS = {
+    'heat': 'nx=1500 ny=1100 steps=3',
+    'mandel': 'nx=1100 ny=900 calls=2 steps=4',
+    'mse': 'nx=1501 ny=1103',
+    'ppmcc': 'nx=1501 ny=1103',
+    'heat3d': 'nx=100 ny=120 nz=140 steps=3',
+}
+# As many steps as rows, each of which brings and saves everything.
+ONE = {
+    'floyd': 'n=1040',
+}
+
+
+def evicted(name, path, devices):
+    """Copies that a run gave up; None when it fails."""
+    stats = path.with_suffix('.stats')
+    done = subprocess.run(
+        [PROGRAMS / (name + '_adsm'), '--input', path, '--verify'], timeout=120,
+        capture_output=True, text=True,
+        env={**os.environ, 'SOFTCUDA_MEMORY': MEMORY,
+             'SOFTCUDA_DEVICES': str(devices), 'ADSM_STATS_FILE': str(stats)})
+    if done.returncode:
+        print(done.stderr, end='')
+        return None
+    found = json.loads(stats.read_text().splitlines()[-1])
+    return int(found.get('counters', found)['copies_evicted'])
+
+
+def main():
+    runs = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in sys.argv[1:]:
+            words = INPUTS.get(name) or ONE.get(name)
+            if not words:
+                continue
+            path = pathlib.Path(folder, name)
+            subprocess.run([PROGRAMS / 'ranges-data', name, 'small', path,
+                            *words.split()], check=True, timeout=60)
+            for devices in (1, 2) if name in INPUTS else (1,):
+                count = evicted(name, path, devices)
+                runs += 1
+                failed += not count
+                print('%s on %d of %s:' % (name, devices, MEMORY),
+                      'failed' if count is None
+                      else '%d copies given up' % count)
+    print('%d runs, %d failed or had room enough' % (runs, failed))
+    return 1 if failed or not runs else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""What programs of bench/ranges move, and the memory they take, beside what
+their formulas say.
+
+flow.py PROGRAM...
+
+Each program that has a formula here runs on 1 to 4 devices in as many parts,
+and must send to its devices, from them and between them exactly as many bytes
+as the data it computes with makes necessary, and take memory for that and no
+more than the share of it that is in ROOM. Inputs are the small ones, but for
+the numbers in INPUTS.
+"""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = pathlib.Path(os.environ['RANGES_PROGRAMS'])
+COUNTERS = ['bytes_up', 'bytes_down', 'bytes_peer']
+HEADER_NUMBERS = 16  # where they begin
+FLOAT = 4
+# The CPU touches the plate before the first step only.
+INPUTS = {'heat': ['every=1000000']}
+
+
+def floyd(parts, n, _seed):
+    """Row k, in step k, to all who do not have it; at first from the host."""
+    row, others = FLOAT * n, parts - 1
+    return [n * row + others * row, n * row, (n - 1) * others * row]
+
+
+def stencil(parts, cells, face, steps):
+    """Both sides of each boundary, in each step; at first from the host."""
+    halo = 2 * (parts - 1) * FLOAT * face
+    return [FLOAT * cells + halo, FLOAT * cells, (steps - 1) * halo]
+
+
+def heat(parts, nx, ny, steps, _every, _seed):
+    return stencil(parts, nx * ny, nx, steps)
+
+
+def heat3d(parts, nx, ny, nz, steps, _seed):
+    return stencil(parts, nx * ny * nz, nx * ny, steps)
+
+
+FORMULAS = {formula.__name__: formula for formula in (
+    floyd,
+    heat,
+    heat3d,
+)}
+
+
+def numbers(name, path):
+    """Make the input; its numbers."""
+    subprocess.run([PROGRAMS / 'ranges-data', name, 'small', path,
+                    *INPUTS.get(name, [])], check=True, timeout=60)
+    content = path.read_bytes()[HEADER_NUMBERS:]
+    count = FORMULAS[name].__code__.co_argcount - 1
+    return struct.unpack_from('<%dI' % count, content)
+
+
+def measure(name, path, devices):
+    """The counters of one run."""
+    stats = path.with_suffix('.stats')
+    subprocess.run(
+        [PROGRAMS / (name + '_adsm'), '--input', path], check=True, timeout=120,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, 'SOFTCUDA_DEVICES': str(devices),
+             'ADSM_PARTS': str(devices), 'ADSM_STATS_FILE': str(stats)})
+    found = json.loads(stats.read_text().splitlines()[-1])
+    found = found.get('counters', found)
+    return [int(found[counter]) for counter in COUNTERS]
+
+
+def main():
+    failed = runs = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in sys.argv[1:]:
+            if name not in FORMULAS:
+                continue
+            path = pathlib.Path(folder, name)
+            values = numbers(name, path)
+            for devices in range(1, 5):
+                runs += 1
+                want = FORMULAS[name](devices, *values)
+                found = measure(name, path, devices)
+                if found != want:
+                    failed += 1
+                    print('%s on %d devices:' % (name, devices),
+                          ', '.join('%s %d, not %d' % (what, now, due)
+                                    for what, now, due
+                                    in zip(COUNTERS, found, want)
+                                    if now != due))
+    print('%d runs, %d as no formula says' % (runs, failed))
+    return 1 if failed or not runs else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
