@@ -252,13 +252,25 @@ static void open_gates(struct adsm_part *parts)
         adsm_gate_open(parts->gates);
 }
 
+/* Passes 1 and 2. */
+static int get_copies(struct adsm_part *parts, int count, int *failed)
+{
+    int rc = adsm_spread_choose(parts, count, failed);
+    return rc == ADSM_OK ? adsm_spread_get_memory(parts, count, failed) : rc;
+}
+
 int adsm_spread_begin(struct adsm_part *parts, int count, int *failed)
 {
     close_gates(parts, count);
     *failed = 0;
-    int rc = adsm_spread_choose(parts, count, failed);
-    if (rc == ADSM_OK)
-        rc = adsm_spread_get_memory(parts, count, failed);
+    int rc = get_copies(parts, count, failed);
+    if (rc == ADSM_E_DEVICE_NOMEM) {
+        /* A piece has its place in what an earlier call had whole: then there
+         * may be room for nothing else. */
+        let_go(parts, count);
+        if (adsm_spread_leave_larger(parts, count))
+            rc = get_copies(parts, count, failed);
+    }
     if (rc == ADSM_OK)
         rc = fill_all(parts, count, failed);
     if (rc != ADSM_OK) {

@@ -4,6 +4,7 @@
 
 #include "range/memory.h"
 #include "range/plan.h"
+#include "range/state.h"
 
 /* Does an earlier want have the same copy? */
 static bool is_shared(struct adsm_part *parts, int count,
@@ -48,4 +49,36 @@ int adsm_spread_get_memory(struct adsm_part *parts, int count, int *failed)
             return rc;
     }
     return ADSM_OK;
+}
+
+/* Give up the copies on a device that have room for a want, and for half of it
+ * besides: by less, neighbours that are read elsewhere, they are no larger. */
+static int leave_larger(struct adsm_object *object,
+                        const struct adsm_accel *accel,
+                        const struct adsm_want *want)
+{
+    const struct adsm_held *held = &adsm_ranged(object)->held;
+    size_t wanted = adsm_box_bytes(&want->room);
+    int left = 0;
+    for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++) {
+        struct adsm_copy *copy = held->copies[i];
+        if (copy && copy->accel == accel && copy->room.nd == want->room.nd &&
+            adsm_box_within(&want->room, &copy->room) &&
+            2 * adsm_box_bytes(&copy->room) > 3 * wanted)
+            left += adsm_memory_evict_this(object, copy) == ADSM_OK;
+    }
+    return left;
+}
+
+bool adsm_spread_leave_larger(struct adsm_part *parts, int count)
+{
+    int left = 0;
+    for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
+        if (adsm_box_is_empty(&w.want->room) ||
+            adsm_array_lock(&w.want->array) != ADSM_OK)
+            continue;
+        left += leave_larger(w.want->array.object, w.part->accel, w.want);
+        adsm_array_unlock(&w.want->array);
+    }
+    return left > 0;
 }

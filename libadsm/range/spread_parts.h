@@ -64,4 +64,14 @@ int adsm_spread_choose(struct adsm_part *parts, int count,
 int adsm_spread_get_memory(struct adsm_part *parts, int count,
                            int *failed) ADSM_MUST_CHECK;
 
+/**
+ * Give up copies that are larger than what the parts want of them: whole, they
+ * would stay for as long as a piece of them is used. What only they have is
+ * saved. No part has copies; adsm_spread_choose has been asked before.
+ *
+ * Return: whether there were any
+ * Lock:   takes one object's at a time. Thread: any. Signal: never
+ */
+bool adsm_spread_leave_larger(struct adsm_part *parts, int count);
+
 #endif

@@ -114,6 +114,32 @@ START_TEST(what_all_parts_read_is_brought_once)
 }
 END_TEST
 
+/* Two arrays fill the device; with a third one all three go in pieces. */
+START_TEST(pieces_need_not_keep_what_was_there_whole)
+{
+    memory("16M");
+    enum { SOME = 8 * MIB / (int)sizeof(int) - 10000 };
+    int a = 7, *x = array(adsmR1(SOME), ADSM_NO_HOME),
+        *y = array(adsmR1(SOME), ADSM_NO_HOME),
+        *out = array(adsmR1(SOME), ADSM_NO_HOME);
+    adsmBox behind = {1, {1}, {SOME}};
+    const adsmOpts *one = adsmWith(.devices = 1);
+    number(x, SOME, 1);
+    number(y, SOME, 2);
+    number(out, SOME, 3);
+    must(adsmCallWith(one, kernel("map"), adsmR1(SOME), adsmIn(x), adsmInOut(y),
+                      adsmVal(a)));
+    must(adsmCallWith(one, kernel("before"), behind,
+                      adsmBoxed(x, ADSM_IN, "[i0-1:i1-1]"),
+                      adsmBoxed(y, ADSM_IN, "[i0-1:i1-1]"), adsmOut(out)));
+    long bad = 0;
+    for (long i = 1; i < SOME; i++)
+        bad += out[i] != 3 * x[i - 1] + y[i - 1];
+    ck_assert_int_eq(bad, 0);
+    check_mapped(y, SOME, 1, a);
+}
+END_TEST
+
 static int around(const int *u, long y, long x, long ny, long nx)
 {
     unsigned sum = (unsigned)u[y * nx + x];
@@ -182,5 +208,6 @@ SUITE_MAIN("beyond", 120, array_goes_through_a_device_that_is_too_small_for_it,
            several_small_devices_take_their_parts_in_rounds,
            parts_that_are_asked_for_need_not_fit_together,
            what_all_parts_read_is_brought_once,
+           pieces_need_not_keep_what_was_there_whole,
            neighbours_are_there_in_every_round,
            call_that_cannot_be_cut_fails_before_anything_moves)
