@@ -12,6 +12,7 @@ NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
          "floyd",
          "blackscholes", "matmul",
          "heat3d",
+         "fdtd",
          ]
 
 

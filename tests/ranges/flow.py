@@ -45,10 +45,17 @@ def heat3d(parts, nx, ny, nz, steps, _seed):
     return stencil(parts, nx * ny * nz, nx * ny, steps)
 
 
+def fdtd(parts, nx, ny, steps, _seed):
+    """A row of ey and one of hz over each boundary, in each step."""
+    field, boundaries = FLOAT * nx * ny, FLOAT * nx * (parts - 1)
+    return [3 * field + boundaries, 3 * field, (2 * steps - 1) * boundaries]
+
+
 FORMULAS = {formula.__name__: formula for formula in (
     floyd,
     heat,
     heat3d,
+    fdtd,
 )}
 
 

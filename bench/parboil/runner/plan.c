@@ -37,6 +37,7 @@ const struct plan_bench plan_benches[] = {
     {"blackscholes", "blackscholes", "what options are worth", PLAN_RANGES},
     {"matmul", "matmul", "product of two matrices", PLAN_RANGES},
     {"heat3d", "heat3d", "heat in a block", PLAN_RANGES},
+    {"fdtd", "fdtd", "waves in a plane, by three kernels a step", PLAN_RANGES},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 

@@ -5,6 +5,7 @@
 #include "blackscholes/blackscholes.h"
 #include "common/data.h"
 #include "common/images.h"
+#include "fdtd/fdtd.h"
 #include "floyd/floyd.h"
 #include "heat/heat.h"
 #include "heat3d/heat3d.h"
@@ -25,6 +26,8 @@
 const struct data_kind *const data_kinds[] = {
     KIND("blackscholes", blackscholes_fields, SIZES(10007, 1),
          SIZES(1 << 20, 1), SIZES(1 << 24, 1)),
+    KIND("fdtd", fdtd_fields, SIZES(193, 131, 20, 1), SIZES(1024, 1024, 100, 1),
+         SIZES(4096, 4096, 200, 1)),
     KIND("floyd", floyd_fields, SIZES(101, 1, 0), SIZES(384, 1, 0),
          SIZES(1024, 1, 0)),
     KIND("heat", heat_fields, SIZES(193, 131, 40, 8, 1),
