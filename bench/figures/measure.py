@@ -6,13 +6,13 @@ Every line of the output is one case of adsm-bench with the figure it belongs
 to; the first line says where, when and how it was measured. The output is
 written only when all of it is there.
 """
-import datetime
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
+
+import machine
 
 SEVEN = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf"]
 # A link of the paper's kind: PCIe 2.0 x16 has 8 GB/s in each direction.
@@ -93,34 +93,15 @@ class Measuring:
             self.sky(folder)
 
 
-def processor():
-    """What /proc says the processor is."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.machine()
-
-
 def main():
     mode, build, out = sys.argv[1:]
     measuring = Measuring(mode, build)
     before = os.getloadavg()[0]
     measuring.all()
-    head = {"figure": "head", "mode": mode, "link": LINK,
-            "date": datetime.date.today().isoformat(),
-            "cpu": processor(), "cores": os.cpu_count(),
-            "kernel": platform.release().split("-")[0],
-            "load": [round(before, 1), round(os.getloadavg()[0], 1)],
-            "rounds": ROUNDS[mode], "sky": SKY}
-    with open(out + ".tmp", "w", encoding="utf-8") as file:
-        for row in [head] + measuring.rows:
-            row.pop("size", None)
-            file.write(json.dumps(row, separators=(",", ":")) + "\n")
-    os.replace(out + ".tmp", out)
+    for row in measuring.rows:
+        row.pop("size", None)
+    head = machine.head(mode, before, link=LINK, rounds=ROUNDS[mode], sky=SKY)
+    machine.write_lines(out, [head] + measuring.rows)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
     tables.py FIGURES.json FIGURES.md
 
-What stands between `<!-- NAME -->` and `<!-- end -->` is replaced by table
-NAME; the rest of the page is written by hand and stays.
+Each place of the page is named as in TABLES (page.py).
 """
-import re
 import sys
 
 import lines
+import machine
+import page
+from page import table
 from rows import Rows, SEVEN, mean, moved, size
 
 # What the paper's text and Fig. 7 give as numbers.
@@ -16,22 +17,11 @@ PAPER = {"pns": "65.18", "rpes": "18.64"}
 CASES = ["naive/bare", "ported/batch", "ported/lazy", "ported/rolling"]
 
 
-def table(head, body):
-    """Markdown of a table; the first row is its head."""
-    out = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    out += ["| " + " | ".join(str(cell) for cell in row) + " |"
-            for row in body]
-    return "\n".join(out)
-
-
-def machine(rows):
+def where(rows):
     """Where, when and how."""
     head = rows.head
     quick = " --quick" if head["mode"] == "quick" else ""
-    return (f"Machine: {head['cpu']}, {head['cores']} cores, Linux "
-            f"{head['kernel']}, no GPU: software device. Date: "
-            f"{head['date']}. Load average of the machine before and after: "
-            f"{head['load'][0]} and {head['load'][1]}. Command: "
+    return (f"{machine.where(head)} Command: "
             f"`bench/figures.sh{quick}` (rounds: {head['rounds']['seven']} "
             "of the seven benchmarks, "
             f"{head['rounds']['stencil']} of the stencil, "
@@ -176,27 +166,10 @@ def code_lines(_rows):
                   in lines.table()])
 
 
-TABLES = {"machine": machine, "figure 7": figure_7, "figure 8": figure_8,
+TABLES = {"machine": where, "figure 7": figure_7, "figure 8": figure_8,
           "figure 9": figure_9, "figure 10": figure_10,
           "figure 11": figure_11, "figure 12": figure_12, "lines": code_lines}
 
 
-def main():
-    rows = Rows(sys.argv[1])
-    with open(sys.argv[2], encoding="utf-8") as file:
-        page = file.read()
-    for name, make in TABLES.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-        text = make(rows)
-        page, count = re.subn(pattern,
-                              lambda found, text=text:
-                              found[1] + text + "\n" + found[2],
-                              page, flags=re.S)
-        if count != 1:
-            sys.exit(f"{sys.argv[2]} has {count} places for table {name}")
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(page)
-
-
 if __name__ == "__main__":
-    main()
+    page.fill(sys.argv[2], Rows(sys.argv[1]), TABLES)
