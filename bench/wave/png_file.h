@@ -1,5 +1,5 @@
 /*
- * A canvas as a PNG file.
+ * Pixels, a canvas' or others, as a PNG file.
  *
  * Owns the file; reads the pixels where they lie. No locks; no state.
  */
@@ -9,6 +9,18 @@
 #include <stddef.h>
 
 #include "canvas.h"
+
+/** Rows from the top, without gaps. */
+struct png_pixels {
+    int width, height;
+    bool is_grey; /* a byte for a pixel; else red, green and blue */
+    bool is_fast; /* compressed less, in less time                */
+    const void *bytes;
+};
+
+/** As png_save, of any pixels. */
+bool png_store(const struct png_pixels *from, const char *path, char *why,
+               size_t why_bytes);
 
 /**
  * Write all pixels to `path`.
