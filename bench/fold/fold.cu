@@ -6,28 +6,48 @@
  */
 #include "adsm_device.h"
 
-enum { ROW = 256, SUM_ROWS = 32, SCAN_ROWS = 4 };
+enum { ROW = 256, BLOCK = 1024, SUM_BLOCKS = 8 };
 
 static __device__ inline float other(float v, int lanes)
 {
     return adsm_swap(v, lanes);
 }
 
-static __device__ inline float load(const float *x, long at, long n, float *v)
+/* Lanes read `count` lines of 32 side by side. */
+template <int COUNT>
+static __device__ inline void load(const float *x, long at, long n, float *v)
 {
-    if (at + 8 <= n)
-        for (int j = 0; j < 8; j++)
-            v[j] = x[at + j];
+    const float *p = x + at + adsm_lane();
+    if (at + COUNT * 32 <= n)
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+            v[j] = p[j * 32];
     else
-        for (int j = 0; j < 8; j++)
-            v[j] = at + j < n ? x[at + j] : 0;
-    return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+            v[j] = at + adsm_lane() + j * 32 < n ? p[j * 32] : 0;
 }
 
-/* All lanes get the sum: additions commute. */
-static __device__ inline float sum_lanes(float v)
+/* Line l in lane l: neighbours of two lines are added at once. */
+static __device__ inline float sum_lines(float *v)
 {
-    for (int lanes = 1; lanes < 32; lanes *= 2)
+#pragma unroll
+    for (int lanes = 1, count = 16; lanes < 32; lanes *= 2, count /= 2) {
+        bool second = adsm_lane() & lanes;
+#pragma unroll
+        for (int j = 0; j < count; j++) {
+            float a = v[2 * j], b = v[2 * j + 1];
+            v[j] = (second ? b : a) + other(second ? a : b, lanes);
+        }
+    }
+    return v[0];
+}
+
+/* All of as many lanes get the sum: additions commute. */
+template <int LANES> static __device__ inline float sum_lanes(float v)
+{
+#pragma unroll
+    for (int lanes = 1; lanes < LANES; lanes *= 2)
         v += other(v, lanes);
     return v;
 }
@@ -35,81 +55,116 @@ static __device__ inline float sum_lanes(float v)
 /* out[w] = the 8192 elements of warp w. */
 extern "C" __global__ void sum_chunks(const float *x, float *out, long n)
 {
-    int lane = threadIdx.x & 31;
-    long warp = adsm_thread_x() / 32, begin = warp * ROW * SUM_ROWS;
-    float mine = 0, v[8];
+    long warp = adsm_warp(), begin = warp * BLOCK * SUM_BLOCKS;
+    float mine = 0, v[32];
     if (begin >= n)
         return;
-    for (int k = 0; k < SUM_ROWS && begin + k * ROW < n; k++) {
-        float row = sum_lanes(load(x, begin + k * ROW + lane * 8, n, v));
-        if (lane == k)
-            mine = row;
+#pragma unroll 1
+    for (int k = 0; k < SUM_BLOCKS && begin + k * BLOCK < n; k++) {
+        load<32>(x, begin + k * BLOCK, n, v);
+        float block = sum_lanes<32>(sum_lines(v));
+        mine = adsm_lane() == k ? block : mine;
     }
-    mine = sum_lanes(mine);
-    if (lane == 0)
+    mine = sum_lanes<SUM_BLOCKS>(mine);
+    if (adsm_lane() == 0)
         out[warp] = mine;
 }
 
 /* The same of the 1024 elements that a warp scans. */
 extern "C" __global__ void sum_short(const float *x, float *out, long n)
 {
-    int lane = threadIdx.x & 31;
-    long warp = adsm_thread_x() / 32, begin = warp * ROW * SCAN_ROWS;
-    float sum = 0, row[SCAN_ROWS], v[8];
+    long warp = adsm_warp(), begin = warp * BLOCK;
+    float v[32];
     if (begin >= n)
         return;
-    for (int k = 0; k < SCAN_ROWS; k++)
-        row[k] = sum_lanes(load(x, begin + k * ROW + lane * 8, n, v));
-    sum = (row[0] + row[1]) + (row[2] + row[3]);
-    if (lane == 0)
+    load<32>(x, begin, n, v);
+    float sum = sum_lanes<32>(sum_lines(v));
+    if (adsm_lane() == 0)
         out[warp] = sum;
 }
 
+/* Eight lines so that a lane has eight neighbours, and back. */
+static __device__ inline void turn(float *v)
+{
+#pragma unroll
+    for (int lanes = 1; lanes < 8; lanes *= 2) {
+        bool second = adsm_lane() & lanes;
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            if (!(j & lanes)) {
+                float a = v[j], b = v[j + lanes];
+                float c = other(second ? a : b, lanes);
+                v[j] = second ? c : a;
+                v[j + lanes] = second ? b : c;
+            }
+    }
+}
+
+/* Lanes as `turn` leaves them: their eights lie in this order. */
 static __device__ inline float before_lane(float v, float before)
 {
+    const int far[5] = {8, 16, 1, 2, 4};
     float left[5];
-    unsigned lane = threadIdx.x & 31;
+#pragma unroll
     for (int b = 0; b < 5; b++) {
-        left[b] = other(v, 1 << b);
+        left[b] = other(v, far[b]);
         v += left[b];
     }
+#pragma unroll
     for (int b = 4; b >= 0; b--)
-        if (lane >> b & 1)
-            before += left[b];
+        before = adsm_lane() & far[b] ? before + left[b] : before;
     return before;
+}
+
+static __device__ inline void scan_row(const float *in, float *out, long at,
+                                       long n, float start, int exclusive)
+{
+    float v[8], e[8], two[4];
+    load<8>(in, at, n, v);
+    turn(v);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        two[j] = v[2 * j] + v[2 * j + 1];
+    float four = two[0] + two[1];
+    e[0] = before_lane(four + (two[2] + two[3]), start);
+    e[1] = e[0] + v[0];
+    e[2] = e[0] + two[0];
+    e[3] = e[2] + v[2];
+    e[4] = e[0] + four;
+    e[5] = e[4] + v[4];
+    e[6] = e[4] + two[2];
+    e[7] = e[6] + v[6];
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        e[j] = exclusive ? e[j] : e[j] + v[j];
+    turn(e);
+    float *p = out + at + adsm_lane();
+    if (at + ROW <= n)
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            p[j * 32] = e[j];
+    else
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            if (at + adsm_lane() + j * 32 < n)
+                p[j * 32] = e[j];
 }
 
 /* 1024 elements a warp; before may be NULL. */
 extern "C" __global__ void scan_chunks(const float *in, const float *before,
                                        float *out, long n, int exclusive)
 {
-    long lane = threadIdx.x & 31;
-    long warp = adsm_thread_x() / 32, begin = warp * ROW * SCAN_ROWS;
-    float row[SCAN_ROWS], v[8], e[8];
+    long warp = adsm_warp(), begin = warp * BLOCK;
+    float v[32];
     if (begin >= n)
         return;
-    for (int k = 0; k < SCAN_ROWS; k++)
-        row[k] = sum_lanes(load(in, begin + k * ROW + lane * 8, n, v));
+    load<32>(in, begin, n, v);
+    float rows = sum_lanes<8>(sum_lines(v));
     float first = before ? before[warp] : 0;
-    float start[SCAN_ROWS] = {first, first + row[0], first + (row[0] + row[1]),
-                              first + (row[0] + row[1]) + row[2]};
-    for (int k = 0; k < SCAN_ROWS; k++) {
-        long at = begin + k * ROW + lane * 8;
-        e[0] = before_lane(load(in, at, n, v), start[k]);
-        e[1] = e[0] + v[0];
-        e[2] = e[0] + (v[0] + v[1]);
-        e[3] = e[2] + v[2];
-        e[4] = e[0] + ((v[0] + v[1]) + (v[2] + v[3]));
-        e[5] = e[4] + v[4];
-        e[6] = e[4] + (v[4] + v[5]);
-        e[7] = e[6] + v[6];
-        for (int j = 0; j < 8; j++)
-            v[j] = exclusive ? e[j] : e[j] + v[j];
-        if (at + 8 <= n)
-            for (int j = 0; j < 8; j++)
-                out[at + j] = v[j];
-        else
-            for (int j = 0; j < 8 && at + j < n; j++)
-                out[at + j] = v[j];
-    }
+    float row0 = adsm_take(rows, 0), row2 = adsm_take(rows, 16);
+    float half = first + (row0 + adsm_take(rows, 8));
+    float start[4] = {first, first + row0, half, half + row2};
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        scan_row(in, out, begin + k * ROW, n, start[k], exclusive);
 }

@@ -28,7 +28,6 @@ static int scan_chunks(struct adsm_skeleton *skeleton, void *out,
                        const void *in, const void *before, long n,
                        int exclusive, bool last)
 {
-    const int rows = ADSM_SCAN_ROWS;
     const struct adsm_pass pass = {.range = adsmR1(n),
                                    .align = CHUNK,
                                    .each = {CHUNK / ADSM_FOLD_LANES},
@@ -39,9 +38,8 @@ static int scan_chunks(struct adsm_skeleton *skeleton, void *out,
         before ? adsmPer(adsm_skeleton_array(skeleton, before, ADSM_IN), CHUNK,
                          0, 0)
                : adsmVal(before),
-        adsm_skeleton_array(skeleton, out, ADSM_OUT), adsmVal(rows),
-        adsmVal(exclusive)};
-    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_SCAN, &pass, 5, args);
+        adsm_skeleton_array(skeleton, out, ADSM_OUT), adsmVal(exclusive)};
+    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_SCAN, &pass, 4, args);
 }
 
 static int scan(struct adsm_skeleton *skeleton, void *out, const void *in,

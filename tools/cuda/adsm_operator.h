@@ -16,10 +16,13 @@
  * Every kernel here folds by the same tree: neighbours 2k and 2k + 1 are
  * combined, then the results of 2k and 2k + 1, and so on; one without a
  * neighbour goes on as it is. So what a chunk gives depends on its elements
- * alone, whichever chunks there are: a warp folds `rows` rows of 256, a lane 8
- * neighbours of a row, and lanes and rows are combined by shuffles. A scan goes
- * down the same tree: what lies before a node is what lies before its parent,
- * and, if it is the right one of two, the left one.
+ * alone, whichever chunks there are. A warp reads 32 lines of 32 elements, lanes
+ * side by side, and combines neighbours of two lines at once: each lane gives
+ * the one line to its neighbour and takes the other. What is left of the lines,
+ * and blocks of them, are combined by shuffles. Where elements are missing lanes
+ * go through 8 neighbours each. A scan goes down the same tree: what lies before
+ * a node is what lies before its parent, and, if it is the right one of two, the
+ * left one.
  *
  * adsm_device.h includes it. The kernels' names and parameters are those that
  * libadsm/sched/operator.h expects. Blocks are of whole warps along x.
@@ -27,13 +30,33 @@
 #ifndef TOOLS_CUDA_ADSM_OPERATOR_H
 #define TOOLS_CUDA_ADSM_OPERATOR_H
 
-enum { ADSM_ROW_ = 256, ADSM_LANE_ = 8, ADSM_FEW_ = 64 };
+enum {
+    ADSM_LANE_ = 8,
+    ADSM_ROW_ = 256,
+    ADSM_ROWS_ = 4,
+    ADSM_BLOCK_ = ADSM_ROWS_ * ADSM_ROW_,
+    ADSM_FEW_ = 64
+};
 
 /* Instructions instead of intrinsics: clang without the SDK has those only where
  * it is told a version of PTX. */
-static __device__ inline unsigned adsm_lane()
+static __device__ inline int adsm_lane()
 {
-    return threadIdx.x & 31;
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return (int)lane;
+}
+
+/* Of the grid's x: a number that is seen to be the same for all lanes. */
+static __device__ inline long adsm_warp()
+{
+    unsigned first = threadIdx.x - (unsigned)adsm_lane();
+    return ((long)blockIdx.x * blockDim.x + first) / 32;
+}
+
+static __device__ inline long adsm_warps()
+{
+    return (long)gridDim.x * (blockDim.x / 32);
 }
 
 #define ADSM_SHUFFLE_(name, mode)                                              \
@@ -67,6 +90,17 @@ template <typename T> struct adsm_words {
         return value;
     }
 };
+
+/* Without a branch, whatever a T is. */
+template <typename T>
+static __device__ inline T adsm_choose(bool first, T a, T b)
+{
+    adsm_words<T> x(a), y(b);
+#pragma unroll
+    for (int i = 0; i < adsm_words<T>::COUNT; i++)
+        x.word[i] = first ? x.word[i] : y.word[i];
+    return x.value();
+}
 
 template <typename T> static __device__ inline T adsm_swap(T value, int lanes)
 {
@@ -121,22 +155,6 @@ adsm_meet(typename Op::value mine, int lanes, long at, long size,
                                at & -(2 * size), size, there);
 }
 
-/* Eight that are all there. */
-template <typename Op, typename At>
-static __device__ inline typename Op::value adsm_fold8(const At &x, long at)
-{
-    typename Op::value v[ADSM_LANE_];
-#pragma unroll
-    for (int j = 0; j < ADSM_LANE_; j++)
-        v[j] = x(at + j);
-#pragma unroll
-    for (int size = 1; size < ADSM_LANE_; size *= 2)
-#pragma unroll
-        for (int j = 0; j < ADSM_LANE_; j += 2 * size)
-            v[j] = Op::of(v[j], v[j + size]);
-    return v[0];
-}
-
 /* Up to 64, a power of two, of which some may not be there: like a counter, a
  * one that gets another carries. */
 template <typename Op, typename At>
@@ -164,25 +182,87 @@ adsm_fold_few(const At &x, long at, int count, adsm_extent there)
     return v;
 }
 
-template <typename Op, bool Full, typename At>
-static __device__ inline typename Op::value adsm_fold_lane(const At &x, long at,
-                                                           adsm_extent there)
-{
-    return Full ? adsm_fold8<Op>(x, at)
-                : adsm_fold_few<Op>(x, at, ADSM_LANE_, there);
-}
-
-/* The lanes of a row that begins at `row`. */
-template <typename Op, bool Full, typename At>
+/* A row that begins at `row`, of which some may not be there. */
+template <typename Op, typename At>
 static __device__ inline typename Op::value adsm_fold_row(const At &x, long row,
                                                           adsm_extent there)
 {
-    enum { UNROLLED = Full ? 5 : 1 }; /* what is rare is small */
     long at = row + (long)adsm_lane() * ADSM_LANE_;
-    typename Op::value v = adsm_fold_lane<Op, Full>(x, at, there);
-#pragma unroll UNROLLED
+    typename Op::value v = adsm_fold_few<Op>(x, at, ADSM_LANE_, there);
+#pragma unroll 1
     for (int lanes = 1; lanes < 32; lanes *= 2)
-        v = adsm_meet<Op, Full>(v, lanes, at, lanes * (long)ADSM_LANE_, there);
+        v = adsm_meet<Op, false>(v, lanes, at, lanes * (long)ADSM_LANE_, there);
+    return v;
+}
+
+/* The same of a block. */
+template <typename Op, typename At>
+static __device__ inline typename Op::value
+adsm_fold_part(const At &x, long block, adsm_extent there)
+{
+    int lane = adsm_lane();
+    typename Op::value v = Op::none(), mine = v;
+#pragma unroll 1
+    for (int k = 0; k < ADSM_ROWS_; k++) {
+        long row = block + (long)k * ADSM_ROW_;
+        if (row >= there.hi || row + ADSM_ROW_ <= there.lo)
+            continue;
+        v = adsm_fold_row<Op>(x, row, there);
+        if (lane == k)
+            mine = v;
+    }
+    long at = block + (long)lane * ADSM_ROW_;
+#pragma unroll 1
+    for (int lanes = 1; lanes < ADSM_ROWS_; lanes *= 2)
+        mine = adsm_meet<Op, false>(mine, lanes, at, lanes * (long)ADSM_ROW_,
+                                    there);
+    return adsm_take(mine, 0);
+}
+
+/* Of two lanes, `lanes` apart: the first gets what both have of `a`, combined,
+ * and the second what both have of `b`. */
+template <typename Op>
+static __device__ inline typename Op::value
+adsm_pair(typename Op::value a, typename Op::value b, int lanes)
+{
+    bool second = adsm_lane() & lanes;
+    typename Op::value mine = adsm_choose(second, b, a);
+    typename Op::value other = adsm_swap(adsm_choose(second, a, b), lanes);
+    if (Op::COMMUTES)
+        return Op::of(mine, other);
+    return Op::of(adsm_choose(second, other, mine),
+                  adsm_choose(second, mine, other));
+}
+
+/* `Lines` lines of 32 elements, all there, which lanes read side by side: lane l
+ * gets what `Lines` neighbours of line l modulo `Lines` give, those of which one
+ * is element l. */
+template <typename Op, int Lines, typename At> struct adsm_lines {
+    static __device__ inline typename Op::value fold(const At &x, long at)
+    {
+        typedef adsm_lines<Op, Lines / 2, At> half;
+        typename Op::value a = half::fold(x, at);
+        typename Op::value b = half::fold(x, at + Lines / 2 * 32);
+        return adsm_pair<Op>(a, b, Lines / 2);
+    }
+};
+
+template <typename Op, typename At> struct adsm_lines<Op, 1, At> {
+    static __device__ inline typename Op::value fold(const At &x, long at)
+    {
+        return x(at + adsm_lane());
+    }
+};
+
+/* `Lanes` neighbours, a node of the tree in each: all get their parent's. */
+template <typename Op, int Lanes>
+static __device__ inline typename Op::value
+adsm_fold_lanes(typename Op::value v)
+{
+    adsm_extent all = {0, 0};
+#pragma unroll
+    for (int lanes = 1; lanes < Lanes; lanes *= 2)
+        v = adsm_meet<Op, true>(v, lanes, 0, lanes, all);
     return v;
 }
 
@@ -191,24 +271,23 @@ template <typename Op, typename At>
 static __device__ inline typename Op::value
 adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
 {
-    long lane = adsm_lane();
+    int lane = adsm_lane(), blocks = rows / ADSM_ROWS_;
     typename Op::value v = Op::none(), mine = v;
 #pragma unroll 1
-    for (int k = 0; k < rows; k++) {
-        long row = begin + (long)k * ADSM_ROW_, end = row + ADSM_ROW_;
-        if (row >= there.hi || end <= there.lo)
+    for (int k = 0; k < blocks; k++) {
+        long block = begin + (long)k * ADSM_BLOCK_, end = block + ADSM_BLOCK_;
+        if (block >= there.hi || end <= there.lo)
             continue;
-        if (row >= there.lo && end <= there.hi)
-            v = adsm_fold_row<Op, true>(x, row, there);
+        if (block >= there.lo && end <= there.hi)
+            v = adsm_fold_lanes<Op, 32>(adsm_lines<Op, 32, At>::fold(x, block));
         else
-            v = adsm_fold_row<Op, false>(x, row, there);
-        if (lane == k)
-            mine = v;
+            v = adsm_fold_part<Op>(x, block, there);
+        mine = adsm_choose(lane == k, v, mine);
     }
-    long at = begin + lane * ADSM_ROW_;
+    long at = begin + (long)lane * ADSM_BLOCK_;
 #pragma unroll 1
-    for (int lanes = 1; lanes < rows; lanes *= 2)
-        mine = adsm_meet<Op, false>(mine, lanes, at, lanes * (long)ADSM_ROW_,
+    for (int lanes = 1; lanes < blocks; lanes *= 2)
+        mine = adsm_meet<Op, false>(mine, lanes, at, lanes * (long)ADSM_BLOCK_,
                                     there);
     return mine;
 }
@@ -258,9 +337,7 @@ static __device__ inline void adsm_fold(long i0, long i1, const At &x,
                                         typename Op::value *out, int rows)
 {
     long chunk = (long)rows * ADSM_ROW_;
-    long warps = (long)gridDim.x * (blockDim.x / 32);
-    for (long c = i0 / chunk + adsm_thread_x() / 32; c * chunk < i1;
-         c += warps) {
+    for (long c = i0 / chunk + adsm_warp(); c * chunk < i1; c += adsm_warps()) {
         adsm_extent there = {i0, i1};
         typename Op::value v = adsm_fold_chunk<Op>(x, c * chunk, rows, there);
         if (adsm_lane() == 0)
@@ -331,116 +408,192 @@ adsm_behind(bool any, typename Op::value before, typename Op::value v)
     return any ? Op::of(before, v) : v;
 }
 
-/* All lanes of a warp: each gets the result. */
-template <typename Op>
-static __device__ inline typename Op::value
-adsm_fold_lanes(typename Op::value v)
+/* Element j of lane l is element l of those that lanes read side by side in line
+ * j, and the other way round, if the low bits of lanes and lines change places.
+ * So eight neighbours come to one lane, and lane l has them from 8 p on, where p
+ * has the bits of l that ADSM_PLACE_ says. */
+template <typename T> static __device__ inline void adsm_turn(T *v)
 {
-    adsm_extent all = {0, 0};
 #pragma unroll
-    for (int lanes = 1; lanes < 32; lanes *= 2)
-        v = adsm_meet<Op, true>(v, lanes, 0, lanes, all);
-    return v;
+    for (int lanes = 1; lanes < ADSM_LANE_; lanes *= 2) {
+        bool second = adsm_lane() & lanes;
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++) {
+            if (j & lanes)
+                continue;
+            T a = v[j], b = v[j + lanes];
+            T other = adsm_swap(adsm_choose(second, a, b), lanes);
+            v[j] = adsm_choose(second, other, a);
+            v[j + lanes] = adsm_choose(second, b, other);
+        }
+    }
 }
 
-/* What lies before each of `count` lanes, if `before` lies before lane 0. */
-template <typename Op>
+/* Lanes that differ in bit b of their place. */
+static __device__ inline int adsm_place(int b)
+{
+    return b < 2 ? 8 << b : 1 << (b - 2);
+}
+
+/* What lies before each of `count` lanes, if `before` lies before lane 0. Lanes
+ * are in their order, or with Turned in that of their places. */
+template <typename Op, bool Turned>
 static __device__ inline typename Op::value
 adsm_before_lane(typename Op::value v, int count, bool any,
                  typename Op::value before)
 {
     typename Op::value left[5];
-    unsigned lane = adsm_lane();
+    int lane = adsm_lane();
 #pragma unroll
     for (int b = 0; b < 5; b++) {
-        left[b] = adsm_swap(v, 1 << b);
-        v = lane >> b & 1 ? Op::of(left[b], v) : Op::of(v, left[b]);
+        int far = Turned ? adsm_place(b) : 1 << b;
+        left[b] = adsm_swap(v, far);
+        v = Op::COMMUTES ? Op::of(v, left[b])
+                         : Op::of(adsm_choose(lane & far, left[b], v),
+                                  adsm_choose(lane & far, v, left[b]));
     }
 #pragma unroll
-    for (int b = 4; b >= 0; b--)
-        if ((1 << b) < count && (lane >> b & 1)) {
-            before = adsm_behind<Op>(any, before, left[b]);
-            any = true;
+    for (int b = 4; b >= 0; b--) {
+        bool right = lane & (Turned ? adsm_place(b) : 1 << b);
+        if ((1 << b) < count) {
+            before = adsm_choose(right, adsm_behind<Op>(any, before, left[b]),
+                                 before);
+            any = any || right;
         }
+    }
     return before;
 }
 
-/* What lies before each of eight elements. */
+/* Eight neighbours: the sums of two, of four and of all. */
+template <typename Op> struct adsm_eight {
+    typename Op::value two[4], four[2], all;
+
+    __device__ explicit adsm_eight(const typename Op::value *v)
+    {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            two[j] = Op::of(v[2 * j], v[2 * j + 1]);
+        four[0] = Op::of(two[0], two[1]);
+        four[1] = Op::of(two[2], two[3]);
+        all = Op::of(four[0], four[1]);
+    }
+};
+
+/* What lies before each of them. */
 template <typename Op>
 static __device__ inline void
-adsm_before_each(const typename Op::value *v, bool any,
-                 typename Op::value before, typename Op::value *e)
+adsm_before_each(const typename Op::value *v, const adsm_eight<Op> &sums,
+                 bool any, typename Op::value before, typename Op::value *e)
 {
     e[0] = before;
     e[1] = adsm_behind<Op>(any, e[0], v[0]);
-    e[2] = adsm_behind<Op>(any, e[0], Op::of(v[0], v[1]));
+    e[2] = adsm_behind<Op>(any, e[0], sums.two[0]);
     e[3] = Op::of(e[2], v[2]);
-    e[4] = adsm_behind<Op>(any, e[0],
-                           Op::of(Op::of(v[0], v[1]), Op::of(v[2], v[3])));
+    e[4] = adsm_behind<Op>(any, e[0], sums.four[0]);
     e[5] = Op::of(e[4], v[4]);
-    e[6] = Op::of(e[4], Op::of(v[4], v[5]));
+    e[6] = Op::of(e[4], sums.two[2]);
     e[7] = Op::of(e[6], v[6]);
 }
 
-/* The elements of a lane; what is not there gives what is not used. */
+/* A row's eight neighbours of each lane; what is not there gives what is not
+ * used. */
 template <typename Op>
-static __device__ inline typename Op::value
-adsm_load(const typename Op::value *in, long at, long end,
-          typename Op::value *v)
+static __device__ inline void adsm_load(const typename Op::value *in, long row,
+                                        long end, typename Op::value *v)
 {
+    long at = row + adsm_lane();
+    if (row + ADSM_ROW_ <= end) {
 #pragma unroll
-    for (int j = 0; j < ADSM_LANE_; j++)
-        v[j] = at + j < end ? in[at + j] : Op::none();
-    adsm_line<typename Op::value> x = {v};
-    return adsm_fold8<Op>(x, 0);
+        for (int j = 0; j < ADSM_LANE_; j++)
+            v[j] = in[at + j * 32];
+    } else {
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++)
+            v[j] = at + j * 32 < end ? in[at + j * 32] : Op::none();
+    }
+    adsm_turn(v);
+}
+
+template <typename T>
+static __device__ inline void adsm_store(T *out, long row, long end, T *v)
+{
+    long at = row + adsm_lane();
+    adsm_turn(v);
+    if (row + ADSM_ROW_ <= end) {
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++)
+            out[at + j * 32] = v[j];
+    } else {
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++)
+            if (at + j * 32 < end)
+                out[at + j * 32] = v[j];
+    }
 }
 
 /* One row: in and out may be the same. */
 template <typename Op>
 static __device__ inline void
-adsm_scan_row(const typename Op::value *in, typename Op::value *out, long at,
+adsm_scan_row(const typename Op::value *in, typename Op::value *out, long row,
               long end, bool any, typename Op::value before, int exclusive)
 {
     typename Op::value v[ADSM_LANE_], e[ADSM_LANE_];
-    before =
-        adsm_before_lane<Op>(adsm_load<Op>(in, at, end, v), 32, any, before);
+    adsm_load<Op>(in, row, end, v);
+    adsm_eight<Op> sums(v);
+    before = adsm_before_lane<Op, true>(sums.all, 32, any, before);
     any = any || adsm_lane() > 0;
-    adsm_before_each<Op>(v, any, before, e);
+    adsm_before_each<Op>(v, sums, any, before, e);
+    if (!exclusive) {
 #pragma unroll
-    for (int j = 0; j < ADSM_LANE_; j++)
-        if (at + j < end)
-            out[at + j] =
-                exclusive ? e[j] : adsm_behind<Op>(any || j > 0, e[j], v[j]);
+        for (int j = 0; j < ADSM_LANE_; j++)
+            e[j] = adsm_behind<Op>(any || j > 0, e[j], v[j]);
+    }
+    adsm_store(out, row, end, e);
 }
 
-/* Chunks of [0, i1), a warp each; before[c] lies before chunk c. */
+/* What the rows of a block are: lane k has that of row k. */
 template <typename Op>
-static __device__ inline void
-adsm_scan(long i0, long i1, const typename Op::value *in,
-          const typename Op::value *before, typename Op::value *out, int rows,
-          int exclusive)
+static __device__ inline typename Op::value
+adsm_fold_each_row(const typename Op::value *in, long block, long end)
 {
-    long chunk = (long)rows * ADSM_ROW_, lane = adsm_lane();
-    long warps = (long)gridDim.x * (blockDim.x / 32);
-    for (long c = i0 / chunk + adsm_thread_x() / 32; c * chunk < i1;
-         c += warps) {
-        typename Op::value row = Op::none(), first = Op::none();
+    typedef typename Op::value T;
+    T v[ADSM_LANE_], row = Op::none();
+    int lane = adsm_lane();
+    if (block + ADSM_BLOCK_ <= end) {
+        adsm_line<T> x = {in};
+        T line = adsm_lines<Op, 32, adsm_line<T>>::fold(x, block);
+        return adsm_take(adsm_fold_lanes<Op, 8>(line), lane * 8);
+    }
+#pragma unroll 1
+    for (int k = 0; k < ADSM_ROWS_; k++) {
+        adsm_load<Op>(in, block + k * ADSM_ROW_, end, v);
+        T fold = adsm_eight<Op>(v).all;
+#pragma unroll
+        for (int b = 0; b < 5; b++)
+            fold = adsm_meet<Op, true>(fold, adsm_place(b), 0, 0, {0, 0});
+        row = adsm_choose(lane == k, fold, row);
+    }
+    return row;
+}
+
+/* Chunks of [0, i1), a block and a warp each; before[c] lies before chunk c. */
+template <typename Op>
+static __device__ inline void adsm_scan(long i0, long i1,
+                                        const typename Op::value *in,
+                                        const typename Op::value *before,
+                                        typename Op::value *out, int exclusive)
+{
+    for (long c = i0 / ADSM_BLOCK_ + adsm_warp(); c * ADSM_BLOCK_ < i1;
+         c += adsm_warps()) {
+        long block = c * ADSM_BLOCK_;
+        typename Op::value row = adsm_fold_each_row<Op>(in, block, i1);
+        typename Op::value first = Op::none();
         if (c > 0)
             first = before[c];
+        row = adsm_before_lane<Op, false>(row, ADSM_ROWS_, c > 0, first);
 #pragma unroll 1
-        for (int k = 0; k < rows; k++) {
-            typename Op::value v[ADSM_LANE_], fold;
-            fold = adsm_load<Op>(
-                in, c * chunk + k * ADSM_ROW_ + lane * ADSM_LANE_, i1, v);
-            fold = adsm_fold_lanes<Op>(fold);
-            if (lane == k)
-                row = fold;
-        }
-        row = adsm_before_lane<Op>(row, rows, c > 0, first);
-#pragma unroll 1
-        for (int k = 0; k < rows; k++)
-            adsm_scan_row<Op>(in, out,
-                              c * chunk + k * ADSM_ROW_ + lane * ADSM_LANE_, i1,
+        for (int k = 0; k < ADSM_ROWS_; k++)
+            adsm_scan_row<Op>(in, out, block + k * ADSM_ROW_, i1,
                               c > 0 || k > 0, adsm_take(row, k), exclusive);
     }
 }
@@ -508,9 +661,9 @@ adsm_scan(long i0, long i1, const typename Op::value *in,
     }                                                                          \
     extern "C" __global__ void name##_scan(                                    \
         long i0, long i1, const op::value *in, const op::value *before,        \
-        op::value *out, int rows, int exclusive)                               \
+        op::value *out, int exclusive)                                         \
     {                                                                          \
-        adsm_scan<op>(i0, i1, in, before, out, rows, exclusive);               \
+        adsm_scan<op>(i0, i1, in, before, out, exclusive);                     \
     }
 
 /** An operator of the program's, for adsmOperatorGet. */
