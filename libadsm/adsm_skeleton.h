@@ -108,8 +108,8 @@ ADSM_API adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
  *          operator's identity
  * @in      an array of as many dimensions as the range; one of two that adsmShape
  *          was not told of is the range's
- * @range   one dimension, or two: then rows are folded, which are whole on one
- *          device, and with keep -1 their results
+ * @range   one dimension, or two: then rows are folded, and with keep -1 their
+ *          results. Few long rows are cut between devices, too
  * Return: ADSM_OK; ADSM_E_INVALID; ADSM_E_NOT_SHARED; what calls return
  */
 ADSM_API adsmStatus adsmReduce(const adsmOperator *op, void *result,
@@ -180,8 +180,7 @@ ADSM_API adsmStatus adsmFarmV(const adsmTask *tasks, int count,
 #ifdef __cplusplus
 } /* extern "C" */
 
-template <typename T>
-inline adsmArg adsmInto(T *ptr, const adsmOperator *op)
+template <typename T> inline adsmArg adsmInto(T *ptr, const adsmOperator *op)
 {
     adsmArg arg = adsmPointer(ptr, ADSM_INOUT, ADSM_INTO);
     arg.extra = op;

@@ -31,8 +31,6 @@ int adsm_skeleton_pass(struct adsm_skeleton *skeleton, adsmKernel *kernel,
         o.progress = NULL; /* it is that of the first */
         memset(o.tile, 0, sizeof o.tile);
     }
-    if (pass->by_rows)
-        o.tile[1] = 0;
     if (!pass->last) {
         o.event = NULL;
         o.then = NULL;
@@ -113,7 +111,13 @@ static int fill_none(struct adsm_skeleton *skeleton, long lo, long hi,
 {
     const struct adsm_pass pass = {.range = line(lo, hi), .last = true};
     const adsmArg out = adsm_skeleton_array(skeleton, result, ADSM_OUT);
-    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_NONE, &pass, 1, &out);
+    adsmOpts o = *skeleton->opts;
+    memset(o.tile, 0, sizeof o.tile); /* they are of another range */
+    skeleton->opts = &o;
+    int rc =
+        adsm_skeleton_operator(skeleton, ADSM_OPERATOR_NONE, &pass, 1, &out);
+    skeleton->opts = NULL;
+    return rc;
 }
 
 /* ---- one value ------------------------------------------------------------------ */
@@ -148,20 +152,20 @@ static long each_of(long indices, long block)
 }
 
 static int fold_rows(struct adsm_skeleton *skeleton, const void *in,
-                     const adsmBox *range, void *out, long pitch)
+                     const adsmBox *range, void *out)
 {
     const int rows = ADSM_FOLD_ROWS;
     long high = range->hi[0] - range->lo[0];
     const struct adsm_pass pass = {
         .range = *range,
         .each = {each_of(high, 8), CHUNK / ADSM_FOLD_LANES},
-        .block = {ADSM_FOLD_LANES, 8, 1},
-        .by_rows = true};
+        .block = {ADSM_FOLD_LANES, 8, 1}};
     const adsmArg args[] = {
         adsmView(adsm_skeleton_array(skeleton, in, ADSM_IN)),
-        adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), 0, CHUNK, 0),
-        adsmVal(pitch), adsmVal(rows)};
-    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_ROWS, &pass, 4, args);
+        adsmView(
+            adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), 0, CHUNK, 0)),
+        adsmVal(rows)};
+    return adsm_skeleton_operator(skeleton, ADSM_OPERATOR_ROWS, &pass, 3, args);
 }
 
 static int fold_columns(struct adsm_skeleton *skeleton, const void *in,
@@ -213,7 +217,7 @@ static int fold_across(struct adsm_skeleton *skeleton, const void *in,
         int rc = adsm_skeleton_scratch(skeleton, adsmR2(next.hi[0], next.hi[1]),
                                        &out);
         if (rc == ADSM_OK)
-            rc = keep == 0 ? fold_rows(skeleton, in, &rest, out, next.hi[1])
+            rc = keep == 0 ? fold_rows(skeleton, in, &rest, out)
                            : fold_columns(skeleton, in, &rest, out);
         if (rc != ADSM_OK)
             return rc;

@@ -25,8 +25,7 @@ struct adsm_pass {
     long align;
     long each[3];
     unsigned block[3];
-    bool by_rows; /* tiles cut the outermost dimension only */
-    bool last;    /* what is asked for behind the call is behind this pass */
+    bool last; /* what is asked for behind the call is behind this pass */
 };
 
 int adsm_skeleton_pass(struct adsm_skeleton *skeleton, adsmKernel *kernel,

@@ -16,8 +16,9 @@ static const adsmOpts ways[] = {
     {.devices = ADSM_ALL_DEVICES, .parts = 3, .cyclic = 1},
     {.devices = 0xe, .parts = 7},
     {.devices = 5, .tile = {5000}},
+    {.devices = 0xf, .tile = {200, 1000}}, /* of two dimensions only */
 };
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { WAYS_ACROSS = sizeof ways / sizeof *ways, WAYS = WAYS_ACROSS - 1 };
 
 #define each_way(o)   for (const adsmOpts *o = ways; o < ways + WAYS; o++)
 #define each_known(k) for (struct known *k = known; k < known + KNOWNS; k++)
@@ -145,8 +146,7 @@ static void check_across(struct known *k, const void *x, const uint8_t *copy,
     long lo = keep < 0 ? 0 : r.lo[keep], hi = keep < 0 ? 1 : r.hi[keep];
     size_t elem = k->tree.elem, bytes = (size_t)(hi + 1) * elem;
     uint8_t *want = malloc(bytes), *result = adsmAlloc(bytes);
-    each_way(o)
-    {
+    for (const adsmOpts *o = ways; o < ways + WAYS_ACROSS; o++) {
         memset(want, 0x55, bytes);
         memset(result, 0x55, bytes);
         want_of(k, copy, width, &r, keep, want);
@@ -214,6 +214,38 @@ START_TEST(long_rows_and_columns_take_more_passes)
     check_across(k, x, copy, 1, adsmR2(N, 1), 1);
     must(adsmFree(x));
     free(copy);
+}
+END_TEST
+
+/* Devices of parts that have read something of `x`. */
+static int readers(const void *x)
+{
+    adsmCopyInfo copies[16];
+    int n = adsmCopies(x, copies, 16), devices = 0;
+    for (int i = 0; i < n && i < 16; i++)
+        devices |= copies[i].valid > 0 ? 1 << copies[i].device : 0;
+    return devices;
+}
+
+START_TEST(few_rows_and_columns_are_cut_between_devices)
+{
+    enum { LONG = 5 * 8192 };
+    static const long sizes[][2] = {{1, LONG}, {2, LONG}, {LONG, 1}};
+    float *result = adsmAlloc(16);
+    for (int i = 0; i < 3; i++) {
+        adsmBox range = adsmR2(sizes[i][0], sizes[i][1]);
+        float *x = adsmAllocArray(sizeof *x, range, ADSM_NO_HOME);
+        memset(x, 0, (size_t)(sizes[i][0] * sizes[i][1]) * sizeof *x);
+        must(adsmReduce(adsmOperatorOf(ADSM_SUM, ADSM_F32), result, x, range,
+                        i == 2, adsmWith(.devices = 0xf)));
+        ck_assert(*result == 0);
+        bool as_said = getenv("ADSM_PARTS") || getenv("ADSM_CHECK") ||
+                       getenv("ADSM_CALL_DEVICES");
+        ck_assert_msg(as_said || readers(x) == 0xf, "%d: devices %x", i,
+                      readers(x));
+        must(adsmFree(x));
+    }
+    must(adsmFree(result));
 }
 END_TEST
 
@@ -420,8 +452,9 @@ SUITE_MAIN("reduce", 240, every_operator_gives_the_bytes_of_its_tree,
            sizes_around_a_block_give_the_bytes_of_their_tree,
            millions_give_the_bytes_of_their_tree, range_may_begin_anywhere,
            rows_and_columns_give_the_bytes_of_their_trees,
-           long_rows_and_columns_take_more_passes, first_of_equal_ones_is_taken,
-           sum_of_one_element_is_that_element,
+           long_rows_and_columns_take_more_passes,
+           few_rows_and_columns_are_cut_between_devices,
+           first_of_equal_ones_is_taken, sum_of_one_element_is_that_element,
            bad_reductions_say_what_would_be_right,
            operator_of_an_unloaded_module_is_refused,
            options_hold_for_all_passes_together,

@@ -345,12 +345,12 @@ static __device__ inline void adsm_fold(long i0, long i1, const At &x,
     }
 }
 
-/* out[y * pitch + c] = those of row y. Blocks are one warp wide. */
+/* out(y, c) = those of row y. Blocks are one warp wide. */
 template <typename Op>
 static __device__ inline void
 adsm_fold_rows(long y0, long y1, long x0, long x1,
-               adsm_view2<const typename Op::value> in, typename Op::value *out,
-               long pitch, int rows)
+               adsm_view2<const typename Op::value> in,
+               adsm_view2<typename Op::value> out, int rows)
 {
     long chunk = (long)rows * ADSM_ROW_;
     for (long y = y0 + adsm_thread_y(); y < y1;
@@ -361,7 +361,7 @@ adsm_fold_rows(long y0, long y1, long x0, long x1,
             typename Op::value v =
                 adsm_fold_chunk<Op>(x, c * chunk, rows, there);
             if (adsm_lane() == 0)
-                out[y * pitch + c] = v;
+                out(y, c) = v;
         }
 }
 
@@ -643,9 +643,9 @@ static __device__ inline void adsm_scan(long i0, long i1,
     ADSM_MERGE_KERNELS_(name, op)                                              \
     extern "C" __global__ void name##_rows(                                    \
         long y0, long y1, long x0, long x1, adsm_view2<const op::value> in,    \
-        op::value *out, long pitch, int rows)                                  \
+        adsm_view2<op::value> out, int rows)                                   \
     {                                                                          \
-        adsm_fold_rows<op>(y0, y1, x0, x1, in, out, pitch, rows);              \
+        adsm_fold_rows<op>(y0, y1, x0, x1, in, out, rows);                     \
     }                                                                          \
     extern "C" __global__ void name##_columns(                                 \
         long y0, long y1, long x0, long x1, adsm_view2<const op::value> in,    \
