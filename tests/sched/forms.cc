@@ -43,6 +43,9 @@ adsmStatus calls(adsmKernel *kernel, long n)
                           adsmBoxed(plain, ADSM_INOUT, "[i][:]"),
                           adsmBoxed(constant, ADSM_IN, "[$1][:$2]", n, 7),
                           adsmBoxedBy(plain, ADSM_IN, first_row, &n));
+    status = adsmCallWith(
+        &opts, kernel, adsmR1(n), adsmIn(constant),
+        adsmInto(plain, adsmOperatorOf(ADSM_SUM, ADSM_F32)));
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID
@@ -56,6 +59,7 @@ int main()
                    adsmAll(constant).how == ADSM_WHOLE &&
                    adsmHalo(plain, 2, ADSM_EDGE_PAD).radius[0] == 2 &&
                    adsmBoxed(plain, ADSM_OUT, "[i]").params == 0 &&
+                   adsmInto(plain, nullptr).how == ADSM_INTO &&
                    adsmBoxed(bytes, ADSM_OUT, "[$3]", 1, 2L, 'c').params == 3 &&
                    adsmBoxed(plain, ADSM_OUT, "[$3]", 1, 2, 3).param[2] == 3
                ? 0

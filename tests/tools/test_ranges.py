@@ -44,6 +44,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(self.check('heat'), TEXTS[0])
         self.assertEqual(self.check('product'), TEXTS[1])
         self.assertEqual(self.check('walk'), TEXTS[3])
+        self.assertEqual(self.check('dice'), TEXTS[4])
 
     def test_results_do_not_depend_on_devices_parts_and_protocols(self):
         for extra in [{'SOFTCUDA_DEVICES': '1'}, {'SOFTCUDA_DEVICES': '3'},
@@ -51,12 +52,13 @@ class Examples(unittest.TestCase):
                       {'ADSM_PROTOCOL': 'lazy'}, {'ADSM_PROTOCOL': 'batch'}]:
             self.assertIn('heat 100.000 of 100', self.check('heat', **extra))
             self.assertIn(' 0 wrong', self.check('product', **extra))
-            self.assertIn(TEXTS[3].partition(',')[2],
-                          self.check('walk', **extra))
+            for name, text in (('walk', TEXTS[3]), ('dice', TEXTS[4])):
+                self.assertIn(text.partition(',')[2],
+                              self.check(name, **extra))
 
     def test_code_of_the_page_is_theirs(self):
-        for language, names in (('cuda', ('heat.cu', 'walk.cu')),
-                                ('c', ('heat.c', 'walk.c')),
+        for language, names in (('cuda', ('heat.cu', 'walk.cu', 'dice.cu')),
+                                ('c', ('heat.c', 'walk.c', 'dice.c')),
                                 ('cpp', ('product.cc',))):
             codes = re.findall(rf'^```{language}\n(.*?)^```', PAGE,
                                re.M | re.S)
@@ -66,7 +68,7 @@ class Examples(unittest.TestCase):
                               (EXAMPLES / name).read_text(encoding='utf-8'))
 
     def test_their_ptx_is_current(self):
-        for name in ('heat', 'product', 'walk'):
+        for name in ('heat', 'product', 'walk', 'dice'):
             got = subprocess.run(
                 [ROOT / 'tools/ptx.sh', '--check', EXAMPLES / f'{name}.cu',
                  EXAMPLES / f'{name}.ptx'], check=False, capture_output=True,
