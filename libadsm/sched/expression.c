@@ -1,6 +1,8 @@
 /* Texts of boxes, read and computed at once; see expression.h. */
 #include "sched/expression.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 struct reader {
@@ -234,4 +236,27 @@ bool adsm_expression_read(const char *text,
         out->count++;
     } while (accept(&r, '|'));
     return peek(&r) == '\0' || fail(&r, r.at, "'|' or the end");
+}
+
+/* ---- and back --------------------------------------------------------------- */
+
+/* The least number has no text: what is read is a sign and its opposite. */
+static const char *print_number(long value, char digits[24])
+{
+    if (value == LONG_MIN)
+        return "-9223372036854775807-1";
+    snprintf(digits, 24, "%ld", value);
+    return digits;
+}
+
+void adsm_expression_print(const adsmBox *box,
+                           char text[ADSM_EXPRESSION_PRINTED])
+{
+    char lo[24], hi[24];
+    size_t used = 0;
+    text[0] = '\0';
+    for (int d = 0; d < box->nd; d++)
+        used += (size_t)snprintf(text + used, ADSM_EXPRESSION_PRINTED - used,
+                                 "[%s:%s]", print_number(box->lo[d], lo),
+                                 print_number(box->hi[d], hi));
 }

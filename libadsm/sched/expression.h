@@ -30,6 +30,7 @@ enum {
     ADSM_EXPRESSION_BOXES = 8,       /* most of one text           */
     ADSM_EXPRESSION_PARAMETERS = 4,  /* $1 to $4                   */
     ADSM_EXPRESSION_PARENTHESES = 8, /* most within one another */
+    ADSM_EXPRESSION_PRINTED = 160,   /* bytes of a box as text, at most */
 };
 
 /** What the variables are. */
@@ -60,5 +61,9 @@ struct adsm_expression {
 bool adsm_expression_read(const char *text,
                           const struct adsm_expression_values *values,
                           struct adsm_expression *out);
+
+/** Write a box of elements as a text that is read as this box, for messages. */
+void adsm_expression_print(const adsmBox *box,
+                           char text[ADSM_EXPRESSION_PRINTED]);
 
 #endif

@@ -120,24 +120,38 @@ static int by_begin(const void *a, const void *b)
     return x->part - y->part;
 }
 
+static void print(const struct written *w, char text[ADSM_EXPRESSION_PRINTED])
+{
+    adsmBox box = w->box;
+    long elem = (long)w->operand->array.elem;
+    box.lo[box.nd - 1] /= elem;
+    box.hi[box.nd - 1] /= elem;
+    adsm_expression_print(&box, text);
+}
+
 static int say_twice(const struct adsm_operand_call *call,
                      const struct written *x, const struct written *y)
 {
+    char by_low[ADSM_EXPRESSION_PRINTED], by_high[ADSM_EXPRESSION_PRINTED];
     const struct written *low = x, *high = y;
-    if (x->operand == y->operand)
-        return adsm_detail(ADSM_E_INVALID,
-                           "parts %d and %d of kernel '%s' would write the "
-                           "same bytes of argument %d",
-                           x->part, y->part, call->kernel, x->operand->number);
     if (x->operand->number > y->operand->number) {
         low = y;
         high = x;
     }
+    print(low, by_low);
+    print(high, by_high);
+    if (x->operand == y->operand)
+        return adsm_detail(ADSM_E_INVALID,
+                           "parts %d and %d of kernel '%s' would write the "
+                           "same bytes of argument %d: %s and %s",
+                           low->part, high->part, call->kernel,
+                           low->operand->number, by_low, by_high);
     return adsm_detail(ADSM_E_INVALID,
                        "arguments %d and %d of kernel '%s' lie in one object, "
-                       "where parts %d and %d would write the same bytes",
+                       "where parts %d and %d would write the same bytes: %s "
+                       "and %s",
                        low->operand->number, high->operand->number,
-                       call->kernel, low->part, high->part);
+                       call->kernel, low->part, high->part, by_low, by_high);
 }
 
 /* Boxes of two operands, or where `same` is true of one. */

@@ -428,10 +428,10 @@ START_TEST(bad_boxes_say_what_would_be_right)
     bad("box 1 of part 3 of 4 goes from 77 to 102 in dimension 0",
         adsmBoxed(y, ADSM_INOUT, "[i] | [i0+2:i1+2]"));
     bad("parts 0 and 1 of kernel 'map' would write the same bytes of argument "
-        "1",
+        "1: [0:26] and [25:51]",
         adsmBoxed(y, ADSM_INOUT, "[i0:i1+1]"));
     bad("parts 0 and 1 of kernel 'map' would write the same bytes of argument "
-        "1",
+        "1: [100:101] and [100:101]",
         adsmBoxed(y, ADSM_INOUT, "[i]|[N0-1]"));
     bad("does not follow dimension 0 of the range",
         adsmBoxed(y, ADSM_INOUT, "[:]"));
@@ -445,7 +445,7 @@ START_TEST(bad_boxes_say_what_would_be_right)
                         adsmVal(a)),
            ADSM_E_INVALID,
            "arguments 0 and 1 of kernel 'map' lie in one object, where parts 3 "
-           "and 0 would write the same bytes");
+           "and 0 would write the same bytes: [1:26] and [0:25]");
     for (int i = 0; i < 101; i++)
         ck_assert_int_eq(y[i], i * 61 + 1);
     must(adsmFree(x));

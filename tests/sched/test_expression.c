@@ -137,6 +137,45 @@ START_TEST(random_texts_have_the_values_that_were_meant)
 }
 END_TEST
 
+/* What is printed of a text is read as its boxes, and printed alike. */
+START_TEST(printed_boxes_are_read_as_they_were)
+{
+    struct adsm_expression first, again;
+    char boxes[8 * ADSM_EXPRESSION_PRINTED], one[ADSM_EXPRESSION_PRINTED];
+    for (int turn = 0; turn < 100000; turn++) {
+        size_t n = 0;
+        write_text(&first);
+        ck_assert(adsm_expression_read(text, &values, &first));
+        for (int b = 0; b < first.count; b++) {
+            adsm_expression_print(&first.box[b], one);
+            n += (size_t)snprintf(boxes + n, sizeof boxes - n, "%s%s",
+                                  b > 0 ? "|" : "", one);
+        }
+        ck_assert_msg(adsm_expression_read(boxes, &values, &again), "'%s'",
+                      boxes);
+        ck_assert_msg(again.count == first.count &&
+                          memcmp(again.box, first.box,
+                                 (size_t)first.count * sizeof *first.box) == 0,
+                      "'%s' is printed as '%s'", text, boxes);
+        ck_assert(!again.has_params && again.follows[0] == 0);
+    }
+}
+END_TEST
+
+START_TEST(numbers_at_the_ends_are_printed)
+{
+    adsmBox box = {3, {LONG_MIN, LONG_MIN, LONG_MIN}, {LONG_MIN, LONG_MAX, 0}};
+    struct adsm_expression_values three = values;
+    struct adsm_expression got;
+    char printed[ADSM_EXPRESSION_PRINTED];
+    three.nd = 3;
+    adsm_expression_print(&box, printed);
+    ck_assert_int_eq(printed[strlen(printed) - 1], ']');
+    ck_assert(adsm_expression_read(printed, &three, &got));
+    ck_assert_int_eq(memcmp(&got.box[0], &box, sizeof box), 0);
+}
+END_TEST
+
 /* ---- texts that are wrong ------------------------------------------------------ */
 
 START_TEST(random_changes_are_read_or_have_a_place)
@@ -235,6 +274,7 @@ START_TEST(what_the_call_does_not_have_is_not_read)
 END_TEST
 
 SUITE_MAIN("expression", 60, random_texts_have_the_values_that_were_meant,
+           printed_boxes_are_read_as_they_were, numbers_at_the_ends_are_printed,
            random_changes_are_read_or_have_a_place,
            each_mistake_has_its_column_and_what_was_expected,
            what_the_call_does_not_have_is_not_read)
