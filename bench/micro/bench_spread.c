@@ -4,12 +4,15 @@
  *   map/link      an array goes up, is doubled, and comes back; links that every
  *                 device has of its own are the limit
  *   compute/pace  kernels whose pace is the limit (SOFTCUDA_PACE); data stay
+ *   into/pace     a histogram, which each part adds to by itself (adsmInto), of
+ *                 kernels whose pace is the limit
  *   part/issue    the calling thread's time for a part of four arguments, beside
  *                 a plain adsmCall of four
  *
  * Times of several software devices are real as far as links and paces are what
  * they wait for: the machine has other work to do than to compute.
  */
+#include "adsm_skeleton.h"
 #include "bench.h"
 #include "ranged.h"
 
@@ -62,6 +65,32 @@ static double compute_ms(int devices, long n)
     return (double)(bench_now() - began) * 1e-6;
 }
 
+/* Milliseconds for as many histograms, each read by the CPU. */
+static double into_ms(int devices, long n)
+{
+    enum { CALLS = 10, BINS = 256 };
+    adsmKernel *count = kernel("count");
+    unsigned *x = array(n), *bins = array(BINS), wrong = 0;
+    const adsmOperator *sum = adsmOperatorOf(ADSM_SUM, ADSM_U32);
+    adsmOpts on = {.devices = mask(devices), .parts = devices};
+    uint64_t began = 0;
+    for (long i = 0; i < n; i++)
+        x[i] = (unsigned)i * 2654435761u >> 24;
+    for (int i = 0; i <= CALLS; i++) {
+        if (i == 1)
+            began = bench_now(); /* memory and code are there */
+        memset(bins, 0, BINS * sizeof *bins);
+        must(adsmCallWith(&on, count, adsmR1(n), adsmIn(x),
+                          adsmInto(bins, sum)));
+        unsigned all = 0;
+        for (int k = 0; k < BINS; k++)
+            all += bins[k];
+        wrong += all != n;
+    }
+    double ms = (double)(bench_now() - began) * 1e-6;
+    return wrong ? -1 : ms;
+}
+
 static double thread_us(void)
 {
     struct timespec now;
@@ -104,6 +133,7 @@ static int child(char **argv)
     long n = atol(argv[4]);
     double value = strcmp(what, "map") == 0       ? map_ms(devices, n)
                    : strcmp(what, "compute") == 0 ? compute_ms(devices, n)
+                   : strcmp(what, "into") == 0    ? into_ms(devices, n)
                                                   : issue_us(devices, n);
     printf("%.4f\n", value);
     return value < 0;
@@ -144,6 +174,9 @@ int main(int argc, char **argv)
             "SOFTCUDA_DEVICES=4 SOFTCUDA_LINK=200MB/s",
             quick ? 1 << 20 : 4 << 24, 2, 1, "one device");
     measure("compute/pace/4", "ms", "compute",
+            "SOFTCUDA_DEVICES=4 SOFTCUDA_PACE=20M/s", quick ? 1 << 18 : 1 << 22,
+            4, 1, "one device");
+    measure("into/pace/4", "ms", "into",
             "SOFTCUDA_DEVICES=4 SOFTCUDA_PACE=20M/s", quick ? 1 << 18 : 1 << 22,
             4, 1, "one device");
     measure("part/issue", "us", "issue", "SOFTCUDA_DEVICES=4", 1 << 16, 4, 0,
