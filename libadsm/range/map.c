@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAP_FIRST_CAPACITY = 16 };
+enum {
+    MAP_FIRST_CAPACITY = 16,
+    /* Unsorted boxes that are looked at one by one: so many, and one for so many
+     * sorted ones, so that sorting is seldom. */
+    MAP_UNSORTED = 64,
+    MAP_SORTED_EACH = 16,
+};
 
 int adsm_map_init(struct adsm_map *map, const adsmBox *whole, unsigned holder)
 {
@@ -103,6 +109,8 @@ int adsm_map_reserve(struct adsm_map *map, const adsmBox *box)
 {
     assert(map->holds > 0);
     uint32_t more = 0, count = map->count;
+    if (count - map->sorted > MAP_UNSORTED + map->sorted / MAP_SORTED_EACH)
+        adsm_map_sort(map);
     for (struct adsm_map_walk w = adsm_map_walk(map, box); adsm_map_next(&w);)
         more += map_cuts(&w.entry->box, box);
     if (more == 0)

@@ -42,7 +42,7 @@ static uint32_t map_find(const struct adsm_map *map, uint32_t low,
     return low;
 }
 
-static void map_sort(struct adsm_map *map)
+void adsm_map_sort(struct adsm_map *map)
 {
     if (map->count - map->sorted > JOIN_FEW) {
         qsort(map->entries, map->count, sizeof *map->entries, entry_order);
@@ -115,7 +115,7 @@ static bool map_join_along(struct adsm_map *map, int d)
 void adsm_map_join(struct adsm_map *map)
 {
     bool joined;
-    map_sort(map);
+    adsm_map_sort(map);
     do {
         joined = false;
         for (int d = map->whole.nd - 1; d >= 0; d--)

@@ -277,9 +277,35 @@ START_TEST(box_in_a_long_map_is_found)
 }
 END_TEST
 
+/* Rows that are reserved one by one, as a column of an array inside an object is:
+ * each is to be found among few that are not in order. */
+START_TEST(many_reserved_boxes_are_put_in_order)
+{
+    enum { ROWS = 2000 };
+    adsmBox whole = adsmR1(10 * ROWS);
+    begin(&whole, 0);
+    adsm_map_hold(&map);
+    for (long row = 0; row < ROWS; row++) {
+        adsmBox cell = {1, {10 * row}, {10 * row + 3}};
+        reserve(&cell);
+        ck_assert_uint_le(map.count - map.sorted, 64 + map.sorted / 16 + 2);
+    }
+    for (long row = 0; row < ROWS; row++) {
+        adsmBox cell = {1, {10 * row}, {10 * row + 3}};
+        adsm_map_only(&map, &cell, 5);
+    }
+    ck_assert(adsm_map_is_valid(&map));
+    ck_assert_uint_eq(adsm_map_bytes_only(&map, &whole, 5), 3 * ROWS);
+    adsm_map_release(&map);
+    ck_assert_uint_eq(map.count, 2 * ROWS);
+    only(&whole, 5);
+    adsm_map_fini(&map);
+}
+END_TEST
+
 SUITE_MAIN("map", 60, random_changes_are_those_of_every_byte,
            reserved_box_can_be_changed_after_others_were,
            reservation_that_is_not_used_leaves_nothing,
            calls_that_repeat_do_not_cut_on,
            checkerboard_becomes_crowded_and_one_again,
-           box_in_a_long_map_is_found)
+           box_in_a_long_map_is_found, many_reserved_boxes_are_put_in_order)
