@@ -135,6 +135,13 @@ void live_compare_all(const char *what);
 /** One access of a thread to what is its own; it has the array. */
 void live_access(struct live_thread *t, struct live_array *a);
 
+/** One to elements that are its own, at most LONGEST. */
+void live_access_to(struct live_thread *t, struct live_array *a, long at,
+                    long n);
+
+/** The thread makes no more, and ends. */
+void live_access_end(void);
+
 /** Threads that touch until the end. */
 void live_touchers_begin(uint64_t seed);
 void live_touchers_end(void);
@@ -180,6 +187,9 @@ void live_note_call(const struct live_thread *t, const char *what,
 
 /** One call, launch or hint. */
 void live_call(struct live_thread *t);
+
+/** Threads that use the arrays of the call that the thread has made. */
+void live_arrive(struct live_thread *t);
 
 /** One whose arguments name their boxes. */
 void live_boxed(struct live_thread *t);

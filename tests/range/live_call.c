@@ -49,7 +49,7 @@ struct live_way live_some_way(struct live_thread *t, const adsmBox *range)
             o->tile[d] = draw(t, 2) ? 0 : n / 3 + 1 + draw(t, n);
         }
     o->cyclic = (int)draw(t, 2);
-    o->chunks = (int)draw(t, 4);
+    o->chunks = (int)draw(t, draw(t, 4) ? 4 : 9);
     o->fetch = draw(t, 3) == 0;
     o->sync = draw(t, 8) == 0;
     o->align = draw(t, 4) ? 0 : 1 + draw(t, 64);
@@ -340,4 +340,6 @@ void live_call(struct live_thread *t)
     default:
         live_boxed(t);
     }
+    if (t->helds > 0 && draw(t, 3) == 0)
+        live_arrive(t);
 }

@@ -100,15 +100,14 @@ static void send_out(const struct access *c)
     free(seen);
 }
 
-void live_access(struct live_thread *t, struct live_array *a)
+void live_access_to(struct live_thread *t, struct live_array *a, long at,
+                    long n)
 {
-    struct access c = {t, a, 0, 0};
+    struct access c = {t, a, at, n};
     static const char *const names[] = {
         "compare", "compare", "compare", "store",   "store",
         "store",   "fill",    "copy in", "receive", "send"};
     int kind = (int)draw(t, 10);
-    if (!live_stretch(t, a, LONGEST, &c.at, &c.n))
-        return;
     if (!ends[0] && pipe(ends) != 0)
         live_stop("no pipe");
     if (t->owner < CALLERS)
@@ -127,6 +126,21 @@ void live_access(struct live_thread *t, struct live_array *a)
         receive(&c);
     else
         send_out(&c);
+}
+
+void live_access(struct live_thread *t, struct live_array *a)
+{
+    long at, n;
+    if (live_stretch(t, a, LONGEST, &at, &n))
+        live_access_to(t, a, at, n);
+}
+
+void live_access_end(void)
+{
+    if (ends[0]) {
+        close(ends[0]);
+        close(ends[1]);
+    }
 }
 
 /* ---- touchers ----------------------------------------------------------------------- */
