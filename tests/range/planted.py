@@ -50,6 +50,16 @@ FAULTS = {
         'range/serve.c',
         'which its next transfer reports. */\n'
         '    (void)adsm_waits_wait(&waits);', '*/', LINK),
+    'flight-is-forgotten': (
+        'range/carry.c',
+        'adsm_flights_add(&adsm_ranged(object)->flights, flight);', ';', LINK),
+    'flight-ends-with-its-first-piece': (
+        'range/flight.c',
+        'if (old->end < flight.end)\n                old->end = flight.end;',
+        ';', LINK),
+    'piece-is-fetched-before-it-is-made': (
+        'range/carry.c',
+        'adsm_order_before_read(&from->order, from_box, &waits);', ';', SLOW),
     'home-passes-parts': (
         'range/serve.c',
         'adsm_order_all(&ranged->home.order, &waits);\n    return', 'return',
