@@ -5,6 +5,7 @@
 
 #include "base/stats.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { N = 1 << 20, A = 5 };
@@ -20,11 +21,17 @@ static void map(const adsmOpts *opts, const int *x, int *y, long n)
                       adsmVal((int){A})));
 }
 
+/* What element i of y is after it. */
+static int mapped(long i)
+{
+    return (int)(2 * (i * 61 + 1) + i * 61 + 2 + A);
+}
+
 static void check_mapped(const int *y, long n)
 {
     long bad = 0;
     for (long i = 0; i < n; i++)
-        bad += y[i] != 2 * (int)(i * 61 + 1) + (int)(i * 61 + 2) + A;
+        bad += y[i] != mapped(i);
     ck_assert_int_eq(bad, 0);
 }
 
@@ -42,13 +49,68 @@ START_TEST(access_waits_for_its_own_chunk)
         map(adsmWith(.devices = 1, .chunks = 8, .fetch = fetch,
                      .event = &event),
             x, y, N);
-        ck_assert_int_eq(y[7], 2 * (7 * 61 + 1) + 7 * 61 + 2 + A);
+        ck_assert_int_eq(y[7], mapped(7));
         must(adsmTest(event, &done));
         ck_assert_int_eq(done, 0);
         check_mapped(y, N);
         must(adsmTest(event, &done));
         ck_assert_int_eq(done, 1);
     }
+}
+END_TEST
+
+/* A thread for each chunk of a call that takes a second: it stores to what the
+ * call reads and to what it writes, and looks whether the call has ended. */
+enum { CHUNKS = 8, CHUNK = N / CHUNKS };
+
+struct visit {
+    pthread_t thread;
+    int *x, *y, seen, done;
+    adsmEvent event;
+    long at;
+};
+
+static void *visit_chunk(void *argument)
+{
+    struct visit *v = argument;
+    v->x[v->at] = -1;
+    v->seen = v->y[v->at];
+    v->y[v->at + 1] = -2;
+    adsmTest(v->event, &v->done);
+    return NULL;
+}
+
+START_TEST(threads_wait_for_their_own_chunks)
+{
+    setenv("SOFTCUDA_PACE", "1M/s", 1);
+    int *x = array(adsmR1(N), ADSM_NO_HOME), *y = array(adsmR1(N), 0);
+    struct visit visits[CHUNKS];
+    adsmEvent event;
+    number(x, N, 1);
+    number(y, N, 2);
+    map(adsmWith(.devices = 1, .chunks = CHUNKS, .fetch = 1, .event = &event),
+        x, y, N);
+    for (int i = 0; i < CHUNKS; i++) {
+        visits[i] = (struct visit){.x = x, .y = y, .event = event};
+        visits[i].at = (long)i * CHUNK + 4001 * i;
+        ck_assert_int_eq(
+            pthread_create(&visits[i].thread, NULL, visit_chunk, &visits[i]),
+            0);
+    }
+    for (int i = 0; i < CHUNKS; i++) {
+        long at = visits[i].at;
+        pthread_join(visits[i].thread, NULL);
+        ck_assert_int_eq(visits[i].seen, mapped(at));
+        /* Half of the call is left when these are there. */
+        ck_assert_msg(i >= CHUNKS / 2 || !visits[i].done, "chunk %d", i);
+        ck_assert_int_eq(x[at], -1);
+        ck_assert_int_eq(y[at + 1], -2);
+        x[at] = (int)(at * 61 + 1);
+        y[at + 1] = mapped(at + 1);
+    }
+    check_mapped(y, N);
+    for (long i = 0; i < N; i++)
+        ck_assert_int_eq(x[i], (int)(i * 61 + 1));
 }
 END_TEST
 
@@ -78,8 +140,7 @@ START_TEST(store_behind_the_call_stays)
             y[i] = -1;
         long bad = 0;
         for (long i = 0; i < N; i++) {
-            int want = 2 * (int)(i * 61 + 1) + (int)(i * 61 + 2) + A;
-            bad += y[i] != (i % (N / 37) == 0 ? -1 : want);
+            bad += y[i] != (i % (N / 37) == 0 ? -1 : mapped(i));
         }
         ck_assert_int_eq(bad, 0);
         must(adsmFree(x));
@@ -160,7 +221,7 @@ END_TEST
 
 SUITE_MAIN("chunks", 60,
            calls_that_wait_for_their_data_are_cut_and_others_are_not,
-           access_waits_for_its_own_chunk,
+           access_waits_for_its_own_chunk, threads_wait_for_their_own_chunks,
            what_is_fetched_comes_once_and_without_being_asked_for,
            store_behind_the_call_stays, chunks_share_a_copy,
            chunks_that_do_not_fit_together_go_one_by_one,
