@@ -157,6 +157,15 @@ static size_t most_for(size_t bytes)
     return most > ADSM_STORE_SMALL ? most : ADSM_STORE_SMALL;
 }
 
+/* Whether the driver could have so much if nothing were kept. Else giving it back
+ * gains nothing, and waits for all that the device does. */
+static bool trimming_may_do(struct adsm_accel *accel, size_t bytes)
+{
+    size_t free_bytes, total_bytes;
+    return adsm_accel_memory(accel, &free_bytes, &total_bytes) != ADSM_OK ||
+           adsm_store_kept(accel) + free_bytes >= bytes;
+}
+
 int adsm_store_alloc(struct adsm_accel *accel, size_t bytes,
                      struct adsm_store_range **range)
 {
@@ -173,7 +182,8 @@ int adsm_store_alloc(struct adsm_accel *accel, size_t bytes,
         if (status != ADSM_E_DEVICE_NOMEM)
             return status;
         /* A range that wastes much would be missed by the next copy. */
-        if (adsm_store_trim(accel, bytes) == 0)
+        if (!trimming_may_do(accel, bytes) ||
+            adsm_store_trim(accel, bytes) == 0)
             return status;
     }
 }

@@ -61,7 +61,8 @@ void adsm_store_clear(struct adsm_accel *accel);
 
 /**
  * Memory of at least `bytes`: the smallest range kept that has room and wastes
- * little, else of the driver; where that has none, what is kept goes first.
+ * little, else of the driver; where that has none, what is kept goes first, if
+ * both together are as much.
  *
  * @range  (*range)->after: fences that the first write has to wait for
  * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM, ADSM_E_NOMEM, an error of the device

@@ -195,6 +195,22 @@ START_TEST(what_is_kept_goes_where_the_driver_has_none_left)
 }
 END_TEST
 
+/* Giving it back waits for the device, and gains too little. */
+START_TEST(what_is_too_little_to_help_stays)
+{
+    struct adsm_accel *accel = small_device();
+    struct adsm_store_range *little = range_of(accel, 64 * KIB), *none;
+    struct adsm_store_range *large = range_of(accel, 8 * MIB);
+    give_back(accel, little);
+    ck_assert_int_eq(adsm_store_alloc(accel, 8 * MIB, &none),
+                     ADSM_E_DEVICE_NOMEM);
+    ck_assert_uint_eq(adsm_store_kept(accel), 64 * KIB);
+    give_back(accel, large);
+    ck_assert_ptr_eq(range_of(accel, 8 * MIB), large);
+    ck_assert_ptr_eq(range_of(accel, 64 * KIB), little);
+}
+END_TEST
+
 START_TEST(an_object_gets_what_is_kept)
 {
     struct adsm_accel *accel = small_device();
@@ -333,7 +349,7 @@ SUITE_MAIN("accel/store", 60, memory_given_back_is_used_again,
            a_new_owner_waits_for_who_still_reads,
            fences_that_are_reached_are_nobody_s_concern,
            what_is_kept_goes_where_the_driver_has_none_left,
-           an_object_gets_what_is_kept,
+           what_is_too_little_to_help_stays, an_object_gets_what_is_kept,
            memory_goes_back_only_when_nobody_uses_it,
            a_forgotten_accel_s_memory_is_given_back,
            threads_share_a_small_device)
