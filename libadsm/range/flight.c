@@ -1,6 +1,10 @@
 /* Transfers in flight; see flight.h. */
 #include "range/flight.h"
 
+/* A run of so many bytes is waited for by itself: pieces of a call, which are
+ * larger, leave in one direction while others come in the other. */
+enum { LARGE = 1 << 20 };
+
 static bool meets(const struct adsm_flight *flight, size_t begin, size_t end)
 {
     return flight->begin < end && begin < flight->end;
@@ -49,34 +53,56 @@ static bool is_alike(const struct adsm_flight *a, const struct adsm_flight *b)
            a->fence.lane == b->fence.lane;
 }
 
+static uint64_t later(const struct adsm_flight *a, const struct adsm_flight *b)
+{
+    return a->fence.seq > b->fence.seq ? a->fence.seq : b->fence.seq;
+}
+
+/* The two of a lane that end first. Return: false when there are none */
+static bool oldest_two(struct adsm_flights *flights, struct adsm_flight **one,
+                       struct adsm_flight **other)
+{
+    struct adsm_flight *all = flights->flight;
+    *one = NULL;
+    for (uint32_t i = 0; i < flights->count; i++)
+        for (uint32_t k = i + 1; k < flights->count; k++)
+            if (is_alike(&all[i], &all[k]) &&
+                (!*one || later(&all[i], &all[k]) < later(*one, *other))) {
+                *one = &all[i];
+                *other = &all[k];
+            }
+    return *one != NULL;
+}
+
 /* One entry for two of a lane; where there are none, one ends. */
 static void merge_two(struct adsm_flights *flights)
 {
-    struct adsm_flight *all = flights->flight;
-    for (uint32_t i = 0; i < flights->count; i++)
-        for (uint32_t k = i + 1; k < flights->count; k++) {
-            if (!is_alike(&all[i], &all[k]))
-                continue;
-            if (all[k].begin < all[i].begin)
-                all[i].begin = all[k].begin;
-            if (all[k].end > all[i].end)
-                all[i].end = all[k].end;
-            if (all[k].fence.seq > all[i].fence.seq)
-                all[i].fence = all[k].fence;
-            all[k] = all[--flights->count];
-            return;
-        }
-    /* A failed wait is a lost device: nothing of it is under way any more. */
-    (void)adsm_fence_wait(all[0].fence);
-    all[0] = all[--flights->count];
+    struct adsm_flight *last = &flights->flight[flights->count - 1];
+    struct adsm_flight *one, *other;
+    if (!oldest_two(flights, &one, &other)) {
+        /* A failed wait is a lost device: nothing of it is under way any more. */
+        one = flights->flight;
+        (void)adsm_fence_wait(one->fence);
+        *one = *last;
+    } else {
+        if (other->begin < one->begin)
+            one->begin = other->begin;
+        if (other->end > one->end)
+            one->end = other->end;
+        if (other->fence.seq > one->fence.seq)
+            one->fence = other->fence;
+        *other = *last;
+    }
+    flights->count--;
 }
 
 void adsm_flights_add(struct adsm_flights *flights, struct adsm_flight flight)
 {
     for (uint32_t i = 0; i < flights->count; i++) {
         struct adsm_flight *old = &flights->flight[i];
-        /* The next one of a run of rows or parts. */
-        if (!old->ended && is_alike(old, &flight) && old->end >= flight.begin &&
+        /* The next one of a run of rows or blocks. */
+        if (!old->ended && old->end - old->begin < LARGE &&
+            is_alike(old, &flight) && old->end >= flight.begin &&
             old->begin <= flight.begin) {
             if (old->end < flight.end)
                 old->end = flight.end;

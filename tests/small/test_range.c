@@ -8,6 +8,7 @@
 #include "mm/heap.h"
 #include "mm/index.h"
 #include "range/box.h"
+#include "range/flight.h"
 #include "range/memory.h"
 #include "range/order.h"
 #include "range/prepare.h"
@@ -136,6 +137,69 @@ START_TEST(full_list_forgets_nobody)
 }
 END_TEST
 
+/* ---- transfers in flight ---------------------------------------------------------- */
+
+static struct adsm_flight upload_of(struct adsm_accel *accel,
+                                    adsm_stream stream, size_t number,
+                                    size_t bytes)
+{
+    return (struct adsm_flight){.begin = number * bytes,
+                                .end = (number + 1) * bytes,
+                                .fence = new_fence(accel, stream)};
+}
+
+START_TEST(rows_are_waited_for_together_and_pieces_apart)
+{
+    enum { ROW = 4096, PIECE_BYTES = 2 << 20, COUNT = 20 };
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_flights flights = {.count = 0};
+    struct adsm_fence fence[COUNT];
+    adsm_stream stream;
+    must(accel->ops->stream_create(accel, &stream));
+    for (size_t i = 0; i < COUNT; i++)
+        adsm_flights_add(&flights, upload_of(accel, stream, i, ROW));
+    ck_assert_uint_eq(flights.count, 1);
+    flights.count = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        struct adsm_flight flight = upload_of(accel, stream, i, PIECE_BYTES);
+        fence[i] = flight.fence;
+        adsm_flights_add(&flights, flight);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        struct adsm_waits waits = {.count = 0};
+        adsm_flights_before_write(&flights, i * PIECE_BYTES,
+                                  (i + 1) * PIECE_BYTES, &waits);
+        ck_assert_uint_eq(waits.count, 1);
+        ck_assert_uint_eq(waits.fence[0].seq, fence[i].seq);
+    }
+}
+END_TEST
+
+/* Where there are too many, those that ended long ago are known less well. */
+START_TEST(full_list_of_flights_forgets_nobody_and_knows_the_last)
+{
+    enum { BYTES = 2 << 20, COUNT = 3 * ADSM_FLIGHTS };
+    struct adsm_accel *accel = up("rolling", 1);
+    struct adsm_flights flights = {.count = 0};
+    struct adsm_fence fence[COUNT];
+    adsm_stream stream;
+    must(accel->ops->stream_create(accel, &stream));
+    for (size_t i = 0; i < COUNT; i++) {
+        struct adsm_flight flight = upload_of(accel, stream, i, BYTES);
+        fence[i] = flight.fence;
+        adsm_flights_add(&flights, flight);
+        for (size_t k = 0; k <= i; k++) {
+            struct adsm_waits waits = {.count = 0};
+            adsm_flights_before_write(&flights, k * BYTES, (k + 1) * BYTES,
+                                      &waits);
+            ck_assert(waits_for(&waits, fence[k]));
+            if (k + ADSM_FLIGHTS > i + 1)
+                ck_assert_uint_eq(waits.fence[0].seq, fence[k].seq);
+        }
+    }
+}
+END_TEST
+
 /* ---- memory ----------------------------------------------------------------------- */
 
 enum { PIECE = 64 << 10 };
@@ -234,6 +298,8 @@ SUITE_MAIN("range", 30, stretches_of_a_box_are_its_bytes_once_each,
            shape_of_an_array_covers_its_object,
            reader_waits_for_writes_that_meet_its_box_and_a_writer_for_all,
            full_list_forgets_nobody,
+           rows_are_waited_for_together_and_pieces_apart,
+           full_list_of_flights_forgets_nobody_and_knows_the_last,
            copies_that_cannot_fit_are_refused_before_any_is_given_up,
            memory_that_fails_leaves_no_copy_with_some,
            small_copies_make_room_for_as_much_as_they_have)
