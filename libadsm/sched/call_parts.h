@@ -79,7 +79,8 @@ int adsm_range_call_chunks(const struct adsm_range_call *call,
  * of one each where they accumulate. Or into rounds of one piece of each device,
  * for parts that together need more memory than their devices have: where the
  * options do not say how many parts there are, so many that one can be brought
- * while another computes; where that cannot be, that each fits.
+ * while another computes and, of arrays that are read and written, a third is
+ * saved; where that cannot be, that each fits.
  *
  * @pieces  free()d by the caller
  * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM, ADSM_E_INVALID: the range cannot be cut

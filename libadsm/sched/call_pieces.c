@@ -6,7 +6,9 @@
  * its own piece reads, so it runs while the next is brought. A round's copies are
  * made as any are, by evicting what was used longest ago: what the round before
  * last left. So while a kernel runs, the results of the last one go to the host
- * and the arguments of the next come to the device, as long as two rounds fit.
+ * and the arguments of the next come to the device, as long as two rounds fit. An
+ * array that is read and written keeps its memory until its results are gone, so
+ * there what comes next needs room beside both: three rounds.
  */
 #include "sched/call_parts.h"
 
@@ -20,12 +22,24 @@
 
 /* ---- how much a part needs -------------------------------------------------- */
 
+enum {
+    TOGETHER = 3,   /* most rounds that are to fit */
+    PAGE = 2 << 20, /* of device memory */
+};
+
 /* Of the memory of a device, what copies can have: ranges of other sizes lie
  * between them. */
 static size_t usable(struct adsm_accel *accel)
 {
     size_t most = adsm_memory_most(accel);
     return most - most / 16;
+}
+
+/* What memory of so many bytes takes: drivers give large ranges in pages. */
+static size_t taken(size_t bytes)
+{
+    bytes = adsm_store_round(bytes);
+    return bytes < PAGE ? bytes : (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
 /* The room that an operand's copy has; a pointer's has whole rows. */
@@ -88,7 +102,7 @@ static size_t need(const struct adsm_range_call *call,
             is_at_home(operand, accel) || is_within(call, i, part))
             continue;
         adsmBox room = room_of(operand, part);
-        bytes += adsm_store_round(adsm_box_bytes(&room));
+        bytes += taken(adsm_box_bytes(&room));
     }
     return bytes;
 }
@@ -126,12 +140,12 @@ static int cut_into(struct cut *cut, int parts)
 /* The most that so many neighbours need together of what is theirs alone. */
 static size_t worst(const struct cut *cut, int count, int together)
 {
-    size_t most = 0, before = 0;
+    size_t last[TOGETHER] = {0}, sum = 0, most = 0;
     for (int i = 0; i < count; i++) {
-        size_t own = need(cut->call, cut->accel, &cut->into[i], false);
-        if (before + own > most)
-            most = before + own;
-        before = together > 1 ? own : 0;
+        sum -= last[i % together];
+        last[i % together] = need(cut->call, cut->accel, &cut->into[i], false);
+        sum += last[i % together];
+        most = sum > most ? sum : most;
     }
     return most;
 }
@@ -169,15 +183,24 @@ static int too_large(struct cut *cut, size_t whole, size_t most)
                        adsm_accel_device(cut->accel), most);
 }
 
+/* How many neighbours are on the device where all three stages overlap. */
+static int together_best(const struct adsm_range_call *call)
+{
+    for (int i = 0; i < call->operand_count; i++)
+        if (call->operands[i].reads && call->operands[i].writes)
+            return TOGETHER;
+    return TOGETHER - 1;
+}
+
 /* So that they fit. Return: ADSM_OK; a status with a sentence */
 static int fit(struct cut *cut, int *count)
 {
     size_t most = usable(cut->accel);
     size_t whole = need(cut->call, cut->accel, cut->part, true);
     size_t room = whole < most ? most - whole : 0;
-    *count = cut_to_fit(cut, room, 2);
-    if (*count == 0)
-        *count = cut_to_fit(cut, room, 1);
+    *count = 0;
+    for (int n = together_best(cut->call); n > 0 && *count == 0; n--)
+        *count = cut_to_fit(cut, room, n);
     return *count > 0 ? ADSM_OK : too_large(cut, whole, most);
 }
 

@@ -55,6 +55,23 @@ START_TEST(array_goes_through_a_device_that_is_too_small_for_it)
 }
 END_TEST
 
+/* One comes, one is computed, one leaves. */
+START_TEST(three_pieces_fit_of_an_array_that_is_read_and_written)
+{
+    memory("16M");
+    int a = 7, *y = array(adsmR1(N), ADSM_NO_HOME);
+    adsmCopyInfo copies[16];
+    number(y, N, 2);
+    must(adsmCallWith(adsmWith(.devices = 1), kernel("map"), adsmR1(N),
+                      adsmIn(y), adsmInOut(y), adsmVal(a)));
+    ck_assert_int_ge(adsmCopies(y, copies, 16), 3);
+    long bad = 0;
+    for (long i = 0; i < N; i++)
+        bad += y[i] != (int)(3 * (i * 61 + 2) + a);
+    ck_assert_int_eq(bad, 0);
+}
+END_TEST
+
 START_TEST(several_small_devices_take_their_parts_in_rounds)
 {
     memory("16M");
@@ -205,6 +222,7 @@ START_TEST(call_that_cannot_be_cut_fails_before_anything_moves)
 END_TEST
 
 SUITE_MAIN("beyond", 120, array_goes_through_a_device_that_is_too_small_for_it,
+           three_pieces_fit_of_an_array_that_is_read_and_written,
            several_small_devices_take_their_parts_in_rounds,
            parts_that_are_asked_for_need_not_fit_together,
            what_all_parts_read_is_brought_once,
