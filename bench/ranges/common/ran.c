@@ -79,6 +79,7 @@ static void read_report(struct ran *ran, const char *json)
     ran->digest = strtoull(digest + strlen("\"digest\":\""), NULL, 16);
     ran->seconds = number(json, "seconds") - number(json, "read_s") -
                    number(json, "cpu_s");
+    ran->device_seconds = number(json, "kernel_s") + number(json, "copy_s");
 }
 
 /* A line of the device's report. */

@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 struct ran {
-    double seconds;    /* all but reading and making the input */
-    uint64_t up, down; /* bytes over the links of all devices; from one to
+    double seconds;        /* all but reading and making the input */
+    double device_seconds; /* of these, in calls, copies and waiting for them */
+    uint64_t up, down;     /* bytes over the links of all devices; from one to
                               another they count in both */
     /* Of them by libadsm: from the host, to it, between devices (once). */
     uint64_t brought, saved, between;

@@ -1,5 +1,6 @@
 /*
  * matmul on every device: each has a share of the rows of A and C, and all of B.
+ * What they have made goes to the host at the same time.
  */
 #include "common/device.h"
 #include "matmul/matmul.h"
@@ -14,8 +15,9 @@ int main(int argc, char **argv)
     float *c = device_array(sizeof *c, adsmR2(m.rows, m.columns));
 
     matmul_make(&m, a, b);
-    device_call(product, adsmR2(m.rows, m.columns), adsmRows(adsmIn(a)),
-                adsmAll(b), adsmOut(c), adsmVal(m.inner), adsmVal(m.columns));
+    device_call_with(((adsmOpts){.fetch = 1}), product,
+                     adsmR2(m.rows, m.columns), adsmRows(adsmIn(a)), adsmAll(b),
+                     adsmOut(c), adsmVal(m.inner), adsmVal(m.columns));
     shared_wait();
     matmul_finish(&m, c);
 
