@@ -150,6 +150,12 @@ size_t adsm_store_round(size_t bytes)
     return bytes > 0 ? (bytes + step - 1) / step * step : step;
 }
 
+size_t adsm_store_takes(size_t bytes)
+{
+    size_t page = ADSM_STORE_PAGE, own = adsm_store_round(bytes);
+    return own <= page / 2 ? own : (own + page - 1) / page * page;
+}
+
 /* The largest range that is not too large for `bytes`. */
 static size_t most_for(size_t bytes)
 {

@@ -22,6 +22,8 @@ enum {
     ADSM_STORE_LEAST = 512, /* of what drivers make allocations */
     /* Smaller ranges are not worth a call of the driver: any serves. */
     ADSM_STORE_SMALL = 64 << 10,
+    /* What drivers take of a device: several of these, or one for small ones. */
+    ADSM_STORE_PAGE = 2 << 20,
 };
 
 /**
@@ -33,6 +35,10 @@ enum {
  * Thread: any. Signal: any handler
  */
 size_t adsm_store_round(size_t bytes);
+
+/** What a range for `bytes` takes of a device: whole pages, or when it is small
+ *  a piece of one that others share. Thread: any. Signal: any handler */
+size_t adsm_store_takes(size_t bytes);
 
 /** A piece of device memory. Who has it may read all but the links. */
 struct adsm_store_range {

@@ -22,24 +22,21 @@
 
 /* ---- how much a part needs -------------------------------------------------- */
 
-enum {
-    TOGETHER = 3,   /* most rounds that are to fit */
-    PAGE = 2 << 20, /* of device memory */
-};
+enum { TOGETHER = 3 }; /* most rounds that are to fit */
 
-/* Of the memory of a device, what copies can have: ranges of other sizes lie
- * between them. */
-static size_t usable(struct adsm_accel *accel)
+static size_t least(size_t a, size_t b)
 {
-    size_t most = adsm_memory_most(accel);
-    return most - most / 16;
+    return a < b ? a : b;
 }
 
-/* What memory of so many bytes takes: drivers give large ranges in pages. */
-static size_t taken(size_t bytes)
+/* Of the memory of a device, what copies can have: ranges of other sizes lie
+ * between them, and small ones in a page of their own. Where there is little
+ * more than a page all are small. */
+static size_t usable(struct adsm_accel *accel)
 {
-    bytes = adsm_store_round(bytes);
-    return bytes < PAGE ? bytes : (bytes + PAGE - 1) / PAGE * PAGE;
+    size_t most = adsm_memory_most(accel), between = most / 16;
+    size_t page = least(ADSM_STORE_PAGE, most / 2);
+    return most - (between > page ? between : page);
 }
 
 /* The room that an operand's copy has; a pointer's has whole rows. */
@@ -102,7 +99,7 @@ static size_t need(const struct adsm_range_call *call,
             is_at_home(operand, accel) || is_within(call, i, part))
             continue;
         adsmBox room = room_of(operand, part);
-        bytes += taken(adsm_box_bytes(&room));
+        bytes += adsm_store_takes(adsm_box_bytes(&room));
     }
     return bytes;
 }

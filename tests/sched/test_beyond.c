@@ -131,6 +131,29 @@ START_TEST(what_all_parts_read_is_brought_once)
 }
 END_TEST
 
+/* The driver's pages are 2 MiB: one has the small outputs, the other all else. */
+START_TEST(device_of_two_pages_is_enough)
+{
+    memory("4M");
+    enum { PER = 1700, LONG = 1500 * PER };
+    int *x = array(adsmR1(LONG), ADSM_NO_HOME),
+        *out = array(adsmR1(LONG / PER), ADSM_NO_HOME);
+    long per = PER;
+    number(x, LONG, 1);
+    must(adsmCallWith(adsmWith(.devices = 1, .each = {LONG}), kernel("groups"),
+                      adsmR1(LONG), adsmIn(x), adsmPer(adsmOut(out), PER, 0, 0),
+                      adsmVal(per)));
+    long bad = 0;
+    for (long k = 0; k < LONG / PER; k++) {
+        unsigned sum = 1;
+        for (long i = k * PER; i < (k + 1) * PER; i++)
+            sum += (unsigned)x[i];
+        bad += out[k] != (int)sum;
+    }
+    ck_assert_int_eq(bad, 0);
+}
+END_TEST
+
 /* Two arrays fill the device; with a third one all three go in pieces. */
 START_TEST(pieces_need_not_keep_what_was_there_whole)
 {
@@ -225,7 +248,7 @@ SUITE_MAIN("beyond", 120, array_goes_through_a_device_that_is_too_small_for_it,
            three_pieces_fit_of_an_array_that_is_read_and_written,
            several_small_devices_take_their_parts_in_rounds,
            parts_that_are_asked_for_need_not_fit_together,
-           what_all_parts_read_is_brought_once,
+           what_all_parts_read_is_brought_once, device_of_two_pages_is_enough,
            pieces_need_not_keep_what_was_there_whole,
            neighbours_are_there_in_every_round,
            call_that_cannot_be_cut_fails_before_anything_moves)
