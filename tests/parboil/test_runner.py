@@ -13,6 +13,7 @@ NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
          "blackscholes", "matmul",
          "heat3d",
          "fdtd",
+         "mvt",
          ]
 
 

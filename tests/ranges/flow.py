@@ -51,11 +51,30 @@ def fdtd(parts, nx, ny, steps, _seed):
     return [3 * field + boundaries, 3 * field, (2 * steps - 1) * boundaries]
 
 
+def shares(parts, count):
+    """Of equal parts."""
+    ends = [int(count * i / parts + 0.5) for i in range(parts + 1)]
+    return [end - begin for begin, end in zip(ends, ends[1:])]
+
+
+def elsewhere(parts, nx, ny):
+    """Elements of a part's columns that are not in its rows, of all parts."""
+    return nx * ny - sum(rows * columns for rows, columns
+                         in zip(shares(parts, ny), shares(parts, nx)))
+
+
+def mvt(parts, nx, ny, _turns, _seed):
+    """The matrix by rows, then by columns; a vector of each kind is whole."""
+    up = nx * ny + elsewhere(parts, nx, ny) + (1 + parts) * (nx + ny)
+    return [FLOAT * up, FLOAT * (nx + ny), 0]
+
+
 FORMULAS = {formula.__name__: formula for formula in (
     floyd,
     heat,
     heat3d,
     fdtd,
+    mvt,
 )}
 
 

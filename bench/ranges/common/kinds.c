@@ -12,6 +12,7 @@
 #include "lu/lu.h"
 #include "mandel/mandel.h"
 #include "matmul/matmul.h"
+#include "mvt/mvt.h"
 #include "nbody/nbody.h"
 #include "sph/sph.h"
 
@@ -41,6 +42,8 @@ const struct data_kind *const data_kinds[] = {
          SIZES(768, 768, 768, 1), SIZES(4096, 4096, 4096, 1)),
     KIND("mse", images_fields, SIZES(643, 479, 1), SIZES(2048, 2048, 1),
          SIZES(8192, 8192, 1)),
+    KIND("mvt", mvt_fields, SIZES(401, 307, 3, 1), SIZES(2048, 1024, 5, 1),
+         SIZES(8192, 8192, 5, 1)),
     KIND("nbody", nbody_fields, SIZES(509, 10, 1), SIZES(2048, 50, 1),
          SIZES(16384, 100, 1)),
     KIND("ppmcc", images_fields, SIZES(643, 479, 1), SIZES(2048, 2048, 1),
