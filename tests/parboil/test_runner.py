@@ -14,6 +14,7 @@ NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
          "heat3d",
          "fdtd",
          "mvt",
+         "adi",
          ]
 
 

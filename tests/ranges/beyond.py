@@ -23,6 +23,7 @@ INPUTS = {
     'ppmcc': 'nx=1501 ny=1103',
     'heat3d': 'nx=100 ny=120 nz=140 steps=3',
     'mvt': 'nx=1700 ny=2000 turns=2',
+    'adi': 'n=1000 steps=2',
     'fdtd': 'nx=1100 ny=900 steps=3',
 }
 # As many steps as rows, each of which brings and saves everything.

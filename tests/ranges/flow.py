@@ -69,12 +69,21 @@ def mvt(parts, nx, ny, _turns, _seed):
     return [FLOAT * up, FLOAT * (nx + ny), 0]
 
 
+def adi(parts, n, steps, _seed):
+    """Two arrays from rows to columns or back, in each call but the first; the
+    third in rows and in columns."""
+    away = elsewhere(parts, n, n)
+    return [FLOAT * (3 * n * n + away), FLOAT * n * n,
+            2 * FLOAT * away * (2 * steps - 1)]
+
+
 FORMULAS = {formula.__name__: formula for formula in (
     floyd,
     heat,
     heat3d,
     fdtd,
     mvt,
+    adi,
 )}
 
 

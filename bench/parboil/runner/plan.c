@@ -39,6 +39,7 @@ const struct plan_bench plan_benches[] = {
     {"heat3d", "heat3d", "heat in a block", PLAN_RANGES},
     {"fdtd", "fdtd", "waves in a plane, by three kernels a step", PLAN_RANGES},
     {"mvt", "mvt", "products of a matrix, by rows and by columns", PLAN_RANGES},
+    {"adi", "adi", "sweeps along rows, then along columns", PLAN_RANGES},
 };
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 

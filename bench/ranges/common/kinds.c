@@ -2,6 +2,7 @@
  * The programs ranges-data makes files for. Sizes are no round numbers where
  * that makes parts uneven.
  */
+#include "adi/adi.h"
 #include "blackscholes/blackscholes.h"
 #include "common/data.h"
 #include "common/images.h"
@@ -25,6 +26,8 @@
     }
 
 const struct data_kind *const data_kinds[] = {
+    KIND("adi", adi_fields, SIZES(131, 5, 1), SIZES(512, 20, 1),
+         SIZES(4096, 50, 1)),
     KIND("blackscholes", blackscholes_fields, SIZES(10007, 1),
          SIZES(1 << 20, 1), SIZES(1 << 24, 1)),
     KIND("fdtd", fdtd_fields, SIZES(193, 131, 20, 1), SIZES(1024, 1024, 100, 1),
