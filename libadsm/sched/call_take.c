@@ -124,6 +124,8 @@ int adsm_range_call_take(struct adsm_range_call *call)
         rc = call->args[i].mode ? take_pointer(call, i, parameter)
                                 : take_value(call, i, parameter);
     }
+    if (rc == ADSM_OK)
+        adsm_operand_give_room(call->operands, call->operand_count);
     return rc == ADSM_OK ? adsm_into_check(call) : rc;
 }
 

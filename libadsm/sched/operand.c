@@ -1,6 +1,7 @@
 /* From an argument to an operand, and to the boxes of a part. */
 #include "sched/operand.h"
 
+#include "range/box.h"
 #include "sched/detail.h"
 
 #include <string.h>
@@ -280,6 +281,33 @@ int adsm_operand_make(const struct adsm_operand_call *call, int number,
     if (rc == ADSM_OK)
         rc = check_view(call, arg, parameter_bytes, operand);
     return rc;
+}
+
+static bool is_cut_alike(const struct adsm_operand *a,
+                         const struct adsm_operand *b)
+{
+    return a->array.shape.nd == b->array.shape.nd &&
+           adsm_box_equal(&a->array.shape, &b->array.shape) &&
+           a->array.elem == b->array.elem &&
+           memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
+           memcmp(a->per, b->per, sizeof a->per) == 0;
+}
+
+void adsm_operand_give_room(struct adsm_operand *operands, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < count; k++) {
+            struct adsm_operand *out = &operands[i];
+            const struct adsm_operand *in = &operands[k];
+            /* What is beyond an edge is a margin, which is for one want. */
+            if (!out->writes || out->reads || out->boxed || in->writes ||
+                in->boxed || in->edge != ADSM_EDGE_NONE ||
+                !is_cut_alike(out, in))
+                continue;
+            for (int d = 0; d < 3; d++)
+                if (out->radius[d] < in->radius[d])
+                    out->radius[d] = in->radius[d];
+        }
 }
 
 /* ---- the boxes of a part ---------------------------------------------------- */

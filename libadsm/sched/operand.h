@@ -80,6 +80,11 @@ int adsm_operand_make(const struct adsm_operand_call *call, int number,
                       const struct adsm_operand_memory *memory,
                       struct adsm_operand *operand);
 
+/** Give each output room for the neighbours that another operand of its shape,
+ *  cut as it is, reads: often the next call reads it so, and a copy without
+ *  would have to be made again. */
+void adsm_operand_give_room(struct adsm_operand *operands, int count);
+
 /** What cuts cost and which may not be, by all operands. `may` is true and
  *  `halo` 0 before. */
 void adsm_operand_weigh(const struct adsm_operand *operands, int count,

@@ -432,6 +432,53 @@ START_TEST(bad_arguments_are_told_what_would_be_right)
 }
 END_TEST
 
+/* Rows [2, 4) of 8, and the room there is for them. */
+static adsmBox room_of(adsmArg in, adsmBox in_shape, adsmArg out)
+{
+    adsmBox square = adsmR2(8, 8);
+    struct adsm_split_part part = {.box = {2, {2, 0}, {4, 8}}};
+    struct adsm_operand pair[] = {operand_of(in, square, in_shape, 8),
+                                  operand_of(out, square, square, 8)};
+    struct adsm_want want;
+    adsm_operand_give_room(pair, 2);
+    (void)adsm_operand_want(&pair[1], &part, &want);
+    if (out.mode & ADSM_OUT) {
+        ck_assert_int_eq(want.write.lo[0], 2);
+        ck_assert_int_eq(want.write.hi[0], 4);
+    }
+    return want.around;
+}
+
+START_TEST(output_has_room_for_neighbours_that_an_input_like_it_has)
+{
+    adsmBox square = adsmR2(8, 8), larger = adsmR2(9, 8), room;
+    adsmArg near = adsmColumn(p, 1, ADSM_EDGE_NONE), far = near;
+    room = room_of(near, square, adsmOut(p));
+    ck_assert_int_eq(room.lo[0], 1);
+    ck_assert_int_eq(room.hi[0], 5);
+    far.radius[0] = 7; /* of them there are as many as the array has */
+    room = room_of(far, square, adsmOut(p));
+    ck_assert_int_eq(room.lo[0], 0);
+    ck_assert_int_eq(room.hi[0], 8);
+    const struct {
+        adsmArg in;
+        adsmBox shape;
+        adsmArg out;
+    } others[] = {
+        {near, larger, adsmOut(p)},
+        {near, square, adsmInOut(p)},
+        {near, square, adsmIn(p)},
+        {adsmAll(p), square, adsmOut(p)},
+        {adsmColumn(p, 1, ADSM_EDGE_CLAMP), square, adsmOut(p)},
+    };
+    for (int i = 0; i < 5; i++) {
+        room = room_of(others[i].in, others[i].shape, others[i].out);
+        ck_assert_int_eq(room.lo[0], 2);
+        ck_assert_int_eq(room.hi[0], 4);
+    }
+}
+END_TEST
+
 START_TEST(cut_that_a_pointer_forbids_is_refused)
 {
     adsmBox square = adsmR2(8, 8);
@@ -450,5 +497,6 @@ SUITE_MAIN("operand", 60, random_boxes_are_those_that_their_indices_touch,
            pointers_keep_inner_dimensions_from_being_cut,
            what_both_sides_of_a_cut_need_counts_as_its_cost,
            array_without_a_shape_has_the_ranges_or_one_dimension,
+           output_has_room_for_neighbours_that_an_input_like_it_has,
            bad_arguments_are_told_what_would_be_right,
            cut_that_a_pointer_forbids_is_refused)
