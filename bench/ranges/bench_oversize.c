@@ -9,9 +9,9 @@
  *   PROGRAM/X/out  MiB saved from it, likewise
  *
  * The link is throttled and kernels are paced. What each element needs once is
- * moved once. floyd sweeps over its matrix in each step: a list of copies in the
- * order of their last use keeps nothing of a sweep that does not fit, so a step
- * brings and saves all of it. Results have to be those of the large device.
+ * moved once. floyd sweeps over its matrix in each step, of which no order leaves
+ * more on the device than its memory: the formula is what is above that, in each
+ * step. Results have to be those of the large device.
  */
 #include "../micro/bench.h"
 #include "common/ran.h"
@@ -30,17 +30,18 @@ struct size {
     double data, in, out;
 };
 
-static void floyd(double bytes, bool fits, struct size *size)
+static void floyd(double bytes, struct size *size)
 {
     long n = (long)sqrt(bytes / 4);
     snprintf(size->numbers, sizeof size->numbers, "n=%ld steps=%d", n, STEPS);
     size->data = 4.0 * (double)(n * n);
-    size->in = size->out = fits ? size->data : STEPS * size->data;
+    double rest =
+        size->data > MEMORY_MIB * MIB ? size->data - MEMORY_MIB * MIB : 0;
+    size->in = size->out = size->data + (STEPS - 1) * rest;
 }
 
-static void matmul(double bytes, bool fits, struct size *size)
+static void matmul(double bytes, struct size *size)
 {
-    (void)fits;
     long rows = (long)(bytes / 4 - INNER * INNER) / (2 * INNER);
     snprintf(size->numbers, sizeof size->numbers,
              "rows=%ld inner=%d columns=%d", rows, INNER, INNER);
@@ -49,9 +50,8 @@ static void matmul(double bytes, bool fits, struct size *size)
     size->data = size->in + size->out;
 }
 
-static void blackscholes(double bytes, bool fits, struct size *size)
+static void blackscholes(double bytes, struct size *size)
 {
-    (void)fits;
     long options = (long)(bytes / 20);
     snprintf(size->numbers, sizeof size->numbers, "options=%ld", options);
     size->in = 12.0 * (double)options;
@@ -61,7 +61,7 @@ static void blackscholes(double bytes, bool fits, struct size *size)
 
 static const struct workload {
     const char *name;
-    void (*size)(double bytes, bool fits, struct size *size);
+    void (*size)(double bytes, struct size *size);
 } workloads[] = {
     {"matmul", matmul}, {"blackscholes", blackscholes}, {"floyd", floyd}};
 
@@ -92,7 +92,7 @@ static void measure(const struct workload *w, double times)
     struct size size;
     struct ran small, large;
     char line[64];
-    w->size(times * MEMORY_MIB * MIB, times <= 1, &size);
+    w->size(times * MEMORY_MIB * MIB, &size);
     const char *input = ran_input(w->name, "small", size.numbers);
     for (int r = 0; r < bench_reps(); r++) {
         small = run(w->name, input, MEMORY_MIB);

@@ -277,6 +277,31 @@ static size_t bytes_in(const struct adsm_object *object,
     return bytes;
 }
 
+size_t adsm_spread_there(const struct adsm_array *array, const adsmBox *box,
+                         const struct adsm_accel *accel)
+{
+    struct adsm_want want = {.array = *array, .read = *box, .around = *box};
+    struct adsm_object *object = array->object;
+    size_t bytes = 0;
+    if (adsm_array_lock(array) != ADSM_OK)
+        return 0;
+    const adsmBox *whole =
+        adsm_object_is_spread(object) ? adsm_ranged_shape(object) : NULL;
+    bool fits = whole && adsm_prepare_want(&want, whole) == ADSM_OK &&
+                want.reads.nd == whole->nd;
+    const struct adsm_held *held = fits ? &adsm_ranged(object)->held : NULL;
+    for (uint32_t i = ADSM_HOLDER_HOME; fits && i < held->top; i++) {
+        const struct adsm_copy *copy = held->copies[i];
+        if (!copy || copy->accel != accel)
+            continue;
+        adsmBox piece = adsm_box_meet(&copy->box, &want.reads);
+        if (!adsm_box_is_empty(&piece))
+            bytes += adsm_map_bytes_with(&held->map, &piece, copy->holder);
+    }
+    adsm_array_unlock(array);
+    return bytes;
+}
+
 int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
                        int most)
 {

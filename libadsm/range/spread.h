@@ -117,6 +117,11 @@ int adsm_spread_array(const void *address, struct adsm_array *array);
 int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes,
                       void **host) ADSM_MUST_CHECK;
 
+/** Bytes of a box that copies on a device have, as far as is known without
+ *  looking at what the CPU has written since. Thread: any. Signal: never */
+size_t adsm_spread_there(const struct adsm_array *array, const adsmBox *box,
+                         const struct adsm_accel *accel);
+
 /** adsmPrefetch, adsmDrop, adsmDiscard, adsmWaitFor; `accel` NULL: the host. */
 int adsm_spread_prefetch(const struct adsm_array *array, const adsmBox *box,
                          struct adsm_accel *accel) ADSM_MUST_CHECK;

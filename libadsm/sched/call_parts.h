@@ -80,7 +80,8 @@ int adsm_range_call_chunks(const struct adsm_range_call *call,
  * for parts that together need more memory than their devices have: where the
  * options do not say how many parts there are, so many that one can be brought
  * while another computes and, of arrays that are read and written, a third is
- * saved; where that cannot be, that each fits.
+ * saved; where that cannot be, that each fits. Of a device's rounds the first is
+ * the one at the end of the range of which it has more.
  *
  * @pieces  free()d by the caller
  * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM, ADSM_E_INVALID: the range cannot be cut

@@ -247,6 +247,37 @@ static int by_round(const void *a, const void *b)
     return p->round != q->round ? p->round - q->round : p->device - q->device;
 }
 
+/* What a device has of a part's own arguments. */
+static size_t there(const struct cut *cut, const struct adsm_split_part *part)
+{
+    const struct adsm_range_call *call = cut->call;
+    size_t bytes = 0;
+    for (int i = 0; i < call->operand_count; i++) {
+        struct adsm_want wants[ADSM_OPERAND_WANTS];
+        const struct adsm_operand *operand = &call->operands[i];
+        if (adsm_operand_is_whole(operand))
+            continue;
+        (void)adsm_operand_want(operand, part, wants);
+        bytes +=
+            adsm_spread_there(&operand->array, &wants[0].around, cut->accel);
+    }
+    return bytes;
+}
+
+/* A call that begins where the last one ended finds what that has left: swept
+ * over in the same direction again and again, nothing stays until it is used. */
+static void begin_where_data_are(const struct cut *cut, int count)
+{
+    struct adsm_split_part *into = cut->into;
+    if (count < 2 || there(cut, &into[count - 1]) <= there(cut, &into[0]))
+        return;
+    for (int i = 0, k = count - 1; i < k; i++, k--) {
+        struct adsm_split_part swap = into[i];
+        into[i] = into[k];
+        into[k] = swap;
+    }
+}
+
 static int add_all(const struct adsm_range_call *call,
                    const struct adsm_split_part *part, bool rounds,
                    struct adsm_split_part *into, struct pieces *pieces)
@@ -258,6 +289,8 @@ static int add_all(const struct adsm_range_call *call,
                       .into = into};
     int count = 0;
     int rc = cut_part(&cut, rounds, &count);
+    if (rounds)
+        begin_where_data_are(&cut, count);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
         rc = add(pieces, into[i]);
     return rc;

@@ -72,6 +72,31 @@ START_TEST(three_pieces_fit_of_an_array_that_is_read_and_written)
 }
 END_TEST
 
+/* Up and down again, not always up. */
+START_TEST(call_begins_with_what_the_last_one_left)
+{
+    memory("16M");
+    enum { CALLS = 4, LEAST = 8 * MIB };
+    int a = 7, *y = array(adsmR1(N), ADSM_NO_HOME);
+    number(y, N, 2);
+    for (int t = 0; t < CALLS; t++) {
+        uint64_t up0 = up(), down0 = down();
+        must(adsmCallWith(adsmWith(.devices = 1), kernel("map"), adsmR1(N),
+                          adsmIn(y), adsmInOut(y), adsmVal(a)));
+        ck_assert_uint_le(up() - up0, N * sizeof(int) - (t > 0 ? LEAST : 0));
+        ck_assert_uint_le(down() - down0, N * sizeof(int) - LEAST);
+    }
+    long bad = 0;
+    for (long i = 0; i < N; i++) {
+        unsigned want = (unsigned)(i * 61 + 2);
+        for (int t = 0; t < CALLS; t++)
+            want = 3 * want + (unsigned)a;
+        bad += (unsigned)y[i] != want;
+    }
+    ck_assert_int_eq(bad, 0);
+}
+END_TEST
+
 START_TEST(several_small_devices_take_their_parts_in_rounds)
 {
     memory("16M");
@@ -246,6 +271,7 @@ END_TEST
 
 SUITE_MAIN("beyond", 120, array_goes_through_a_device_that_is_too_small_for_it,
            three_pieces_fit_of_an_array_that_is_read_and_written,
+           call_begins_with_what_the_last_one_left,
            several_small_devices_take_their_parts_in_rounds,
            parts_that_are_asked_for_need_not_fit_together,
            what_all_parts_read_is_brought_once, device_of_two_pages_is_enough,
