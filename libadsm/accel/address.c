@@ -204,7 +204,8 @@ size_t adsm_address_mapped(struct adsm_accel *accel)
 
 int adsm_address_free(struct adsm_accel *accel, struct adsm_span *span)
 {
-    int status = ways[span->strategy]->free(accel, span);
+    int status = span->pieces ? adsm_movable_free(accel, span)
+                              : ways[span->strategy]->free(accel, span);
     memset(span, 0, sizeof *span);
     return status;
 }

@@ -33,6 +33,8 @@ struct adsm_span {
     uint64_t handle;          /* back end's own (VMM handle, base address) */
     struct adsm_share *share; /* window: where the last, broken part begins */
     enum adsm_strategy strategy;
+    uint64_t *pieces; /* not NULL: movable, with room for their handles   */
+    bool away;        /* movable, and has no device memory                */
 };
 
 /**
@@ -63,6 +65,42 @@ const char *adsm_strategy_name(enum adsm_strategy strategy);
  */
 int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
                        struct adsm_span *span) ADSM_MUST_CHECK;
+
+/**
+ * Addresses for device memory that comes and goes, away at first. They are the
+ * span's own, in whole granules, whether there is memory or not.
+ *
+ * Return: ADSM_OK; ADSM_E_UNSUPPORTED: the accel's strategy is not window, in
+ *         which alone addresses outlive their memory; ADSM_E_DEVICE_NOMEM: the
+ *         device has less memory than that; ADSM_E_NOMEM; ADSM_E_LIMIT
+ * Signal: never
+ */
+int adsm_address_alloc_movable(struct adsm_accel *accel, size_t bytes,
+                               struct adsm_span *span) ADSM_MUST_CHECK;
+
+/**
+ * A movable span gets memory, which holds anything, or gives its own up. Where
+ * there is none, pieces that were got so far are kept for the next who asks;
+ * those that are given up are kept as well. `trim` gives what is kept back to
+ * the driver.
+ *
+ * Return: ADSM_OK, also where it is so already; ADSM_E_DEVICE_NOMEM;
+ *         ADSM_E_NOMEM; a device's error: the span is as it was
+ * Thread: any, one at a time for a span; nobody uses the memory. Drivers wait
+ *         for all kernels when memory is given up
+ * Signal: never
+ */
+int adsm_address_occupy(struct adsm_accel *accel,
+                        struct adsm_span *span) ADSM_MUST_CHECK;
+int adsm_address_vacate(struct adsm_accel *accel,
+                        struct adsm_span *span) ADSM_MUST_CHECK;
+void adsm_address_trim(struct adsm_accel *accel);
+
+/** Bytes that a movable span takes of the device, and bytes that are kept.
+ *  Thread: any. Signal: never */
+size_t adsm_address_taken(const struct adsm_accel *accel,
+                          const struct adsm_span *span);
+size_t adsm_address_kept(struct adsm_accel *accel);
 
 /**
  * Reserve host addresses for `bytes` without any device memory.

@@ -43,6 +43,8 @@ struct adsm_address {
     _Atomic uint32_t windows; /* grows; window[i] is written before */
     struct adsm_window window[ADSM_WINDOWS];
     struct adsm_shares shares; /* window only */
+    uint64_t *spare;           /* pieces that have no address */
+    size_t spares, spare_room; /* how many, and room for them */
     _Atomic size_t mapped;     /* bytes in its mappings; window only */
 };
 
@@ -72,6 +74,15 @@ extern const struct adsm_address_way adsm_address_window;
 extern const struct adsm_address_way adsm_address_overlay;
 extern const struct adsm_address_way adsm_address_translate;
 extern const struct adsm_address_way adsm_address_reserved; /* no probe */
+
+/** Addresses of a window without memory, in whole granules, and back. Return of
+ *  `give`: they were in use. Thread: any. Signal: never */
+int adsm_window_take(struct adsm_accel *accel, size_t bytes,
+                     uint64_t *at) ADSM_MUST_CHECK;
+bool adsm_window_give(struct adsm_accel *accel, uint64_t at, size_t bytes);
+
+/** Free a movable span, as a way does. */
+int adsm_movable_free(struct adsm_accel *accel, struct adsm_span *span);
 
 /** Is the range free on the host? Return: ADSM_OK; ADSM_E_LIMIT with the text
  *  `taken`; ADSM_E_NOMEM where nothing is left to look with: ask again */

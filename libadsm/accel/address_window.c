@@ -153,7 +153,7 @@ static struct adsm_window *find(struct adsm_accel *accel, uint64_t at,
     return NULL;
 }
 
-static bool give(struct adsm_accel *accel, uint64_t at, size_t bytes)
+bool adsm_window_give(struct adsm_accel *accel, uint64_t at, size_t bytes)
 {
     size_t granule;
     struct adsm_window *window = find(accel, at, &granule);
@@ -175,7 +175,7 @@ static int take_or_open(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 }
 
 /* As take_or_open, without the lock. */
-static int take_addresses(struct adsm_accel *accel, size_t bytes, uint64_t *at)
+int adsm_window_take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
     if (window_take(accel, bytes, at))
         return ADSM_OK;
@@ -222,7 +222,7 @@ static int unmap_share(struct adsm_accel *accel, struct adsm_share *share)
                                          granule_of(accel), share->handle);
     /* Addresses that could not be unmapped are not handed out again. */
     if (status == ADSM_OK)
-        give(accel, share->at, granule_of(accel));
+        adsm_window_give(accel, share->at, granule_of(accel));
     adsm_share_destroy(share);
     return status;
 }
@@ -267,7 +267,7 @@ static int alloc_pages(struct adsm_accel *accel, size_t bytes,
             status =
                 map_share(accel, at, bytes, &span->share, &span->device.at);
             if (status != ADSM_OK)
-                give(accel, at, granule_of(accel));
+                adsm_window_give(accel, at, granule_of(accel));
         }
     }
     adsm_lock_release(&accel->address.lock);
@@ -281,7 +281,7 @@ static int alloc_granules(struct adsm_accel *accel, size_t bytes,
     size_t rest, whole = whole_of(accel, bytes, &rest);
     uint64_t at; /* of the rest; what lies before it is not shared */
     int status =
-        take_addresses(accel, round_up(accel, bytes), &span->device.at);
+        adsm_window_take(accel, round_up(accel, bytes), &span->device.at);
     if (status != ADSM_OK)
         return status;
     status = accel->ops->range_map(accel, span->device, whole, &span->handle);
@@ -295,7 +295,7 @@ static int alloc_granules(struct adsm_accel *accel, size_t bytes,
                                           span->handle);
     }
     if (status != ADSM_OK)
-        give(accel, span->device.at, round_up(accel, bytes));
+        adsm_window_give(accel, span->device.at, round_up(accel, bytes));
     return status;
 }
 
@@ -326,7 +326,7 @@ static int window_free(struct adsm_accel *accel, struct adsm_span *span)
         accel->ops->range_unmap(accel, span->device, whole, span->handle);
     if (unmapped != ADSM_OK)
         return unmapped;
-    if (!give(accel, span->device.at, whole))
+    if (!adsm_window_give(accel, span->device.at, whole))
         return adsm_accel_fail(ADSM_E_INVALID, "a span was freed twice", NULL);
     return status;
 }
@@ -384,6 +384,10 @@ static int window_probe(struct adsm_accel *accel)
 void adsm_address_fini(struct adsm_accel *accel)
 {
     struct adsm_address *address = &accel->address;
+    adsm_address_trim(accel);
+    free(address->spare);
+    address->spare = NULL;
+    address->spare_room = 0;
     uint32_t n =
         atomic_exchange_explicit(&address->windows, 0, memory_order_acq_rel);
     for (uint32_t i = 0; i < n; i++) {

@@ -99,6 +99,14 @@ int adsm_cuda_range_reserve(struct adsm_accel *accel, size_t bytes,
                             struct adsm_daddr *at);
 int adsm_cuda_range_free(struct adsm_accel *accel, struct adsm_daddr at,
                          size_t bytes);
+int adsm_cuda_piece_create(struct adsm_accel *accel, size_t bytes,
+                           uint64_t *handle);
+int adsm_cuda_piece_free(struct adsm_accel *accel, uint64_t handle);
+int adsm_cuda_pieces_map(struct adsm_accel *accel, struct adsm_daddr at,
+                         size_t piece_bytes, const uint64_t *handles,
+                         size_t count);
+int adsm_cuda_pieces_unmap(struct adsm_accel *accel, struct adsm_daddr at,
+                           size_t bytes);
 int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
                         size_t bytes, uint64_t *handle);
 int adsm_cuda_range_open(struct adsm_accel *accel, struct adsm_daddr at,

@@ -143,44 +143,86 @@ static int open_new(struct adsm_accel *accel, struct adsm_daddr at,
     return status;
 }
 
-int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
-                        size_t bytes, uint64_t *handle)
+int adsm_cuda_piece_create(struct adsm_accel *accel, size_t bytes,
+                           uint64_t *handle)
 {
     struct adsm_cu_allocation_prop prop = on_device(accel);
     adsm_cu_allocation memory = 0;
     int status = ADSM_CUDA(accel, MemCreate, &memory, bytes, &prop, 0);
+    *handle = memory;
+    return status;
+}
+
+int adsm_cuda_piece_free(struct adsm_accel *accel, uint64_t handle)
+{
+    (void)accel; /* handles outlive contexts */
+    return ADSM_CUDA(NULL, MemRelease, handle);
+}
+
+/* Drivers wait for kernels, also of other contexts, and with their locks held:
+ * a handler that touched shared memory would wait for those. */
+static int unmap(struct adsm_daddr at, size_t bytes)
+{
+    struct adsm_cuda_visit visit;
+    int status = adsm_cuda_enter(&visit, NULL);
     if (status != ADSM_OK)
         return status;
-    status = ADSM_CUDA(accel, MemMap, at.at, bytes, 0, memory, 0);
-    if (status == ADSM_OK) {
-        status = open_new(accel, at, bytes);
-        if (status == ADSM_OK) {
-            *handle = memory;
-            atomic_fetch_add_explicit(&accel->address.mapped, bytes,
-                                      memory_order_relaxed);
-            return ADSM_OK;
-        }
-        (void)ADSM_CUDA(accel, MemUnmap, at.at, bytes);
+    uint64_t opened = adsm_quiet_wait_begin();
+    adsm_cu_result result = adsm_cuda_api()->MemUnmap(at.at, bytes);
+    adsm_quiet_wait_end(opened);
+    return adsm_cuda_leave(&visit, "MemUnmap", result);
+}
+
+int adsm_cuda_pieces_map(struct adsm_accel *accel, struct adsm_daddr at,
+                         size_t piece_bytes, const uint64_t *handles,
+                         size_t count)
+{
+    size_t mapped = 0;
+    int status = ADSM_OK;
+    while (mapped < count && status == ADSM_OK) {
+        uint64_t to = at.at + mapped * piece_bytes;
+        status =
+            ADSM_CUDA(accel, MemMap, to, piece_bytes, 0, handles[mapped], 0);
+        mapped += status == ADSM_OK;
     }
-    (void)ADSM_CUDA(accel, MemRelease, memory);
+    if (status == ADSM_OK)
+        status = open_new(accel, at, count * piece_bytes);
+    if (status == ADSM_OK)
+        atomic_fetch_add_explicit(&accel->address.mapped, count * piece_bytes,
+                                  memory_order_relaxed);
+    else if (mapped > 0)
+        (void)unmap(at, mapped * piece_bytes);
+    return status;
+}
+
+int adsm_cuda_pieces_unmap(struct adsm_accel *accel, struct adsm_daddr at,
+                           size_t bytes)
+{
+    int status = unmap(at, bytes);
+    if (status == ADSM_OK)
+        atomic_fetch_sub_explicit(&accel->address.mapped, bytes,
+                                  memory_order_relaxed);
+    return status;
+}
+
+int adsm_cuda_range_map(struct adsm_accel *accel, struct adsm_daddr at,
+                        size_t bytes, uint64_t *handle)
+{
+    int status = adsm_cuda_piece_create(accel, bytes, handle);
+    if (status != ADSM_OK)
+        return status;
+    status = adsm_cuda_pieces_map(accel, at, bytes, handle, 1);
+    if (status != ADSM_OK)
+        (void)adsm_cuda_piece_free(accel, *handle);
     return status;
 }
 
 int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
                           size_t bytes, uint64_t handle)
 {
-    struct adsm_cuda_visit visit;
-    int status = adsm_cuda_enter(&visit, NULL);
-    if (status != ADSM_OK)
-        return status;
-    /* Drivers wait for kernels, also of other contexts, and with their locks
-     * held: a handler that touched shared memory would wait for those. */
-    uint64_t opened = adsm_quiet_wait_begin();
-    adsm_cu_result result = adsm_cuda_api()->MemUnmap(at.at, bytes);
-    adsm_quiet_wait_end(opened);
-    status = adsm_cuda_leave(&visit, "MemUnmap", result);
+    int status = unmap(at, bytes);
     /* The handle goes even so: nobody else would ever release it. */
-    int released = ADSM_CUDA(NULL, MemRelease, handle);
+    int released = adsm_cuda_piece_free(accel, handle);
     atomic_fetch_sub_explicit(&accel->address.mapped, bytes,
                               memory_order_relaxed);
     if (status == ADSM_OK)

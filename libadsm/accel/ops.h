@@ -148,6 +148,17 @@ struct adsm_accel_ops {
     /* Let another device use mapped memory, or no more; by its ordinal. */
     int (*range_open)(struct adsm_accel *accel, struct adsm_daddr at,
                       size_t bytes, int ordinal, bool enable);
+    /* Memory for them that comes and goes: make and free a piece without an
+     * address; put `count` pieces side by side from `at` on, all or none, and
+     * take all that lie in a range away from there. */
+    int (*piece_create)(struct adsm_accel *accel, size_t bytes,
+                        uint64_t *handle);
+    int (*piece_free)(struct adsm_accel *accel, uint64_t handle);
+    int (*pieces_map)(struct adsm_accel *accel, struct adsm_daddr at,
+                      size_t piece_bytes, const uint64_t *handles,
+                      size_t count);
+    int (*pieces_unmap)(struct adsm_accel *accel, struct adsm_daddr at,
+                        size_t bytes);
 
     int (*module_load)(struct adsm_accel *accel, const void *image,
                        size_t bytes, void **module);
