@@ -21,6 +21,10 @@
 #define ADSM_WORDS_KERNEL_WRITES(W)                                            \
     W(KERNEL_WRITES, PTX, "ptx")                                               \
     W(KERNEL_WRITES, ALL, "all")
+#define ADSM_WORDS_OVERSUBSCRIBE(W)                                            \
+    W(OVERSUBSCRIBE, OFF, "0")                                                 \
+    W(OVERSUBSCRIBE, ON, "1")                                                  \
+    W(OVERSUBSCRIBE, ARGUMENTS, "arguments")
 #define ADSM_WORDS_FAULT_ENGINE(W) W(FAULT_ENGINE, SIGSEGV, "sigsegv")
 #define ADSM_WORDS_ADDRESS(W)                                                  \
     W(ADDRESS, AUTO, "auto")                                                   \
@@ -35,6 +39,7 @@
 
 #define ADSM_WORD_ENUM(option, constant, ...) ADSM_OPT_##option##_##constant,
 enum adsm_opt_kernel_writes { ADSM_WORDS_KERNEL_WRITES(ADSM_WORD_ENUM) };
+enum adsm_opt_oversubscribe { ADSM_WORDS_OVERSUBSCRIBE(ADSM_WORD_ENUM) };
 enum adsm_opt_protocol { ADSM_WORDS_PROTOCOL(ADSM_WORD_ENUM) };
 enum adsm_opt_fault_engine { ADSM_WORDS_FAULT_ENGINE(ADSM_WORD_ENUM) };
 enum adsm_opt_address { ADSM_WORDS_ADDRESS(ADSM_WORD_ENUM) };

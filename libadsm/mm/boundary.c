@@ -7,6 +7,7 @@
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/residence.h"
 #include "mm/spread.h"
 #include "mm/turn.h"
 
@@ -137,7 +138,10 @@ static int release_unnamed(struct adsm_object *object, void *context)
     if (mode == ADSM_IN && atomic_load(&object->settled))
         return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) && adsm_assign_reaches(call->kernel, object))
+    if (atomic_load(&object->live) &&
+        adsm_assign_reaches(call->kernel, object) &&
+        !adsm_object_is_away(object) &&
+        !adsm_residence_is_left_out(object, call))
         rc = release_blocks(object, 0, object->block_count,
                             is_exact(call) ? call : NULL, adsm_use_event(mode));
     adsm_rwlock_release(&object->lock);
@@ -211,7 +215,9 @@ int adsm_boundary_call(struct adsm_call *call)
 {
     call->gates = gates_of(call);
     adsm_gate_close(call->gates);
-    int rc = is_exact(call) ? release_uses(call) : ADSM_OK;
+    int rc = adsm_residence_prepare(call);
+    if (rc == ADSM_OK && is_exact(call))
+        rc = release_uses(call);
     if (rc == ADSM_OK && call->rest != ADSM_REST_UNUSED) {
         rc = adsm_object_each(call->accel, true, release_unnamed, (void *)call);
         if (rc == ADSM_OK)

@@ -34,6 +34,11 @@ struct adsm_call {
     const void *kernel; /* as in mm/assign.h; NULL: any */
     const struct adsm_use *uses;
     size_t use_count;
+    /* What it may touch at all of objects that come and go (mm/residence.h);
+     * otherwise, unless the rest is unused, any of them. */
+    const struct adsm_use *reach;
+    size_t reach_count;
+    bool reach_known;
     uint32_t gates; /* set by adsm_boundary_call: those it has closed */
 };
 
@@ -44,7 +49,8 @@ struct adsm_call {
  * of objects that the kernel may reach get what `rest` says: with `kernel` NULL
  * every object of the accel and of its peers, otherwise those assigned to it or
  * to no kernel. Flushes are enqueued and the stream is made to wait for them.
- * Objects the CPU is not near cost nothing.
+ * Objects the CPU is not near cost nothing. Before all that, what the call may
+ * touch becomes resident (mm/residence.h).
  * The gates (mm/gate.h) of the accel, of its peers that the kernel may reach
  * and of what is named are closed until adsm_boundary_called or
  * adsm_boundary_call_failed: the caller touches no shared memory in between,
@@ -52,7 +58,8 @@ struct adsm_call {
  *
  * Return: ADSM_OK, or the first failure: the caller must not launch, and the
  *         gates are open. ADSM_E_NOT_SHARED: an object that it names was freed
- *         since it was found
+ *         since it was found. ADSM_E_DEVICE_NOMEM: the device has no room for
+ *         all that it may touch
  * Thread: any. Signal: never
  */
 int adsm_boundary_call(struct adsm_call *call) ADSM_MUST_CHECK;

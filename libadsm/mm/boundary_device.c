@@ -4,6 +4,7 @@
 
 #include "mm/coherence.h"
 #include "mm/index.h"
+#include "mm/residence.h"
 #include "mm/spread.h"
 
 /* Bytes of a live object whose lock is held, and the blocks they lie in. */
@@ -87,6 +88,8 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
     if (!take_part(address, bytes, &p))
         return ADSM_OK;
     int rc = p.bytes < bytes ? ADSM_E_INVALID : adsm_object_gather(p.object);
+    if (rc == ADSM_OK)
+        adsm_residence_written(p.object);
     if (rc == ADSM_OK)
         rc = give_range(p.object, p.from, p.from + bytes);
     if (rc == ADSM_OK)

@@ -516,6 +516,33 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited)
     return *awaited ? ADSM_OK : open_range(object, 0, object->block_count, i);
 }
 
+/* The host gets run [first, first + n), which only the device has. */
+static int take_run(struct adsm_object *object, uint32_t first, uint32_t n)
+{
+    int rc = prepare_host(object, first, n, false);
+    if (rc == ADSM_OK)
+        rc = fetch(object, first, n);
+    if (rc == ADSM_OK)
+        set_states(object, first, n, ADSM_INVALID, ADSM_READ_ONLY);
+    return rc;
+}
+
+int adsm_coherence_take_home(struct adsm_object *object, bool holds)
+{
+    uint32_t count = object->block_count;
+    int rc = is_awaited(object, 0, count) ? ADSM_E_LIMIT : ADSM_OK;
+    for (uint32_t n, i = 0; i < count && rc == ADSM_OK; i += n) {
+        n = adsm_block_run(object, i, count - i);
+        if (holds && adsm_block_state(object, i) == ADSM_INVALID)
+            rc = take_run(object, i, n);
+    }
+    for (uint32_t n, i = 0; i < count && rc == ADSM_OK; i += n) {
+        n = adsm_block_run(object, i, count - i);
+        set_states(object, i, n, adsm_block_state(object, i), ADSM_DIRTY);
+    }
+    return rc;
+}
+
 int adsm_coherence_show(struct adsm_object *object, uint32_t i, size_t begin,
                         size_t end, enum adsm_state as)
 {

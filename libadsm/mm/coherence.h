@@ -105,6 +105,21 @@ int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
                                size_t bytes) ADSM_MUST_CHECK;
 
 /**
+ * The object's device memory is about to go: all of its blocks become DIRTY. The
+ * host gets what it has not, unless `holds` is false: then those blocks hold
+ * nothing that anybody wrote. Protections stay, which allow no more than the
+ * next state does. No protocol is asked, for what only the host has is DIRTY in
+ * all of them. The object's lock is held exclusively.
+ *
+ * Return: ADSM_OK; ADSM_E_NOMEM; a device's error; ADSM_E_LIMIT: a loan is
+ *         filling a block that only the device has. Blocks may have become
+ *         READ_ONLY then
+ * Signal: never
+ */
+int adsm_coherence_take_home(struct adsm_object *object,
+                             bool holds) ADSM_MUST_CHECK;
+
+/**
  * Show bytes [begin, end) of the object, as far as they lie in held block `i`,
  * as a block in state `as`; its own state stays. At the limit on mappings what
  * was open stays open until the block's next change of state.

@@ -6,6 +6,7 @@
 #include "mm/coherence.h"
 #include "mm/write_back.h"
 #include "mm/index.h"
+#include "mm/residence.h"
 #include "mm/slab.h"
 #include "mm/spread.h"
 
@@ -19,6 +20,12 @@ static enum adsm_state first_state(enum adsm_origin origin)
     enum adsm_state first = adsm_coherence_protocol()->first;
     return origin == ADSM_FROM_CUDA && first == ADSM_DIRTY ? ADSM_INVALID
                                                            : first;
+}
+
+static bool is_movable(struct adsm_accel *accel, size_t bytes,
+                       enum adsm_origin origin)
+{
+    return origin == ADSM_FROM_CUDA && adsm_residence_wants(accel, bytes);
 }
 
 static int allocate(struct adsm_accel *accel, size_t bytes,
@@ -37,7 +44,10 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
         return adsm_slab_alloc(accel, bytes, first,
                                placement == ADSM_TWO_ADDRESSES, host);
     struct adsm_object *object;
-    int rc = adsm_object_create(accel, bytes, bytes, first, placement, &object);
+    int rc = is_movable(accel, bytes, origin)
+                 ? adsm_residence_create(accel, bytes, &object)
+                 : adsm_object_create(accel, bytes, bytes, first, placement,
+                                      &object);
     if (rc == ADSM_OK)
         *host = object->host;
     return rc;
@@ -48,6 +58,10 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
 {
     int rc = allocate(accel, bytes, origin, host);
     if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
+        rc = allocate(accel, bytes, origin, host);
+    /* What moves needs no room; what stays may have that of something else. */
+    while (rc == ADSM_E_DEVICE_NOMEM && !is_movable(accel, bytes, origin) &&
+           adsm_residence_make_room(accel))
         rc = allocate(accel, bytes, origin, host);
     if (rc != ADSM_OK)
         return rc;

@@ -7,6 +7,7 @@
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/residence.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
 #include "mm/write_back.h"
@@ -106,11 +107,14 @@ static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
 static int take_ranges(struct adsm_accel *accel, size_t bytes,
                        enum adsm_placement placement, struct ranges *ranges)
 {
-    int rc =
-        placement == ADSM_NO_HOME_MEMORY
-            ? adsm_address_reserve(bytes, &ranges->span)
-            : adsm_address_alloc(accel, bytes, placement == ADSM_TWO_ADDRESSES,
-                                 &ranges->span);
+    int rc;
+    if (placement == ADSM_NO_HOME_MEMORY)
+        rc = adsm_address_reserve(bytes, &ranges->span);
+    else if (placement == ADSM_MOVABLE)
+        rc = adsm_address_alloc_movable(accel, bytes, &ranges->span);
+    else
+        rc = adsm_address_alloc(accel, bytes, placement == ADSM_TWO_ADDRESSES,
+                                &ranges->span);
     if (rc != ADSM_OK)
         return rc;
     rc = adsm_arena_alloc(&ranges->shadow, ranges->span.bytes);
@@ -132,6 +136,7 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
     object->kernel_count = 0;
     object->homeless = homeless;
     object->spread = NULL;
+    atomic_store(&object->pins, 0);
     object->slab = NULL;
     object->on_near_list = false;
     atomic_store(&object->settled, false);
@@ -146,12 +151,17 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
                          enum adsm_state first)
 {
     int rc = create_blocks(object, unit, first);
+    if (rc == ADSM_OK && object->span.pieces)
+        rc = adsm_residence_attach(object);
     if (rc == ADSM_OK)
         rc = adsm_index_insert(object);
-    if (rc == ADSM_OK)
+    if (rc == ADSM_OK) {
         adsm_coherence_adopt(object);
-    else
+    } else {
+        if (object->spread)
+            object->spread->ops->destroy(object);
         free_blocks(object);
+    }
     atomic_store(&object->live, rc == ADSM_OK);
     return rc;
 }

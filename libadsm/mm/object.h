@@ -42,7 +42,9 @@ struct adsm_spread;
 enum adsm_placement {
     ADSM_ONE_ADDRESS,   /* all of it on its home, at the CPU's address        */
     ADSM_TWO_ADDRESSES, /* ... at another address (adsmSafeAlloc)             */
-    ADSM_NO_HOME_MEMORY /* nothing of its own: copies of parts (mm/spread.h)  */
+    ADSM_NO_HOME_MEMORY, /* nothing of its own: copies of parts (mm/spread.h) */
+    ADSM_MOVABLE /* as the first, but the memory comes and goes; none at first:
+                    its blocks begin DIRTY (mm/residence.h)                */
 };
 
 struct adsm_object {
@@ -78,6 +80,7 @@ struct adsm_object {
     bool homeless;
     struct adsm_span span;
     struct adsm_daddr device;
+    _Atomic uint32_t pins;  /* copies that need it to stay there           */
     struct adsm_fence work; /* last call of our own API that may use it    */
     uint64_t *sent;  /* by block: its last upload, in the home's upload lane;
                         written by who holds the block                     */

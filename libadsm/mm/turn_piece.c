@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
+#include "mm/residence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,7 @@ static int keep(struct adsm_turn_piece *piece)
     piece->before = malloc(bytes);
     if (!piece->before)
         return ADSM_E_NOMEM;
+    adsm_residence_written(piece->object);
     memcpy(piece->before, piece->object->shadow.shadow + piece->begin, bytes);
     return ADSM_OK;
 }

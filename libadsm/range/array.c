@@ -25,7 +25,7 @@ static struct adsm_named *find_named(const struct adsm_object *object,
                                      size_t origin)
 {
     struct adsm_named *named =
-        object->spread ? adsm_ranged(object)->named : NULL;
+        adsm_is_ranged(object) ? adsm_ranged(object)->named : NULL;
     while (named && named->origin != origin)
         named = named->next;
     return named;

@@ -55,8 +55,9 @@ static void enter_home(struct adsm_object *object, struct adsm_ranged *ranged)
 
 int adsm_ranged_make(struct adsm_object *object)
 {
+    /* Memory that comes and goes is not for parts of calls. */
     if (object->spread)
-        return ADSM_OK;
+        return adsm_is_ranged(object) ? ADSM_OK : ADSM_E_UNSUPPORTED;
     struct adsm_ranged *ranged = calloc(1, sizeof *ranged);
     if (!ranged)
         return ADSM_E_NOMEM;

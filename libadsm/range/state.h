@@ -30,10 +30,20 @@ struct adsm_ranged {
     struct adsm_named *named;
 };
 
+/** mm/spread.h's functions (serve.c). */
+extern const struct adsm_spread_ops adsm_ranged_ops;
+
 /** The state of an object that has one. Signal: any handler */
 static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
 {
     return (struct adsm_ranged *)object->spread;
+}
+
+/** Has it one? Thread: any; its lock is held, shared at least. Signal: any
+ *  handler */
+static inline bool adsm_is_ranged(const struct adsm_object *object)
+{
+    return object->spread && object->spread->ops == &adsm_ranged_ops;
 }
 
 /** The shape of the object's map: covers all of its bytes. Signal: any
@@ -64,9 +74,7 @@ int adsm_ranged_make(struct adsm_object *object) ADSM_MUST_CHECK;
 int adsm_ranged_update(struct adsm_object *object,
                        const adsmBox *shape) ADSM_MUST_CHECK;
 
-/** mm/spread.h's functions (serve.c); gather also where an object gets another
- *  shape. */
-extern const struct adsm_spread_ops adsm_ranged_ops;
+/** Gather an object, also where it gets another shape. */
 int adsm_ranged_gather(struct adsm_object *object) ADSM_MUST_CHECK;
 
 /** Enqueue planned moves from `first` on; what cannot be is taken back. Return:

@@ -1,0 +1,187 @@
+/* One movable object comes and goes; see residence.h. */
+#include "mm/residence_parts.h"
+
+#include "base/option.h"
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "mm/object_parts.h"
+#include "mm/write_back.h"
+
+#include <stdlib.h>
+
+/* The host has all of an object that is away; what it lacks of one that was
+ * never written may be anything. */
+static int fetch(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    (void)object, (void)offset, (void)bytes;
+    return ADSM_OK;
+}
+
+/* Transfers of its own are the home's, which others wait for. */
+static void await(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    (void)object, (void)offset, (void)bytes;
+}
+
+static void forget(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    (void)object, (void)offset, (void)bytes;
+}
+
+/* What is DIRTY now was not queued while the object was away. Of an object that
+ * nobody ever wrote nothing has to go up. */
+static int settle_in(struct adsm_object *object)
+{
+    uint32_t count = object->block_count;
+    bool empty = !adsm_object_has_pages(object);
+    adsm_object_set_spread(object, false);
+    if (empty)
+        return adsm_coherence_apply_all(object, 0, count, ADSM_DEVICE_WRITE);
+    if (adsm_protocol_queues(adsm_coherence_protocol()))
+        adsm_write_back_enqueue(object, 0, count);
+    return ADSM_OK;
+}
+
+int adsm_residence_room(struct adsm_accel *home, size_t *bytes)
+{
+    size_t total;
+    int rc = adsm_accel_memory(home, bytes, &total);
+    *bytes += adsm_address_kept(home);
+    return rc;
+}
+
+/* Its lock is held exclusively. */
+static int arrive(struct adsm_object *object)
+{
+    struct adsm_residence *residence = adsm_residence_of(object);
+    size_t room = 0;
+    /* Drivers take long to find that there is none. */
+    int rc = adsm_residence_room(object->home, &room);
+    if (rc == ADSM_OK && room < adsm_address_taken(object->home, &object->span))
+        return ADSM_E_DEVICE_NOMEM;
+    if (rc == ADSM_OK)
+        rc = adsm_address_occupy(object->home, &object->span);
+    if (rc != ADSM_OK)
+        return rc;
+    atomic_store(&residence->resident, true);
+    ADSM_COUNT(moved_in, 1);
+    return settle_in(object);
+}
+
+static void destroy(struct adsm_object *object)
+{
+    adsm_residence_unlist(adsm_residence_of(object));
+    free(object->spread);
+    object->spread = NULL;
+}
+
+static const struct adsm_spread_ops ops = {
+    .fetch = fetch,
+    .await = await,
+    .gather = arrive,
+    .forget = forget,
+    .destroy = destroy,
+};
+
+int adsm_residence_attach(struct adsm_object *object)
+{
+    struct adsm_residence *residence = calloc(1, sizeof *residence);
+    if (!residence)
+        return ADSM_E_NOMEM;
+    residence->spread.ops = &ops;
+    residence->spread.is_spread = true;
+    residence->object = object;
+    object->spread = &residence->spread;
+    adsm_residence_list(residence);
+    return ADSM_OK;
+}
+
+bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes)
+{
+    const char *why;
+    return adsm_options_get()->oversubscribe && bytes >= ADSM_MOVABLE_LEAST &&
+           adsm_address_strategy(accel, &why) == ADSM_WINDOW;
+}
+
+int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
+                          struct adsm_object **object)
+{
+    int rc = adsm_object_create(accel, bytes, bytes, ADSM_DIRTY, ADSM_MOVABLE,
+                                object);
+    if (rc != ADSM_OK)
+        return rc;
+    uint32_t generation = atomic_load(&(*object)->generation);
+    rc = adsm_residence_arrive((struct adsm_resident){*object, generation});
+    if (rc == ADSM_OK)
+        return ADSM_OK;
+    adsm_address_trim(accel);
+    if (rc == ADSM_E_DEVICE_NOMEM)
+        return ADSM_OK;
+    int destroyed = adsm_object_destroy(*object, generation);
+    (void)destroyed; /* the failure before is the one to report */
+    return rc;
+}
+
+static bool is_live(const struct adsm_resident *found)
+{
+    return atomic_load(&found->object->live) &&
+           atomic_load(&found->object->generation) == found->generation;
+}
+
+int adsm_residence_arrive(struct adsm_resident found)
+{
+    int rc = ADSM_OK;
+    adsm_rwlock_acquire(&found.object->lock);
+    if (is_live(&found) && adsm_object_is_away(found.object))
+        rc = arrive(found.object);
+    adsm_rwlock_release(&found.object->lock);
+    return rc;
+}
+
+/* Its lock is held exclusively. Where its memory cannot be taken the host has
+ * the truth, and it is an object like any other. */
+static int depart(struct adsm_object *object)
+{
+    struct adsm_residence *residence = adsm_residence_of(object);
+    bool holds =
+        atomic_load(&residence->holds) || adsm_object_has_pages(object);
+    int rc = adsm_coherence_take_home(object, holds);
+    if (rc == ADSM_OK)
+        rc = adsm_address_vacate(object->home, &object->span);
+    if (rc != ADSM_OK)
+        return rc;
+    atomic_store(&residence->resident, false);
+    atomic_store(&residence->holds, false);
+    adsm_object_set_spread(object, true);
+    ADSM_COUNT(moved_out, 1);
+    return ADSM_OK;
+}
+
+int adsm_residence_depart(struct adsm_resident found)
+{
+    struct adsm_object *object = found.object;
+    struct adsm_accel *home = object->home;
+    /* Without its lock: a host function ahead may want the object. */
+    int rc = adsm_lane_wait_noted(home);
+    if (rc == ADSM_OK)
+        rc = adsm_dma_drain(home);
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_rwlock_acquire(&object->lock);
+    if (is_live(&found) && !adsm_object_is_away(object)) {
+        rc = adsm_fence_wait(object->work);
+        if (rc == ADSM_OK)
+            rc = atomic_load(&object->pins) > 0 ? ADSM_E_LIMIT : depart(object);
+        if (rc == ADSM_E_LIMIT)
+            atomic_store(&adsm_residence_of(object)->used,
+                         adsm_residence_stamp());
+    }
+    adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+void adsm_residence_written(struct adsm_object *object)
+{
+    if (adsm_object_is_movable(object))
+        atomic_store(&adsm_residence_of(object)->holds, true);
+}
