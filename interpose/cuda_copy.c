@@ -6,8 +6,10 @@
  * a copy it would mean protected pages to the driver; there the copy becomes
  * one between two places of the device, whatever the program called it, which
  * also keeps asynchronous copies asynchronous. Host ranges that are partly
- * shared are copied piece by piece.
+ * shared are copied piece by piece. What has no device memory is copied on the
+ * host.
  */
+#include "interpose/cuda_away.h"
 #include "interpose/cuda_driver.h"
 #include "interpose/cuda_state.h"
 
@@ -29,7 +31,9 @@ static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,
     CUdeviceptr device_from = cuda_device_address(from);
     if (device_to == device_from)
         return CUDA_SUCCESS;
-    CUresult result = cuda_read(work, from, bytes);
+    CUresult result = cuda_bring(work, from, to);
+    if (!result)
+        result = cuda_read(work, from, bytes);
     if (!result)
         result = cuda_write(work, to, bytes);
     if (result)
@@ -89,13 +93,36 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
     return !result && waits ? cuda_driver_wait(order.stream) : result;
 }
 
+#define ON_DEVICE(address)                                                     \
+    (struct cuda_side)                                                         \
+    {                                                                          \
+        (address), false                                                       \
+    }
+#define ON_HOST(pointer)                                                       \
+    (struct cuda_side)                                                         \
+    {                                                                          \
+        (CUdeviceptr)(pointer), true                                           \
+    }
+
+/* Return from the copy if it was made on the host. */
+#define AWAY(stream, per_thread, to, from, bytes)                              \
+    do {                                                                       \
+        CUresult away_result;                                                  \
+        if (cuda_away_copy(cuda_order(stream, per_thread), to, from, bytes,    \
+                           &away_result))                                      \
+            return away_result;                                                \
+    } while (0)
+
 /* The body of a copy: sides that are device memory (0: none), then the real
  * call. */
 #define COPY(to, from, bytes, stream, per_thread, real, args)                  \
     if (!cuda_is_serving())                                                    \
         return CUDA_CALL(real, args);                                          \
+    AWAY(stream, per_thread, ON_DEVICE(to), ON_DEVICE(from), bytes);           \
     struct cuda_work work = cuda_work(stream, per_thread);                     \
-    CUresult result = cuda_read(&work, from, bytes);                           \
+    CUresult result = cuda_bring(&work, from, to);                             \
+    if (!result)                                                               \
+        result = cuda_read(&work, from, bytes);                                \
     if (!result)                                                               \
         result = cuda_write(&work, to, bytes);                                 \
     if (result)                                                                \
@@ -200,6 +227,7 @@ static bool host_is_shared(const void *host, size_t bytes)
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
+    AWAY(NULL, false, ON_DEVICE(to), ON_HOST(from), bytes);
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, false), true, to,
                             (CUdeviceptr)from, bytes);
@@ -208,6 +236,7 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
 {
+    AWAY(NULL, true, ON_DEVICE(to), ON_HOST(from), bytes);
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, true), true, to, (CUdeviceptr)from,
                             bytes);
@@ -217,6 +246,7 @@ CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
                               CUstream stream)
 {
+    AWAY(stream, false, ON_DEVICE(to), ON_HOST(from), bytes);
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(stream, false), false, to,
                             (CUdeviceptr)from, bytes);
@@ -227,6 +257,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
 CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
                                    size_t bytes, CUstream stream)
 {
+    AWAY(stream, true, ON_DEVICE(to), ON_HOST(from), bytes);
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(stream, true), false, to,
                             (CUdeviceptr)from, bytes);
@@ -236,6 +267,7 @@ CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 {
+    AWAY(NULL, false, ON_HOST(to), ON_DEVICE(from), bytes);
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(NULL, false), true, (CUdeviceptr)to,
                               from, bytes);
@@ -244,6 +276,7 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
 {
+    AWAY(NULL, true, ON_HOST(to), ON_DEVICE(from), bytes);
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(NULL, true), true, (CUdeviceptr)to,
                               from, bytes);
@@ -253,6 +286,7 @@ CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
                               CUstream stream)
 {
+    AWAY(stream, false, ON_HOST(to), ON_DEVICE(from), bytes);
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(stream, false), false, (CUdeviceptr)to,
                               from, bytes);
@@ -263,6 +297,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
 CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes,
                                    CUstream stream)
 {
+    AWAY(stream, true, ON_HOST(to), ON_DEVICE(from), bytes);
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(stream, true), false, (CUdeviceptr)to,
                               from, bytes);

@@ -4,74 +4,23 @@
  * and since the release closes memory that the arguments may lie in, they are
  * resolved before that.
  */
-#include "base/option.h"
 #include "interpose/cuda_arguments.h"
-#include "interpose/cuda_module.h"
+#include "interpose/cuda_reach.h"
 #include "interpose/cuda_release.h"
-
-#include <string.h>
 
 /* Attributes of a launch: size of one, and more than there are kinds of. */
 enum { ATTRIBUTE_BYTES = 64, ATTRIBUTES_MOST = 32 };
-
-/* No address lies that low, or that high: sizes and strides. */
-static bool is_small(uint64_t value)
-{
-    return value < UINT64_C(1) << 32 || value > -(UINT64_C(1) << 32);
-}
-
-/* What a kernel that writes through `at` uses. Return: nothing is shared there */
-static bool use_at(const uint8_t *at, struct adsm_use *use)
-{
-    struct adsm_object *object = adsm_index_acquire(at);
-    if (!object)
-        return false;
-    size_t left = object->bytes - (size_t)(at - object->host);
-    *use = adsm_use_of(object, at, left, ADSM_INOUT);
-    adsm_rwlock_release_shared(&object->lock);
-    return true;
-}
-
-/* Where the launch may write, at most PTX_PLACES_MOST uses. Return: false: to
- * any object */
-static bool uses_of(CUfunction function, const struct cuda_arguments *a,
-                    struct adsm_use *uses, size_t *count)
-{
-    struct ptx_kernel kernel;
-    uint64_t value;
-    *count = 0;
-    if (adsm_options_get()->kernel_writes != ADSM_OPT_KERNEL_WRITES_PTX ||
-        !cuda_module_kernel(function, &kernel) || kernel.anywhere)
-        return false;
-    for (unsigned i = 0; i < kernel.count; i++) {
-        const char *from = cuda_arguments_at(a, &kernel.place[i]);
-        if (!from)
-            return false;
-        memcpy(&value, from, sizeof value);
-        if (is_small(value))
-            continue;
-        if (!use_at((const uint8_t *)(uintptr_t)value, &uses[*count]))
-            return false;
-        ++*count;
-    }
-    return true;
-}
 
 /* Everything is released but what the kernel cannot write. */
 static CUresult release_to(struct adsm_call *call, CUfunction kernel,
                            const struct cuda_arguments *a)
 {
-    struct adsm_use uses[PTX_PLACES_MOST];
-    size_t count;
-    if (uses_of(kernel, a, uses, &count)) {
-        call->rest = ADSM_REST_READ;
-        call->uses = uses;
-        call->use_count = count;
-    }
+    struct cuda_told told;
+    cuda_reach_tell(call, kernel, a, &told);
     CUresult result = cuda_release(call);
     /* Nobody looks at them again: none of them gets a fence. */
-    call->uses = NULL;
-    call->use_count = 0;
+    call->uses = call->reach = NULL;
+    call->use_count = call->reach_count = 0;
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/cuda_driver.h"
 #include "interpose/cuda_state.h"
 #include "mm/heap.h"
+#include "mm/residence.h"
 #include "mm/shortage.h"
 
 static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
@@ -46,6 +47,15 @@ CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
                  : CUDA_CALL(cuMemAlloc_v2, (device, bytes));
 }
 
+/* An array that moves gives its memory to the driver. Return: none can */
+static bool make_room(struct adsm_accel *accel)
+{
+    hook_enter();
+    bool made = adsm_residence_make_room(accel);
+    hook_leave();
+    return made;
+}
+
 CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
                             size_t height, unsigned element_bytes)
 {
@@ -61,8 +71,10 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
                          (device, pitch, width, height, element_bytes));
     /* The pitch is the driver's choice: ask for one row. */
     CUdeviceptr row;
-    result =
-        CUDA_CALL(cuMemAllocPitch_v2, (&row, pitch, width, 1, element_bytes));
+    do
+        result = CUDA_CALL(cuMemAllocPitch_v2,
+                           (&row, pitch, width, 1, element_bytes));
+    while (result == CUDA_ERROR_OUT_OF_MEMORY && make_room(accel));
     if (result)
         return result;
     CUDA_CALL(cuMemFree_v2, (row));

@@ -23,14 +23,22 @@ struct extent {
 
 typedef CUresult rows_fn(struct cuda_work *, const struct cuda_rows *);
 
+/* 0: an array of the driver's. */
+static CUdeviceptr base_of(const struct side *side)
+{
+    bool device =
+        *side->type == CUDA_MEMORY_DEVICE || *side->type == CUDA_MEMORY_UNIFIED;
+    return *side->type == CUDA_MEMORY_HOST ? side->host
+           : device                        ? *side->device
+                                           : 0;
+}
+
 /* Make the device's copy of a shared side current and name it as such. */
 static CUresult enter(struct cuda_work *work, struct side *side,
                       const struct extent *extent, rows_fn *rows_enter)
 {
-    CUdeviceptr base =
-        *side->type == CUDA_MEMORY_HOST ? side->host : *side->device;
-    if (*side->type != CUDA_MEMORY_HOST && *side->type != CUDA_MEMORY_DEVICE &&
-        *side->type != CUDA_MEMORY_UNIFIED)
+    CUdeviceptr base = base_of(side);
+    if (!base)
         return CUDA_SUCCESS;
     struct cuda_rows rows = {
         .first =
@@ -50,6 +58,15 @@ static CUresult enter(struct cuda_work *work, struct side *side,
             *side->context = cuda_driver_context();
     }
     return rows_enter(work, &rows);
+}
+
+static CUresult enter_both(struct cuda_work *work, struct side *from,
+                           struct side *to, const struct extent *extent)
+{
+    CUresult result = cuda_bring(work, base_of(from), base_of(to));
+    if (!result)
+        result = enter(work, from, extent, cuda_read_rows);
+    return result ? result : enter(work, to, extent, cuda_write_rows);
 }
 
 static CUresult enter_2d(struct cuda_work *work, struct cuda_copy2d *c)
@@ -73,8 +90,7 @@ static CUresult enter_2d(struct cuda_work *work, struct cuda_copy2d *c)
                       0,
                       c->dst_pitch,
                       0};
-    CUresult result = enter(work, &from, &extent, cuda_read_rows);
-    return result ? result : enter(work, &to, &extent, cuda_write_rows);
+    return enter_both(work, &from, &to, &extent);
 }
 
 static CUresult enter_volume(struct cuda_work *work, struct cuda_copy3d *c,
@@ -91,8 +107,7 @@ static CUresult enter_volume(struct cuda_work *work, struct cuda_copy3d *c,
                       c->dst_x,       c->dst_y,
                       c->dst_z,       c->dst_pitch,
                       c->dst_height};
-    CUresult result = enter(work, &from, &extent, cuda_read_rows);
-    return result ? result : enter(work, &to, &extent, cuda_write_rows);
+    return enter_both(work, &from, &to, &extent);
 }
 
 static CUresult enter_3d(struct cuda_work *work, struct cuda_copy3d *copy)

@@ -2,7 +2,7 @@
  * Device memory sets. Shared ranges are overwritten on the device: whatever
  * the host has of them becomes invalid, the bytes beside them do not.
  */
-#include "interpose/cuda_state.h"
+#include "interpose/cuda_away.h"
 
 /* `rows` describes what is overwritten. */
 static CUresult enter(struct cuda_work *work, CUdeviceptr to, size_t pitch,
@@ -20,8 +20,12 @@ static CUresult enter(struct cuda_work *work, CUdeviceptr to, size_t pitch,
 #define SET(to, pitch, bytes, height, stream, per_thread, real, args)          \
     if (!cuda_is_serving())                                                    \
         return CUDA_CALL(real, args);                                          \
+    CUresult result;                                                           \
+    if ((height) == 1 && cuda_away_set(cuda_order(stream, per_thread), to,     \
+                                       &value, sizeof value, bytes, &result))  \
+        return result;                                                         \
     struct cuda_work work = cuda_work(stream, per_thread);                     \
-    CUresult result = enter(&work, to, pitch, bytes, height);                  \
+    result = enter(&work, to, pitch, bytes, height);                           \
     return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
 
 /* The four forms of a set of `type` values, and of one with a pitch. */

@@ -8,6 +8,7 @@
 #include "accel/address.h"
 #include "accel/dma.h"
 #include "base/log.h"
+#include "base/option.h"
 #include "base/stats.h"
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
@@ -16,6 +17,7 @@
 #include "interpose/mask.h"
 #include "libadsm/init.h"
 #include "mm/heap.h"
+#include "mm/residence.h"
 
 static _Atomic bool capture_seen;
 static _Atomic bool fault_seen;
@@ -162,12 +164,29 @@ static void begin_quiet(struct cuda_work *work)
     work->quiet = true;
 }
 
-static void end_quiet(struct cuda_work *work)
+/* Nothing is held any more. */
+static void leave(struct cuda_work *work)
 {
+    for (int i = 0; i < 2; i++)
+        adsm_residence_unpin(&work->pinned[i]);
     if (!work->quiet)
         return;
     work->quiet = false;
     adsm_quiet_leave();
+}
+
+CUresult cuda_bring(struct cuda_work *work, CUdeviceptr one, CUdeviceptr other)
+{
+    if (work->brought || hook_likely(!adsm_options_get()->oversubscribe))
+        return CUDA_SUCCESS;
+    work->brought = true;
+    if (adsm_turn_is_mine() || cuda_is_capturing(work->order.stream))
+        return CUDA_SUCCESS;
+    hook_enter();
+    int status = adsm_residence_pin((const void *)one, (const void *)other,
+                                    work->pinned);
+    hook_leave();
+    return cuda_result("a device copy of shared memory", status);
 }
 
 /* Remember whose object it is. Return: false when it is none, or when nothing
@@ -195,8 +214,9 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
 {
     const void *host = (const void *)address;
     adsm_stream stream = work->order.stream;
-    if (!bytes || !enter(work, address))
-        return CUDA_SUCCESS;
+    CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
+    if (brought || !bytes || !enter(work, address))
+        return brought;
     work->read_bytes = bytes;
     hook_enter();
     /* What was flushed for an earlier call may still be on its way. */
@@ -207,7 +227,7 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
         status = settle(work);
     hook_leave();
     if (status)
-        end_quiet(work);
+        leave(work);
     return cuda_result("a device copy from shared memory", status);
 }
 
@@ -216,8 +236,9 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
 static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
                      size_t extent)
 {
-    if (!bytes || !enter(work, address))
-        return CUDA_SUCCESS;
+    CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
+    if (brought || !bytes || !enter(work, address))
+        return brought;
     work->written_bytes = bytes;
     hook_enter();
     const void *host = (const void *)address;
@@ -232,7 +253,7 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
         adsm_boundary_device_written(&work->write);
     hook_leave();
     if (status)
-        end_quiet(work);
+        leave(work);
     return cuda_result("a device copy to shared memory", status);
 }
 
@@ -323,7 +344,7 @@ CUresult cuda_done(struct cuda_work *work, CUresult result)
     if (!result)
         count(work);
     hook_leave();
-    end_quiet(work);
+    leave(work);
     return result;
 }
 

@@ -85,8 +85,10 @@ struct cuda_work {
     bool foreign;             /* one of the ranges was abroad               */
     bool is_set;              /* moves no bytes                             */
     bool quiet;               /* the stretch has begun                      */
+    bool brought;             /* what may be away has been seen to          */
     size_t read_bytes;        /* of shared memory, for the counters         */
     size_t written_bytes;
+    struct adsm_object *pinned[2]; /* they stay resident to the end */
     struct adsm_device_write write;
 };
 
@@ -94,6 +96,11 @@ static inline struct cuda_work cuda_work(CUstream stream, bool per_thread)
 {
     return (struct cuda_work){.order = cuda_order(stream, per_thread)};
 }
+
+/** Objects of both sides (0: none) get device memory, at the same time and to
+ *  the end of the work. Comes before the two below where they both follow; for
+ *  one alone they do it themselves. */
+CUresult cuda_bring(struct cuda_work *work, CUdeviceptr one, CUdeviceptr other);
 
 CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes);
 CUresult cuda_write(struct cuda_work *work, CUdeviceptr address, size_t bytes);

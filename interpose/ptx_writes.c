@@ -35,6 +35,7 @@ struct inst {
     origin origin;                           /* of the result, besides    */
     bool widens; /* puts a loose value where its bits make an address     */
     bool stores; /* through an address of `from`                          */
+    bool loads;  /* ... or only reads there                               */
 };
 
 struct operand {
@@ -329,14 +330,28 @@ static struct inst *flow(struct reader *r, const struct operand *to,
     return inst;
 }
 
-static void store(struct reader *r, const struct operand *address)
+static struct inst *reach(struct reader *r, const struct operand *address)
 {
     struct inst *inst = inst_add(r);
     if (!inst)
-        return;
-    inst->stores = true;
+        return NULL;
     inst->from = address->first;
     inst->from_count = address->count;
+    return inst;
+}
+
+static void store(struct reader *r, const struct operand *address)
+{
+    struct inst *inst = reach(r, address);
+    if (inst)
+        inst->stores = true;
+}
+
+static void fetch(struct reader *r, const struct operand *address)
+{
+    struct inst *inst = reach(r, address);
+    if (inst)
+        inst->loads = true;
 }
 
 static origin place_of(struct reader *r, const struct symbol *param,
@@ -361,6 +376,11 @@ static origin loaded(unsigned bytes)
     return bytes > 0 && bytes <= 4 ? ORIGIN_LOOSE : ORIGIN_UNKNOWN;
 }
 
+static bool is_private(const struct statement *s)
+{
+    return has(s, ".shared") || has(s, ".local") || has(s, ".param");
+}
+
 static void load(struct reader *r, const struct statement *s)
 {
     const struct operand *to = &s->operand[0], *address = &s->operand[1];
@@ -369,6 +389,8 @@ static void load(struct reader *r, const struct statement *s)
         address->count == 1 ? r->used[address->first] : NULL;
     if (!has(s, ".param") || !param || param->param < 0) {
         flow(r, to, NULL, loaded(bytes));
+        if (!is_private(s) && !has(s, ".const"))
+            fetch(r, address);
         return;
     }
     for (unsigned i = 0; i < to->count; i++) {
@@ -377,11 +399,6 @@ static void load(struct reader *r, const struct statement *s)
         flow(r, &one, NULL,
              bytes == 8 ? place_of(r, param, offset) : loaded(bytes));
     }
-}
-
-static bool is_private(const struct statement *s)
-{
-    return has(s, ".shared") || has(s, ".local") || has(s, ".param");
 }
 
 /* From an address in one of the small spaces, or of it, to a generic one. */
@@ -459,6 +476,16 @@ static bool is_known_function(const struct reader *r, const struct statement *s)
     return false;
 }
 
+/* Textures may lie in memory that no parameter points to. */
+static void load_loosely(struct reader *r, const struct statement *s)
+{
+    flow(r, &s->operand[0], NULL, ORIGIN_LOOSE);
+    if (is_op(s, "tex") || is_op(s, "tld4"))
+        r->kernel.reaches_anywhere = true;
+    if (is_op(s, "wmma") && has(s, ".load") && !is_private(s))
+        fetch(r, &s->operand[1]);
+}
+
 /* Return: false: it may write to any memory. */
 static bool understand(struct reader *r, const struct statement *s)
 {
@@ -466,14 +493,17 @@ static bool understand(struct reader *r, const struct statement *s)
         return true;
     if (is_op(s, "call"))
         return is_known_function(r, s);
-    if (is_op(s, "cp"))
+    if (is_op(s, "cp")) {
+        if (s->count > 1)
+            fetch(r, &s->operand[1]);
         return has(s, ".async") && !has(s, ".bulk");
+    }
     if (s->count == 0)
         return false;
     if (is_op(s, "ld") || is_op(s, "ldu"))
         load(r, s);
     else if (is_one_of(s, loose) || (is_op(s, "wmma") && !has(s, ".store")))
-        flow(r, &s->operand[0], NULL, ORIGIN_LOOSE);
+        load_loosely(r, s);
     else if (is_op(s, "st") || is_op(s, "red") || is_op(s, "wmma")) {
         if (!is_private(s))
             store(r, &s->operand[0]);
@@ -548,31 +578,44 @@ static bool pass(struct reader *r)
     return changed;
 }
 
-/* What all stores of the kernel may reach. */
-static origin stored(const struct reader *r)
+/* What all stores of the kernel may reach, or all loads. */
+static origin reached(const struct reader *r, bool loads)
 {
     origin all = 0;
     for (size_t i = 0; i < r->inst_count; i++) {
-        origin here = r->insts[i].stores ? origin_of(r, &r->insts[i]) : 0;
-        if (r->insts[i].stores && !(here & (ORIGIN_PLACES | ORIGIN_OWN)))
+        const struct inst *inst = &r->insts[i];
+        bool counts = loads ? inst->loads : inst->stores;
+        origin here = counts ? origin_of(r, inst) : 0;
+        if (counts && !(here & (ORIGIN_PLACES | ORIGIN_OWN)))
             here = ORIGIN_UNKNOWN;
         all |= here;
     }
     return all;
 }
 
+/* Keep those of `from` that are in `all`. Return: how many */
+static unsigned keep_places(struct ptx_place *to, const struct ptx_place *from,
+                            unsigned count, origin all)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (all >> i & 1)
+            to[kept++] = from[i];
+    return kept;
+}
+
 static void conclude(struct reader *r)
 {
     struct ptx_kernel *k = &r->kernel;
-    unsigned passes = 0, kept = 0;
+    unsigned passes = 0;
     while (passes < PASSES_MOST && pass(r))
         passes++;
-    origin all = stored(r);
-    k->anywhere |= passes == PASSES_MOST || (all & ORIGIN_UNKNOWN);
-    for (unsigned i = 0; i < k->count; i++)
-        if (all >> i & 1)
-            k->place[kept++] = k->place[i];
-    k->count = kept;
+    origin written = reached(r, false);
+    origin all = written | reached(r, true);
+    k->anywhere |= passes == PASSES_MOST || (written & ORIGIN_UNKNOWN);
+    k->reaches_anywhere |= k->anywhere || (all & ORIGIN_UNKNOWN);
+    k->reach_count = keep_places(k->reach, k->place, k->count, all);
+    k->count = keep_places(k->place, k->place, k->count, written);
 }
 
 static void kernel_keep(struct reader *r)

@@ -1,7 +1,8 @@
 /*
- * Through which of its parameters a kernel may write, read from its PTX.
+ * Through which of its parameters a kernel may write, and through which it may
+ * reach memory at all, read from its PTX.
  *
- * A store can only reach what its address was computed from, so registers are
+ * A store or a load can only reach what its address was computed from, so registers are
  * followed back to the parameters that flow into them, without regard to
  * order. An address that comes from anywhere else (memory, two halves put
  * together, an instruction that is not known here) may point to anything; so
@@ -30,6 +31,9 @@ struct ptx_kernel {
     bool anywhere;  /* it may write to any memory, `place` says nothing   */
     unsigned count; /* of places that it may write through                */
     struct ptx_place place[PTX_PLACES_MOST];
+    bool reaches_anywhere; /* it may read or write any memory              */
+    unsigned reach_count;  /* of places that it may do so through          */
+    struct ptx_place reach[PTX_PLACES_MOST];
 };
 
 struct ptx_module;
