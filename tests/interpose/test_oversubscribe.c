@@ -1,0 +1,215 @@
+/*
+ * Programs with four times as much device memory as there is, under
+ * ADSM_OVERSUBSCRIBE: what they compute, and what moves for it.
+ *
+ * Meson runs it preloaded, under every protocol, and without looking at what
+ * kernels write.
+ */
+#include "interpose/oversubscribe.h"
+
+#include <pthread.h>
+
+static void make_all(struct array *all, int count)
+{
+    for (int i = 0; i < count; i++)
+        all[i] = array_make((uint32_t)i);
+}
+
+static void check_all(const struct array *all, int count)
+{
+    for (int i = 0; i < count; i++)
+        array_check(&all[i]);
+}
+
+START_TEST(four_times_the_memory_two_at_a_time)
+{
+    struct array all[ARRAYS];
+    oversubscribe();
+    make_all(all, ARRAYS);
+    for (int i = 0; i < 2 * ARRAYS; i++)
+        add(&all[i % ARRAYS], &all[(i + 1) % ARRAYS], NULL);
+    check_all(all, ARRAYS);
+}
+END_TEST
+
+START_TEST(cpu_works_on_what_is_away_and_on_what_is_not)
+{
+    struct array all[ARRAYS];
+    oversubscribe();
+    make_all(all, ARRAYS);
+    for (int i = 0; i < ARRAYS; i++) {
+        struct array *x = &all[i], *y = &all[(i + 3) % ARRAYS];
+        volatile uint32_t *here = (volatile uint32_t *)x->at;
+        for (int k = i; k < WORDS; k += 5000)
+            here[k] = x->model[k] = (uint32_t)(k + i);
+        add(x, y, NULL);
+        here = (volatile uint32_t *)y->at;
+        for (int k = i; k < WORDS; k += 7000)
+            ck_assert_uint_eq(here[k], y->model[k]);
+    }
+    check_all(all, ARRAYS);
+}
+END_TEST
+
+START_TEST(streams_that_nobody_waits_for)
+{
+    struct array all[ARRAYS];
+    CUstream stream[2];
+    oversubscribe();
+    make_all(all, ARRAYS);
+    for (int i = 0; i < 2; i++)
+        must(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
+    /* Each stream has half of the arrays. */
+    for (int i = 0; i < 3 * ARRAYS; i++) {
+        struct array *half = all + i % 2 * (ARRAYS / 2);
+        int k = i / 2;
+        add(&half[k % 4], &half[(k + 1) % 4], stream[i % 2]);
+    }
+    for (int i = 0; i < 2; i++)
+        must(cuStreamSynchronize(stream[i]));
+    check_all(all, ARRAYS);
+}
+END_TEST
+
+static void *run_thread(void *context)
+{
+    CUcontext current = context;
+    struct array mine[ARRAYS / 2];
+    CUstream stream;
+    must(cuCtxSetCurrent(current));
+    must(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_all(mine, ARRAYS / 2);
+    for (int i = 0; i < ARRAYS; i++) {
+        add(&mine[i % 4], &mine[(i + 1) % 4], stream);
+        if (i % 3 == 2) {
+            must(cuStreamSynchronize(stream));
+            array_check(&mine[(i + 1) % 4]);
+        }
+    }
+    must(cuStreamSynchronize(stream));
+    check_all(mine, ARRAYS / 2);
+    for (int i = 0; i < ARRAYS / 2; i++)
+        array_free(&mine[i]);
+    return NULL;
+}
+
+START_TEST(two_threads_with_as_much_each)
+{
+    pthread_t thread[2];
+    CUcontext context;
+    oversubscribe();
+    must(cuCtxGetCurrent(&context));
+    (void)kernel("add");
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_thread, context),
+                         0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+}
+END_TEST
+
+static size_t memory_free(void)
+{
+    size_t free_bytes, total;
+    must(cuMemGetInfo(&free_bytes, &total));
+    return free_bytes;
+}
+
+START_TEST(freed_and_used_again)
+{
+    struct array all[ARRAYS];
+    oversubscribe();
+    size_t before = memory_free();
+    make_all(all, ARRAYS);
+    ck_assert_uint_lt(memory_free(), 1 << 20); /* what the driver says */
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < ARRAYS; i++) {
+            struct array *x = &all[i], *y = &all[(i + 1 + round) % ARRAYS];
+            add(x, y, NULL);
+            array_free(x);
+            *x = array_make((uint32_t)(100 * round + i));
+            array_check(y);
+        }
+    check_all(all, ARRAYS);
+    for (int i = 0; i < ARRAYS; i++)
+        array_free(&all[i]);
+    ck_assert_uint_eq(memory_free(), before);
+}
+END_TEST
+
+/* A device of two arrays, the one used longest ago goes. */
+struct lru {
+    int there[2]; /* the second was used last; -1: none                   */
+    bool written[ARRAYS];
+    uint64_t up, down; /* arrays                                          */
+};
+
+static bool lru_has(const struct lru *lru, int i)
+{
+    return lru->there[0] == i || lru->there[1] == i;
+}
+
+static void lru_leave(struct lru *lru, int i)
+{
+    lru->down += lru->written[i];
+    lru->written[i] = false;
+}
+
+/* A launch reads x and writes y; both are there then, in the order of their
+ * allocation where they came together. */
+static void lru_launch(struct lru *lru, int x, int y, bool all_written)
+{
+    for (int k = 0; k < 2; k++)
+        if (lru->there[k] != x && lru->there[k] != y)
+            lru_leave(lru, lru->there[k]);
+    lru->up += !lru_has(lru, x) + !lru_has(lru, y);
+    lru->there[0] = x;
+    lru->there[1] = y;
+    lru->written[y] = true;
+    lru->written[x] |= all_written;
+}
+
+/* Only what kernels may write comes back, and nothing goes up that is there. */
+START_TEST(moves_what_the_oldest_use_says)
+{
+    static const int uses[][2] = {{2, 3}, {3, 4}, {4, 3}, {0, 3}, {0, 1},
+                                  {1, 0}, {7, 6}, {6, 5}, {5, 4}, {3, 4}};
+    const char *protocol = getenv("ADSM_PROTOCOL");
+    const char *writes = getenv("ADSM_KERNEL_WRITES");
+    bool all_written = (protocol && strcmp(protocol, "batch") == 0) ||
+                       (writes && strcmp(writes, "all") == 0);
+    struct array all[ARRAYS];
+    oversubscribe();
+    make_all(all, ARRAYS);
+    /* The first two were resident and filled by the device. */
+    struct lru lru = {.there = {0, 1}, .written = {true, true}};
+    uint64_t up = COUNTER(bytes_up), down = COUNTER(bytes_down);
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        add(&all[uses[i][0]], &all[uses[i][1]], NULL);
+        lru_launch(&lru, uses[i][0], uses[i][1], all_written);
+        ck_assert_uint_eq(COUNTER(bytes_up) - up, lru.up * BYTES);
+        ck_assert_uint_eq(COUNTER(bytes_down) - down, lru.down * BYTES);
+    }
+    check_all(all, ARRAYS);
+}
+END_TEST
+
+/* What nobody wrote is not moved. */
+START_TEST(fresh_arrays_move_nothing)
+{
+    CUdeviceptr at[ARRAYS];
+    oversubscribe();
+    for (int i = 0; i < ARRAYS; i++)
+        must(cuMemAlloc(&at[i], BYTES));
+    must(launch("add", at[6], at[7], NULL));
+    must(cuCtxSynchronize());
+    ck_assert_uint_eq(COUNTER(bytes_up), 0);
+    ck_assert_uint_eq(COUNTER(moved_out), 2);
+}
+END_TEST
+
+SUITE_MAIN("interpose-oversubscribe", 60, four_times_the_memory_two_at_a_time,
+           cpu_works_on_what_is_away_and_on_what_is_not,
+           streams_that_nobody_waits_for, two_threads_with_as_much_each,
+           freed_and_used_again, moves_what_the_oldest_use_says,
+           fresh_arrays_move_nothing)
