@@ -5,7 +5,6 @@
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/object_parts.h"
-#include "mm/write_back.h"
 
 #include <stdlib.h>
 
@@ -28,18 +27,20 @@ static void forget(struct adsm_object *object, size_t offset, size_t bytes)
     (void)object, (void)offset, (void)bytes;
 }
 
-/* What is DIRTY now was not queued while the object was away. Of an object that
- * nobody ever wrote nothing has to go up. */
+/* Of an object that nobody ever wrote nothing has to go up. Others are sent at
+ * once, while the next one that makes room comes down; but not where a call
+ * would send them again. */
 static int settle_in(struct adsm_object *object)
 {
+    const struct adsm_cell *call =
+        &adsm_coherence_protocol()->cell[ADSM_CALL][ADSM_READ_ONLY];
     uint32_t count = object->block_count;
     bool empty = !adsm_object_has_pages(object);
     adsm_object_set_spread(object, false);
-    if (empty)
-        return adsm_coherence_apply_all(object, 0, count, ADSM_DEVICE_WRITE);
-    if (adsm_protocol_queues(adsm_coherence_protocol()))
-        adsm_write_back_enqueue(object, 0, count);
-    return ADSM_OK;
+    if (!empty && (call->actions & ADSM_DO_FLUSH))
+        return ADSM_OK;
+    return adsm_coherence_apply_all(
+        object, 0, count, empty ? ADSM_DEVICE_WRITE : ADSM_WRITE_BACK);
 }
 
 int adsm_residence_room(struct adsm_accel *home, size_t *bytes)
@@ -163,13 +164,12 @@ int adsm_residence_depart(struct adsm_resident found)
     struct adsm_accel *home = object->home;
     /* Without its lock: a host function ahead may want the object. */
     int rc = adsm_lane_wait_noted(home);
-    if (rc == ADSM_OK)
-        rc = adsm_dma_drain(home);
     if (rc != ADSM_OK)
         return rc;
     adsm_rwlock_acquire(&object->lock);
     if (is_live(&found) && !adsm_object_is_away(object)) {
         rc = adsm_fence_wait(object->work);
+        adsm_coherence_await_uploads(object, 0, object->block_count);
         if (rc == ADSM_OK)
             rc = atomic_load(&object->pins) > 0 ? ADSM_E_LIMIT : depart(object);
         if (rc == ADSM_E_LIMIT)
