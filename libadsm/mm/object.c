@@ -238,6 +238,9 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
         adsm_rwlock_release(&object->lock);
         return ADSM_E_NOT_SHARED;
     }
+    bool movable = adsm_object_is_movable(object);
+    if (movable)
+        adsm_residence_begin();
     atomic_store(&object->live, false);
     atomic_fetch_add(&object->generation, 1);
     if (!object->withdrawn)
@@ -252,6 +255,8 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     adsm_object_release_host(object);
     free_blocks(object);
     int rc = adsm_address_free(object->home, &object->span);
+    if (movable)
+        adsm_residence_end();
     adsm_pool_put(&pool, object);
     return rc;
 }

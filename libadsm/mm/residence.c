@@ -15,6 +15,8 @@ static struct {
     struct adsm_residence *all;
     _Atomic size_t count;
     _Atomic uint64_t stamp;
+    /* Moves that no gate is closed for: memory is nowhere meanwhile. */
+    _Atomic uint64_t begun, ended;
 } list = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
 
 void adsm_residence_list(struct adsm_residence *residence)
@@ -31,6 +33,16 @@ void adsm_residence_unlist(struct adsm_residence *residence)
     DL_DELETE(list.all, residence);
     atomic_fetch_sub(&list.count, 1);
     adsm_lock_release(&list.lock);
+}
+
+void adsm_residence_begin(void)
+{
+    atomic_fetch_add(&list.begun, 1);
+}
+
+void adsm_residence_end(void)
+{
+    atomic_fetch_add(&list.ended, 1);
 }
 
 uint64_t adsm_residence_stamp(void)
@@ -91,6 +103,7 @@ struct sizes {
     size_t coming;          /* of them, bytes of those that are away      */
     size_t leaving;         /* bytes of others, which may go, or could if
                                no copy were using them just now           */
+    size_t room;            /* bytes that can be had, with those           */
 };
 
 static struct sizes measure(const struct choice *c)
@@ -118,9 +131,9 @@ static double mib(size_t bytes)
     return (double)bytes / (1 << 20);
 }
 
-static void tell(const struct choice *c, const struct sizes *s, size_t most,
-                 bool known)
+static void tell(const struct choice *c, const struct sizes *s, bool known)
 {
+    size_t most = s->touched - s->coming + s->room;
     adsm_log_once(
         ADSM_LOG_ERROR,
         "ADSM_OVERSUBSCRIBE: a launch may touch %.3f MiB in %zu arrays at once "
@@ -132,20 +145,13 @@ static void tell(const struct choice *c, const struct sizes *s, size_t most,
                 "ADSM_OVERSUBSCRIBE=arguments, else free what is not needed");
 }
 
-/* Does it all fit? Said where it does not, before anything has moved. */
-static int check(const struct choice *c, bool known, bool *nothing_to_do)
+/* Does it all fit? */
+static int check(const struct choice *c, struct sizes *s)
 {
-    struct sizes s = measure(c);
-    size_t room;
-    *nothing_to_do = s.coming == 0;
-    int rc = s.coming ? adsm_residence_room(c->home, &room) : ADSM_OK;
-    if (rc != ADSM_OK || *nothing_to_do)
-        return rc;
-    room += s.leaving;
-    if (s.coming <= room)
-        return ADSM_OK;
-    tell(c, &s, s.touched - s.coming + room, known);
-    return ADSM_E_DEVICE_NOMEM;
+    *s = measure(c);
+    int rc = s->coming ? adsm_residence_room(c->home, &s->room) : ADSM_OK;
+    s->room += s->leaving;
+    return rc == ADSM_OK && s->coming > s->room ? ADSM_E_DEVICE_NOMEM : rc;
 }
 
 /* One object goes; another one where a system call is just filling it. Return:
@@ -164,22 +170,28 @@ static int make_way(const struct choice *c)
     return rc;
 }
 
-/* All that has the stamp becomes resident; the home's gate is closed. Return:
- * ADSM_E_LIMIT: what is in the way is being used by copies or system calls, to
- * be tried again with the gate open in between */
+/* All that has the stamp becomes resident; the home's gate is closed. What does
+ * not fit is said before anything has moved.
+ *
+ * Return: ADSM_E_LIMIT: what is in the way is being used by copies or system
+ * calls, or is on its way; to be tried again with the gate open in between */
 static int bring(const struct choice *c, bool known)
 {
     struct adsm_resident found;
-    bool nothing_to_do;
-    int rc = check(c, known, &nothing_to_do);
-    while (rc == ADSM_OK && !nothing_to_do &&
-           (found = pick(c, is_wanted)).object) {
+    struct sizes s;
+    uint64_t settled = atomic_load(&list.ended);
+    int rc = check(c, &s);
+    while (rc == ADSM_OK && s.coming && (found = pick(c, is_wanted)).object) {
         rc = adsm_residence_arrive(found);
         if (rc == ADSM_E_DEVICE_NOMEM)
             rc = make_way(c);
     }
-    if (!nothing_to_do)
+    if (s.coming)
         adsm_address_trim(c->home);
+    if (rc == ADSM_E_DEVICE_NOMEM && atomic_load(&list.begun) != settled)
+        return ADSM_E_LIMIT;
+    if (rc == ADSM_E_DEVICE_NOMEM)
+        tell(c, &s, known);
     return rc;
 }
 
@@ -403,10 +415,13 @@ bool adsm_residence_make_room(struct adsm_accel *accel)
     struct choice c = {accel, adsm_residence_stamp()};
     int rc = is_idle() ? ADSM_E_DEVICE_NOMEM : ADSM_E_LIMIT;
     while (rc == ADSM_E_LIMIT) {
+        uint64_t settled = atomic_load(&list.ended);
         adsm_gate_close(adsm_gate_bit(accel));
         rc = make_way(&c);
         adsm_address_trim(accel);
         adsm_gate_open(adsm_gate_bit(accel));
+        if (rc == ADSM_E_DEVICE_NOMEM && atomic_load(&list.begun) != settled)
+            rc = ADSM_E_LIMIT;
         if (rc == ADSM_E_LIMIT)
             give_way();
     }

@@ -68,6 +68,12 @@ bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes);
 int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
                           struct adsm_object **object) ADSM_MUST_CHECK;
 
+/** Around what gives or takes an object's memory without a closed gate: its
+ *  creation and its end. Launches that miss the memory wait. Thread: any.
+ *  Signal: any handler */
+void adsm_residence_begin(void);
+void adsm_residence_end(void);
+
 /** Make a new object, which is away, one of the list. Its lock is held
  *  exclusively. Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal: never */
 int adsm_residence_attach(struct adsm_object *object) ADSM_MUST_CHECK;

@@ -112,11 +112,12 @@ int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
     if (rc != ADSM_OK)
         return rc;
     uint32_t generation = atomic_load(&(*object)->generation);
+    adsm_residence_begin();
     rc = adsm_residence_arrive((struct adsm_resident){*object, generation});
-    if (rc == ADSM_OK)
-        return ADSM_OK;
-    adsm_address_trim(accel);
-    if (rc == ADSM_E_DEVICE_NOMEM)
+    if (rc != ADSM_OK)
+        adsm_address_trim(accel);
+    adsm_residence_end();
+    if (rc == ADSM_OK || rc == ADSM_E_DEVICE_NOMEM)
         return ADSM_OK;
     int destroyed = adsm_object_destroy(*object, generation);
     (void)destroyed; /* the failure before is the one to report */
