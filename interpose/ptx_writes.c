@@ -464,16 +464,25 @@ static const char *const computing[] = {
     "sad",  "selp", "set",      "shf",  "shfl",  "shl",   "shr",   "sin",
     "slct", "sqrt", "sub",      "subc", "szext", "tanh",  "xor",   NULL};
 
-static bool is_known_function(const struct reader *r, const struct statement *s)
+/* What is called, by name, with a result before it or none. */
+static bool calls(const struct reader *r, const struct statement *s,
+                  const char *name)
 {
     for (unsigned i = 0; i < s->count && i < 2; i++) {
         const struct operand *o = &s->operand[i];
-        if (o->count == 1 &&
-            (strcmp(r->used[o->first]->name, "vprintf") == 0 ||
-             strcmp(r->used[o->first]->name, "__assertfail") == 0))
+        if (o->count == 1 && strcmp(r->used[o->first]->name, name) == 0)
             return true;
     }
     return false;
+}
+
+/* Functions that write nothing of the program's. */
+static bool call(struct reader *r, const struct statement *s)
+{
+    bool prints = calls(r, s, "vprintf");
+    if (prints) /* strings, wherever they are */
+        r->kernel.reaches_anywhere = true;
+    return prints || calls(r, s, "__assertfail");
 }
 
 /* Textures may lie in memory that no parameter points to. */
@@ -492,7 +501,7 @@ static bool understand(struct reader *r, const struct statement *s)
     if (is_one_of(s, plain))
         return true;
     if (is_op(s, "call"))
-        return is_known_function(r, s);
+        return call(r, s);
     if (is_op(s, "cp")) {
         if (s->count > 1)
             fetch(r, &s->operand[1]);

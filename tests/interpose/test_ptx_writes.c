@@ -1,5 +1,5 @@
 /*
- * What a kernel may write, read from its PTX: small bodies and the parameters
+ * What a kernel may write and reach, read from its PTX: small bodies and the parameters
  * that come out. Parameters: out, in (pointers), n (64 bits), i (32 bits) and
  * s, a structure of two pointers.
  */
@@ -122,19 +122,63 @@ static const struct body bodies[] = {
      "out"},
 };
 
-static void written(const struct ptx_kernel *kernel, char *text)
+/* What bodies may touch at all: what they write, and what they read. */
+static const struct body readers[] = {
+    {"ret;", ""},
+    {"ld.global.f32 %f1, [%rd2];", "in"},
+    {"ld.global.nc.v2.f32 {%f1, %f2}, [%rd2+8]; st.global.f32 [%rd1], %f1;",
+     "out in"},
+    {"mul.wide.s32 %rd5, %r1, 4; add.s64 %rd6, %rd2, %rd5;"
+     "@%p1 ld.volatile.u8 %r1, [%rd6+-4];",
+     "in"},
+    {"ld.param.u64 %rd8, [s+8]; ldu.global.u32 %r2, [%rd8];", "s8"},
+    {"cp.async.ca.shared.global [tile], [%rd2], 16; cp.async.wait_all;", "in"},
+    {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r2, %r3}, [%rd2], "
+     "%r1;",
+     "in"},
+    {"ld.shared.u32 %r2, [tile]; ld.local.u32 %r3, [depot];"
+     "ld.const.u32 %r4, [table]; ld.global.u32 %r5, [table];",
+     ""},
+    {"ld.global.u32 %r2, [%rd2]; mul.wide.u32 %rd5, %r2, 4;"
+     "add.s64 %rd6, %rd1, %rd5; ld.global.f32 %f1, [%rd6];",
+     "out in"},
+    {"atom.global.add.u32 %r2, [%rd2], 1;", "in"},
+    /* addresses that nobody knows */
+    {"ld.global.u64 %rd5, [%rd2]; ld.global.f32 %f1, [%rd5];", "*"},
+    {"ld.global.u64 %rd5, [table]; st.global.u32 [%rd5], 1;", "*"},
+    {"ld.global.u32 %r2, [%rd7];", "*"},
+    {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f1, %f2}];", "*"},
+    {"tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f1, %f2}];", "*"},
+    {"{ .param .b64 param0; .param .b32 retval0; st.param.b64 [param0], %rd2;"
+     "call.uni (retval0), vprintf, (param0, param0); }",
+     "*"},
+    {"frobnicate.u32 %r1, %r2;", "*"},
+};
+
+static void list(bool anywhere, const struct ptx_place *place, unsigned count,
+                 char *text)
 {
     static const char *const names[] = {"out", "in", "n", "i", "s"};
     *text = 0;
-    if (kernel->anywhere)
+    if (anywhere)
         strcpy(text, "*");
-    for (unsigned i = 0; i < kernel->count && !kernel->anywhere; i++) {
+    for (unsigned i = 0; i < count && !anywhere; i++) {
         if (i)
             strcat(text, " ");
-        strcat(text, names[kernel->place[i].param]);
-        if (kernel->place[i].offset)
-            sprintf(text + strlen(text), "%d", kernel->place[i].offset);
+        strcat(text, names[place[i].param]);
+        if (place[i].offset)
+            sprintf(text + strlen(text), "%d", place[i].offset);
     }
+}
+
+static void written(const struct ptx_kernel *k, char *text)
+{
+    list(k->anywhere, k->place, k->count, text);
+}
+
+static void reached(const struct ptx_kernel *k, char *text)
+{
+    list(k->reaches_anywhere, k->reach, k->reach_count, text);
 }
 
 static struct ptx_module *read_body(const char *body)
@@ -159,6 +203,19 @@ START_TEST(stores_lead_to_parameters)
     kernel = ptx_module_kernel(module, "last");
     ck_assert(kernel && !kernel->anywhere && kernel->count == 0);
     ck_assert_ptr_null(ptx_module_kernel(module, "helper"));
+    ptx_module_free(module);
+}
+END_TEST
+
+START_TEST(loads_lead_to_parameters)
+{
+    const struct body *b = &readers[_i];
+    char text[256];
+    struct ptx_module *module = read_body(b->text);
+    const struct ptx_kernel *kernel = ptx_module_kernel(module, "kernel");
+    reached(kernel, text);
+    ck_assert_msg(strcmp(text, b->written) == 0, "%s: '%s' and not '%s'",
+                  b->text, text, b->written);
     ptx_module_free(module);
 }
 END_TEST
@@ -225,6 +282,8 @@ int main(void)
     TCase *one = tcase_create("bodies");
     int count = sizeof bodies / sizeof *bodies;
     tcase_add_loop_test(one, stores_lead_to_parameters, 0, count);
+    tcase_add_loop_test(one, loads_lead_to_parameters, 0,
+                        sizeof readers / sizeof *readers);
     tcase_add_test(one, places_lie_where_the_list_has_them);
     tcase_add_test(one, other_text_is_refused);
     tcase_add_loop_test(one, broken_text_is_survived, 0, count);
