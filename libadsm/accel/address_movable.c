@@ -37,6 +37,15 @@ size_t adsm_address_kept(struct adsm_accel *accel)
     return bytes;
 }
 
+/* The window knows which granules there is nothing to open of. */
+static void set_away(struct adsm_accel *accel, struct adsm_span *span,
+                     bool away)
+{
+    span->away = away;
+    adsm_window_mark(accel, span->device.at, adsm_address_taken(accel, span),
+                     away);
+}
+
 int adsm_address_alloc_movable(struct adsm_accel *accel, size_t bytes,
                                struct adsm_span *span)
 {
@@ -67,7 +76,7 @@ int adsm_address_alloc_movable(struct adsm_accel *accel, size_t bytes,
     span->host = (uint8_t *)(uintptr_t)span->device.at;
     span->bytes = (bytes + page - 1) / page * page;
     span->strategy = ADSM_WINDOW;
-    span->away = true;
+    set_away(accel, span, true);
     return ADSM_OK;
 }
 
@@ -138,7 +147,7 @@ int adsm_address_occupy(struct adsm_accel *accel, struct adsm_span *span)
         status = accel->ops->pieces_map(accel, span->device, granule,
                                         span->pieces, count);
     if (status == ADSM_OK)
-        span->away = false;
+        set_away(accel, span, false);
     else
         keep_all(accel, span, got);
     return status;
@@ -152,7 +161,7 @@ int adsm_address_vacate(struct adsm_accel *accel, struct adsm_span *span)
                                           adsm_address_taken(accel, span));
     if (status != ADSM_OK)
         return status;
-    span->away = true;
+    set_away(accel, span, true);
     keep_all(accel, span, count_of(accel, span->bytes));
     return ADSM_OK;
 }
@@ -163,6 +172,8 @@ int adsm_movable_free(struct adsm_accel *accel, struct adsm_span *span)
     int status = adsm_address_vacate(accel, span);
     if (!away && status == ADSM_OK)
         adsm_address_trim(accel);
+    adsm_window_mark(accel, span->device.at, adsm_address_taken(accel, span),
+                     false);
     /* Addresses that could not be unmapped are not handed out again. */
     if (status == ADSM_OK && !adsm_window_give(accel, span->device.at,
                                                adsm_address_taken(accel, span)))

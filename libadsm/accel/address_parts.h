@@ -30,6 +30,7 @@ struct adsm_window {
     size_t bytes;
     struct adsm_granules granules;
     struct adsm_share **shared; /* by granule; NULL where it is not */
+    _Atomic bool *away;         /* by granule: in use, but not mapped */
 };
 
 struct adsm_address {
@@ -80,6 +81,10 @@ extern const struct adsm_address_way adsm_address_reserved; /* no probe */
 int adsm_window_take(struct adsm_accel *accel, size_t bytes,
                      uint64_t *at) ADSM_MUST_CHECK;
 bool adsm_window_give(struct adsm_accel *accel, uint64_t at, size_t bytes);
+
+/** Granules of a span are mapped, or not any more. Thread: any. Signal: never */
+void adsm_window_mark(struct adsm_accel *accel, uint64_t at, size_t bytes,
+                      bool away);
 
 /** Free a movable span, as a way does. */
 int adsm_movable_free(struct adsm_accel *accel, struct adsm_span *span);

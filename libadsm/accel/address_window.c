@@ -83,8 +83,11 @@ static int make_maps(struct adsm_window *window, size_t granules)
     if (status != ADSM_OK)
         return status;
     window->shared = calloc(granules, sizeof *window->shared);
-    if (window->shared)
+    window->away = calloc(granules, sizeof *window->away);
+    if (window->shared && window->away)
         return ADSM_OK;
+    free(window->shared);
+    free((void *)window->away);
     adsm_granules_fini(&window->granules);
     return adsm_accel_fail(ADSM_E_NOMEM,
                            "no memory for the map of an address window", NULL);
@@ -151,6 +154,15 @@ static struct adsm_window *find(struct adsm_accel *accel, uint64_t at,
             return window;
     }
     return NULL;
+}
+
+void adsm_window_mark(struct adsm_accel *accel, uint64_t at, size_t bytes,
+                      bool away)
+{
+    size_t granule;
+    struct adsm_window *window = find(accel, at, &granule);
+    for (size_t i = 0; window && i < bytes / granule_of(accel); i++)
+        atomic_store(&window->away[granule + i], away);
 }
 
 bool adsm_window_give(struct adsm_accel *accel, uint64_t at, size_t bytes)
@@ -395,6 +407,7 @@ void adsm_address_fini(struct adsm_accel *accel)
         (void)accel->ops->range_free(accel, window->at, window->bytes);
         adsm_granules_fini(&window->granules);
         free(window->shared);
+        free((void *)window->away);
     }
 }
 

@@ -13,7 +13,19 @@
 /* Somebody is a guest of somebody: else a look costs this load. */
 static _Atomic bool any;
 
-/* Runs of granules in use, as long as possible: no mapping is cut. */
+/* How many granules from `first` on are as it is: mapped, or away. */
+static size_t alike(const struct adsm_window *window, size_t first,
+                    size_t count)
+{
+    bool away = atomic_load(&window->away[first]);
+    size_t n = 1;
+    while (n < count && atomic_load(&window->away[first + n]) == away)
+        n++;
+    return n;
+}
+
+/* Runs of granules in use, as long as possible: no mapping is cut. What is away
+ * is opened when it comes. */
 static int open_window(struct adsm_accel *host, struct adsm_window *window,
                        int ordinal, bool enable)
 {
@@ -22,9 +34,12 @@ static int open_window(struct adsm_accel *host, struct adsm_window *window,
     size_t count, first = 0;
     while ((first = adsm_granules_used(&window->granules, first, &count)) !=
            SIZE_MAX) {
-        int one = host->ops->range_open(
-            host, adsm_daddr_add(window->at, first * granule), count * granule,
-            ordinal, enable);
+        count = alike(window, first, count);
+        int one = ADSM_OK;
+        if (!atomic_load(&window->away[first]))
+            one = host->ops->range_open(
+                host, adsm_daddr_add(window->at, first * granule),
+                count * granule, ordinal, enable);
         status = status == ADSM_OK ? one : status;
         first += count;
     }

@@ -208,8 +208,50 @@ START_TEST(fresh_arrays_move_nothing)
 }
 END_TEST
 
+/* In the current context, whose module is not the first one's. */
+static CUresult launch_on_second(const char *name, CUdeviceptr x, CUdeviceptr y)
+{
+    static CUmodule module;
+    CUfunction function;
+    void *arguments[] = {&x, &y};
+    if (!module)
+        must(cuModuleLoadData(&module, text));
+    must(cuModuleGetFunction(&function, module, name));
+    return cuLaunchKernel(function, WORDS / THREADS, 1, 1, THREADS, 1, 1, 0,
+                          NULL, arguments, NULL);
+}
+
+/* Device 1 reads an array of device 0, which has none of its memory left. */
+START_TEST(arrays_come_for_kernels_of_other_devices)
+{
+    struct array all[3], other;
+    CUdevice second;
+    CUcontext first, guest;
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    setenv("SOFTCUDA_PEER", "1", 1);
+    oversubscribe();
+    must(cuCtxGetCurrent(&first));
+    make_all(all, 3);
+    must(cuDeviceGet(&second, 1));
+    must(cuDevicePrimaryCtxRetain(&guest, second));
+    must(cuCtxSetCurrent(guest));
+    other = array_make(9);
+    must(cuCtxEnablePeerAccess(first, 0));
+    for (int i = 0; i < 6; i++) {
+        must(launch_on_second("add", all[i % 3].at, other.at));
+        must(cuCtxSynchronize());
+        model_add(&all[i % 3], &other);
+        array_check(&other);
+        must(cuMemcpyPeer(all[(i + 1) % 3].at, first, other.at, guest, BYTES));
+        memcpy(all[(i + 1) % 3].model, other.model, BYTES);
+    }
+    must(cuCtxSetCurrent(first));
+    check_all(all, 3);
+}
+END_TEST
+
 SUITE_MAIN("interpose-oversubscribe", 60, four_times_the_memory_two_at_a_time,
            cpu_works_on_what_is_away_and_on_what_is_not,
            streams_that_nobody_waits_for, two_threads_with_as_much_each,
            freed_and_used_again, moves_what_the_oldest_use_says,
-           fresh_arrays_move_nothing)
+           fresh_arrays_move_nothing, arrays_come_for_kernels_of_other_devices)
