@@ -137,56 +137,66 @@ START_TEST(freed_and_used_again)
 }
 END_TEST
 
-/* A device of two arrays, the one used longest ago goes. */
+/* A device with room for three arrays: of those that a launch does not touch,
+ * the one used longest ago goes. */
 struct lru {
-    int there[2]; /* the second was used last; -1: none                   */
+    int used[ARRAYS], now; /* 0: it is away                               */
     bool written[ARRAYS];
     uint64_t up, down; /* arrays                                          */
 };
 
-static bool lru_has(const struct lru *lru, int i)
+static int lru_there(const struct lru *lru)
 {
-    return lru->there[0] == i || lru->there[1] == i;
+    int n = 0;
+    for (int i = 0; i < ARRAYS; i++)
+        n += lru->used[i] > 0;
+    return n;
 }
 
-static void lru_leave(struct lru *lru, int i)
+static void lru_leave(struct lru *lru, int x, int y)
 {
-    lru->down += lru->written[i];
-    lru->written[i] = false;
+    int oldest = -1;
+    for (int i = 0; i < ARRAYS; i++)
+        if (i != x && i != y && lru->used[i] > 0 &&
+            (oldest < 0 || lru->used[i] < lru->used[oldest]))
+            oldest = i;
+    lru->down += lru->written[oldest];
+    lru->written[oldest] = false;
+    lru->used[oldest] = 0;
 }
 
-/* A launch reads x and writes y; both are there then, in the order of their
- * allocation where they came together. */
-static void lru_launch(struct lru *lru, int x, int y, bool all_written)
+/* A launch reads x and writes y, or may write both. */
+static void lru_launch(struct lru *lru, int x, int y, bool both)
 {
-    for (int k = 0; k < 2; k++)
-        if (lru->there[k] != x && lru->there[k] != y)
-            lru_leave(lru, lru->there[k]);
-    lru->up += !lru_has(lru, x) + !lru_has(lru, y);
-    lru->there[0] = x;
-    lru->there[1] = y;
+    int coming = (lru->used[x] == 0) + (lru->used[y] == 0);
+    while (lru_there(lru) + coming > 3)
+        lru_leave(lru, x, y);
+    lru->up += coming;
+    lru->used[x] = lru->used[y] = ++lru->now;
     lru->written[y] = true;
-    lru->written[x] |= all_written;
+    lru->written[x] |= both;
 }
 
 /* Only what kernels may write comes back, and nothing goes up that is there. */
 START_TEST(moves_what_the_oldest_use_says)
 {
-    static const int uses[][2] = {{2, 3}, {3, 4}, {4, 3}, {0, 3}, {0, 1},
-                                  {1, 0}, {7, 6}, {6, 5}, {5, 4}, {3, 4}};
+    static const int uses[][2] = {{2, 3}, {3, 4}, {2, 3}, {0, 3}, {2, 0},
+                                  {1, 0}, {7, 6}, {6, 1}, {6, 7}, {5, 7},
+                                  {4, 3}, {3, 7}, {5, 3}, {3, 4}};
     const char *protocol = getenv("ADSM_PROTOCOL");
     const char *writes = getenv("ADSM_KERNEL_WRITES");
-    bool all_written = (protocol && strcmp(protocol, "batch") == 0) ||
-                       (writes && strcmp(writes, "all") == 0);
+    bool both = (protocol && strcmp(protocol, "batch") == 0) ||
+                (writes && strcmp(writes, "all") == 0);
     struct array all[ARRAYS];
-    oversubscribe();
+    oversubscribe_with(MEMORY_MIB / 2 * 3);
     make_all(all, ARRAYS);
-    /* The first two were resident and filled by the device. */
-    struct lru lru = {.there = {0, 1}, .written = {true, true}};
+    /* The first three were resident and filled by the device, one by one. */
+    struct lru lru = {
+        .used = {1, 2, 3}, .now = 3, .written = {true, true, true}};
     uint64_t up = COUNTER(bytes_up), down = COUNTER(bytes_down);
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         add(&all[uses[i][0]], &all[uses[i][1]], NULL);
-        lru_launch(&lru, uses[i][0], uses[i][1], all_written);
+        lru_launch(&lru, uses[i][0], uses[i][1], both);
         ck_assert_uint_eq(COUNTER(bytes_up) - up, lru.up * BYTES);
         ck_assert_uint_eq(COUNTER(bytes_down) - down, lru.down * BYTES);
     }
