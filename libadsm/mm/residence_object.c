@@ -1,6 +1,7 @@
 /* One movable object comes and goes; see residence.h. */
 #include "mm/residence_parts.h"
 
+#include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
@@ -99,9 +100,16 @@ int adsm_residence_attach(struct adsm_object *object)
 
 bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes)
 {
-    const char *why;
-    return adsm_options_get()->oversubscribe && bytes >= ADSM_MOVABLE_LEAST &&
-           adsm_address_strategy(accel, &why) == ADSM_WINDOW;
+    if (!adsm_options_get()->oversubscribe || bytes < ADSM_MOVABLE_LEAST)
+        return false;
+    enum adsm_strategy strategy = adsm_address_strategy(accel, NULL);
+    if (strategy == ADSM_WINDOW)
+        return true;
+    adsm_log_once(ADSM_LOG_WARN,
+                  "ADSM_OVERSUBSCRIBE changes nothing here: with the address "
+                  "strategy %s addresses go with their memory, it takes window",
+                  adsm_strategy_name(strategy));
+    return false;
 }
 
 int adsm_residence_create(struct adsm_accel *accel, size_t bytes,

@@ -41,6 +41,23 @@ START_TEST(without_the_option_memory_is_what_there_is)
 }
 END_TEST
 
+START_TEST(addresses_that_go_with_their_memory_are_said)
+{
+    CUdeviceptr at;
+    char said[4096];
+    setenv("ADSM_ADDRESS", "overlay", 1);
+    struct heard h = listen();
+    oversubscribe();
+    must(cuMemAlloc(&at, BYTES));
+    must(cuMemAlloc(&at, BYTES));
+    ck_assert_int_eq(cuMemAlloc(&at, BYTES), CUDA_ERROR_OUT_OF_MEMORY);
+    hear(&h, said, sizeof said);
+    ck_assert_msg(strstr(said, "ADSM_OVERSUBSCRIBE changes nothing here: with "
+                               "the address strategy overlay"),
+                  "%s", said);
+}
+END_TEST
+
 START_TEST(no_array_is_larger_than_the_device)
 {
     CUdeviceptr at;
@@ -315,6 +332,7 @@ END_TEST
 
 SUITE_MAIN("interpose-oversubscribe-refused", 60,
            without_the_option_memory_is_what_there_is,
+           addresses_that_go_with_their_memory_are_said,
            no_array_is_larger_than_the_device,
            launch_of_more_than_the_device_says_so_and_loses_nothing,
            addresses_in_memory_take_everything,
