@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* All 0 on another driver. */
+/** Of the first device; all 0 on another driver. */
 static inline struct softcuda_stats device_stats(void)
 {
     struct softcuda_stats stats = {0};
@@ -24,12 +24,6 @@ static inline struct softcuda_stats device_stats(void)
         stats = (struct softcuda_stats){0};
     dlclose(driver);
     return stats;
-}
-
-/** Kernels that have ended. */
-static inline uint64_t device_launches(void)
-{
-    return device_stats().launches;
 }
 
 /** Say on standard error when more than one paced kernel in a hundred ended over
