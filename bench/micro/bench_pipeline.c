@@ -266,6 +266,7 @@ static int run(const struct work *w)
     for (int f = 0; f < w->forms; f++)
         report(w, &m, f);
     device_tell_late(w->name);
+    pipeline_free(&m.p);
     return 0;
 }
 

@@ -172,6 +172,7 @@ int main(int argc, char **argv)
         measure_calls(size);
         measure_stream(size);
     }
+    converter_free(&converter);
     device_tell_late("stream");
     return 0;
 }

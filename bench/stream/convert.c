@@ -65,6 +65,13 @@ bool converter_make(struct converter *converter, bool by_table)
     return true;
 }
 
+void converter_free(struct converter *converter)
+{
+    if (converter->table)
+        (void)is_ok(adsmFree(converter->table), "giving the table back");
+    converter->table = NULL;
+}
+
 /* ---- steps ---------------------------------------------------------------------- */
 
 void task_load(const struct converter *converter, struct task *task)

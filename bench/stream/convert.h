@@ -35,6 +35,9 @@ struct task {
  *  standard error. Return: false: there is no device, or no memory */
 bool converter_make(struct converter *converter, bool by_table);
 
+/** Give the table back; no task is under way. */
+void converter_free(struct converter *converter);
+
 /** The steps, in this order. `begin` returns before the device has begun. */
 void task_load(const struct converter *converter, struct task *task);
 void task_begin(const struct converter *converter, struct task *task);

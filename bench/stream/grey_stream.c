@@ -70,6 +70,7 @@ static int convert(struct converter *converter, bool by_table, char **files,
     double began = now();
     int failed = stream_run(converter, files, count, threads);
     double seconds = now() - began;
+    converter_free(converter);
     if (failed < 0) {
         fprintf(stderr, "grey-stream: no threads can be started\n");
         return 3;
