@@ -89,7 +89,9 @@ static int make(const struct rows *rows, enum adsm_operator_kernel which,
                 int device, adsmEvent *event, const adsmBox *range, int count,
                 const adsmArg *args)
 {
-    const adsmOpts opts = {.devices = UINT32_C(1) << device, .event = event};
+    /* In one piece: all of it is what each would write. */
+    const adsmOpts opts = {
+        .devices = UINT32_C(1) << device, .chunks = 1, .event = event};
     adsmKernel *kernel;
     int rc = adsm_operator_kernel(rows->operand->into, which, &kernel);
     return rc == ADSM_OK
@@ -176,7 +178,8 @@ static int combine(const struct adsm_range_call *call, const struct rows *rows,
     int device = call->numbers[0];
     if (adsm_call_has_followers(&call->opts))
         asked = &event;
-    object.how = ADSM_WHOLE;
+    if (rows->operand->array.shape.nd > 1)
+        object.how = ADSM_WHOLE;
     int rc = fold(rows, device, NULL, object, 1,
                   of_rows(rows, rows->array->array, ADSM_OUT));
     object.mode = ADSM_OUT;

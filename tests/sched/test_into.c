@@ -382,6 +382,59 @@ START_TEST(mistakes_are_said_and_nothing_changes)
 }
 END_TEST
 
+/* Four copies and the array are 20 MiB. */
+START_TEST(copies_that_do_not_fit_together_change_nothing)
+{
+    enum { N = 3000, BINS = 1 << 20 };
+    setenv("SOFTCUDA_MEMORY", "16M", 1);
+    int *x = array(adsmR1(N), ADSM_NO_HOME), n = BINS;
+    unsigned *bins = adsmAllocArray(4, adsmR1(BINS), ADSM_NO_HOME), sum = 0;
+    bool few = getenv("ADSM_PARTS") || getenv("ADSM_CALL_DEVICES") ||
+               getenv("ADSM_CHECK"); /* of which a part may not fit */
+    if (few)
+        return;
+    number(x, N, 1);
+    memset(bins, 1, BINS * sizeof *bins);
+    expect(adsmCallWith(adsmWith(.devices = 0xf), adds("histogram"), adsmR1(N),
+                        adsmIn(x), adsmInto(bins, sum_of(ADSM_U32)),
+                        adsmVal(n)),
+           ADSM_E_DEVICE_NOMEM, "kernel 'sum_i32_last' needs ");
+    for (int k = 0; k < BINS; k++)
+        ck_assert_uint_eq(bins[k], 0x01010101);
+    must(adsmCallWith(adsmWith(.devices = 1), adds("histogram"), adsmR1(N),
+                      adsmIn(x), adsmInto(bins, sum_of(ADSM_U32)), adsmVal(n)));
+    for (int k = 0; k < BINS; k++)
+        sum += bins[k] - 0x01010101;
+    ck_assert_uint_eq(sum, N);
+    must(adsmFree(x));
+    must(adsmFree(bins));
+}
+END_TEST
+
+/* Calls that have brought much are cut into pieces by themselves. */
+START_TEST(large_copies_are_combined_again_and_again)
+{
+    enum { N = 3000, BINS = 1 << 20, TIMES = 8 };
+    setenv("ADSM_CHECK", "1", 1); /* nothing is there from the call before */
+    setenv("SOFTCUDA_LINK", "1GB/s", 1);
+    setenv("SOFTCUDA_PACE", "20M/s", 1);
+    int *x = array(adsmR1(N), ADSM_NO_HOME), n = BINS;
+    unsigned *bins = adsmAllocArray(4, adsmR2(1024, BINS / 1024), ADSM_NO_HOME);
+    unsigned sum = 0;
+    number(x, N, 1);
+    memset(bins, 0, BINS * sizeof *bins);
+    for (int i = 0; i < TIMES; i++)
+        must(adsmCallWith(adsmWith(.devices = 0xf, .sync = 1),
+                          adds("histogram"), adsmR1(N), adsmIn(x),
+                          adsmInto(bins, sum_of(ADSM_U32)), adsmVal(n)));
+    for (int k = 0; k < BINS; k++)
+        sum += bins[k];
+    ck_assert_uint_eq(sum, TIMES * N);
+    must(adsmFree(x));
+    must(adsmFree(bins));
+}
+END_TEST
+
 /* The modules that combine are not the kernel's: one that is gone says so. */
 START_TEST(operator_of_an_unloaded_module_changes_nothing)
 {
@@ -443,6 +496,8 @@ SUITE_MAIN("into", 240, histogram_counts_each_element_once,
            what_follows_the_call_is_behind_the_sum,
            call_ends_when_its_copies_are_combined,
            calls_of_one_part_add_in_the_array,
+           large_copies_are_combined_again_and_again,
+           copies_that_do_not_fit_together_change_nothing,
            mistakes_are_said_and_nothing_changes,
            operator_of_an_unloaded_module_changes_nothing,
            threads_accumulate_at_the_same_time)
