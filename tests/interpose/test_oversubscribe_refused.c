@@ -330,6 +330,30 @@ START_TEST(host_function_works_on_what_is_away)
 }
 END_TEST
 
+START_TEST(context_ends_with_an_array_away)
+{
+    struct array a[3];
+    CUdevice device;
+    CUcontext context;
+    size_t before, after, total;
+    oversubscribe();
+    must(cuMemGetInfo(&before, &total));
+    for (uint32_t i = 0; i < 3; i++)
+        a[i] = array_make(i);
+    must(cuDeviceGet(&device, 0));
+    must(cuDevicePrimaryCtxReset(device));
+    must(cuDevicePrimaryCtxRetain(&context, device));
+    must(cuCtxSetCurrent(context));
+    must(cuMemGetInfo(&after, &total));
+    ck_assert_uint_eq(after, before);
+    for (uint32_t i = 0; i < 3; i++)
+        a[i] = array_make(10 + i);
+    add(&a[2], &a[1], NULL);
+    add(&a[1], &a[0], NULL);
+    check_three(a);
+}
+END_TEST
+
 SUITE_MAIN("interpose-oversubscribe-refused", 60,
            without_the_option_memory_is_what_there_is,
            addresses_that_go_with_their_memory_are_said,
@@ -340,4 +364,4 @@ SUITE_MAIN("interpose-oversubscribe-refused", 60,
            arguments_say_it_where_the_user_does,
            captured_launches_count_as_anything, sets_and_copies_of_what_is_away,
            rows_of_what_is_away, small_allocations_find_room,
-           host_function_works_on_what_is_away)
+           host_function_works_on_what_is_away, context_ends_with_an_array_away)
