@@ -70,6 +70,10 @@ int adsm_fence_record(struct adsm_accel *accel, adsm_stream stream,
     uint64_t seq =
         atomic_fetch_add_explicit(&lane->given, 1, memory_order_release) + 1;
     int status = adsm_lane_record(accel, lane);
+    /* The work is under way, and has to be waited for, also where there is no
+     * memory for an event: whoever waits records one, or waits for all. */
+    if (status == ADSM_E_NOMEM || status == ADSM_E_DEVICE_NOMEM)
+        status = ADSM_OK;
     if (status == ADSM_OK)
         *fence = (struct adsm_fence){accel,
                                      (uint32_t)(lane - accel->lanes.lane), seq};

@@ -80,7 +80,46 @@ START_TEST(fences_of_a_forgotten_device_are_reached)
 }
 END_TEST
 
+/* The driver's table but for one entry, which refuses so often. */
+static struct adsm_accel_ops scarce;
+static int refusals;
+
+static int refuse_event(struct adsm_accel *accel, adsm_device_event event,
+                        adsm_stream stream)
+{
+    return refusals > 0 && refusals-- > 0
+               ? ADSM_E_DEVICE_NOMEM
+               : adsm_cuda_ops.event_record(accel, event, stream);
+}
+
+/* Work that was submitted is waited for, also where no event could be had. */
+START_TEST(fence_without_memory_for_its_event_is_waited_for)
+{
+    struct adsm_accel *accel[DEVICES];
+    devices_up(accel);
+    scarce = *accel[0]->ops;
+    scarce.event_record = refuse_event;
+    accel[0]->ops = &scarce;
+    for (int more = 1; more < 3; more++) { /* also in vain for who waits */
+        struct adsm_fence fence;
+        struct gate gate;
+        adsm_stream stream = new_stream(accel[0]);
+        gate_put(accel[0], stream, &gate);
+        refusals = more;
+        must(adsm_fence_record(accel[0], stream, &fence));
+        ck_assert_ptr_eq(fence.accel, accel[0]);
+        ck_assert(!adsm_fence_done(fence));
+        gate.open = true;
+        must(adsm_fence_wait(fence));
+        ck_assert(adsm_fence_done(fence));
+        ck_assert_int_eq(refusals, 0);
+    }
+    accel[0]->ops = &adsm_cuda_ops;
+}
+END_TEST
+
 SUITE_MAIN("accel/fence", 60, a_stream_waits_for_a_fence_of_another_device,
            default_streams_of_two_devices_are_not_one,
            an_upload_waits_for_a_fence_of_another_device,
-           fences_of_a_forgotten_device_are_reached)
+           fences_of_a_forgotten_device_are_reached,
+           fence_without_memory_for_its_event_is_waited_for)
