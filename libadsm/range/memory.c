@@ -209,11 +209,14 @@ int adsm_memory_evict_this(struct adsm_object *object, struct adsm_copy *copy)
 
 static int too_large(struct adsm_accel *accel, size_t wanted, size_t most)
 {
-    char text[128];
+    char text[192];
     snprintf(text, sizeof text,
              "a call needs %zu bytes of device %d for its arguments, of which "
-             "%zu can be had",
-             wanted, adsm_accel_device(accel), most);
+             "%zu can be had%s",
+             wanted, adsm_accel_device(accel), most,
+             wanted <= most ? ", but not in one piece, or the driver has no "
+                              "host memory for it"
+                            : "");
     return adsm_accel_fail(ADSM_E_DEVICE_NOMEM, text, NULL);
 }
 
