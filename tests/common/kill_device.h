@@ -14,9 +14,9 @@
 
 enum { ANY_DEVICE = -1 };
 
-/* Is it a device of this program, of that number? Its arguments are its ordinal
+/* Is it a device of that program, of that number? Its arguments are its ordinal
  * and the program's process id. */
-static inline bool is_device(const char *pid, int ordinal)
+static inline bool is_device(const char *pid, int ordinal, pid_t of)
 {
     char path[300], line[256] = "";
     snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
@@ -31,7 +31,7 @@ static inline bool is_device(const char *pid, int ordinal)
     const char *number = line + strlen(line) + 1;
     const char *program = number + strlen(number) + 1;
     return (ordinal == ANY_DEVICE || atoi(number) == ordinal) &&
-           atoi(program) == getpid();
+           atoi(program) == of;
 }
 
 /** Return: how many were killed, all where ANY_DEVICE is asked for. */
@@ -41,10 +41,24 @@ static inline int kill_device(int ordinal)
     struct dirent *entry;
     int killed = 0;
     while ((entry = readdir(proc)))
-        if (atoi(entry->d_name) > 0 && is_device(entry->d_name, ordinal))
+        if (atoi(entry->d_name) > 0 &&
+            is_device(entry->d_name, ordinal, getpid()))
             killed += kill(atoi(entry->d_name), SIGKILL) == 0;
     closedir(proc);
     return killed;
+}
+
+/** Devices that a program has. */
+static inline int count_devices(pid_t of)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    int count = 0;
+    while ((entry = readdir(proc)))
+        count +=
+            atoi(entry->d_name) > 0 && is_device(entry->d_name, ANY_DEVICE, of);
+    closedir(proc);
+    return count;
 }
 
 #endif

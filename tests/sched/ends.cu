@@ -1,0 +1,18 @@
+/*
+ * A kernel that ends badly.
+ *
+ * Built into ends.ptx by tools/ptx.sh.
+ */
+#include "adsm_device.h"
+
+/* y[i] = x[i] + 1; index `at` is a trap. */
+extern "C" __global__ void trap_at(long i0, long i1, const int *x, int *y,
+                                   long at)
+{
+    long i = i0 + adsm_thread_x();
+    if (i >= i1)
+        return;
+    y[i] = x[i] + 1;
+    if (i == at)
+        asm volatile("trap;");
+}
