@@ -139,6 +139,8 @@ END_TEST
 
 /* ---- host memory ------------------------------------------------------------------- */
 
+#if !SANITIZED /* which has memory and a malloc of its own */
+
 /* Of address space, in use just now. Without allocating any. */
 static size_t space(void)
 {
@@ -160,7 +162,6 @@ static void limit(rlim_t bytes)
 /* Allocations of the library in this thread until one fails; 0: none does. */
 static __thread long allocations_left;
 
-#if !SANITIZED
 static void *library; /* where it begins */
 
 static void *base_of(const void *code)
@@ -201,7 +202,6 @@ EXPORT void *realloc(void *p, size_t bytes)
 {
     return may_allocate(CALLER) ? __libc_realloc(p, bytes) : NULL;
 }
-#endif
 
 /* A call of 16 MiB through a device of 8. */
 enum { LARGE = 2 << 20 };
@@ -248,7 +248,6 @@ START_TEST(call_in_rounds_in_too_little_space_says_so)
 }
 END_TEST
 
-#if !SANITIZED
 START_TEST(call_in_rounds_whose_nth_allocation_fails_says_so)
 {
     setenv("SOFTCUDA_MEMORY", "8M", 1);
@@ -270,6 +269,7 @@ START_TEST(call_in_rounds_whose_nth_allocation_fails_says_so)
     ck_assert_int_gt(n, 10);
 }
 END_TEST
+
 #endif
 
 static int refuse(struct adsm_accel *accel, size_t bytes,

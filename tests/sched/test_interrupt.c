@@ -76,7 +76,9 @@ static void interrupt(int does, bool handles)
     pid_t pid = fork();
     if (pid == 0)
         run(does, handles, ready[1]);
+    close(ready[1]); /* what it has is closed where it fails */
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
     nap_ms(300);
     kill(pid, SIGINT);
     ck_assert_msg(ends(pid, 8, &status), "%d %d: does not end", does, handles);
