@@ -70,6 +70,25 @@ def devices(cases):
     return plain([row["case"] for row in rows], rows)
 
 
+def weak(cases):
+    """Fig. 10(a): over what computing and the links alone take."""
+    return crossed(cases.of("weak"), lambda row: word(row, 0),
+                   lambda row: "devices: " + word(row, 1), ratio,
+                   f"over {cases.of('weak')[0]['against']}")
+
+
+def oversubscribed(cases):
+    """A preloaded program with four times the memory."""
+    rows = cases.of("oversubscribe")
+    return plain([row["case"] for row in rows], rows)
+
+
+def folds(cases):
+    """Sums and scans."""
+    rows = [row for row in cases.of("fold") if "ratio" in row]
+    return plain([row["case"] for row in rows], rows)
+
+
 def reuse(cases):
     """Fig. 10(d): by time and by bytes."""
     rows = cases.of("boxes", "reuse")
@@ -179,7 +198,9 @@ TABLES = {"machine": where, "000 table 1": moved,
           "000 figure 6": lambda cases: containers(cases, "fig6"),
           "000 figure 7": lambda cases: containers(cases, "fig7"),
           "003 table IV": overhead, "003 figure 4": strides,
-          "003 figure 10a": devices, "003 figure 10d": reuse,
+          "003 figure 10a": weak, "devices": devices,
+          "oversubscribed": oversubscribed, "folds": folds,
+          "003 figure 10d": reuse,
           "003 figure 10e": oversize, "003 figure 10f": by_hand,
           "004 figure 6": engines, "004 figure 7": chunks,
           "004 figure 10": stream}
