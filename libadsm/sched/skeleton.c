@@ -34,7 +34,8 @@ int adsm_skeleton_pass(struct adsm_skeleton *skeleton, adsmKernel *kernel,
     if (!pass->last) {
         o.event = NULL;
         o.then = NULL;
-        o.sync = o.sync && o.progress; /* which tells nothing when all has ended */
+        o.sync =
+            o.sync && o.progress; /* which tells nothing when all has ended */
     }
     skeleton->begun = true;
     return adsmCallRangeV(kernel, pass->range, &o, count, args);
