@@ -162,6 +162,12 @@ def chunks(cases):
     return "\n\n".join(text)
 
 
+def small(cases):
+    """Small arrays, whose chunks are the library's."""
+    rows = cases.of("pipeline", "small")
+    return plain([word(row, 1) + "iB" for row in rows], rows)
+
+
 def engines(cases):
     """Fig. 6."""
     rows = cases.of("engines")
@@ -202,7 +208,7 @@ TABLES = {"machine": where, "000 table 1": moved,
           "oversubscribed": oversubscribed, "folds": folds,
           "003 figure 10d": reuse,
           "003 figure 10e": oversize, "003 figure 10f": by_hand,
-          "004 figure 6": engines, "004 figure 7": chunks,
+          "004 figure 6": engines, "004 figure 7": chunks, "small": small,
           "004 figure 10": stream}
 
 
