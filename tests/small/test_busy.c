@@ -147,7 +147,7 @@ START_TEST(accesses_wait_for_a_transfer_that_fails_and_make_another)
         start(&waiter[i], touch);
         until_it_waits(&waiter[i]);
     }
-    small_fail("event_record", 1, ADSM_E_NOMEM);
+    small_fail("event_record", 1, ADSM_E_SYSTEM);
     ck_assert_int_eq(sem_post(&go), 0);
     ck_assert(!finish(&first));
     ck_assert(small_has_failed());
