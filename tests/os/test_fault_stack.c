@@ -4,6 +4,7 @@
  *
  * Every case runs in a child, on stacks made here with a painted zone below.
  */
+#include "base/sanitized.h"
 #include "os/faulty.h"
 
 #include <pthread.h>
@@ -70,11 +71,12 @@ static size_t bytes_written_below(void)
     return (size_t)(entered_at - zone) - i;
 }
 
-/* What a fault may take: the kernel's frame, and the handler's few. */
+/* What a fault may take: the kernel's frame, which differs from processor to
+ * processor, and the handler's few, of which a sanitizer makes more. */
 static size_t frame_bytes(void)
 {
     size_t frame = getauxval(AT_MINSIGSTKSZ);
-    return (frame ? frame : 4096) + 1024;
+    return (frame ? frame : 4096) + (SANITIZED ? 3072 : 1024);
 }
 
 static void small_stack(void)
