@@ -38,7 +38,7 @@ PRICE_FN float price_log(float x)
     union price_bits part = {x};
     /* x = 2^e * (1 + f), f from sqrt(1/2) - 1 to sqrt(2) - 1 */
     int shift = (part.bits - 0x3f3504f3) >> 23;
-    part.bits -= shift << 23;
+    part.bits -= shift * (1 << 23);
     float e = (float)shift, f = part.value - 1.0f, z = f * f;
     float y = PRICE_FMA(7.0376836292e-2f, f, -1.1514610310e-1f);
     y = PRICE_FMA(y, f, 1.1676998740e-1f);
