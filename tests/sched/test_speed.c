@@ -110,7 +110,7 @@ static void check_links(const char *links, const double ns[2])
     number(x, LINKED, 1);
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(call_of(LINKED, &both, x, y), 0.5);
-    for (int i = 0; i < 6 && !is_near(share, ideal); i++)
+    for (int i = 0; i < 15 && !is_near(share, ideal); i++)
         share = call_of(LINKED, &both, x, y);
     ck_assert_msg(is_near(share, ideal), "%g, not %g", share, ideal);
     must(adsmFree(x));
