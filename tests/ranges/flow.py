@@ -10,15 +10,14 @@ and no more than ROUNDING of that besides. Inputs are the small ones, but for
 the numbers in INPUTS. A formula gives bytes up, down, between devices, and of
 memory.
 """
-import json
-import os
 import pathlib
 import struct
 import subprocess
 import sys
 import tempfile
 
-PROGRAMS = pathlib.Path(os.environ['RANGES_PROGRAMS'])
+from counted import PROGRAMS, count
+
 COUNTERS = ['bytes_up', 'bytes_down', 'bytes_peer', 'store_bytes']
 ROUNDING = 0.05
 HEADER_NUMBERS = 16  # where they begin
@@ -107,19 +106,6 @@ def numbers(name, path):
     return struct.unpack_from('<%dI' % count, content)
 
 
-def measure(name, path, devices):
-    """The counters of one run."""
-    stats = path.with_suffix('.stats')
-    subprocess.run(
-        [PROGRAMS / (name + '_adsm'), '--input', path], check=True, timeout=120,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, 'SOFTCUDA_DEVICES': str(devices),
-             'ADSM_PARTS': str(devices), 'ADSM_STATS_FILE': str(stats)})
-    found = json.loads(stats.read_text().splitlines()[-1])
-    found = found.get('counters', found)
-    return [int(found[counter]) for counter in COUNTERS]
-
-
 def memory(found, need):
     """The need, where what was found is that and what rounding adds."""
     fits = need is None or need <= found <= need * (1 + ROUNDING)
@@ -137,7 +123,7 @@ def main():
             for devices in range(1, 5):
                 runs += 1
                 want = FORMULAS[name](devices, *values)
-                found = measure(name, path, devices)
+                found = count(name, devices, COUNTERS, '--input', path)
                 found[-1] = memory(found[-1], want[-1])
                 if found != want:
                     failed += 1

@@ -7,30 +7,13 @@ says how many bytes went up, down, within devices and between them, and how much
 memory copies got. A number that has grown fails; --write makes the table anew,
 for a change that is meant to move more, or moves less.
 """
-import json
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 
-PROGRAMS = pathlib.Path(os.environ['RANGES_PROGRAMS'])
+from counted import count
+
 COUNTERS = ['bytes_up', 'bytes_down', 'bytes_local', 'bytes_peer',
             'store_bytes', 'copies_made']
-
-
-def measure(name, devices):
-    """The counters of one run."""
-    with tempfile.TemporaryDirectory() as folder:
-        stats = pathlib.Path(folder, 'stats')
-        subprocess.run(
-            [PROGRAMS / (name + '_adsm')], check=True, timeout=120,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, 'SOFTCUDA_DEVICES': str(devices),
-                 'ADSM_PARTS': str(devices), 'ADSM_STATS_FILE': str(stats)})
-        found = json.loads(stats.read_text().splitlines()[-1])
-        found = found.get('counters', found)
-        return [int(found[counter]) for counter in COUNTERS]
 
 
 def read(table):
@@ -57,7 +40,7 @@ def main():
     words = sys.argv[1:]
     renew = words[:1] == ['--write']
     table, *names = words[renew:]
-    found = {(name, devices): measure(name, devices)
+    found = {(name, devices): count(name, devices, COUNTERS)
              for name in names for devices in (1, 2, 4)}
     if renew:
         write(table, found)
