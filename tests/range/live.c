@@ -89,6 +89,13 @@ bool live_done(int status, const char *what)
     return false;
 }
 
+/* Those before it have run, where others took the memory that it was to have. */
+int live_failed_part(void)
+{
+    int part = 0;
+    return sscanf(adsmErrorDetail(), "part %d of", &part) == 1 ? part : 0;
+}
+
 /* ---- callers ----------------------------------------------------------------- */
 
 static void operate(struct live_thread *t)

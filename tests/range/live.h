@@ -205,6 +205,12 @@ void live_hint(struct live_thread *t);
 /** Draw what a call comes behind and what follows it. */
 void live_follow_draw(struct live_thread *t, adsmOpts *opts);
 
+/** The part with which the last call of this thread failed. */
+int live_failed_part(void);
+
+/** What is in the elements of its own is what is to be there. */
+void live_take_as_found(struct live_thread *t);
+
 /** The call that it was drawn for is made, or was refused. */
 void live_follow_made(struct live_thread *t, const adsmOpts *opts, int status);
 

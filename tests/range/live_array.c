@@ -116,6 +116,16 @@ static bool may_use(const struct live_thread *t, uint8_t owner)
     return owner == t->owner || (owner == ANY_CALLER && t->owner < CALLERS);
 }
 
+void live_take_as_found(struct live_thread *t)
+{
+    for (int k = 0; k < t->helds; k++) {
+        struct live_array *a = t->held[k];
+        for (long i = 0; i < a->n; i++)
+            if (may_use(t, a->owner[i]))
+                a->flat[i] = a->p[i];
+    }
+}
+
 long live_foreign(const struct live_thread *t, const struct live_array *a,
                   const adsmBox *box, const int radius[3])
 {

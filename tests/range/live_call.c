@@ -79,8 +79,13 @@ bool live_was_made(struct live_thread *t, const adsmOpts *opts, bool bad,
     live_follow_made(t, opts, status);
     if (bad && status == ADSM_OK)
         live_stop("%s: a block of 4096 threads was taken", what);
-    if (bad || !live_done(status, what))
+    if (bad)
         return false;
+    if (!live_done(status, what)) {
+        if (live_failed_part() > 0)
+            live_take_as_found(t);
+        return false;
+    }
     atomic_fetch_add(&live_made, 1);
     for (int i = 0; i < t->helds; i++)
         if (t->held[i]->divided) {
