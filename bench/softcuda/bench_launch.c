@@ -27,14 +27,6 @@
 
 enum { NATIVE_WAIT_MS = 3000 };
 
-static const char empty_text[] = ".version 6.0\n"
-                                 ".target sm_70\n"
-                                 ".address_size 64\n"
-                                 ".visible .entry empty()\n"
-                                 "{\n"
-                                 "\tret;\n"
-                                 "}\n";
-
 static double us_since(uint64_t begin)
 {
     return (double)(bench_now() - begin) / 1e3;
@@ -113,7 +105,7 @@ static void measure_empty(void)
     struct bench_samples sync = {0}, async = {0}, grid = {0}, trip = {0};
     int count = bench_quick() ? 200 : 2000;
     unsigned ctas = bench_quick() ? 100000 : 1000000;
-    CUfunction empty = device_kernel(empty_text, "empty");
+    CUfunction empty = device_empty();
     sync_us(empty, count);
     for (int i = 0; i < bench_reps(); i++) {
         bench_add(&trip, round_trip_us(count));

@@ -18,4 +18,7 @@ void device_start(void);
 /** Load PTX. Return: its kernel `name`; the module stays for ever. */
 CUfunction device_kernel(const char *text, const char *name);
 
+/** A kernel that does nothing. */
+CUfunction device_empty(void);
+
 #endif
