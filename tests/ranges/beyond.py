@@ -3,18 +3,15 @@
 beyond.py PROGRAM...
 
 Each runs on 1 and on 2 devices of MEMORY with an input whose arrays are more
-than that of both together, verifies every byte of its
-result with the CPU's, and must have given up copies for others. Not here are
-nbody, sph and lu: what all parts read, which is half of their data, has to fit.
+than that of both together, verifies every byte of its result with the CPU's,
+and must have given up copies for others. Not here are nbody, sph and lu: what
+all parts read, which is half of their data, has to fit.
 """
-import json
-import os
-import pathlib
-import subprocess
 import sys
 import tempfile
 
-PROGRAMS = pathlib.Path(os.environ['RANGES_PROGRAMS'])
+from counted import counters, make
+
 MEMORY = '4M'
 INPUTS = {
     'heat': 'nx=1500 ny=1100 steps=3',
@@ -31,37 +28,21 @@ INPUTS = {
 }
 
 
-def evicted(name, path, devices):
-    """Copies that a run gave up; None when it fails."""
-    stats = path.with_suffix('.stats')
-    done = subprocess.run(
-        [PROGRAMS / (name + '_adsm'), '--input', path, '--verify'], timeout=120,
-        capture_output=True, text=True,
-        env={**os.environ, 'SOFTCUDA_MEMORY': MEMORY,
-             'SOFTCUDA_DEVICES': str(devices), 'ADSM_STATS_FILE': str(stats)})
-    if done.returncode:
-        print(done.stderr, end='')
-        return None
-    found = json.loads(stats.read_text().splitlines()[-1])
-    return int(found.get('counters', found)['copies_evicted'])
-
-
 def main():
     runs = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for name in sys.argv[1:]:
             if name not in INPUTS:
                 continue
-            path = pathlib.Path(folder, name)
-            subprocess.run([PROGRAMS / 'ranges-data', name, 'small', path,
-                            *INPUTS[name].split()], check=True, timeout=60)
+            path = make(folder, name, INPUTS[name])
             for devices in (1, 2):
-                count = evicted(name, path, devices)
+                found = counters(name, devices, '--input', path, '--verify',
+                                 SOFTCUDA_MEMORY=MEMORY)
+                evicted = int(found['copies_evicted']) if found else 0
                 runs += 1
-                failed += not count
+                failed += not evicted
                 print('%s on %d of %s:' % (name, devices, MEMORY),
-                      'failed' if count is None
-                      else '%d copies given up' % count)
+                      '%d copies given up' % evicted if found else 'failed')
     print('%d runs, %d failed or had room enough' % (runs, failed))
     return 1 if failed or not runs else 0
 

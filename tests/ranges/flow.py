@@ -10,20 +10,18 @@ and no more than ROUNDING of that besides. Inputs are the small ones, but for
 the numbers in INPUTS. A formula gives bytes up, down, between devices, and of
 memory.
 """
-import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 
-from counted import PROGRAMS, count
+from counted import count, make
 
 COUNTERS = ['bytes_up', 'bytes_down', 'bytes_peer', 'store_bytes']
 ROUNDING = 0.05
 HEADER_NUMBERS = 16  # where they begin
 FLOAT = 4
 # The CPU touches the plate before the first step only.
-INPUTS = {'heat': ['every=1000000']}
+INPUTS = {'heat': 'every=1000000'}
 
 
 def floyd(parts, n, _seed):
@@ -98,12 +96,10 @@ FORMULAS = {formula.__name__: formula for formula in (
 
 
 def numbers(name, path):
-    """Make the input; its numbers."""
-    subprocess.run([PROGRAMS / 'ranges-data', name, 'small', path,
-                    *INPUTS.get(name, [])], check=True, timeout=60)
+    """Those of an input."""
     content = path.read_bytes()[HEADER_NUMBERS:]
-    count = FORMULAS[name].__code__.co_argcount - 1
-    return struct.unpack_from('<%dI' % count, content)
+    known = FORMULAS[name].__code__.co_argcount - 1
+    return struct.unpack_from('<%dI' % known, content)
 
 
 def memory(found, need):
@@ -118,12 +114,12 @@ def main():
         for name in sys.argv[1:]:
             if name not in FORMULAS:
                 continue
-            path = pathlib.Path(folder, name)
+            path = make(folder, name, INPUTS.get(name, ''))
             values = numbers(name, path)
             for devices in range(1, 5):
                 runs += 1
                 want = FORMULAS[name](devices, *values)
-                found = count(name, devices, COUNTERS, '--input', path)
+                found = count(COUNTERS, name, devices, '--input', path)
                 found[-1] = memory(found[-1], want[-1])
                 if found != want:
                     failed += 1

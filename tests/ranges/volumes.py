@@ -40,7 +40,7 @@ def main():
     words = sys.argv[1:]
     renew = words[:1] == ['--write']
     table, *names = words[renew:]
-    found = {(name, devices): count(name, devices, COUNTERS)
+    found = {(name, devices): count(COUNTERS, name, devices)
              for name in names for devices in (1, 2, 4)}
     if renew:
         write(table, found)
