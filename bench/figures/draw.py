@@ -27,3 +27,9 @@ def draw(folder, name, width, height, script):
         text = (f"set terminal {terminal}\nset output '{path}'\n" + COMMON +
                 script)
         subprocess.run(["gnuplot"], input=text, text=True, check=True)
+
+
+def draw_all(figures, rows, folder):
+    """Pictures of what was measured: names, sizes, and who makes the text."""
+    for name, width, height, figure in figures:
+        draw(folder, name, width, height, figure(rows))

@@ -94,7 +94,9 @@ class Measuring:
 
 
 def main():
-    mode, build, out = sys.argv[1:]
+    mode, build, out, *names = sys.argv[1:]
+    if names:
+        sys.exit("--only: these figures are measured together")
     measuring = Measuring(mode, build)
     before = os.getloadavg()[0]
     measuring.all()

@@ -4,7 +4,7 @@
 """
 import sys
 
-from draw import block, draw
+from draw import block, draw_all
 from rows import Rows, SEVEN, moved, size
 
 PROTOCOLS = ["batch", "lazy", "rolling"]
@@ -206,11 +206,5 @@ FIGURES = [("fig07", 960, 480, figure_7), ("fig08", 960, 460, figure_8),
            ("fig11", 960, 500, figure_11), ("fig12", 1000, 460, figure_12)]
 
 
-def main():
-    rows = Rows(sys.argv[1])
-    for name, width, height, figure in FIGURES:
-        draw(sys.argv[2], name, width, height, figure(rows))
-
-
 if __name__ == "__main__":
-    main()
+    draw_all(FIGURES, Rows(sys.argv[1]), sys.argv[2])

@@ -4,7 +4,7 @@
 """
 import sys
 
-from draw import block, draw
+from draw import block, draw_all
 from ranges_rows import Cases, word
 
 PAINT = ["#2166ac", "#b2182b", "#1b7837", "#fdae61"]
@@ -124,16 +124,13 @@ def containers(cases):
                     f"time over {rows[0]['against']}", rules, data)
 
 
-FIGURES = [("rows", 760, 440, strides), ("memory", 760, 440, oversize),
-           ("by-hand", 860, 440, by_hand), ("chunks", 760, 480, chunks),
-           ("stream", 1000, 460, stream), ("containers", 960, 460, containers)]
-
-
-def main():
-    cases = Cases(sys.argv[1])
-    for name, width, height, figure in FIGURES:
-        draw(sys.argv[2], f"ranges-{name}", width, height, figure(cases))
+FIGURES = [("ranges-rows", 760, 440, strides),
+           ("ranges-memory", 760, 440, oversize),
+           ("ranges-by-hand", 860, 440, by_hand),
+           ("ranges-chunks", 760, 480, chunks),
+           ("ranges-stream", 1000, 460, stream),
+           ("ranges-containers", 960, 460, containers)]
 
 
 if __name__ == "__main__":
-    main()
+    draw_all(FIGURES, Cases(sys.argv[1]), sys.argv[2])
