@@ -15,9 +15,9 @@
  * All of them are calls, and take the options of calls: `devices`, `parts`,
  * `tile`, `cyclic` and `align` say how the first pass is cut (parts begin where
  * chunks of the tree do), `after` what comes before all passes, `event`, `sync`
- * and `then` what follows the last one; `progress` is told of the first. `block`, `each` and `shared_bytes` are
- * not used, but by farms. NULL: as calls have it. All are asynchronous, and a
- * CPU access of the result waits for it.
+ * and `then` what follows the last one; `progress` is told of the first.
+ * `block`, `each` and `shared_bytes` are not used, but by farms. NULL: as calls
+ * have it. All are asynchronous, and a CPU access of the result waits for it.
  */
 #ifndef ADSM_SKELETON_H
 #define ADSM_SKELETON_H
