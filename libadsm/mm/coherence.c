@@ -15,7 +15,7 @@
 #include "mm/spread.h"
 #include "mm/twin.h"
 #include "mm/write_back.h"
-#include "os/vm.h"
+#include "os/fault_range.h"
 
 static const struct adsm_protocol *protocol = &adsm_protocol_rolling;
 
@@ -94,8 +94,8 @@ static int protect_bytes(struct adsm_object *object, size_t offset,
     };
     if (!atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK; /* nothing is mapped, the placeholder stands */
-    return adsm_vm_protect((uintptr_t)object->host + offset, bytes,
-                           of_state[state]);
+    return adsm_fault_range_protect((uintptr_t)object->host + offset, bytes,
+                                    of_state[state]);
 }
 
 static int protect(struct adsm_object *object, uint32_t first, uint32_t count,
@@ -195,9 +195,9 @@ static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
     if (count == 0)
         return;
     uint64_t began = adsm_now_ns();
-    adsm_status_t rc =
-        adsm_vm_populate((uintptr_t)object->host + run_offset(object, first),
-                         run_page_bytes(object, first, count), write);
+    adsm_status_t rc = adsm_fault_range_populate(
+        (uintptr_t)object->host + run_offset(object, first),
+        run_page_bytes(object, first, count), write);
     adsm_object_memory_add(adsm_now_ns() - began);
     for (uint32_t i = first; rc == ADSM_OK && write && i < first + count; i++)
         (void)adsm_block_change(object, i, 0, ADSM_BLOCK_MAPPED);
@@ -487,8 +487,8 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
         rc = protect_all(object, first, last - first, ADSM_DIRTY);
     /* Up to the end of its last tract the object is a mapping of its own. */
     if (rc == ADSM_E_LIMIT && last - first == object->block_count)
-        rc = adsm_vm_protect((uintptr_t)object->host, object->span.bytes,
-                             ADSM_PROT_READ_WRITE);
+        rc = adsm_fault_range_protect((uintptr_t)object->host,
+                                      object->span.bytes, ADSM_PROT_READ_WRITE);
     if (rc != ADSM_OK)
         return rc;
     enter_range(object, first, i);

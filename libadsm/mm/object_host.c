@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "mm/block.h"
 #include "mm/index.h"
-#include "os/vm.h"
+#include "os/fault_range.h"
 
 _Static_assert(ADSM_ARENA_GRANULE_BYTES % (1 << ADSM_TRACT_SHIFT) == 0,
                "the last grain of an object ends in its own range");
@@ -53,7 +53,8 @@ int adsm_object_unmap(struct adsm_object *object)
 {
     if (object->withdrawn || !atomic_load(&object->backed))
         return ADSM_E_NOT_SHARED;
-    int rc = adsm_vm_placeholder((uintptr_t)object->host, object->span.bytes);
+    int rc =
+        adsm_fault_range_detach((uintptr_t)object->host, object->span.bytes);
     if (rc != ADSM_OK)
         return rc;
     for (uint32_t i = 0; i < object->block_count; i++)
@@ -105,8 +106,8 @@ static void dump_committed(struct adsm_object *object, size_t first,
         for (end = g; end < last && is_committed(object, end);)
             end++;
         if (end > g)
-            adsm_vm_dump((uintptr_t)object->host + g * bytes,
-                         grains_end(object, end) - g * bytes);
+            adsm_fault_range_dump((uintptr_t)object->host + g * bytes,
+                                  grains_end(object, end) - g * bytes);
         else
             end++;
     }
@@ -118,9 +119,9 @@ static int back(struct adsm_object *object)
     int rc = ADSM_OK;
     adsm_lock_acquire(&host_lock);
     if (!atomic_load_explicit(&object->backed, memory_order_relaxed)) {
-        rc = adsm_vm_map_file((uintptr_t)object->host, object->span.bytes,
-                              object->shadow.fd, object->shadow.offset,
-                              ADSM_PROT_NONE);
+        rc =
+            adsm_fault_range_attach((uintptr_t)object->host, object->span.bytes,
+                                    object->shadow.fd, object->shadow.offset);
         if (rc == ADSM_OK) {
             atomic_fetch_add(&mapped, 1);
             dump_committed(object, 0, adsm_object_grains(object));
@@ -168,7 +169,7 @@ static int commit_grains(struct adsm_object *object, size_t first, size_t last)
             return rc;
         adsm_dma_pin(object->home, object->shadow.shadow + at, bytes);
         if (atomic_load(&object->backed))
-            adsm_vm_dump((uintptr_t)object->host + at, bytes);
+            adsm_fault_range_dump((uintptr_t)object->host + at, bytes);
         for (; g < end; g++)
             atomic_fetch_or_explicit(&object->committed[g / 64],
                                      UINT64_C(1) << (g % 64),

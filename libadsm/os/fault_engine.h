@@ -13,9 +13,25 @@
 #include <ucontext.h>
 
 #include "os/fault.h"
+#include "os/vm.h"
+
+/** What an engine does with ranges of shared memory: os/fault_range.h. */
+struct adsm_fault_ranges {
+    adsm_status_t (*attach)(uintptr_t addr, size_t bytes, int fd,
+                            uint64_t offset);
+    adsm_status_t (*detach)(uintptr_t addr, size_t bytes);
+    adsm_status_t (*protect)(uintptr_t addr, size_t bytes, enum adsm_prot prot);
+    adsm_status_t (*populate)(uintptr_t addr, size_t bytes, bool write);
+    void (*dump)(uintptr_t addr, size_t bytes);
+    bool lasting; /* nobody hears of accesses to what is not attached */
+};
+
+/** mprotect on mappings of the file. */
+extern const struct adsm_fault_ranges adsm_fault_ranges_protected;
 
 struct adsm_fault_engine {
     const char *name;
+    const struct adsm_fault_ranges *ranges;
     /** Install; SIGSEGV's action so far is in fault_chain.c already. */
     adsm_status_t (*init)(void);
     /** Remove; SIGSEGV's kernel action is undefined afterwards. */
