@@ -1,13 +1,12 @@
 /*
  * Faults, whatever the engine: see os/fault.h.
  *
- * Owns the callback, the guard against a fault that repeats for ever, and the
- * mark of threads inside the driver. Not the handler itself (fault_<engine>.c),
- * its stack (fault_stack.c) nor the application's action (fault_chain.c).
+ * Owns the callback and the guard against a fault that repeats for ever. Not
+ * the handler itself (fault_<engine>.c), its stack (fault_stack.c), what is
+ * known of the faulting thread (fault_thread.c) nor the application's action
+ * (fault_chain.c).
  */
 #include "os/fault_engine.h"
-
-#include "base/lock.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -16,18 +15,15 @@
 #include "base/option.h"
 #include "os/vm.h"
 
-#define FAULT_TLS __thread __attribute__((tls_model("initial-exec")))
-
 static _Atomic(adsm_fault_fn) fault_fn;
 static _Atomic(adsm_fault_owns_fn) fault_owns;
 static _Atomic(const struct adsm_fault_engine *) fault_engine_in_use;
 
 /* Volatile: a handler on the same thread reads and writes them. */
-static FAULT_TLS volatile bool fault_installing;
-static FAULT_TLS volatile unsigned fault_driver_depth;
+static ADSM_FAULT_TLS volatile bool fault_installing;
 
 /* The last fault of the thread that was answered, for the guard. */
-static FAULT_TLS volatile struct {
+static ADSM_FAULT_TLS volatile struct {
     uintptr_t addr, ip;
     enum adsm_access access;
     uint64_t closings;
@@ -105,30 +101,12 @@ void adsm_fault_set_owner(adsm_fault_owns_fn owns)
     atomic_store_explicit(&fault_owns, owns, memory_order_relaxed);
 }
 
-void adsm_fault_enter_driver(void)
-{
-    /* A handler's fault would look like one of the driver's own. */
-    adsm_quiet_enter();
-    fault_driver_depth = fault_driver_depth + 1;
-}
-
-void adsm_fault_leave_driver(void)
-{
-    fault_driver_depth = fault_driver_depth - 1;
-    adsm_quiet_leave();
-}
-
-bool adsm_fault_in_driver(void)
-{
-    return fault_driver_depth != 0;
-}
-
-/* To answer would need the driver, whose locks this thread may hold. */
+/* To answer would need the driver, whose locks the faulting thread may hold. */
 static bool fault_is_in_driver(uintptr_t addr)
 {
     adsm_fault_owns_fn owns =
         atomic_load_explicit(&fault_owns, memory_order_relaxed);
-    if (!adsm_fault_in_driver() || owns == NULL || !owns(addr))
+    if (!adsm_fault_is_from_driver() || owns == NULL || !owns(addr))
         return false;
     adsm_log_signal_address(
         ADSM_LOG_ERROR,
@@ -153,12 +131,17 @@ static enum adsm_access fault_guard(const struct adsm_fault_site *site)
     return site->access;
 }
 
-bool adsm_fault_resolve(const struct adsm_fault_site *site)
+bool adsm_fault_answer(uintptr_t addr, enum adsm_access access)
 {
-    if (fault_is_in_driver(site->addr))
+    if (fault_is_in_driver(addr))
         return false;
     adsm_fault_fn fn = atomic_load_explicit(&fault_fn, memory_order_relaxed);
-    if (!fn(site->addr, fault_guard(site))) {
+    return fn(addr, access);
+}
+
+bool adsm_fault_resolve(const struct adsm_fault_site *site)
+{
+    if (!adsm_fault_answer(site->addr, fault_guard(site))) {
         fault_last.addr = 0;
         return false;
     }

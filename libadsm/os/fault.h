@@ -15,14 +15,16 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 
 enum adsm_access { ADSM_READ, ADSM_WRITE };
 
 /**
- * Answer to a fault. Called on the faulting thread with every asynchronous
- * signal blocked; must not touch protected memory.
+ * Answer to a fault, with every asynchronous signal blocked; must not touch
+ * protected memory. Called on the faulting thread, or on one of the engine's:
+ * adsm_fault_thread() says for whom.
  *
  * @addr    address of the access; @access  what it tried. A read-modify-write
  *          is a write. Where the hardware does not say, and when a fault comes
@@ -57,6 +59,17 @@ void adsm_fault_fini(void);
 
 /** Is an engine installed? Signal: any handler. */
 bool adsm_fault_is_installed(void);
+
+/** Does the engine in use answer on threads of its own? The same from
+ *  adsm_fault_init on. Thread: any. Signal: any handler */
+bool adsm_fault_is_remote(void);
+
+/** The thread for whose access the calling one runs the callback. Return: 0
+ *  where it is itself. Thread: any. Signal: any handler */
+pid_t adsm_fault_thread(void);
+
+/** Number of the calling thread, as that. Thread: any. Signal: any handler */
+pid_t adsm_fault_self(void);
 
 /** How a program that runs preloaded sees SIGSEGV. */
 struct adsm_fault_program {

@@ -1,8 +1,9 @@
 /*
  * Between the parts of the fault engines: private to os/fault*.c.
  *
- * fault.c owns the callback and the guard, fault_chain.c the application's
- * action, fault_<engine>.c what the kernel calls.
+ * fault.c owns the callback and the guard, fault_thread.c what is known of the
+ * faulting thread, fault_chain.c the application's action, fault_<engine>.c
+ * what the kernel calls.
  */
 #ifndef ADSM_OS_FAULT_ENGINE_H
 #define ADSM_OS_FAULT_ENGINE_H
@@ -14,6 +15,9 @@
 
 #include "os/fault.h"
 #include "os/vm.h"
+
+/* Of what the fault path reads: it must not allocate on first use. */
+#define ADSM_FAULT_TLS __thread __attribute__((tls_model("initial-exec")))
 
 /** What an engine does with ranges of shared memory: os/fault_range.h. */
 struct adsm_fault_ranges {
@@ -32,6 +36,7 @@ extern const struct adsm_fault_ranges adsm_fault_ranges_protected;
 struct adsm_fault_engine {
     const char *name;
     const struct adsm_fault_ranges *ranges;
+    bool remote; /* answers on threads of its own */
     /** Install; SIGSEGV's action so far is in fault_chain.c already. */
     adsm_status_t (*init)(void);
     /** Remove; SIGSEGV's kernel action is undefined afterwards. */
@@ -50,11 +55,26 @@ struct adsm_fault_site {
 };
 
 /**
- * Ask the callback about a fault, with the guards of fault.c.
+ * Ask the callback about a fault, unless the thread is inside the driver.
  *
  * Return: true when the access may be tried again; false when it is foreign
- * Thread: the faulting one
+ * Thread: the faulting one, or one that answers for it
  * Signal: fault path
+ */
+bool adsm_fault_answer(uintptr_t addr, enum adsm_access access);
+
+/** From here on the calling thread answers for `thread`; 0: for itself.
+ *  Thread: one of an engine that is remote. Signal: never */
+void adsm_fault_answer_for(pid_t thread);
+
+/** Is the thread whose access is being answered inside the driver?
+ *  Thread: any. Signal: fault path */
+bool adsm_fault_is_from_driver(void);
+
+/**
+ * As adsm_fault_answer, with a guard against an access kind that is wrong.
+ *
+ * Thread: the faulting one
  */
 bool adsm_fault_resolve(const struct adsm_fault_site *site);
 
