@@ -1,5 +1,5 @@
 /* Ranges in the hands of system calls and bulk copies. */
-#include "mm/loan.h"
+#include "mm/loan_owner.h"
 
 #include "base/stats.h"
 #include "mm/coherence.h"
@@ -15,37 +15,16 @@
  * long another thread's fault on one of them waits. */
 enum { HOLD_BYTES = 16 << 20 };
 
-/* Loans of this thread that hold blocks, the newest first. */
-static __thread struct adsm_loan *volatile innermost
-    __attribute__((tls_model("initial-exec")));
-
-static void push(struct adsm_loan *loan)
+static bool expose(struct adsm_loan *loan, uint32_t i)
 {
-    loan->outer = innermost;
-    innermost = loan;
-}
-
-static void drop(struct adsm_loan *loan)
-{
-    if (innermost == loan) {
-        innermost = loan->outer;
-        return;
-    }
-    for (struct adsm_loan *p = innermost; p; p = p->outer)
-        if (p->outer == loan)
-            p->outer = loan->outer;
+    loan->exposed = true;
+    return adsm_coherence_show(loan->object, i, 0, SIZE_MAX, ADSM_DIRTY) ==
+           ADSM_OK;
 }
 
 bool adsm_loan_expose(struct adsm_object *object, uint32_t i)
 {
-    for (struct adsm_loan *loan = innermost; loan; loan = loan->outer)
-        if (loan->object == object && i >= loan->held_first &&
-            i < loan->held_first + loan->held_count) {
-            loan->exposed = true;
-            return adsm_coherence_show(object, i, 0, SIZE_MAX, ADSM_DIRTY) ==
-                   ADSM_OK;
-        }
-    return false;
+    return adsm_loan_visit(object, i, expose);
 }
 
 bool adsm_loan_unneeded(const void *address, size_t bytes)
@@ -226,7 +205,7 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
     if (rc != ADSM_OK)
         *loan = (struct adsm_loan){.address = (void *)address};
     else if (loan->held_count > 0)
-        push(loan);
+        adsm_loan_own(loan);
     ADSM_COUNT(loans, 1);
     return rc;
 }
@@ -311,7 +290,7 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
     int saved = errno;
     int rc = ADSM_OK;
     if (loan->held_count > 0)
-        drop(loan);
+        adsm_loan_disown(loan);
     adsm_gate_enter(loan->gate);
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&

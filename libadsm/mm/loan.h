@@ -28,8 +28,8 @@ struct adsm_loan {
     size_t bytes;  /* covered by this loan                                    */
     void *address; /* what to hand to the kernel: shadow, or the original    */
     uint32_t held_first, held_count; /* blocks held BUSY                     */
-    struct adsm_loan
-        *outer;   /* other loans of this thread that hold blocks    */
+    struct adsm_loan *outer; /* mm/loan_owner.h: the next one of the list    */
+    pid_t owner;             /* and whose it is, where all are in one        */
     bool exposed; /* a held block was opened for a signal handler            */
 };
 
@@ -59,9 +59,9 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
 int adsm_loan_end(struct adsm_loan *loan, size_t done);
 
 /**
- * The calling thread faulted on block `i`: when one of its own loans holds the
- * block, a signal handler has interrupted the call and would wait for itself.
- * The block is opened as it is; adsm_loan_end closes it again.
+ * A thread faulted on block `i` (adsm_fault_thread): when one of its own loans
+ * holds the block, a signal handler has interrupted the call and would wait for
+ * itself. The block is opened as it is; adsm_loan_end closes it again.
  *
  * Return: true when that was the case
  * Thread: any; the object's lock is held shared. Signal: fault path

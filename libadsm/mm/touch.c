@@ -146,9 +146,11 @@ static void account(const struct spent *before, enum adsm_access access)
 /* As open_block, for whoever the thread is just now. */
 static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc)
 {
-    if (!adsm_turn_is_mine())
+    struct adsm_turn *turn = adsm_turn_hold();
+    if (!turn)
         return open_block(address, access, rc);
-    *rc = adsm_turn_touch(address, access);
+    *rc = adsm_turn_touch(turn, address, access);
+    adsm_turn_let_go(turn);
     return *rc != ADSM_E_NOT_SHARED;
 }
 

@@ -44,6 +44,10 @@ struct adsm_turn {
     bool counted;             /* by adsm_turn_submit                       */
     bool served;              /* owns the runtime's thread until its end   */
     struct adsm_turn_piece *pieces;
+    pid_t thread;           /* its function's, while that runs             */
+    struct adsm_turn *next; /* mm/turn_serve.c: running as well            */
+    struct adsm_lock lock;  /* rank API: one access at a time, where       */
+    _Atomic uint32_t users; /* others answer its thread's: how many do now */
 };
 
 /**
@@ -90,13 +94,23 @@ void adsm_turn_end(void);
 bool adsm_turn_is_mine(void);
 
 /**
+ * Is the thread whose access is answered (adsm_fault_thread) inside a host
+ * function? Its turn lasts until it is let go of.
+ *
+ * Return: NULL: no. Thread: any. Signal: fault path
+ */
+struct adsm_turn *adsm_turn_hold(void);
+void adsm_turn_let_go(struct adsm_turn *turn);
+
+/**
  * An access of a host function to one byte, or to a range: what adsm_touch and
  * adsm_loan_begin are elsewhere.
  *
  * Return: ADSM_OK; ADSM_E_NOT_SHARED; why the bytes cannot be had
- * Thread: that of the function. Signal: fault path
+ * Thread: that of the function, or one that holds the turn. Signal: fault path
  */
-int adsm_turn_touch(uintptr_t address, enum adsm_access access) ADSM_MUST_CHECK;
+int adsm_turn_touch(struct adsm_turn *turn, uintptr_t address,
+                    enum adsm_access access) ADSM_MUST_CHECK;
 int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
                           size_t bytes,
                           enum adsm_access access) ADSM_MUST_CHECK;

@@ -3,8 +3,8 @@
  * leaves its errands and waits.
  *
  * Futexes only: an errand is left from the fault path. Owner of the desk is the
- * turn that is served; the errand belongs to its thread, between `posted` and
- * `served` to the runtime's.
+ * turn that is served; the errand belongs to its thread, or to who answers its
+ * accesses, between `posted` and `served` to the runtime's.
  */
 #include "mm/turn_parts.h"
 
@@ -33,6 +33,10 @@ static struct {
 /* Initial-exec: the fault handler must not allocate on first use. */
 static __thread struct adsm_turn *mine
     __attribute__((tls_model("initial-exec")));
+
+/* Turns whose functions run, where others answer their threads' accesses. */
+static struct adsm_lock running_lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
+static struct adsm_turn *running; /* running_lock */
 
 static void sleep_on(_Atomic uint32_t *word, uint32_t value)
 {
@@ -81,17 +85,9 @@ int adsm_turn_start(void)
 
 /* ---- the host function's thread ------------------------------------------ */
 
-static int run_errand(struct adsm_turn *turn, uintptr_t address,
-                      enum adsm_access access)
+static int leave_errand(struct adsm_turn *turn, uintptr_t address,
+                        enum adsm_access access)
 {
-    int saved = errno;
-    uint32_t free = 0;
-    while (!turn->served &&
-           !atomic_compare_exchange_strong(&desk.owned, &free, 1)) {
-        sleep_on(&desk.owned, 1);
-        free = 0;
-    }
-    turn->served = true;
     desk.turn = turn;
     desk.address = address;
     desk.access = access;
@@ -101,8 +97,30 @@ static int run_errand(struct adsm_turn *turn, uintptr_t address,
     while ((done = atomic_load_explicit(&desk.served, memory_order_acquire)) !=
            number)
         sleep_on(&desk.served, done);
-    errno = saved;
     return desk.status;
+}
+
+static int run_errand(struct adsm_turn *turn, uintptr_t address,
+                      enum adsm_access access)
+{
+    int saved = errno;
+    uint32_t free = 0;
+    bool remote = adsm_fault_is_remote();
+    /* A signal handler's access may come beside that of the function which it
+     * has interrupted. */
+    if (remote)
+        adsm_lock_acquire(&turn->lock);
+    while (!turn->served &&
+           !atomic_compare_exchange_strong(&desk.owned, &free, 1)) {
+        sleep_on(&desk.owned, 1);
+        free = 0;
+    }
+    turn->served = true;
+    int status = leave_errand(turn, address, access);
+    if (remote)
+        adsm_lock_release(&turn->lock);
+    errno = saved;
+    return status;
 }
 
 bool adsm_turn_is_mine(void)
@@ -113,12 +131,35 @@ bool adsm_turn_is_mine(void)
 void adsm_turn_begin(struct adsm_turn *turn)
 {
     mine = turn;
+    if (!adsm_fault_is_remote())
+        return;
+    turn->thread = adsm_fault_self();
+    adsm_lock_init(&turn->lock, ADSM_RANK_API);
+    adsm_lock_acquire(&running_lock);
+    turn->next = running;
+    running = turn;
+    adsm_lock_release(&running_lock);
+}
+
+static void stop_running(struct adsm_turn *turn)
+{
+    adsm_lock_acquire(&running_lock);
+    struct adsm_turn **at = &running;
+    while (*at != turn)
+        at = &(*at)->next;
+    *at = turn->next;
+    adsm_lock_release(&running_lock);
+    uint32_t users;
+    while ((users = atomic_load(&turn->users)) > 0)
+        sleep_on(&turn->users, users);
 }
 
 void adsm_turn_end(void)
 {
     struct adsm_turn *turn = mine;
     mine = NULL;
+    if (adsm_fault_is_remote())
+        stop_running(turn);
     if (turn->served) {
         int rc = run_errand(turn, 0, ADSM_READ);
         if (rc != ADSM_OK)
@@ -132,9 +173,34 @@ void adsm_turn_end(void)
     adsm_turn_ended(turn);
 }
 
-int adsm_turn_touch(uintptr_t address, enum adsm_access access)
+struct adsm_turn *adsm_turn_hold(void)
 {
-    return adsm_index_find((void *)address) ? run_errand(mine, address, access)
+    pid_t thread = adsm_fault_thread();
+    if (thread == 0)
+        return mine;
+    adsm_lock_acquire(&running_lock);
+    struct adsm_turn *turn = running;
+    while (turn && turn->thread != thread)
+        turn = turn->next;
+    if (turn)
+        atomic_fetch_add(&turn->users, 1);
+    adsm_lock_release(&running_lock);
+    return turn;
+}
+
+void adsm_turn_let_go(struct adsm_turn *turn)
+{
+    if (adsm_fault_thread() == 0)
+        return;
+    /* The address alone is used once nobody is counted any more. */
+    atomic_fetch_sub(&turn->users, 1);
+    wake(&turn->users, 1);
+}
+
+int adsm_turn_touch(struct adsm_turn *turn, uintptr_t address,
+                    enum adsm_access access)
+{
+    return adsm_index_find((void *)address) ? run_errand(turn, address, access)
                                             : ADSM_E_NOT_SHARED;
 }
 

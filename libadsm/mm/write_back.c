@@ -6,6 +6,7 @@
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/spread.h"
+#include "os/fault.h"
 #include "protocols/dirty_queue.h"
 
 #include <sys/mman.h>
@@ -159,17 +160,45 @@ static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
     return stale;
 }
 
-/* What this thread's last fault wrote back. Initial-exec: the fault handler
- * must not allocate on first use. */
-static __thread struct {
-    const struct adsm_object *object;
-    uint32_t first, count;
-} last __attribute__((tls_model("initial-exec")));
+/* What a thread's last fault wrote back. Torn, it misleads one fault, which
+ * comes again. */
+struct last {
+    const struct adsm_object *_Atomic object;
+    _Atomic uint32_t first, count;
+};
+
+/* This thread's. Initial-exec: the fault handler must not allocate on first
+ * use. */
+static __thread struct last own __attribute__((tls_model("initial-exec")));
+
+/* Of threads that others answer for; some share one. */
+enum { OTHERS = 64 };
+static struct last others[OTHERS];
+
+static struct last *last_of_thread(void)
+{
+    pid_t thread = adsm_fault_thread();
+    return thread == 0 ? &own : &others[(uint32_t)thread % OTHERS];
+}
+
+static void remember(const struct adsm_object *object, uint32_t first,
+                     uint32_t count)
+{
+    struct last *last = last_of_thread();
+    atomic_store_explicit(&last->first, first, memory_order_relaxed);
+    atomic_store_explicit(&last->count, count, memory_order_relaxed);
+    atomic_store_explicit(&last->object, object, memory_order_relaxed);
+}
 
 bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i)
 {
-    bool back = last.object == object && i - last.first < last.count;
-    last.object = NULL;
+    struct last *last = last_of_thread();
+    uint32_t first = atomic_load_explicit(&last->first, memory_order_relaxed);
+    uint32_t count = atomic_load_explicit(&last->count, memory_order_relaxed);
+    bool back =
+        atomic_load_explicit(&last->object, memory_order_relaxed) == object &&
+        i - first < count;
+    atomic_store_explicit(&last->object, NULL, memory_order_relaxed);
     return back;
 }
 
@@ -179,9 +208,7 @@ static bool write_back_taken(const struct adsm_dirty_entry *oldest, uint32_t n)
 {
     struct adsm_object *object = oldest->owner;
     bool got_on = true;
-    last.object = object;
-    last.first = oldest->block;
-    last.count = n;
+    remember(object, oldest->block, n);
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == oldest->generation) {
@@ -194,7 +221,7 @@ static bool write_back_taken(const struct adsm_dirty_entry *oldest, uint32_t n)
 
 void adsm_write_back(uint32_t gate)
 {
-    last.object = NULL;
+    remember(NULL, 0, 0);
     if (!queue.ring)
         return;
     /* What cannot be written back now must not keep us here. */

@@ -52,7 +52,8 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
 void adsm_write_back(uint32_t gate);
 
 /**
- * Has this thread's last call written back the block that now faults again?
+ * Has the thread's last fault (adsm_fault_thread) written back the block that
+ * now faults again?
  * One store may lie across two blocks: where the rolling size is 1 it needs
  * both at once, and the caller leaves it to the next fault. Asking forgets it.
  *
