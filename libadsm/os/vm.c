@@ -1,5 +1,8 @@
 /*
  * Address space: see os/vm.h.
+ *
+ * By the C library's own calls: the preload library stands before the others,
+ * and keeps programs from changing shared memory.
  */
 #include "os/vm.h"
 
@@ -11,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "os/real.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22
@@ -77,11 +82,11 @@ size_t adsm_vm_map_limit(void)
 
 static void *vm_map_none(uintptr_t addr, size_t bytes, int flags)
 {
-    void *map =
-        mmap((void *)addr, bytes, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    void *map = adsm_real()->mmap(
+        (void *)addr, bytes, PROT_NONE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
     if (map != MAP_FAILED)
-        madvise(map, bytes, MADV_DONTFORK);
+        adsm_real()->madvise(map, bytes, MADV_DONTFORK);
     return map;
 }
 
@@ -91,9 +96,9 @@ static uintptr_t vm_trim(uintptr_t map, size_t total, size_t bytes,
 {
     uintptr_t at = (map + align - 1) & ~(uintptr_t)(align - 1);
     if (at > map)
-        munmap((void *)map, at - map);
+        adsm_real()->munmap((void *)map, at - map);
     if (map + total > at + bytes)
-        munmap((void *)(at + bytes), map + total - (at + bytes));
+        adsm_real()->munmap((void *)(at + bytes), map + total - (at + bytes));
     return at;
 }
 
@@ -111,7 +116,7 @@ uintptr_t adsm_vm_reserve(size_t bytes, size_t align, uintptr_t hint)
         if (map != MAP_FAILED && ((uintptr_t)map & (align - 1)) == 0)
             at = (uintptr_t)map;
         else if (map != MAP_FAILED)
-            munmap(map, bytes);
+            adsm_real()->munmap(map, bytes);
     }
     if (at == 0) {
         size_t total = bytes + align - page;
@@ -126,7 +131,7 @@ uintptr_t adsm_vm_reserve(size_t bytes, size_t align, uintptr_t hint)
 void adsm_vm_release(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;
-    munmap((void *)addr, bytes);
+    adsm_real()->munmap((void *)addr, bytes);
     errno = saved_errno;
 }
 
@@ -143,7 +148,7 @@ adsm_status_t adsm_vm_protect(uintptr_t addr, size_t bytes, enum adsm_prot prot)
     adsm_status_t status = ADSM_OK;
     if (prot != ADSM_PROT_READ_WRITE)
         vm_count_closing();
-    if (mprotect((void *)addr, bytes, vm_prot[prot]) != 0)
+    if (adsm_real()->mprotect((void *)addr, bytes, vm_prot[prot]) != 0)
         status = vm_status(errno);
     errno = saved_errno;
     return status;
@@ -157,19 +162,21 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
     vm_count_closing();
     /* Closed at first: where the program has all its memory locked
      * (MCL_FUTURE), an open mapping gets all its pages at once. */
-    void *map = mmap((void *)addr, bytes, PROT_NONE,
-                     MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)offset);
+    void *map = adsm_real()->mmap((void *)addr, bytes, PROT_NONE,
+                                  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+                                  (off_t)offset);
     /* A child would write into the parent's object (fork does not
      * copy a shared mapping); without the mapping it faults instead. */
-    if (map == MAP_FAILED || madvise(map, bytes, MADV_DONTFORK) != 0)
+    if (map == MAP_FAILED ||
+        adsm_real()->madvise(map, bytes, MADV_DONTFORK) != 0)
         status = vm_status(errno);
     /* Neither is worth failing for: it would cost memory, or disk. */
     if (status == ADSM_OK) {
-        (void)madvise(map, bytes, MADV_DONTDUMP);
-        (void)munlock(map, bytes);
+        (void)adsm_real()->madvise(map, bytes, MADV_DONTDUMP);
+        (void)adsm_real()->munlock(map, bytes);
     }
     if (status == ADSM_OK && prot != ADSM_PROT_NONE &&
-        mprotect(map, bytes, vm_prot[prot]) != 0)
+        adsm_real()->mprotect(map, bytes, vm_prot[prot]) != 0)
         status = vm_status(errno);
     errno = saved_errno;
     return status;
@@ -178,7 +185,7 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
 void adsm_vm_dump(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;
-    (void)madvise((void *)addr, bytes, MADV_DODUMP);
+    (void)adsm_real()->madvise((void *)addr, bytes, MADV_DODUMP);
     errno = saved_errno;
 }
 
@@ -200,7 +207,7 @@ adsm_status_t adsm_vm_populate(uintptr_t addr, size_t bytes, bool write)
     int advice = write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
     int rc;
     do {
-        rc = madvise((void *)addr, bytes, advice);
+        rc = adsm_real()->madvise((void *)addr, bytes, advice);
     } while (rc != 0 && (errno == EAGAIN || errno == EINTR));
     /* EINVAL is an old kernel or a closed range; all others (ENOMEM, EFAULT,
      * EHWPOISON) are pages not to be had. */
