@@ -33,7 +33,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/shm.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <threads.h>
