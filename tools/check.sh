@@ -9,8 +9,8 @@
 #
 # Steps: packages; build with warnings as errors and all tests (those of suite
 # tsan bring ThreadSanitizer along); the suites that do not preload under
-# AddressSanitizer and UndefinedBehaviorSanitizer; a clang build; an aarch64
-# compile; format.
+# AddressSanitizer and UndefinedBehaviorSanitizer; a clang build; a minute of
+# fuzzing; an aarch64 compile; format.
 # Everything is written below build-check/, logs in build-check/logs/.
 set -u
 export LC_ALL=C
@@ -70,6 +70,7 @@ if [ "$quick" = no ] && [ -n "$selection" ]; then
 fi
 if [ "$quick" = no ] && [ -z "$suites" ]; then
     steps_clang
+    steps_fuzz 10
     steps_aarch64
 fi
 [ -n "$suites" ] || steps_format

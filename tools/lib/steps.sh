@@ -71,10 +71,17 @@ steps_configure()
 steps_build()
 {
     steps_say "$1: building"
-    steps_configure "$@" || return 1
+    steps_configure "$@" && steps_compile "$1"
+}
+
+# steps_compile NAME [TARGET...]: what is configured; as steps_configure.
+steps_compile()
+{
     name=$1
+    shift
     log=$steps_dir/logs/$name-build.log
-    if ! ninja -C "$steps_dir/$name" --quiet -k 0 >>"$log" 2>&1 </dev/null; then
+    if ! ninja -C "$steps_dir/$name" --quiet -k 0 "$@" >>"$log" 2>&1 \
+        </dev/null; then
         steps_fail "$name" "compile" "$log"
         return 1
     fi
@@ -166,6 +173,33 @@ steps_clang()
         steps_add 1 0 0
         steps_say "clang: compiles"
     fi
+}
+
+# steps_fuzz SECONDS: each target of tests/fuzz searches for so long; each that
+# finds nothing counts as one passed.
+steps_fuzz()
+{
+    log=$steps_dir/logs/fuzz.log
+    probe=$steps_dir/logs/fuzz-probe
+    if ! echo 'int LLVMFuzzerTestOneInput(void); int
+        LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -fsanitize=fuzzer,address -x c -o "$probe" - >"$log" 2>&1; then
+        steps_add 0 0 1
+        steps_say "fuzz: skipped, clang has no libFuzzer here" \
+            "(libclang-rt-dev)"
+        return 0
+    fi
+    steps_say "fuzz: building"
+    CC=clang steps_configure fuzz -Dfuzz=enabled -Dnvcc=disabled \
+        -Db_sanitize=address,undefined -Db_lundef=false \
+        -Dc_args=-fsanitize=fuzzer-no-link &&
+        steps_compile fuzz fuzzers || return 1
+    steps_say "fuzz: searching for $1 s each"
+    tools/lib/fuzz.sh "$steps_dir/fuzz" "$1" >"$log" 2>&1
+    steps_add "$(grep -c 'nothing found$' "$log")" \
+        "$(grep -c ': FOUND: ' "$log")" 0
+    sed 's/^/    /' "$log"
+    [ -s "$log" ] || steps_fail fuzz "searched nothing" "$log"
 }
 
 # steps_aarch64: the libraries and tools compile for aarch64 (not linked: no
