@@ -92,6 +92,12 @@ static void look_at_entry(struct survey *survey, const struct entry *e,
     }
 }
 
+/* Addresses there are from `at` on: no entry goes round their end. */
+static uint64_t left_above(const uint8_t *at)
+{
+    return UINTPTR_MAX - (uintptr_t)at;
+}
+
 static void look_at_container(struct survey *survey, const uint8_t *at)
 {
     struct container head;
@@ -106,7 +112,8 @@ static void look_at_container(struct survey *survey, const uint8_t *at)
     for (unsigned n = 0; left >= SMALLEST_ENTRY && n < MOST_ENTRIES; n++) {
         if (!sc_unpack_peek(&entry, at, sizeof entry) ||
             entry.header_bytes < SMALLEST_ENTRY || entry.header_bytes > left ||
-            entry.payload_bytes > left - entry.header_bytes) {
+            entry.payload_bytes > left - entry.header_bytes ||
+            entry.header_bytes + entry.payload_bytes > left_above(at)) {
             survey->damaged = true;
             return;
         }
