@@ -14,6 +14,7 @@
 #include "os/real.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 
 struct hook_real hook_real;
 _Thread_local int hook_depth;
@@ -29,12 +30,21 @@ static const struct adsm_hook infos[] = {
 
 enum { HOOKS = sizeof infos / sizeof *infos };
 
+#define LINK_REAL(name, cuda, shaped)                                          \
+    {                                                                          \
+        name, (void **)&hook_real.name, cuda, shaped                           \
+    }
+
 static const struct hook_link links[HOOKS] = {
-#define ADSM_HOOK_STUB(name, family) {name, (void **)&hook_next_##name, false},
-#define ADSM_HOOK_LIBC(returns, name, params)                                  \
-    {name, (void **)&hook_real.name, false},
+#define ADSM_HOOK_STUB(name, family)                                           \
+    {name, (void **)&hook_next_##name, false, false},
+#define ADSM_HOOK_LIBC(returns, name, params) LINK_REAL(name, false, false),
+#define ADSM_HOOK_CALL(returns, name, params, parts)                           \
+    LINK_REAL(name, false, true),
+#define ADSM_HOOK_OWN(returns, name, params, parts)                            \
+    LINK_REAL(name, false, true),
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
-    {name, (void **)&hook_real.name, true},
+    LINK_REAL(name, true, false),
 #include "interpose/hooks.def"
 };
 
@@ -42,6 +52,13 @@ const struct adsm_hook *adsm_hooks_list(size_t *count)
 {
     *count = HOOKS;
     return infos;
+}
+
+/* What this libc does not have; a program may have found the hook instead. */
+static long absent(void)
+{
+    errno = ENOSYS;
+    return -1;
 }
 
 void hook_resolve(void)
@@ -52,6 +69,8 @@ void hook_resolve(void)
         if (links[i].cuda || *links[i].real)
             continue;
         *links[i].real = find(RTLD_NEXT, infos[i].name);
+        if (!*links[i].real && links[i].shaped)
+            *links[i].real = (void *)absent;
     }
 }
 

@@ -22,24 +22,42 @@
 #include "base/cancel.h"
 #include "interpose/cuda_types.h"
 #include "interpose/hooks_list.h"
+#include "interpose/sockets.h"
 #include "mm/index.h"
 #include "mm/loan.h"
 #include "mm/turn.h"
 
+#include <dirent.h>
+#include <mqueue.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/timex.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <threads.h>
+#include <time.h>
 #include <ucontext.h>
+#include <utime.h>
 
 /* glibc has macros of these names where it optimises. */
 #undef fread_unlocked
@@ -116,6 +134,7 @@ struct hook_link {
     void *wrapper;
     void **real;
     bool cuda;
+    bool shaped; /* of libc, with a shape (call.h) */
 };
 
 /**

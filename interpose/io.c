@@ -6,6 +6,7 @@
  * system call that keeps the whole contract of the original: its return value,
  * errno, EOF, short counts and atomicity are the kernel's own.
  */
+#include "interpose/call.h"
 #include "interpose/pieces.h"
 #include "base/log.h"
 
@@ -111,33 +112,6 @@ static bool may_wait(int fd, size_t bytes)
     return waits;
 }
 
-/* First address that no program has; the kernel refuses ranges beyond. */
-#if defined(__aarch64__)
-static const uintptr_t user_end = (uintptr_t)1 << 48;
-#else
-static const uintptr_t user_end = ((uintptr_t)1 << 47) - 4096;
-#endif
-
-static bool is_beyond(const struct iovec *range)
-{
-    uintptr_t begin = (uintptr_t)range->iov_base;
-    return begin > user_end || range->iov_len > user_end - begin;
-}
-
-/* What the kernel refuses by its numbers alone, before any memory. */
-static bool is_refused(const struct iovec *iov, int count)
-{
-    size_t total = 0;
-    if (count < 0 || count > IOV_MAX)
-        return true;
-    for (int i = 0; i < count; i++) {
-        if (iov[i].iov_len > SSIZE_MAX - total || is_beyond(&iov[i]))
-            return true;
-        total += iov[i].iov_len;
-    }
-    return total == 0;
-}
-
 static ssize_t io_fail(int status)
 {
     hook_failed("a read or write", status);
@@ -156,7 +130,7 @@ io_shared(const struct io_call *call, const struct iovec *iov, int count)
 {
     struct pieces list;
     size_t total = 0;
-    if (is_refused(iov, count))
+    if (pieces_refused(iov, count))
         return call->issue(call, iov, count);
     for (int i = 0; i < count; i++)
         total += iov[i].iov_len;
@@ -170,19 +144,6 @@ io_shared(const struct io_call *call, const struct iovec *iov, int count)
     pthread_cleanup_pop(0);
     status = pieces_end(&list, done > 0 ? (size_t)done : 0);
     return status ? io_fail(status) : done;
-}
-
-/* True when neither the list nor what it names can be shared. */
-static bool list_is_plain(const struct iovec *iov, int count)
-{
-    if (count <= 0 || count > IOV_MAX)
-        return true;
-    if (!hook_is_plain(iov, (size_t)count * sizeof *iov))
-        return false;
-    for (int i = 0; i < count; i++)
-        if (!hook_is_plain(iov[i].iov_base, iov[i].iov_len))
-            return false;
-    return true;
 }
 
 #define IO_ONE(issuer, access_kind, file, at, buffer, bytes)                   \
@@ -234,7 +195,7 @@ ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 
 ssize_t readv(int fd, const struct iovec *iov, int count)
 {
-    if (hook_likely(list_is_plain(iov, count)))
+    if (hook_likely(call_list_is_plain(iov, (uintptr_t)count)))
         return HOOK_REAL(readv)(fd, iov, count);
     return io_shared(
         &(struct io_call){.issue = issue_readv, .access = ADSM_WRITE, .fd = fd},
@@ -243,7 +204,7 @@ ssize_t readv(int fd, const struct iovec *iov, int count)
 
 ssize_t writev(int fd, const struct iovec *iov, int count)
 {
-    if (hook_likely(list_is_plain(iov, count)))
+    if (hook_likely(call_list_is_plain(iov, (uintptr_t)count)))
         return HOOK_REAL(writev)(fd, iov, count);
     return io_shared(
         &(struct io_call){.issue = issue_writev, .access = ADSM_READ, .fd = fd},
@@ -252,7 +213,7 @@ ssize_t writev(int fd, const struct iovec *iov, int count)
 
 ssize_t preadv64(int fd, const struct iovec *iov, int count, off64_t offset)
 {
-    if (hook_likely(list_is_plain(iov, count)))
+    if (hook_likely(call_list_is_plain(iov, (uintptr_t)count)))
         return HOOK_REAL(preadv64)(fd, iov, count, offset);
     return io_shared(&(struct io_call){.issue = issue_preadv,
                                        .access = ADSM_WRITE,
@@ -263,7 +224,7 @@ ssize_t preadv64(int fd, const struct iovec *iov, int count, off64_t offset)
 
 ssize_t pwritev64(int fd, const struct iovec *iov, int count, off64_t offset)
 {
-    if (hook_likely(list_is_plain(iov, count)))
+    if (hook_likely(call_list_is_plain(iov, (uintptr_t)count)))
         return HOOK_REAL(pwritev64)(fd, iov, count, offset);
     return io_shared(&(struct io_call){.issue = issue_pwritev,
                                        .access = ADSM_READ,
@@ -285,7 +246,7 @@ ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t offset)
 ssize_t preadv64v2(int fd, const struct iovec *iov, int count, off64_t offset,
                    int flags)
 {
-    if (hook_likely(list_is_plain(iov, count)))
+    if (hook_likely(call_list_is_plain(iov, (uintptr_t)count)))
         return HOOK_REAL(preadv64v2)(fd, iov, count, offset, flags);
     return io_shared(&(struct io_call){.issue = issue_preadv2,
                                        .access = ADSM_WRITE,
@@ -298,7 +259,7 @@ ssize_t preadv64v2(int fd, const struct iovec *iov, int count, off64_t offset,
 ssize_t pwritev64v2(int fd, const struct iovec *iov, int count, off64_t offset,
                     int flags)
 {
-    if (hook_likely(list_is_plain(iov, count)))
+    if (hook_likely(call_list_is_plain(iov, (uintptr_t)count)))
         return HOOK_REAL(pwritev64v2)(fd, iov, count, offset, flags);
     return io_shared(&(struct io_call){.issue = issue_pwritev2,
                                        .access = ADSM_READ,

@@ -14,6 +14,32 @@
 /* What one call of read(2) or write(2) moves at most (MAX_RW_COUNT). */
 static const size_t transfer_most = 0x7ffff000;
 
+/* First address that no program has; the kernel refuses ranges beyond. */
+#if defined(__aarch64__)
+static const uintptr_t user_end = (uintptr_t)1 << 48;
+#else
+static const uintptr_t user_end = ((uintptr_t)1 << 47) - 4096;
+#endif
+
+static bool is_beyond(const struct iovec *range)
+{
+    uintptr_t begin = (uintptr_t)range->iov_base;
+    return begin > user_end || range->iov_len > user_end - begin;
+}
+
+bool pieces_refused(const struct iovec *iov, int count)
+{
+    size_t total = 0;
+    if (count < 0 || count > IOV_MAX)
+        return true;
+    for (int i = 0; i < count; i++) {
+        if (iov[i].iov_len > SSIZE_MAX - total || is_beyond(&iov[i]))
+            return true;
+        total += iov[i].iov_len;
+    }
+    return total == 0;
+}
+
 /* Entries that `count` ranges can become, each within one allocation or across
  * some of a tract or more; what needs further ones is transferred in part. */
 static size_t most_pieces(const struct iovec *iov, int count)

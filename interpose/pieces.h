@@ -38,6 +38,10 @@ struct pieces {
     struct piece few[PIECES_FEW];
 };
 
+/** What the kernel refuses by its numbers alone, before any memory, or where
+ *  there is nothing to move. Signal: any handler. */
+bool pieces_refused(const struct iovec *iov, int count);
+
 /**
  * Build the list for `count` entries of `iov` and hold what it names.
  *

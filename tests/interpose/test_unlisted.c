@@ -1,14 +1,12 @@
 /*
- * System calls that are not hooked, on shared memory: exactly what the
- * documentation advises (README, Limits), under each protocol, with blocks of
- * a page of which one may be dirty.
- *
- * Built twice: preloaded as a CUDA program, and linked with libadsm
- * (WITH_ADSM), where read and write are not hooked either.
+ * System calls of programs written for adsm.h, which no hook sees, on shared
+ * memory: exactly what the documentation advises (README, Limits), under each
+ * protocol, with blocks of a page of which one may be dirty.
  */
 #include "common/suite.h"
 #include "mm/kernels.h"
 
+#include <adsm.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,9 +20,6 @@ static uint8_t *memory;
 static uint8_t plain[BYTES];
 static int ends[2];
 static unsigned generation;
-
-#ifdef WITH_ADSM
-#include <adsm.h>
 
 static adsmKernel *kernel;
 
@@ -47,29 +42,6 @@ static void device_writes(void)
                                 adsmInOut(memory), adsmVal(n), adsmVal(s)),
                      ADSM_OK);
 }
-#else
-#include "regress/interpose/preloaded.h"
-
-static CUfunction kernel;
-
-static void start(void)
-{
-    CUmodule module;
-    device_start();
-    must(cuModuleLoadData(&module, kernels_ptx));
-    must(cuModuleGetFunction(&kernel, module, "fill"));
-    memory = device_bytes(BYTES, 0);
-    ck_assert(runtime_is_up());
-}
-
-static void device_writes(void)
-{
-    uint32_t n = BYTES, s = ++generation;
-    void *args[] = {&memory, &n, &s};
-    must(cuLaunchKernel(kernel, BYTES / 256, 1, 1, 256, 1, 1, 0, NULL, args,
-                        NULL));
-}
-#endif
 
 static void begin(void)
 {
@@ -191,28 +163,8 @@ START_TEST(written_memory_stays_open_for_writing_except_under_rolling)
 }
 END_TEST
 
-#ifdef WITH_ADSM
-#define LISTED
-#else
-#define LISTED , a_listed_call_needs_nothing
-
-START_TEST(a_listed_call_needs_nothing)
-{
-    begin();
-    device_writes();
-    peer_sends();
-    ck_assert_int_eq(read(ends[0], memory, BYTES), BYTES);
-    check(memory);
-    device_writes();
-    ck_assert_int_eq(write(ends[0], memory, BYTES), BYTES);
-    ck_assert_int_eq(recv(ends[1], plain, BYTES, 0), BYTES);
-    check(plain);
-}
-END_TEST
-#endif
-
 SUITE_MAIN("unlisted", 60, memory_a_kernel_wrote_is_closed_to_unlisted_calls,
            memory_that_was_read_since_can_be_sent,
            memory_that_was_written_since_can_be_sent,
            the_cpu_copies_from_a_plain_buffer,
-           written_memory_stays_open_for_writing_except_under_rolling LISTED)
+           written_memory_stays_open_for_writing_except_under_rolling)

@@ -1,0 +1,206 @@
+/* One call: other pointers for shared memory, and what came back. */
+#include "interpose/call.h"
+#include "base/status.h"
+#include "interpose/call_hold.h"
+#include "interpose/call_list.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+struct call {
+    const struct call_shape *shape;
+    uintptr_t words[CALL_WORDS];
+    uintptr_t given[CALL_WORDS]; /* as the program passed them */
+    struct call_hold holds[CALL_PARTS];
+    const struct call_part *held[CALL_PARTS];
+    int count;
+    struct call_list list;
+    struct call_few few;
+};
+
+/* Put a copy in the place of `bytes` at argument `part->argument`. */
+static int hold(struct call *call, const struct call_part *part, size_t bytes,
+                enum call_way way)
+{
+    struct call_hold *hold = &call->holds[call->count];
+    void *program = (void *)call->given[part->argument];
+    int status = part->role == CALL_PATH
+                     ? call_hold_name(hold, &call->few, program)
+                     : call_hold(hold, &call->few, program, bytes, way);
+    if (status || !hold->work)
+        return status;
+    call->held[call->count++] = part;
+    call->words[part->argument] = (uintptr_t)hold->work;
+    return ADSM_OK;
+}
+
+/* Bytes of an address, as the program says in a socklen_t of its own. */
+static size_t sized_bytes(const struct call *call, const struct call_part *part)
+{
+    const void *where = (const void *)call->given[part->count];
+    socklen_t length = 0;
+    size_t done;
+    if (call_get(&length, where, sizeof length, &done) || done < sizeof length)
+        return 0;
+    return length < part->unit ? length : part->unit;
+}
+
+static int begin_part(struct call *call, const struct call_part *part)
+{
+    uintptr_t count = part->count == CALL_ONE ? 1 : call->given[part->count];
+    size_t bytes = call_bytes(count, part->unit);
+    switch ((enum call_role)part->role) {
+    case CALL_IN:
+    case CALL_OUT:
+        if (bytes > call_most_bytes)
+            return ADSM_OK; /* the kernel refuses the number */
+        return hold(call, part, bytes,
+                    part->role == CALL_IN ? CALL_READS : CALL_CHANGES);
+    case CALL_SIZED:
+        return hold(call, part, sized_bytes(call, part), CALL_CHANGES);
+    case CALL_FDSET:
+        return hold(call, part, call_set_bytes(count), CALL_CHANGES);
+    case CALL_BULK_IN:
+    case CALL_PATH:
+        return hold(call, part, bytes, CALL_READS);
+    case CALL_FILL:
+    case CALL_BULK_OUT:
+        return hold(call, part, bytes, CALL_WRITES);
+    case CALL_LIST_IN:
+    case CALL_LIST_OUT:
+    case CALL_HEADER_IN:
+    case CALL_HEADER_OUT:
+    case CALL_HEADERS_IN:
+    case CALL_HEADERS_OUT:
+        return call_list_begin(&call->list, part, call->given, call->words);
+    case CALL_NUMBER:
+    case CALL_END:
+        break;
+    }
+    return ADSM_OK;
+}
+
+/* ---- what came back ------------------------------------------------------ */
+
+static int end(struct call *call, long result, bool failed)
+{
+    int status = call_list_end(&call->list, failed ? -1 : result);
+    for (int i = 0; i < call->count; i++) {
+        size_t filled =
+            failed ? 0 : call_bytes((uintptr_t)result, call->held[i]->unit);
+        int put = call_release(&call->holds[i], filled);
+        status = status ? status : put;
+    }
+    return status;
+}
+
+/* The thread was cancelled where it waited in the kernel. */
+static void give_up(void *call)
+{
+    end(call, -1, true);
+}
+
+/* ---- calls --------------------------------------------------------------- */
+
+static bool gives_number(const struct call_shape *shape)
+{
+    const struct call_part *part = shape->parts;
+    for (; part->role != CALL_END; part++)
+        if (part->role == CALL_NUMBER)
+            return true;
+    return false;
+}
+
+static bool has_failed(const struct call_shape *shape, long result)
+{
+    return shape->pointer        ? result == 0
+           : gives_number(shape) ? result != 0
+                                 : result < 0;
+}
+
+static long fail(const struct call_shape *shape, int status)
+{
+    hook_failed(shape->name, status);
+    errno = pieces_errno(status);
+    return shape->pointer ? 0 : gives_number(shape) ? errno : -1;
+}
+
+/* A pointer that the call gives may be the one that it got. */
+static long exchange_result(const struct call *call, long result)
+{
+    for (int i = 0; call->shape->pointer && i < call->count; i++)
+        if (result == (long)call->holds[i].work)
+            return (long)call->holds[i].program;
+    return result;
+}
+
+long call_shared(const struct call_shape *shape, const uintptr_t *words,
+                 call_issue_fn *issue, void *context)
+{
+    struct call call;
+    int saved = errno, status = ADSM_OK;
+    long result = 0;
+    call.shape = shape;
+    call.count = 0;
+    call.few.used = 0;
+    call_list_start(&call.list);
+    memcpy(call.given, words, sizeof call.given);
+    memcpy(call.words, words, sizeof call.words);
+    const struct call_part *part = shape->parts;
+    for (; part->role != CALL_END && !status; part++)
+        status = begin_part(&call, part);
+    if (status) {
+        end(&call, -1, true);
+        return fail(shape, status);
+    }
+    errno = saved;
+    pthread_cleanup_push(give_up, &call);
+    result = issue(context, call.words);
+    pthread_cleanup_pop(0);
+    saved = errno;
+    bool failed = has_failed(shape, result);
+    result = exchange_result(&call, result);
+    status = end(&call, result, failed);
+    errno = saved;
+    return status && !failed ? fail(shape, status) : result;
+}
+
+/* ---- the way around ------------------------------------------------------ */
+
+static bool part_is_plain(const struct call_part *part, const uintptr_t *words)
+{
+    const void *at = (const void *)words[part->argument];
+    uintptr_t count = part->count == CALL_ONE ? 1 : words[part->count];
+    switch ((enum call_role)part->role) {
+    case CALL_PATH:
+        return hook_is_plain(at, CALL_PATH_MOST);
+    case CALL_SIZED:
+        return hook_is_plain(at, part->unit);
+    case CALL_FDSET:
+        return hook_is_plain(at, call_set_bytes(count));
+    case CALL_LIST_IN:
+    case CALL_LIST_OUT:
+        return call_list_is_plain(at, count);
+    case CALL_HEADER_IN:
+    case CALL_HEADER_OUT:
+        return call_header_is_plain(at);
+    case CALL_HEADERS_IN:
+    case CALL_HEADERS_OUT:
+        return call_headers_is_plain(at, count);
+    case CALL_NUMBER:
+    case CALL_END:
+        return true;
+    default:
+        return hook_is_plain(at, call_bytes(count, part->unit));
+    }
+}
+
+bool call_is_plain(const struct call_shape *shape, const uintptr_t *words)
+{
+    const struct call_part *part = shape->parts;
+    for (; part->role != CALL_END; part++)
+        if (!part_is_plain(part, words))
+            return false;
+    return true;
+}
