@@ -109,6 +109,14 @@ class Sections(unittest.TestCase):
         self.assertGreater(len(rows), 50)
         self.assertEqual({row['symbol'] for row in rows} - exported, set())
 
+    def test_hooks_say_what_calls_do_with_memory(self):
+        rows, _ = section('hooks')
+        memory = {row['symbol']: row['memory'] for row in rows}
+        self.assertEqual(memory['recvfrom'],
+                         'fills 2, writes 5 (sized by 6), writes 6 (socklen_t)')
+        self.assertEqual(memory['sendmsg'], 'reads what 2 (msghdr) lists')
+        self.assertEqual(memory['cuCtxSynchronize'], '')
+
     def test_wrong_argument_is_refused(self):
         run = adsm_info('--device')
         self.assertEqual((run.returncode, run.stdout), (2, ''))

@@ -139,26 +139,63 @@ void section_options(struct table *table)
                                           info.type_text, info.help});
 }
 
+/* What a call does with its memory, in the roles of interpose/call_roles.h:
+ * arguments count from 1 here. */
+#define NTH(at) NTH_##at
+#define NTH_0   "1"
+#define NTH_1   "2"
+#define NTH_2   "3"
+#define NTH_3   "4"
+#define NTH_4   "5"
+#define NTH_5   "6"
+
+#define IN(at, type)              ", reads " NTH(at) " (" #type ")"
+#define IN_EACH(at, count, type)  ", reads " NTH(at) " (" #type " each)"
+#define OUT(at, type)             ", writes " NTH(at) " (" #type ")"
+#define OUT_EACH(at, count, type) ", writes " NTH(at) " (" #type " each)"
+#define FILL(at, count, type)     ", fills " NTH(at) " (" #type " each)"
+#define PATH(at)                  ", reads " NTH(at) " (name)"
+#define SIZED(at, length, most)                                                \
+    ", writes " NTH(at) " (sized by " NTH(length) ")"
+#define FDSET(at, count)       ", writes " NTH(at) " (fd_set)"
+#define BULK_IN(at, count)     ", reads " NTH(at)
+#define BULK_OUT(at, count)    ", fills " NTH(at)
+#define LIST_IN(at, count)     ", reads what " NTH(at) " lists"
+#define LIST_OUT(at, count)    ", fills what " NTH(at) " lists"
+#define HEADER_IN(at)          ", reads what " NTH(at) " (msghdr) lists"
+#define HEADER_OUT(at)         ", fills what " NTH(at) " (msghdr) lists"
+#define HEADERS_IN(at, count)  ", reads what " NTH(at) " (mmsghdr) lists"
+#define HEADERS_OUT(at, count) ", fills what " NTH(at) " (mmsghdr) lists"
+#define NUMBER
+
 /* The list the preload library is made from, as texts. */
 static const struct hook {
     const char *name, *kind;
     int since; /* CUDA version, 1000 * major + 10 * minor; 0 for others */
+    const char *memory; /* behind two characters; NULL for others */
 } hooks[] = {
-#define ADSM_HOOK_STUB(name, family)          {#name, family, 0},
-#define ADSM_HOOK_LIBC(returns, name, params) {#name, "libc", 0},
+#define ADSM_HOOK_STUB(name, family)          {#name, family, 0, NULL},
+#define ADSM_HOOK_LIBC(returns, name, params) {#name, "libc", 0, NULL},
+#define ADSM_HOOK_CALL(returns, name, params, parts)                           \
+    {#name, "libc", 0, "" parts},
+#define ADSM_HOOK_OWN(returns, name, params, parts)                            \
+    {#name, "libc", 0, "" parts},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
-    {#name, "CUDA driver", since},
+    {#name, "CUDA driver", since, NULL},
 #include "interpose/hooks.def"
 };
 
 void section_hooks(struct table *table)
 {
-    set_columns(table, "hooks", "", "symbol", "kind", "since CUDA", NULL);
+    set_columns(table, "hooks", "", "symbol", "kind", "since CUDA", "memory",
+                NULL);
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
         char since[24] = "";
+        const char *memory = hooks[i].memory;
         if (hooks[i].since)
             snprintf(since, sizeof since, "%d.%d", hooks[i].since / 1000,
                      hooks[i].since % 1000 / 10);
-        table_add(table, (const char *[]){hooks[i].name, hooks[i].kind, since});
+        table_add(table, (const char *[]){hooks[i].name, hooks[i].kind, since,
+                                          memory && *memory ? memory + 2 : ""});
     }
 }
