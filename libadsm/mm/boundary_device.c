@@ -4,6 +4,7 @@
 
 #include "mm/coherence.h"
 #include "mm/index.h"
+#include "mm/keep.h"
 #include "mm/residence.h"
 #include "mm/spread.h"
 
@@ -90,6 +91,8 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
     int rc = p.bytes < bytes ? ADSM_E_INVALID : adsm_object_gather(p.object);
     if (rc == ADSM_OK)
         adsm_residence_written(p.object);
+    if (rc == ADSM_OK)
+        adsm_keep_drop(p.object, p.from, p.bytes);
     if (rc == ADSM_OK)
         rc = give_range(p.object, p.from, p.from + bytes);
     if (rc == ADSM_OK)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "mm/keep.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
 #include "mm/write_back.h"
@@ -128,8 +129,8 @@ static void set_sent(struct adsm_object *object, uint32_t first, uint32_t count,
         object->sent[i] = number;
 }
 
-int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
-                               size_t bytes)
+static int fetch_stretch(struct adsm_object *object, size_t offset,
+                         size_t bytes)
 {
     if (adsm_object_is_spread(object))
         return object->spread->ops->fetch(object, offset, bytes);
@@ -140,6 +141,21 @@ int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
     return adsm_dma_download(object->home, object->shadow.shadow + offset,
                              adsm_daddr_add(object->device, offset), bytes,
                              object->work);
+}
+
+int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
+                               size_t bytes)
+{
+    int rc = ADSM_OK;
+    while (bytes > 0 && rc == ADSM_OK) {
+        bool kept;
+        size_t n = adsm_keep_run(object, offset, bytes, &kept);
+        if (!kept)
+            rc = fetch_stretch(object, offset, n);
+        offset += n;
+        bytes -= n;
+    }
+    return rc;
 }
 
 static int fetch(struct adsm_object *object, uint32_t first, uint32_t count)

@@ -97,7 +97,7 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
 
 /**
  * Bring bytes of blocks that are INVALID and held by the caller from where they
- * are current into the shadow.
+ * are current into the shadow, but for those that stay with the CPU (mm/keep.h).
  *
  * Return: ADSM_OK; a device's error. Signal: fault path
  */

@@ -6,6 +6,7 @@
 #include "mm/coherence.h"
 #include "mm/write_back.h"
 #include "mm/index.h"
+#include "mm/keep.h"
 #include "mm/residence.h"
 #include "mm/slab.h"
 #include "mm/spread.h"
@@ -83,19 +84,22 @@ static struct adsm_object *object_at(const void *host, uint32_t *generation)
     return object;
 }
 
-/* What is allocated next in its slot is another array. */
-static void forget_arrays(struct adsm_object *object, uint32_t generation,
-                          void *host)
+/* What is allocated next in its slot is something else. */
+static void forget_slot(struct adsm_object *object, uint32_t generation,
+                        void *host)
 {
     void *base;
     size_t bytes;
     if (adsm_slab_range(object, host, &base, &bytes) != ADSM_OK || base != host)
         return;
+    size_t offset = (size_t)((uint8_t *)host - object->host);
     adsm_rwlock_acquire(&object->lock);
-    if (object->spread && atomic_load(&object->live) &&
-        atomic_load(&object->generation) == generation)
-        object->spread->ops->forget(
-            object, (size_t)((uint8_t *)host - object->host), bytes);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == generation) {
+        adsm_keep_drop(object, offset, bytes);
+        if (object->spread)
+            object->spread->ops->forget(object, offset, bytes);
+    }
     adsm_rwlock_release(&object->lock);
 }
 
@@ -109,7 +113,7 @@ int adsm_heap_free(void *host)
     if (object->slab) {
         /* The slot may be used by work that is still running. */
         (void)adsm_lane_wait_noted(object->home);
-        forget_arrays(object, generation, host);
+        forget_slot(object, generation, host);
         rc = adsm_slab_free(object, host);
     } else if (object->host == host) {
         rc = adsm_object_destroy(object, generation);

@@ -7,6 +7,7 @@
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/keep.h"
 #include "mm/residence.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
@@ -68,6 +69,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
 static void free_blocks(struct adsm_object *object)
 {
     adsm_twin_free(object);
+    adsm_keep_free(object);
     free((void *)object->blocks);
     free(object->sent);
     free((void *)object->committed);

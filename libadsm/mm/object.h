@@ -35,8 +35,12 @@
 
 enum { ADSM_OBJECT_KERNELS = 8 };
 
+struct adsm_kept;
 struct adsm_slab;
 struct adsm_spread;
+
+/** Marks of a page (mm/keep.h); NULL: none. */
+typedef struct adsm_kept *_Atomic adsm_kept_page;
 
 /** What an object is on devices, and how it is addressed there. */
 enum adsm_placement {
@@ -85,6 +89,7 @@ struct adsm_object {
     uint64_t *sent;  /* by block: its last upload, in the home's upload lane;
                         written by who holds the block                     */
     uint8_t **twins; /* by block, NULL: none has one; see twin.h           */
+    adsm_kept_page *_Atomic kept; /* by page, NULL: no byte is; see keep.h */
 
     /* Further copies, and who has what; NULL: there never was one. */
     struct adsm_spread *_Atomic spread; /* mm/spread.h                     */

@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
+#include "mm/keep.h"
 #include "mm/residence.h"
 
 #include <stdlib.h>
@@ -98,16 +99,22 @@ static int fill(const struct adsm_turn *turn, struct adsm_turn_piece *piece,
                 uint32_t block)
 {
     struct adsm_object *object = piece->object;
-    size_t bytes = piece->end - piece->begin;
     int rc = await_upload(turn, object, block, &piece->carried);
     if (rc != ADSM_OK || piece->carried ||
         adsm_block_state(object, block) != ADSM_INVALID)
         return rc;
     ADSM_COUNT(fetches, 1);
-    return adsm_dma_download_aside(
-        object->home, object->shadow.shadow + piece->begin,
-        adsm_daddr_add(object->device, piece->begin), bytes,
-        object->home == turn->accel ? turn->uploads : 0);
+    for (size_t n, at = piece->begin; at < piece->end && rc == ADSM_OK;
+         at += n) {
+        bool kept;
+        n = adsm_keep_run(object, at, piece->end - at, &kept);
+        if (!kept)
+            rc = adsm_dma_download_aside(
+                object->home, object->shadow.shadow + at,
+                adsm_daddr_add(object->device, at), n,
+                object->home == turn->accel ? turn->uploads : 0);
+    }
+    return rc;
 }
 
 static int add_piece(struct adsm_turn *turn, struct adsm_object *object,
