@@ -61,14 +61,27 @@ static long absent(void)
     return -1;
 }
 
+/* What is behind this library: by the real functions, called from here.
+ * Condition variables have two forms with one name on x86-64, of which old
+ * versions of glibc give the older one, whose type is another. */
+static void *find_next(const char *name)
+{
+    static const char begin[] = "pthread_cond_", version[] = "GLIBC_2.3.2";
+    size_t i = 0;
+    while (begin[i] && name[i] == begin[i])
+        i++;
+    /* Asked for first: a look-up that fails leaves a message (dlerror). */
+    return !begin[i] && adsm_real_lookup(name, version)
+               ? adsm_real()->dlvsym(RTLD_NEXT, name, version)
+               : adsm_real()->dlsym(RTLD_NEXT, name);
+}
+
 void hook_resolve(void)
 {
-    /* Real dlsym, called from here: RTLD_NEXT means behind this library. */
-    void *(*find)(void *, const char *) = adsm_real()->dlsym;
     for (size_t i = 0; i < HOOKS; i++) {
         if (links[i].cuda || *links[i].real)
             continue;
-        *links[i].real = find(RTLD_NEXT, infos[i].name);
+        *links[i].real = find_next(infos[i].name);
         if (!*links[i].real && links[i].shaped)
             *links[i].real = (void *)absent;
     }

@@ -30,7 +30,9 @@
 #include <dirent.h>
 #include <mqueue.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
