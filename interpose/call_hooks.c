@@ -6,6 +6,14 @@
  */
 #include "interpose/call_hooks.h"
 
+#include <errno.h>
+
+long hook_absent(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
 /* Each part as a condition: is its memory plain? `w` has the arguments. */
 #define PLAIN(at, bytes) &&hook_is_plain((const void *)w[at], bytes)
 

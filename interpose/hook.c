@@ -14,7 +14,6 @@
 #include "os/real.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 
 struct hook_real hook_real;
 _Thread_local int hook_depth;
@@ -54,13 +53,6 @@ const struct adsm_hook *adsm_hooks_list(size_t *count)
     return infos;
 }
 
-/* What this libc does not have; a program may have found the hook instead. */
-static long absent(void)
-{
-    errno = ENOSYS;
-    return -1;
-}
-
 /* What is behind this library: by the real functions, called from here.
  * Condition variables have two forms with one name on x86-64, of which old
  * versions of glibc give the older one, whose type is another. */
@@ -83,7 +75,7 @@ void hook_resolve(void)
             continue;
         *links[i].real = find_next(infos[i].name);
         if (!*links[i].real && links[i].shaped)
-            *links[i].real = (void *)absent;
+            *links[i].real = (void *)hook_absent;
     }
 }
 

@@ -91,6 +91,10 @@ extern struct hook_real hook_real;
 /** Fill the libc half of hook_real. Idempotent. Thread: any. */
 void hook_resolve(void);
 
+/** Stands where this libc has no such call, since a program may have found the
+ *  hook instead. Return: -1, errno ENOSYS */
+long hook_absent(void);
+
 /** The real function `name` of libc, also before the constructor ran. */
 #define HOOK_REAL(name)                                                        \
     (hook_likely(hook_real.name != NULL) ? hook_real.name                      \
