@@ -53,19 +53,20 @@ const struct adsm_hook *adsm_hooks_list(size_t *count)
     return infos;
 }
 
-/* What is behind this library: by the real functions, called from here.
- * Condition variables have two forms with one name on x86-64, of which old
- * versions of glibc give the older one, whose type is another. */
+/* What is behind this library: by the real functions, called from here. */
 static void *find_next(const char *name)
 {
-    static const char begin[] = "pthread_cond_", version[] = "GLIBC_2.3.2";
+    /* Forms of condition variables of one name on x86-64. */
+    static const char begin[] = "pthread_cond_";
+    static const char old[] = "GLIBC_2.2.5", new[] = "GLIBC_2.3.2";
+    void *next = adsm_real()->dlsym(RTLD_NEXT, name);
     size_t i = 0;
     while (begin[i] && name[i] == begin[i])
         i++;
-    /* Asked for first: a look-up that fails leaves a message (dlerror). */
-    return !begin[i] && adsm_real_lookup(name, version)
-               ? adsm_real()->dlvsym(RTLD_NEXT, name, version)
-               : adsm_real()->dlsym(RTLD_NEXT, name);
+    /* Old versions of glibc give the older one, whose type is another. */
+    if (!begin[i] && next && next == adsm_real_lookup(name, old))
+        next = adsm_real_lookup(name, new);
+    return next;
 }
 
 void hook_resolve(void)
