@@ -36,6 +36,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -64,6 +65,7 @@
 /* glibc has macros of these names where it optimises. */
 #undef fread_unlocked
 #undef fwrite_unlocked
+#undef fputs_unlocked
 
 #define HOOK_EXPORT      __attribute__((visibility("default")))
 #define hook_likely(x)   __builtin_expect(!!(x), 1)

@@ -1,0 +1,99 @@
+/*
+ * Strings that may be shared, to streams; and streams' buffers.
+ *
+ * fputs and puts hand a string that is longer than the room in the stream's
+ * buffer to the kernel as it is; here they are writes of known length
+ * (stdio.c). A buffer in shared memory would be what every inner read and write
+ * of its stream is given: such a stream keeps a buffer of its own, which the C
+ * standard leaves to setvbuf, and the array stays as it is.
+ */
+#include "interpose/hook.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fputs_unlocked(const char *text, FILE *stream)
+{
+    size_t bytes;
+    if (hook_likely(hook_is_plain(text, 1)) || (bytes = strlen(text)) == 0)
+        return HOOK_REAL(fputs_unlocked)(text, stream);
+    return fwrite_unlocked(text, 1, bytes, stream) == bytes ? 1 : EOF;
+}
+
+int fputs(const char *text, FILE *stream)
+{
+    if (hook_likely(hook_is_plain(text, 1)))
+        return HOOK_REAL(fputs)(text, stream);
+    flockfile(stream);
+    int put = fputs_unlocked(text, stream);
+    funlockfile(stream);
+    return put;
+}
+
+int puts(const char *text)
+{
+    if (hook_likely(hook_is_plain(text, 1)))
+        return HOOK_REAL(puts)(text);
+    flockfile(stdout);
+    size_t bytes = strlen(text);
+    int put = EOF;
+    if (fputs_unlocked(text, stdout) != EOF &&
+        putc_unlocked('\n', stdout) != EOF)
+        put = bytes < INT_MAX ? (int)bytes + 1 : INT_MAX;
+    funlockfile(stdout);
+    return put;
+}
+
+/* A plain copy of a text that goes before a message; errno is kept. Without
+ * memory the message has none. */
+static char *copy_of(const char *text)
+{
+    int saved = errno;
+    char *copy = strdup(text);
+    errno = saved;
+    return copy;
+}
+
+void perror(const char *text)
+{
+    if (hook_likely(hook_is_plain(text, 1))) {
+        HOOK_REAL(perror)(text);
+        return;
+    }
+    char *copy = copy_of(text);
+    HOOK_REAL(perror)(copy);
+    free(copy);
+}
+
+void psignal(int number, const char *text)
+{
+    if (hook_likely(hook_is_plain(text, 1))) {
+        HOOK_REAL(psignal)(number, text);
+        return;
+    }
+    char *copy = copy_of(text);
+    HOOK_REAL(psignal)(number, copy);
+    free(copy);
+}
+
+int setvbuf(FILE *stream, char *buffer, int mode, size_t bytes)
+{
+    if (hook_likely(hook_is_plain(buffer, bytes)))
+        return HOOK_REAL(setvbuf)(stream, buffer, mode, bytes);
+    return HOOK_REAL(setvbuf)(stream, NULL, mode, bytes);
+}
+
+void setbuffer(FILE *stream, char *buffer, size_t bytes)
+{
+    if (hook_likely(hook_is_plain(buffer, bytes)))
+        HOOK_REAL(setbuffer)(stream, buffer, bytes);
+    else
+        HOOK_REAL(setvbuf)(stream, NULL, _IOFBF, bytes);
+}
+
+void setbuf(FILE *stream, char *buffer)
+{
+    setbuffer(stream, buffer, BUFSIZ);
+}
