@@ -25,7 +25,10 @@
     W(OVERSUBSCRIBE, OFF, "0")                                                 \
     W(OVERSUBSCRIBE, ON, "1")                                                  \
     W(OVERSUBSCRIBE, ARGUMENTS, "arguments")
-#define ADSM_WORDS_FAULT_ENGINE(W) W(FAULT_ENGINE, SIGSEGV, "sigsegv")
+#define ADSM_WORDS_FAULT_ENGINE(W)                                             \
+    W(FAULT_ENGINE, AUTO, "auto")                                              \
+    W(FAULT_ENGINE, SIGSEGV, "sigsegv")                                        \
+    W(FAULT_ENGINE, UFFD, "uffd")
 #define ADSM_WORDS_ADDRESS(W)                                                  \
     W(ADDRESS, AUTO, "auto")                                                   \
     W(ADDRESS, WINDOW, "window")                                               \

@@ -30,6 +30,7 @@ struct adsm_loan {
     uint32_t held_first, held_count; /* blocks held BUSY                     */
     struct adsm_loan *outer; /* mm/loan_owner.h: the next one of the list    */
     pid_t owner;             /* and whose it is, where all are in one        */
+    uint32_t asked;          /* accesses of its thread to its blocks, there  */
     bool exposed; /* a held block was opened for a signal handler            */
 };
 

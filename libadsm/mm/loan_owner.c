@@ -1,6 +1,9 @@
 /* Whose loans hold what; see loan_owner.h. */
 #include "mm/loan_owner.h"
 
+/* Answers to a loan's thread that are taken for late ones. */
+enum { LATE = 2 };
+
 /* Those of this thread, the newest first. */
 static __thread struct adsm_loan *volatile own
     __attribute__((tls_model("initial-exec")));
@@ -28,6 +31,7 @@ void adsm_loan_own(struct adsm_loan *loan)
         return;
     }
     loan->owner = adsm_fault_self();
+    loan->asked = 0;
     adsm_lock_acquire(&lock);
     loan->outer = all;
     all = loan;
@@ -65,7 +69,8 @@ bool adsm_loan_visit(struct adsm_object *object, uint32_t i,
     }
     adsm_lock_acquire(&lock);
     struct adsm_loan *loan = holder(all, adsm_fault_thread(), object, i);
-    bool done = loan && visit(loan, i);
+    bool is_late = loan && loan->asked++ < LATE;
+    bool done = loan && (is_late || visit(loan, i));
     adsm_lock_release(&lock);
     return done;
 }

@@ -12,7 +12,7 @@
 #include "mm/spread.h"
 #include "mm/twin.h"
 #include "mm/write_back.h"
-#include "os/vm.h"
+#include "os/fault_range.h"
 
 #include <stdlib.h>
 
@@ -157,6 +157,12 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
         rc = adsm_residence_attach(object);
     if (rc == ADSM_OK)
         rc = adsm_index_insert(object);
+    /* Found already when the first access comes. */
+    if (rc == ADSM_OK && adsm_fault_range_is_lasting()) {
+        rc = adsm_object_back(object);
+        if (rc != ADSM_OK)
+            adsm_index_remove(object);
+    }
     if (rc == ADSM_OK) {
         adsm_coherence_adopt(object);
     } else {

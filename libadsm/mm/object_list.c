@@ -7,7 +7,7 @@
 
 #include "mm/gate.h"
 #include "mm/spread.h"
-#include "os/vm.h"
+#include "os/fault_range.h"
 
 #include <sys/mman.h>
 #include <utlist.h>
@@ -92,6 +92,8 @@ static size_t unmap_some(void)
     /* Not all: one instruction may need two objects. */
     size_t most = adsm_object_mapped() / 2, taken = 0;
     int rc = ADSM_OK;
+    if (adsm_fault_range_is_lasting())
+        return 0;
     if (most > AT_ONCE)
         most = AT_ONCE;
     adsm_lock_acquire(&lists.lock);

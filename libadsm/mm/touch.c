@@ -74,6 +74,15 @@ static int touch_block(struct adsm_object *object, uint32_t i,
     return rc;
 }
 
+/* Before the block is open: where others answer, the thread goes on then. */
+static void count_fault(enum adsm_access access)
+{
+    if (access == ADSM_WRITE)
+        ADSM_COUNT(faults_write, 1);
+    else
+        ADSM_COUNT(faults_read, 1);
+}
+
 /* Find the block at `address` and open it; false where nothing is shared. */
 static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
 {
@@ -82,6 +91,7 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
     *rc = ADSM_OK;
     if (!object)
         return false;
+    count_fault(access);
     uint32_t generation = atomic_load(&object->generation);
     uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
     bool back = adsm_write_back_is_back(object, i);
@@ -129,16 +139,12 @@ static struct spent spent_so_far(void)
                           adsm_object_memory_ns()};
 }
 
-static void account(const struct spent *before, enum adsm_access access)
+static void account(const struct spent *before)
 {
     struct spent after = spent_so_far();
     ADSM_COUNT(ns_fault, after.now - before->now);
     ADSM_COUNT(ns_fault_copy, after.copying - before->copying);
     ADSM_COUNT(ns_fault_memory, after.memory - before->memory);
-    if (access == ADSM_WRITE)
-        ADSM_COUNT(faults_write, 1);
-    else
-        ADSM_COUNT(faults_read, 1);
     if (atomic_load_explicit(&adsm_trace_on, memory_order_relaxed))
         adsm_trace_record("fault", before->now, after.now, 0);
 }
@@ -151,6 +157,8 @@ static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc)
         return open_block(address, access, rc);
     *rc = adsm_turn_touch(turn, address, access);
     adsm_turn_let_go(turn);
+    if (*rc != ADSM_E_NOT_SHARED)
+        count_fault(access);
     return *rc != ADSM_E_NOT_SHARED;
 }
 
@@ -161,7 +169,7 @@ bool adsm_touch(uintptr_t address, enum adsm_access access)
     struct spent before = spent_so_far();
     bool shared = open_for_thread(address, access, &rc);
     if (shared)
-        account(&before, access);
+        account(&before);
     if (shared && rc != ADSM_OK)
         adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
     adsm_quiet_leave_handler();

@@ -33,28 +33,84 @@ static ADSM_FAULT_TLS volatile struct {
 static const struct adsm_fault_program *fault_program;
 
 static const struct adsm_fault_engine *const fault_engines[] = {
+    [ADSM_OPT_FAULT_ENGINE_AUTO] = NULL, /* see fault_choose */
     [ADSM_OPT_FAULT_ENGINE_SIGSEGV] = &adsm_fault_sigsegv,
+    [ADSM_OPT_FAULT_ENGINE_UFFD] = &adsm_fault_uffd,
 };
+
+static const char *fault_refused(const struct adsm_fault_engine *engine)
+{
+    return engine->refused != NULL ? engine->refused() : NULL;
+}
+
+/* The engine that the option names, or the one under which more works where
+ * the choice is ours. */
+static const struct adsm_fault_engine *fault_choose(const char **why)
+{
+    const struct adsm_fault_engine *wanted =
+        fault_engines[adsm_options_get()->fault_engine];
+    *why = fault_refused(wanted != NULL ? wanted : &adsm_fault_uffd);
+    if (*why != NULL)
+        return &adsm_fault_sigsegv;
+    return wanted != NULL ? wanted : &adsm_fault_uffd;
+}
+
+bool adsm_fault_engine_info(size_t i, struct adsm_fault_engine_info *info)
+{
+    static const struct adsm_fault_engine *const all[] = {&adsm_fault_sigsegv,
+                                                          &adsm_fault_uffd};
+    const char *why;
+    if (i >= sizeof all / sizeof *all)
+        return false;
+    *info = (struct adsm_fault_engine_info){.name = all[i]->name,
+                                            .refused = fault_refused(all[i]),
+                                            .is_chosen =
+                                                all[i] == fault_choose(&why)};
+    return true;
+}
+
+static adsm_status_t fault_install(const struct adsm_fault_engine *engine)
+{
+    adsm_status_t status = ADSM_OK;
+    if (!engine->remote)
+        status = adsm_fault_stack_init();
+    if (status == ADSM_OK && !engine->remote)
+        status = adsm_fault_chain_init();
+    return status == ADSM_OK ? engine->init() : status;
+}
+
+/* Install the engine chosen, or the one that every machine can run. */
+static adsm_status_t fault_install_any(const struct adsm_fault_engine **engine)
+{
+    const char *why;
+    *engine = fault_choose(&why);
+    adsm_status_t status = fault_install(*engine);
+    if (status != ADSM_OK && (*engine)->remote) {
+        why = "no thread can be started, or no file descriptor is left";
+        *engine = &adsm_fault_sigsegv;
+        status = fault_install(*engine);
+    }
+    if (why != NULL &&
+        adsm_options_get()->fault_engine == ADSM_OPT_FAULT_ENGINE_UFFD)
+        adsm_log(ADSM_LOG_WARN, "fault engine uffd: %s; %s is used", why,
+                 (*engine)->name);
+    return status;
+}
 
 adsm_status_t adsm_fault_init(adsm_fault_fn fn)
 {
     if (adsm_fault_is_installed() || fn == NULL)
         return ADSM_E_INVALID;
-    const struct adsm_fault_engine *engine =
-        fault_engines[adsm_options_get()->fault_engine];
+    const struct adsm_fault_engine *engine;
     fault_installing = true;
     atomic_store_explicit(&fault_fn, fn, memory_order_relaxed);
-    adsm_status_t status = adsm_fault_stack_init();
-    if (status == ADSM_OK)
-        status = adsm_fault_chain_init();
-    if (status == ADSM_OK)
-        status = engine->init();
+    adsm_status_t status = fault_install_any(&engine);
     /* Release: a thread that sees the engine sees the action it keeps. */
     if (status == ADSM_OK)
         atomic_store_explicit(&fault_engine_in_use, engine,
                               memory_order_release);
     fault_installing = false;
-    if (status == ADSM_OK && fault_program != NULL)
+    if (status == ADSM_OK && fault_program != NULL && !engine->remote)
         fault_program->begins();
     return status;
 }
@@ -66,7 +122,8 @@ void adsm_fault_fini(void)
         return;
     fault_installing = true;
     engine->fini();
-    adsm_fault_chain_fini();
+    if (!engine->remote)
+        adsm_fault_chain_fini();
     atomic_store_explicit(&fault_engine_in_use, NULL, memory_order_release);
     fault_installing = false;
 }
@@ -83,7 +140,8 @@ bool adsm_fault_is_installed(void)
 
 bool adsm_fault_keeps_action(void)
 {
-    return adsm_fault_is_installed() && !fault_installing;
+    const struct adsm_fault_engine *engine = adsm_fault_engine();
+    return engine != NULL && !engine->remote && !fault_installing;
 }
 
 void adsm_fault_set_program(const struct adsm_fault_program *program)
@@ -102,18 +160,20 @@ void adsm_fault_set_owner(adsm_fault_owns_fn owns)
 }
 
 /* To answer would need the driver, whose locks the faulting thread may hold. */
-static bool fault_is_in_driver(uintptr_t addr)
+static enum adsm_fault_driver fault_from_driver(uintptr_t addr)
 {
     adsm_fault_owns_fn owns =
         atomic_load_explicit(&fault_owns, memory_order_relaxed);
-    if (!adsm_fault_is_from_driver() || owns == NULL || !owns(addr))
-        return false;
-    adsm_log_signal_address(
-        ADSM_LOG_ERROR,
-        "the CUDA driver touched a shared object on the CPU; pass it the "
-        "address from a call that libadsm sees. Address",
-        addr);
-    return true;
+    enum adsm_fault_driver from = adsm_fault_from_driver();
+    if (from == ADSM_FAULT_NO_DRIVER || owns == NULL || !owns(addr))
+        return ADSM_FAULT_NO_DRIVER;
+    if (from == ADSM_FAULT_DRIVER)
+        adsm_log_signal_address(
+            ADSM_LOG_ERROR,
+            "the CUDA driver touched a shared object on the CPU; pass it the "
+            "address from a call that libadsm sees. Address",
+            addr);
+    return from;
 }
 
 /*
@@ -133,8 +193,9 @@ static enum adsm_access fault_guard(const struct adsm_fault_site *site)
 
 bool adsm_fault_answer(uintptr_t addr, enum adsm_access access)
 {
-    if (fault_is_in_driver(addr))
-        return false;
+    enum adsm_fault_driver from = fault_from_driver(addr);
+    if (from != ADSM_FAULT_NO_DRIVER)
+        return from == ADSM_FAULT_MAYBE_DRIVER;
     adsm_fault_fn fn = atomic_load_explicit(&fault_fn, memory_order_relaxed);
     return fn(addr, access);
 }

@@ -1,9 +1,10 @@
 /*
  * CPU accesses that fault: how they are noticed, and whose they are.
  *
- * Owns the SIGSEGV handler of the process, the access kind of a fault, and the
- * application's own view of SIGSEGV, to which every foreign fault is handed as
- * the kernel would have. Does not know objects: the callback decides whether
+ * Owns the engine: with sigsegv the SIGSEGV handler of the process, the access
+ * kind of a fault, and the application's own view of SIGSEGV, to which every
+ * foreign fault is handed as the kernel would have; with uffd threads that the
+ * kernel tells of faults. Does not know objects: the callback decides whether
  * an address is shared and opens it. Lock: one for the application's action,
  * innermost, taken with all signals blocked.
  *
@@ -14,6 +15,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,8 +39,9 @@ typedef bool (*adsm_fault_fn)(uintptr_t addr, enum adsm_access access);
 typedef bool (*adsm_fault_owns_fn)(uintptr_t addr);
 
 /**
- * Install the engine that ADSM_FAULT_ENGINE names. What the application had
- * installed for SIGSEGV stays its own action and gets every foreign fault.
+ * Install the engine that ADSM_FAULT_ENGINE names, or where this machine cannot
+ * run it the one that any can. What the application had installed for SIGSEGV
+ * stays its own action and gets every foreign fault.
  *
  * @fn  callback for every fault of the process
  * Return: ADSM_OK; ADSM_E_INVALID (already installed); ADSM_E_SYSTEM;
@@ -59,6 +62,21 @@ void adsm_fault_fini(void);
 
 /** Is an engine installed? Signal: any handler. */
 bool adsm_fault_is_installed(void);
+
+/** An engine, and whether it can run here. */
+struct adsm_fault_engine_info {
+    const char *name;
+    const char *refused; /* why not; NULL: it can                       */
+    bool is_chosen;      /* by the option, and what can run             */
+};
+
+/**
+ * Describe engine `i`, counted from 0. What tells whether it can run is tried.
+ *
+ * Return: false where there is no such engine
+ * Thread: one. Signal: never
+ */
+bool adsm_fault_engine_info(size_t i, struct adsm_fault_engine_info *info);
 
 /** Does the engine in use answer on threads of its own? The same from
  *  adsm_fault_init on. Thread: any. Signal: any handler */

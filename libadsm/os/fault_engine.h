@@ -36,16 +36,21 @@ extern const struct adsm_fault_ranges adsm_fault_ranges_protected;
 struct adsm_fault_engine {
     const char *name;
     const struct adsm_fault_ranges *ranges;
-    bool remote; /* answers on threads of its own */
-    /** Install; SIGSEGV's action so far is in fault_chain.c already. */
+    bool remote; /* answers on threads of its own, without SIGSEGV */
+    /** Why this machine cannot run it, NULL if it can; NULL: any can.
+     *  Thread: one. Signal: never */
+    const char *(*refused)(void);
+    /** Install; SIGSEGV's action so far is in fault_chain.c already, unless it
+     *  is remote. */
     adsm_status_t (*init)(void);
     /** Remove; SIGSEGV's kernel action is undefined afterwards. */
     void (*fini)(void);
-    /** Change SA_ONSTACK and SA_RESTART of the kernel action. Any handler. */
+    /** Change SA_ONSTACK and SA_RESTART of the kernel action. Any handler. Not
+     *  where it is remote. */
     void (*set_flags)(int flags);
 };
 
-extern const struct adsm_fault_engine adsm_fault_sigsegv;
+extern const struct adsm_fault_engine adsm_fault_sigsegv, adsm_fault_uffd;
 
 /** One fault as the engine saw it. */
 struct adsm_fault_site {
@@ -67,9 +72,14 @@ bool adsm_fault_answer(uintptr_t addr, enum adsm_access access);
  *  Thread: one of an engine that is remote. Signal: never */
 void adsm_fault_answer_for(pid_t thread);
 
-/** Is the thread whose access is being answered inside the driver?
- *  Thread: any. Signal: fault path */
-bool adsm_fault_is_from_driver(void);
+/** Is the thread whose access is being answered inside the driver? Maybe: the
+ *  answer may be a late one. Thread: any. Signal: fault path */
+enum adsm_fault_driver {
+    ADSM_FAULT_NO_DRIVER,
+    ADSM_FAULT_MAYBE_DRIVER,
+    ADSM_FAULT_DRIVER
+};
+enum adsm_fault_driver adsm_fault_from_driver(void);
 
 /**
  * As adsm_fault_answer, with a guard against an access kind that is wrong.

@@ -4,7 +4,9 @@
  *
  * A thread's own marks are its own. Where an engine answers on threads of its
  * own, those that enter the driver enter a table as well, in which the
- * answering thread looks for them.
+ * answering thread looks for them. An answer may come late there, when the
+ * thread has gone on, since another answer opened what it wanted, and has
+ * entered the driver; an access in the driver comes again.
  *
  * No lock: a place of the table changes hands by one atomic exchange.
  */
@@ -20,11 +22,17 @@
  * the driver's would then wait for the driver instead of failing. */
 enum { PLACES = 256 };
 
-static _Atomic pid_t thread_inside[PLACES]; /* 0: free */
+/* Answers to one stay in the driver that are taken for late ones. */
+enum { LATE = 2 };
+
+static struct place {
+    _Atomic pid_t thread;   /* 0: free                             */
+    _Atomic uint32_t asked; /* accesses of its that were looked at */
+} thread_inside[PLACES];
 
 /* Volatile: a handler on the same thread reads and writes them. */
 static ADSM_FAULT_TLS volatile unsigned thread_depth;
-static ADSM_FAULT_TLS _Atomic pid_t *thread_place;
+static ADSM_FAULT_TLS struct place *thread_place;
 static ADSM_FAULT_TLS pid_t thread_self, thread_answers_for;
 
 pid_t adsm_fault_self(void)
@@ -54,27 +62,31 @@ static void thread_note(void)
 {
     pid_t self = adsm_fault_self();
     for (unsigned i = 0; i < PLACES; i++) {
-        _Atomic pid_t *place = &thread_inside[((unsigned)self + i) % PLACES];
+        struct place *place = &thread_inside[((unsigned)self + i) % PLACES];
         pid_t nobody = 0;
         /* Relaxed: who looks for it is told of a fault behind this by the
          * kernel. */
-        if (atomic_compare_exchange_strong_explicit(place, &nobody, self,
-                                                    memory_order_relaxed,
+        if (atomic_compare_exchange_strong_explicit(&place->thread, &nobody,
+                                                    self, memory_order_relaxed,
                                                     memory_order_relaxed)) {
+            atomic_store_explicit(&place->asked, 0, memory_order_relaxed);
             thread_place = place;
             return;
         }
     }
 }
 
-static bool thread_is_noted(pid_t thread)
+static enum adsm_fault_driver thread_look_up(pid_t thread)
 {
     for (unsigned i = 0; i < PLACES; i++) {
-        _Atomic pid_t *place = &thread_inside[((unsigned)thread + i) % PLACES];
-        if (atomic_load_explicit(place, memory_order_relaxed) == thread)
-            return true;
+        struct place *place = &thread_inside[((unsigned)thread + i) % PLACES];
+        if (atomic_load_explicit(&place->thread, memory_order_relaxed) ==
+            thread)
+            return atomic_fetch_add(&place->asked, 1) < LATE
+                       ? ADSM_FAULT_MAYBE_DRIVER
+                       : ADSM_FAULT_DRIVER;
     }
-    return false;
+    return ADSM_FAULT_NO_DRIVER;
 }
 
 void adsm_fault_enter_driver(void)
@@ -90,7 +102,7 @@ void adsm_fault_leave_driver(void)
 {
     thread_depth = thread_depth - 1;
     if (thread_depth == 0 && thread_place != NULL) {
-        atomic_store_explicit(thread_place, 0, memory_order_relaxed);
+        atomic_store_explicit(&thread_place->thread, 0, memory_order_relaxed);
         thread_place = NULL;
     }
     adsm_quiet_leave();
@@ -101,8 +113,9 @@ bool adsm_fault_in_driver(void)
     return thread_depth != 0;
 }
 
-bool adsm_fault_is_from_driver(void)
+enum adsm_fault_driver adsm_fault_from_driver(void)
 {
-    return thread_answers_for != 0 ? thread_is_noted(thread_answers_for)
-                                   : adsm_fault_in_driver();
+    if (thread_answers_for != 0)
+        return thread_look_up(thread_answers_for);
+    return adsm_fault_in_driver() ? ADSM_FAULT_DRIVER : ADSM_FAULT_NO_DRIVER;
 }

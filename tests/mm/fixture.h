@@ -8,6 +8,9 @@
 #include "common/must_api.h"
 #include "init.h"
 #include "kernels.h"
+#include "mm/index.h"
+#include "mm/object_parts.h"
+#include "os/fault_range.h"
 
 struct fixture {
     adsmModule *module;
@@ -32,6 +35,14 @@ static inline void device_fill(adsmKernel *fill, uint8_t *p, uint32_t n,
 {
     must(adsmLaunch(fill, adsmDim1((n + 255) / 256), adsmDim1(256), 0,
                     adsmInOut(p), adsmVal(n), adsmVal(seed)));
+}
+
+/** The host has nothing of it: no page, nor a mapping where none is needed. */
+static inline void must_have_no_pages(const void *p)
+{
+    struct adsm_object *object = adsm_index_find(p);
+    ck_assert(!adsm_object_has_pages(object));
+    ck_assert(atomic_load(&object->backed) == adsm_fault_range_is_lasting());
 }
 
 static inline uint8_t filled(uint32_t i, uint32_t seed)

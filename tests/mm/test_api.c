@@ -203,8 +203,8 @@ START_TEST(object_the_host_never_touched_gets_no_pages_of_it)
                     adsmVal(seed)));
     must(adsmSync());
     if (adsm_coherence_protocol()->first != ADSM_DIRTY) {
-        ck_assert(!atomic_load(&adsm_index_find(read)->backed));
-        ck_assert(!atomic_load(&adsm_index_find(written)->backed));
+        must_have_no_pages(read);
+        must_have_no_pages(written);
     }
     must(adsmFree(read));
     must(adsmFree(written));

@@ -90,7 +90,7 @@ START_TEST(object_never_touched_is_noted_without_host_memory)
     ck_assert(all_are(p, ADSM_READ_ONLY));
     note(p, ADSM_PART_WRITE);
     ck_assert(all_are(p, ADSM_INVALID));
-    ck_assert(!atomic_load(&adsm_index_find(p)->backed));
+    must_have_no_pages(p);
     must(adsmFree(p));
 }
 END_TEST

@@ -95,9 +95,29 @@ class Sections(unittest.TestCase):
         options, _ = section('options')
         takes = next(row['takes'] for row in options
                      if row['option'] == 'ADSM_FAULT_ENGINE')
-        self.assertEqual([row['engine'] for row in engines
-                          if row['state'] != 'not in this version'],
+        self.assertEqual(['auto'] + [row['engine'] for row in engines],
                          takes.replace(' or ', ', ').split(', '))
+
+    def test_best_engine_that_works_is_auto(self):
+        rows, _ = section('engines', ADSM_FAULT_ENGINE='auto')
+        works = [row for row in rows if row['state'] != 'cannot run here']
+        self.assertEqual([row for row in rows if row['state'] == 'in use'],
+                         works[-1:])
+
+    def test_engine_that_cannot_run_says_why(self):
+        able = {row['engine']: row['state'] for row in section('engines')[0]}
+        if able['uffd'] == 'cannot run here':
+            self.skipTest('uffd cannot run on this machine at all')
+        # One descriptor is enough to load a library, and for the first step.
+        run = subprocess.run(['prlimit', '--nofile=4', INFO, '--json',
+                              '--engines'], check=True, text=True,
+                             env={**PLAIN, 'ADSM_FAULT_ENGINE': 'uffd'},
+                             capture_output=True, timeout=60)
+        rows = json.loads(run.stdout)['engines']
+        self.assertEqual([row['state'] for row in rows],
+                         ['in use', 'cannot run here'])
+        self.assertIn('cannot run here', rows[0]['why'])
+        self.assertIn('descriptor', rows[1]['why'])
 
     def test_hooks_are_the_names_the_preload_library_exports(self):
         library = BUILD / 'interpose/libadsm-preload.so'

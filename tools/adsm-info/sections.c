@@ -3,19 +3,16 @@
  */
 #include "sections.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "accel/accel.h"
 #include "accel/address.h"
 #include "accel/inspect.h"
 #include "base/option.h"
+#include "os/fault.h"
 
 /* Name the columns of a table; the list ends with NULL. */
 static void set_columns(struct table *table, const char *name,
@@ -87,45 +84,34 @@ void section_driver(struct table *table)
     }
 }
 
-/* Would this kernel give us a userfaultfd that sees kernel accesses too? */
-static const char *uffd_here(void)
+/* Why an engine that can run is in use, or is not. */
+static const char *why_engine(const struct adsm_fault_engine_info *engine)
 {
-    long fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0) {
-        close((int)fd);
-        return "the kernel would allow it";
-    }
-    if (access("/dev/userfaultfd", R_OK | W_OK) == 0)
-        return "the kernel would allow it through /dev/userfaultfd";
-    return errno == ENOSYS || errno == ENOENT
-               ? "this kernel has no userfaultfd"
-               : "not permitted: needs CAP_SYS_PTRACE, /dev/userfaultfd or "
-                 "vm.unprivileged_userfaultfd=1";
+    struct adsm_option_info asked;
+    adsm_option_info(ADSM_OPTION_ID_fault_engine, &asked);
+    bool is_default = strcmp(asked.source, "default") == 0;
+    if (!engine->is_chosen)
+        return "tried, it works: ADSM_FAULT_ENGINE can ask for it";
+    if (strcmp(asked.value_text, engine->name) == 0)
+        return is_default ? "the default" : "ADSM_FAULT_ENGINE asks for it";
+    return strcmp(asked.value_text, "auto") == 0
+               ? "ADSM_FAULT_ENGINE=auto, and it is the best that works here"
+               : "what ADSM_FAULT_ENGINE asks for cannot run here";
 }
 
 void section_engines(struct table *table)
 {
-    static const char *const engines[] = {
-#define WORD(option, constant, word, ...) word,
-        ADSM_WORDS_FAULT_ENGINE(WORD)
-#undef WORD
-    };
     set_columns(table, "engines", "", "engine", "state", "why", NULL);
-    struct adsm_option_info info;
-    adsm_option_info(ADSM_OPTION_ID_fault_engine, &info);
-    bool is_default = strcmp(info.source, "default") == 0, uffd = false;
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
-        bool used = strcmp(engines[i], info.value_text) == 0;
-        const char *why = !used        ? "ADSM_FAULT_ENGINE can ask for it"
-                          : is_default ? "the default"
-                                       : "ADSM_FAULT_ENGINE asks for it";
-        const char *state = used ? "in use" : "not in use";
-        table_add(table, (const char *[]){engines[i], state, why});
-        uffd = uffd || strcmp(engines[i], "uffd") == 0;
-    }
-    if (!uffd)
+    struct adsm_fault_engine_info engine;
+    for (size_t i = 0; adsm_fault_engine_info(i, &engine); i++) {
+        const char *state = engine.is_chosen ? "in use"
+                            : engine.refused ? "cannot run here"
+                                             : "not in use";
         table_add(table,
-                  (const char *[]){"uffd", "not in this version", uffd_here()});
+                  (const char *[]){engine.name, state,
+                                   engine.refused ? engine.refused
+                                                  : why_engine(&engine)});
+    }
 }
 
 void section_options(struct table *table)

@@ -1,0 +1,240 @@
+/*
+ * The threads that answer for those who wait in a userfault.
+ *
+ * An answer may wait: for a kernel, or for a block that another access has to
+ * give free, which is answered by another of these threads. So as many as there
+ * are accesses may be needed at once, and there is always one that listens, or
+ * is on its way. A thread that answers does not start others: that takes libc's
+ * locks, which the thread it answers for may hold.
+ *
+ * A thread that waits in a userfault takes signals, and asks again when their
+ * handlers have run. What is being answered is asked for only once.
+ *
+ * Lock: serve_lock, rank POOL. Threads have every signal blocked throughout.
+ */
+#include "os/fault_uffd.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "os/fault_engine.h"
+
+enum {
+    STACK_BYTES = 256 << 10,
+    LISTENERS = 2,   /* kept: one answers, one listens meanwhile */
+    MOST = 4096,     /* threads */
+    FORGIVE_MS = 100 /* how long an access stays denied */
+};
+
+/* An access that is being answered. */
+struct asked {
+    pid_t thread; /* 0: none */
+    uintptr_t page;
+    enum adsm_access access;
+};
+
+static struct adsm_lock serve_lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
+static struct asked asked[MOST]; /* serve_lock; by thread of ours */
+
+static int serve_fd;
+static pid_t serve_process;        /* whose threads they are */
+static _Atomic uint32_t threads;   /* started so far */
+static _Atomic uint32_t listeners; /* in read() */
+static _Atomic uint32_t idle;      /* asleep, to be called */
+static _Atomic uint32_t calls;     /* to those, not taken yet */
+static _Atomic uint32_t wanted;    /* 1: somebody has to listen */
+
+static ADSM_FAULT_TLS uintptr_t serve_page;
+
+static void sleep_on(_Atomic uint32_t *word, uint32_t value,
+                     const struct timespec *limit)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, limit, NULL, 0);
+}
+
+static void wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+uintptr_t adsm_uffd_faulting(void)
+{
+    return serve_page;
+}
+
+/* ---- one access ----------------------------------------------------------- */
+
+/* Note it; false where another of us has it in hand, which wakes the thread. */
+static bool begin_answer(uint32_t self, const struct asked *what)
+{
+    bool is_new = true;
+    uint32_t count = atomic_load(&threads);
+    adsm_lock_acquire(&serve_lock);
+    for (uint32_t i = 0; i < count && is_new; i++)
+        is_new = asked[i].thread != what->thread ||
+                 asked[i].page != what->page || asked[i].access != what->access;
+    if (is_new)
+        asked[self] = *what;
+    adsm_lock_release(&serve_lock);
+    return is_new;
+}
+
+static void end_answer(uint32_t self)
+{
+    adsm_lock_acquire(&serve_lock);
+    asked[self].thread = 0;
+    adsm_lock_release(&serve_lock);
+}
+
+static void answer(uint32_t self, const struct uffd_msg *msg)
+{
+    size_t page_bytes = adsm_vm_page_bytes();
+    uintptr_t addr = (uintptr_t)msg->arg.pagefault.address;
+    struct asked what = {
+        .thread = (pid_t)msg->arg.pagefault.feat.ptid,
+        .page = addr & ~(uintptr_t)(page_bytes - 1),
+        .access = msg->arg.pagefault.flags &
+                          (UFFD_PAGEFAULT_FLAG_WRITE | UFFD_PAGEFAULT_FLAG_WP)
+                      ? ADSM_WRITE
+                      : ADSM_READ,
+    };
+    if (!begin_answer(self, &what))
+        return;
+    serve_page = what.page;
+    adsm_fault_answer_for(what.thread);
+    if (!adsm_fault_answer(addr, what.access)) {
+        adsm_uffd_deny(what.page);
+        atomic_store(&wanted, 1); /* to forgive, after a while */
+        wake(&wanted);
+    }
+    adsm_fault_answer_for(0);
+    serve_page = 0;
+    /* First: who asks behind this is answered once more. */
+    end_answer(self);
+    adsm_uffd_wake(serve_fd, what.page, page_bytes);
+}
+
+/* ---- threads -------------------------------------------------------------- */
+
+/* The next message. False: there will be none, since the descriptor is gone. */
+static bool hear(struct uffd_msg *msg)
+{
+    ssize_t n;
+    atomic_fetch_add(&listeners, 1);
+    do {
+        n = syscall(SYS_read, serve_fd, msg, sizeof *msg);
+    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
+    if (atomic_fetch_sub(&listeners, 1) == 1) {
+        atomic_store(&wanted, 1);
+        wake(&wanted);
+    }
+    if (n == sizeof *msg)
+        return true;
+    adsm_log_signal_address(
+        ADSM_LOG_ERROR,
+        "the program has closed a file descriptor of libadsm: accesses to "
+        "shared memory are not seen any more. Descriptor",
+        (unsigned long)serve_fd);
+    return false;
+}
+
+/* Enough others listen: sleep until called. */
+static void rest(void)
+{
+    uint32_t one;
+    atomic_fetch_add(&idle, 1);
+    while ((one = atomic_load(&calls)) == 0 ||
+           !atomic_compare_exchange_strong(&calls, &one, one - 1))
+        if (one == 0)
+            sleep_on(&calls, 0, NULL);
+    atomic_fetch_sub(&idle, 1);
+}
+
+static void begin_thread(const char *name)
+{
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+    /* As in a handler of a thread that has every signal blocked. */
+    adsm_quiet_interrupted(~UINT64_C(0));
+    adsm_quiet_enter_handler();
+}
+
+static void *serve(void *unused)
+{
+    static _Atomic uint32_t numbers;
+    struct uffd_msg msg;
+    uint32_t self = atomic_fetch_add(&numbers, 1);
+    begin_thread("adsm-fault");
+    while (hear(&msg)) {
+        if (msg.event == UFFD_EVENT_PAGEFAULT)
+            answer(self, &msg);
+        if (atomic_load(&listeners) >= LISTENERS)
+            rest();
+    }
+    return unused;
+}
+
+static adsm_status_t start(void)
+{
+    if (atomic_load(&threads) == MOST)
+        return ADSM_E_LIMIT;
+    /* Counted first: it looks through all places up to its own. */
+    atomic_fetch_add(&threads, 1);
+    adsm_status_t status = adsm_thread_start(serve, STACK_BYTES, false);
+    if (status != ADSM_OK)
+        atomic_fetch_sub(&threads, 1);
+    return status;
+}
+
+static void call_another(void)
+{
+    if (atomic_load(&listeners) > 0)
+        return;
+    if (atomic_load(&idle) > atomic_load(&calls)) {
+        atomic_fetch_add(&calls, 1);
+        wake(&calls);
+    } else if (start() != ADSM_OK) {
+        adsm_log_once(ADSM_LOG_WARN,
+                      "no more threads can be had to answer accesses to shared "
+                      "memory: some wait for others");
+    }
+}
+
+/* Sees to it that somebody listens. */
+static void *manage(void *unused)
+{
+    static const struct timespec patience = {0, FORGIVE_MS * 1000000L};
+    bool denied = false;
+    begin_thread("adsm-fault-mgr");
+    for (;;) {
+        if (!atomic_load(&wanted))
+            sleep_on(&wanted, 0, denied ? &patience : NULL);
+        if (atomic_exchange(&wanted, 0)) {
+            call_another();
+            denied = true;
+        } else {
+            denied = adsm_uffd_forgive();
+        }
+    }
+    return unused;
+}
+
+adsm_status_t adsm_uffd_serve(int fd)
+{
+    if (serve_process == getpid())
+        return ADSM_OK;
+    serve_fd = fd;
+    adsm_status_t status = adsm_thread_start(manage, STACK_BYTES, false);
+    for (int i = 0; i <= LISTENERS && status == ADSM_OK; i++)
+        status = start();
+    if (status == ADSM_OK)
+        serve_process = getpid();
+    return status;
+}
