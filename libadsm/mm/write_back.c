@@ -219,6 +219,17 @@ static bool write_back_taken(const struct adsm_dirty_entry *oldest, uint32_t n)
     return got_on;
 }
 
+/* One more dirty block, and some would have to go. */
+static bool is_due_soon(void)
+{
+    return queue.ring && atomic_load(&dirty) >= (int64_t)atomic_load(&limit);
+}
+
+bool adsm_write_back_would_harm(void)
+{
+    return is_due_soon() && adsm_fault_is_in_call();
+}
+
 void adsm_write_back(uint32_t gate)
 {
     remember(NULL, 0, 0);

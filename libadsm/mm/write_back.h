@@ -61,4 +61,13 @@ void adsm_write_back(uint32_t gate);
  */
 bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i);
 
+/**
+ * A system call wants a block, and may still fill others that it wanted before
+ * (adsm_fault_is_in_call): would blocks go back now? To be asked while the
+ * thread waits, before the block is open.
+ *
+ * Thread: any. Signal: fault path
+ */
+bool adsm_write_back_would_harm(void);
+
 #endif

@@ -86,6 +86,15 @@ bool adsm_fault_is_remote(void);
  *  where it is itself. Thread: any. Signal: any handler */
 pid_t adsm_fault_thread(void);
 
+/**
+ * Does the access that the calling thread answers come from within a system
+ * call? A device may be about to write what the call has pinned so far (direct
+ * I/O), of which nobody hears. Takes some microseconds where others answer.
+ *
+ * Return: false where it is not known. Thread: any. Signal: fault path
+ */
+bool adsm_fault_is_in_call(void);
+
 /** Number of the calling thread, as that. Thread: any. Signal: any handler */
 pid_t adsm_fault_self(void);
 

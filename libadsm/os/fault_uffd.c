@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 
 #include "base/lock.h"
 #include "os/fault_engine.h"
@@ -40,8 +39,8 @@ void adsm_uffd_deny(uintptr_t page)
     adsm_lock_acquire(&denied_lock);
     size_t count = atomic_load(&denied_count);
     /* Where there is no place the access is asked for again, and again. */
-    if (count < DENIED &&
-        mprotect((void *)page, adsm_vm_page_bytes(), PROT_NONE) == 0) {
+    if (count < DENIED && adsm_vm_protect(page, adsm_vm_page_bytes(),
+                                          ADSM_PROT_NONE) == ADSM_OK) {
         denied[count] = page;
         atomic_store(&denied_count, count + 1);
     }
@@ -62,8 +61,8 @@ static bool forgive(uintptr_t addr, size_t bytes, bool is_mapped)
         if (denied[i] - addr >= bytes)
             denied[kept++] = denied[i];
         else if (is_mapped)
-            mprotect((void *)denied[i], adsm_vm_page_bytes(),
-                     PROT_READ | PROT_WRITE);
+            (void)!adsm_vm_protect(denied[i], adsm_vm_page_bytes(),
+                                   ADSM_PROT_READ_WRITE);
     }
     atomic_store(&denied_count, kept);
     adsm_lock_release(&denied_lock);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
+#include "os/real.h"
 #include "os/vm.h"
 
 #ifndef USERFAULTFD_IOC_NEW
@@ -115,7 +116,7 @@ int adsm_uffd_continue(int fd, uintptr_t addr, size_t *bytes, uint64_t mode)
 int adsm_uffd_drop(uintptr_t addr, size_t bytes)
 {
     /* Programs may have locked all their memory. */
-    return madvise((void *)addr, bytes, MADV_DONTNEED_LOCKED);
+    return adsm_real()->madvise((void *)addr, bytes, MADV_DONTNEED_LOCKED);
 }
 
 void adsm_uffd_wake(int fd, uintptr_t addr, size_t bytes)
@@ -224,14 +225,15 @@ static const char *trial_with_page(void)
         mmap(NULL, trial.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     trial.page = (uintptr_t)map;
     const char *why;
-    if (map == MAP_FAILED || madvise(map, trial.bytes, MADV_DONTFORK) != 0 ||
+    if (map == MAP_FAILED ||
+        adsm_real()->madvise(map, trial.bytes, MADV_DONTFORK) != 0 ||
         adsm_uffd_drop(trial.page, trial.bytes) != 0 ||
         adsm_uffd_register(trial.fd, trial.page, trial.bytes) != 0)
         why = uffd_why(errno);
     else
         why = trial_with_pipe();
     if (map != MAP_FAILED)
-        munmap(map, trial.bytes);
+        adsm_real()->munmap(map, trial.bytes);
     syscall(SYS_close, memory);
     return why;
 }

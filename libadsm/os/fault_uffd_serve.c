@@ -15,8 +15,10 @@
 #include "os/fault_uffd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -68,6 +70,32 @@ static void wake(_Atomic uint32_t *word)
 uintptr_t adsm_uffd_faulting(void)
 {
     return serve_page;
+}
+
+/* What the kernel says of a thread that waits: "-1 ..." where its own
+ * instruction faulted, the number of a system call otherwise. */
+static bool serve_is_in_call(pid_t thread)
+{
+    char path[64] = "/proc/self/task/", said[2] = "-";
+    char digits[16], *to = path + strlen(path);
+    size_t n = 0;
+    for (pid_t left = thread; left > 0; left /= 10)
+        digits[n++] = (char)('0' + left % 10);
+    while (n > 0)
+        *to++ = digits[--n];
+    strcpy(to, "/syscall");
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    long got = syscall(SYS_read, fd, said, sizeof said);
+    syscall(SYS_close, fd);
+    return got > 0 && said[0] >= '0' && said[0] <= '9';
+}
+
+bool adsm_fault_is_in_call(void)
+{
+    pid_t thread = adsm_fault_thread();
+    return thread != 0 && serve_is_in_call(thread);
 }
 
 /* ---- one access ----------------------------------------------------------- */
