@@ -72,7 +72,7 @@
 #error "stubs: x86-64 and aarch64 only"
 #endif
 
-    .irp name, dlsym, dlvsym, getcontext, __sigsetjmp
+    .irp name, dlsym, dlvsym, getcontext, __sigsetjmp, syscall
     .hidden hook_next_\name
     .hidden hook_\name\()_answer
     .endr
@@ -82,5 +82,77 @@
     STUB dlvsym
     STUB getcontext
     STUB __sigsetjmp
+
+/* The seven words of syscall, in memory. */
+    .globl syscall
+    .p2align 4
+#if defined(__x86_64__)
+    .type syscall, @function
+syscall:
+    .cfi_startproc
+    endbr64
+    subq $56, %rsp
+    .cfi_adjust_cfa_offset 56
+    movq 64(%rsp), %rax
+    movq %rdi, (%rsp)
+    movq %rsi, 8(%rsp)
+    movq %rdx, 16(%rsp)
+    movq %rcx, 24(%rsp)
+    movq %r8, 32(%rsp)
+    movq %r9, 40(%rsp)
+    movq %rax, 48(%rsp)
+    movq %rsp, %rdi
+    call hook_syscall_answer
+    testq %rdx, %rdx
+    jnz 1f
+    movq (%rsp), %rdi
+    movq 8(%rsp), %rsi
+    movq 16(%rsp), %rdx
+    movq 24(%rsp), %rcx
+    movq 32(%rsp), %r8
+    movq 40(%rsp), %r9
+    addq $56, %rsp
+    .cfi_adjust_cfa_offset -56
+    jmpq *hook_next_syscall(%rip)
+1:  .cfi_adjust_cfa_offset 56
+    addq $56, %rsp
+    .cfi_adjust_cfa_offset -56
+    ret
+    .cfi_endproc
+#elif defined(__aarch64__)
+    .type syscall, %function
+syscall:
+    .cfi_startproc
+    hint #34
+    stp x29, x30, [sp, #-80]!
+    .cfi_def_cfa_offset 80
+    .cfi_offset 29, -80
+    .cfi_offset 30, -72
+    stp x0, x1, [sp, #16]
+    stp x2, x3, [sp, #32]
+    stp x4, x5, [sp, #48]
+    str x6, [sp, #64]
+    mov x29, sp
+    add x0, sp, #16
+    bl hook_syscall_answer
+    mov x9, x1
+    mov x10, x0
+    ldp x0, x1, [sp, #16]
+    ldp x2, x3, [sp, #32]
+    ldp x4, x5, [sp, #48]
+    ldr x6, [sp, #64]
+    ldp x29, x30, [sp], #80
+    .cfi_def_cfa_offset 0
+    .cfi_restore 29
+    .cfi_restore 30
+    cbnz x9, 1f
+    adrp x16, hook_next_syscall
+    ldr x16, [x16, #:lo12:hook_next_syscall]
+    br x16
+1:  mov x0, x10
+    ret
+    .cfi_endproc
+#endif
+    .size syscall, . - syscall
 
     .section .note.GNU-stack, "", %progbits

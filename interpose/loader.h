@@ -4,7 +4,8 @@
  * The exported functions are assembly (hook_stub.S): they ask
  * hook_<name>_answer and, without an answer, jump to the real function with
  * the caller's own return address on the stack. dlsym and dlvsym tell by it
- * who asks for RTLD_NEXT; getcontext and sigsetjmp return there once more.
+ * who asks for RTLD_NEXT; getcontext and sigsetjmp return there once more, and
+ * what syscall does to stacks (clone) is between the kernel and its caller.
  */
 #ifndef INTERPOSE_LOADER_H
 #define INTERPOSE_LOADER_H
@@ -18,6 +19,7 @@ extern void *(*hook_next_dlsym)(void *, const char *);
 extern void *(*hook_next_dlvsym)(void *, const char *, const char *);
 extern int (*hook_next_getcontext)(ucontext_t *);
 extern int (*hook_next___sigsetjmp)(struct __jmp_buf_tag *, int);
+extern long (*hook_next_syscall)(long, ...);
 
 /** Two registers: what to return, and whether to return it. */
 struct hook_answer {
@@ -37,5 +39,8 @@ struct hook_answer hook_dlvsym_answer(void *handle, const char *name,
 struct hook_answer hook_getcontext_answer(ucontext_t *context);
 struct hook_answer hook___sigsetjmp_answer(struct __jmp_buf_tag *buffer,
                                            long saves_mask);
+
+/** Answer to syscall(2): its words, the number first. Called from assembly. */
+struct hook_answer hook_syscall_answer(const uintptr_t *words);
 
 #endif

@@ -1,0 +1,101 @@
+/*
+ * Calls by number: those of which nothing is known, and what arrives.
+ */
+#include "regress/interpose/preloaded.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { BYTES = 1 << 20, NO_SUCH_CALL = 500, NOR_THIS = 499 };
+
+static int errors;
+
+static void begin(void)
+{
+    errors = fileno(tmpfile());
+    dup2(errors, STDERR_FILENO);
+    device_start();
+}
+
+static int times_said(const char *what)
+{
+    static char text[65536];
+    int times = 0;
+    ssize_t got = pread(errors, text, sizeof text - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        times++;
+    return times;
+}
+
+START_TEST(an_unknown_number_with_shared_memory_is_said_once)
+{
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 1);
+    ck_assert(runtime_is_up());
+    for (int i = 0; i < 3; i++) {
+        errno = 0;
+        ck_assert_int_eq(syscall(NO_SUCH_CALL, 1L, memory + 5), -1);
+        ck_assert_int_eq(errno, ENOSYS);
+    }
+    ck_assert_int_eq(times_said("system call 500 is given shared memory as "
+                                "argument 2"),
+                     1);
+    ck_assert_int_eq(syscall(NOR_THIS, 1L, 2L, 3L, 4L, 5L, memory), -1);
+    ck_assert_int_eq(times_said("system call 499"), 1);
+    ck_assert_int_eq(times_said("argument 6"), 1);
+    ck_assert_int_eq(times_said("\n"), 2);
+}
+END_TEST
+
+START_TEST(plain_memory_and_numbers_are_not_spoken_of)
+{
+    char plain[100];
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 1);
+    ck_assert_int_eq(syscall(NO_SUCH_CALL, plain, 5L, 0L, 0L, 0L, 0L), -1);
+    ck_assert_int_eq(syscall(SYS_gettid, memory, memory), syscall(SYS_gettid));
+    ck_assert_int_eq(syscall(-1L, memory), -1);
+    ck_assert_int_eq(syscall(1L << 40, memory), -1);
+    ck_assert_int_eq(times_said("\n"), 0);
+}
+END_TEST
+
+START_TEST(six_arguments_arrive)
+{
+    begin();
+    (void)device_bytes(BYTES, 1);
+    int file = fileno(tmpfile());
+    ck_assert_int_eq(ftruncate(file, 3 * 4096), 0);
+    ck_assert_int_eq(pwrite(file, "x", 1, 2 * 4096), 1);
+    long at =
+        syscall(SYS_mmap, NULL, 4096L, PROT_READ, MAP_SHARED, file, 2L * 4096);
+    ck_assert_int_ne(at, -1);
+    ck_assert_int_eq(*(char *)at, 'x');
+    ck_assert_int_eq(syscall(SYS_munmap, at, 4096L), 0);
+}
+END_TEST
+
+START_TEST(mappings_are_kept_from_numbers_too)
+{
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 7);
+    errno = 0;
+    ck_assert_int_eq(syscall(SYS_munmap, memory, (long)BYTES), -1);
+    ck_assert_int_eq(errno, EPERM);
+    ck_assert_int_eq(syscall(SYS_mprotect, memory, 4096L, PROT_READ), -1);
+    ck_assert_int_eq(syscall(SYS_madvise, memory, 4096L, MADV_REMOVE), -1);
+    ck_assert_int_eq(syscall(SYS_mmap, memory, 4096L, 0,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L),
+                     -1);
+    ck_assert_int_eq(memory[0], 7);
+    ck_assert_int_eq(memory[BYTES - 1], 7);
+}
+END_TEST
+
+SUITE_MAIN("syscall", 60, an_unknown_number_with_shared_memory_is_said_once,
+           plain_memory_and_numbers_are_not_spoken_of, six_arguments_arrive,
+           mappings_are_kept_from_numbers_too)
