@@ -40,13 +40,15 @@ static CUresult enter(struct cuda_work *work, struct side *side,
     CUdeviceptr base = base_of(side);
     if (!base)
         return CUDA_SUCCESS;
+    /* What is 0 is as much as is copied. */
+    size_t pitch = side->pitch ? side->pitch : extent->width;
+    size_t height = side->height ? side->height : extent->height;
     struct cuda_rows rows = {
-        .first =
-            base + (side->z * side->height + side->y) * side->pitch + side->x,
+        .first = base + (side->z * height + side->y) * pitch + side->x,
         .bytes = extent->width,
-        .pitch = side->pitch,
+        .pitch = pitch,
         .count = extent->height,
-        .layer_pitch = side->height * side->pitch,
+        .layer_pitch = height * pitch,
         .layers = extent->depth,
     };
     if (!cuda_is_shared(rows.first, 1))

@@ -189,6 +189,19 @@ CUresult cuda_bring(struct cuda_work *work, CUdeviceptr one, CUdeviceptr other)
     return cuda_result("a device copy of shared memory", status);
 }
 
+/* What goes out of an allocation the driver refuses; of ours it may know more
+ * memory there than the allocation has. The work has ended if it does. */
+static bool goes_out(struct cuda_work *work, CUdeviceptr address, size_t bytes)
+{
+    void *base;
+    size_t has;
+    bool out = adsm_heap_range((const void *)address, &base, &has) != ADSM_OK ||
+               bytes > has - (size_t)(address - (CUdeviceptr)base);
+    if (out)
+        leave(work);
+    return out;
+}
+
 /* Remember whose object it is. Return: false when it is none, or when nothing
  * runs now: a captured copy is seen to when its graph is launched. */
 static bool enter(struct cuda_work *work, CUdeviceptr address)
@@ -217,6 +230,8 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
     CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
     if (brought || !bytes || !enter(work, address))
         return brought;
+    if (goes_out(work, address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
     work->read_bytes = bytes;
     hook_enter();
     /* What was flushed for an earlier call may still be on its way. */
@@ -239,6 +254,8 @@ static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
     CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
     if (brought || !bytes || !enter(work, address))
         return brought;
+    if (goes_out(work, address, extent))
+        return CUDA_ERROR_INVALID_VALUE;
     work->written_bytes = bytes;
     hook_enter();
     const void *host = (const void *)address;
@@ -272,10 +289,16 @@ static size_t rows_bytes(const struct cuda_rows *rows)
     return rows->bytes * rows->count * rows->layers;
 }
 
+/* More than any allocation has where it does not fit into a number. */
 static size_t rows_extent(const struct cuda_rows *rows)
 {
-    return (rows->layers - 1) * rows->layer_pitch +
-           (rows->count - 1) * rows->pitch + rows->bytes;
+    size_t layers, count, bytes;
+    if (__builtin_mul_overflow(rows->layers - 1, rows->layer_pitch, &layers) ||
+        __builtin_mul_overflow(rows->count - 1, rows->pitch, &count) ||
+        __builtin_add_overflow(layers, count, &bytes) ||
+        __builtin_add_overflow(bytes, rows->bytes, &bytes))
+        return SIZE_MAX;
+    return bytes;
 }
 
 static bool rows_are_dense(const struct cuda_rows *rows)

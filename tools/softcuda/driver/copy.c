@@ -27,7 +27,12 @@ void sc_copy_linear(struct sc_copy *copy, uint64_t dst, uint64_t src,
 
 uint64_t sc_copy_bytes(const struct sc_copy *copy)
 {
-    return copy->width * copy->height * copy->depth;
+    uint64_t bytes;
+    /* More than there is where it does not fit: refused, and not nothing. */
+    return __builtin_mul_overflow(copy->width, copy->height, &bytes) ||
+                   __builtin_mul_overflow(bytes, copy->depth, &bytes)
+               ? UINT64_MAX
+               : bytes;
 }
 
 /* Bytes from the first to the last one a side touches; false: overflow. */
