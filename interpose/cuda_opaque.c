@@ -106,3 +106,31 @@ CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t count, void *copies,
     OPAQUE(stream, true, cuMemcpy3DBatchAsync_v2_ptsz,
            (count, copies, flags, stream));
 }
+
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, void *operations,
+                            unsigned flags)
+{
+    OPAQUE(stream, false, cuStreamBatchMemOp,
+           (stream, count, operations, flags));
+}
+
+CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned count,
+                                 void *operations, unsigned flags)
+{
+    OPAQUE(stream, true, cuStreamBatchMemOp_ptsz,
+           (stream, count, operations, flags));
+}
+
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
+                               void *operations, unsigned flags)
+{
+    OPAQUE(stream, false, cuStreamBatchMemOp_v2,
+           (stream, count, operations, flags));
+}
+
+CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned count,
+                                    void *operations, unsigned flags)
+{
+    OPAQUE(stream, true, cuStreamBatchMemOp_v2_ptsz,
+           (stream, count, operations, flags));
+}
