@@ -9,6 +9,7 @@
 #include "base/option.h"
 #include "base/status.h"
 #include "interpose/cuda_driver.h"
+#include "interpose/cuda_pointer.h"
 #include "interpose/cuda_state.h"
 #include "mm/heap.h"
 #include "mm/residence.h"
@@ -29,8 +30,10 @@ static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
     if (status == ADSM_E_DEVICE_NOMEM)
         adsm_shortage_tell(accel, bytes);
     hook_leave();
-    if (!status)
+    if (!status) {
         *device = (CUdeviceptr)host;
+        cuda_pointer_made(*device);
+    }
     return cuda_result("an allocation of device memory", status);
 }
 
@@ -106,9 +109,9 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
 {
     void *host;
     size_t size;
-    if (hook_passes() || !cuda_is_shared(device, 1))
+    if (hook_passes() || !cuda_is_ours(device))
         return CUDA_CALL(cuMemGetAddressRange_v2, (base, bytes, device));
-    /* The driver knows the slab; the program's allocation is gone. */
+    /* The driver may know memory there; the program's allocation is gone. */
     if (adsm_heap_range((const void *)device, &host, &size) != ADSM_OK)
         return CUDA_ERROR_NOT_FOUND;
     if (base)

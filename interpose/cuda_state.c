@@ -84,6 +84,12 @@ struct adsm_accel *cuda_accel_current(void)
     return context ? adsm_accel_of_context(context) : NULL;
 }
 
+bool cuda_is_ours(CUdeviceptr address)
+{
+    return adsm_index_find((const void *)address) ||
+           adsm_address_is_reserved(address);
+}
+
 CUdeviceptr cuda_device_address(CUdeviceptr address)
 {
     struct adsm_daddr device;

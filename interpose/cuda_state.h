@@ -52,6 +52,10 @@ static inline bool cuda_is_shared(CUdeviceptr address, size_t bytes)
     return !hook_is_plain((const void *)address, bytes);
 }
 
+/** Is it an address of the runtime's: in an object, or in what it keeps device
+ *  memory for? There the driver knows more than the program may hear of. */
+bool cuda_is_ours(CUdeviceptr address);
+
 /** Device address of a shared address; any other address unchanged. */
 CUdeviceptr cuda_device_address(CUdeviceptr address);
 

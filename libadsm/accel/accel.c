@@ -230,6 +230,11 @@ int adsm_accel_of_current(struct adsm_accel **accel)
     return status;
 }
 
+void *adsm_accel_context(const struct adsm_accel *accel)
+{
+    return accel->context;
+}
+
 void *adsm_accel_detach(struct adsm_accel *accel)
 {
     adsm_lock_acquire(&accel_lock);

@@ -115,6 +115,10 @@ void adsm_accel_forget(struct adsm_accel *accel);
 int adsm_accel_memory(struct adsm_accel *accel, size_t *free_bytes,
                       size_t *total_bytes);
 
+/** The driver's handle of the accel's context; NULL once that was detached.
+ *  Thread: any. Signal: any handler */
+void *adsm_accel_context(const struct adsm_accel *accel);
+
 /** Index of the accel's device among the visible ones. Thread: any. Signal: any
  *  handler */
 int adsm_accel_device(const struct adsm_accel *accel);

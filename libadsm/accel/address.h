@@ -54,6 +54,11 @@ enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
  *  0 where the driver rounds (overlay, translate). Signal: any handler */
 size_t adsm_address_mapped(struct adsm_accel *accel);
 
+/** Is it an address that a window has reserved, whether anything lies there or
+ *  not? The driver may know memory at it that no object has. Thread: any.
+ *  Signal: any handler */
+bool adsm_address_is_reserved(uint64_t at);
+
 const char *adsm_strategy_name(enum adsm_strategy strategy);
 
 /**

@@ -156,6 +156,16 @@ static struct adsm_window *find(struct adsm_accel *accel, uint64_t at,
     return NULL;
 }
 
+bool adsm_address_is_reserved(uint64_t at)
+{
+    size_t granule;
+    for (struct adsm_accel *accel = adsm_accel_first(); accel;
+         accel = accel->next)
+        if (find(accel, at, &granule))
+            return true;
+    return false;
+}
+
 void adsm_window_mark(struct adsm_accel *accel, uint64_t at, size_t bytes,
                       bool away)
 {
