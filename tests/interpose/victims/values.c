@@ -76,6 +76,7 @@ static void wait_for_other(CUdeviceptr words, CUdeviceptr flag,
     static uint32_t one[2] = {1, 0};
     CUstreamBatchMemOpParams ops[2] = {{0}};
     CHECK(cuMemsetD32(flag, 0, 16));
+    CHECK(cuCtxSynchronize()); /* the streams do not wait for it */
     for (unsigned round = 1; round <= ROUNDS; round++) {
         uint32_t value = round;
         CHECK(cuStreamWaitValue32(streams[0], flag, value,
