@@ -164,6 +164,22 @@ CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes,
          (to, from, bytes, stream));
 }
 
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from,
+                                     size_t bytes, void *attributes,
+                                     CUstream stream)
+{
+    COPY(to, from, bytes, stream, false, cuMemcpyWithAttributesAsync,
+         (to, from, bytes, attributes, stream));
+}
+
+CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr to, CUdeviceptr from,
+                                          size_t bytes, void *attributes,
+                                          CUstream stream)
+{
+    COPY(to, from, bytes, stream, true, cuMemcpyWithAttributesAsync_ptsz,
+         (to, from, bytes, attributes, stream));
+}
+
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                       CUcontext from_context, size_t bytes)
 {

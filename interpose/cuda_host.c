@@ -106,6 +106,13 @@ static CUresult wrap_node(struct cuda_host_node *node)
     return CUDA_SUCCESS;
 }
 
+/* What the program gave, from what the driver has. */
+static void unwrap_node(struct cuda_host_node *node)
+{
+    if (node->function == run_kept)
+        *node = ((const struct kept *)node->data)->node;
+}
+
 /* ---- enqueued ------------------------------------------------------------ */
 
 /* Between the program's call and the driver's. */
@@ -260,8 +267,8 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode which,
                                   struct cuda_host_node *node)
 {
     CUresult result = CUDA_CALL(cuGraphHostNodeGetParams, (which, node));
-    if (result == CUDA_SUCCESS && node && node->function == run_kept)
-        *node = ((const struct kept *)node->data)->node;
+    if (result == CUDA_SUCCESS && node)
+        unwrap_node(node);
     return result;
 }
 
@@ -298,12 +305,42 @@ CUresult cuGraphAddNode_v2(CUgraphNode *made, CUgraph graph,
                               (made, graph, after, edges, count, params));
 }
 
+CUresult cuGraphAddNode_v3(CUgraphNode *made, CUgraph graph,
+                           const CUgraphNode *after, const void *edges,
+                           size_t count, struct cuda_node_params *params)
+{
+    struct cuda_node_params copy;
+    CUresult result = wrap_params(&copy, &params);
+    return result ? result
+                  : CUDA_CALL(cuGraphAddNode_v3,
+                              (made, graph, after, edges, count, params));
+}
+
 CUresult cuGraphNodeSetParams(CUgraphNode which,
                               struct cuda_node_params *params)
 {
     struct cuda_node_params copy;
     CUresult result = wrap_params(&copy, &params);
     return result ? result : CUDA_CALL(cuGraphNodeSetParams, (which, params));
+}
+
+CUresult cuGraphNodeSetParams_v2(CUgraphNode which,
+                                 struct cuda_node_params *params)
+{
+    struct cuda_node_params copy;
+    CUresult result = wrap_params(&copy, &params);
+    return result ? result
+                  : CUDA_CALL(cuGraphNodeSetParams_v2, (which, params));
+}
+
+CUresult cuGraphNodeGetParams(CUgraphNode which,
+                              struct cuda_node_params *params)
+{
+    CUresult result = CUDA_CALL(cuGraphNodeGetParams, (which, params));
+    if (result == CUDA_SUCCESS && params &&
+        params->type == CUDA_GRAPH_NODE_HOST)
+        unwrap_node(&params->host);
+    return result;
 }
 
 CUresult cuGraphExecNodeSetParams(CUgraphExec graph, CUgraphNode which,

@@ -1,7 +1,9 @@
 /*
  * Work whose ranges are not looked into is treated as a kernel is that may
- * reach everything: graphs, and batches of copies.
+ * reach everything: graphs, batches of copies, and launches whose parameters
+ * were set before.
  */
+#include "base/log.h"
 #include "interpose/cuda_release.h"
 
 #define OPAQUE(stream, per_thread, real, args)                                 \
@@ -107,6 +109,49 @@ CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t count, void *copies,
            (count, copies, flags, stream));
 }
 
+CUresult cuMemcpy3DWithAttributesAsync(void *copy, unsigned long long flags,
+                                       CUstream stream)
+{
+    OPAQUE(stream, false, cuMemcpy3DWithAttributesAsync, (copy, flags, stream));
+}
+
+CUresult cuMemcpy3DWithAttributesAsync_ptsz(void *copy,
+                                            unsigned long long flags,
+                                            CUstream stream)
+{
+    OPAQUE(stream, true, cuMemcpy3DWithAttributesAsync_ptsz,
+           (copy, flags, stream));
+}
+
+CUresult cuFabricCpyBatchAsync(size_t count, void *copies,
+                               unsigned long long flags, CUstream stream)
+{
+    OPAQUE(stream, false, cuFabricCpyBatchAsync,
+           (count, copies, flags, stream));
+}
+
+CUresult cuFabricCpyBatchAsync_ptsz(size_t count, void *copies,
+                                    unsigned long long flags, CUstream stream)
+{
+    OPAQUE(stream, true, cuFabricCpyBatchAsync_ptsz,
+           (count, copies, flags, stream));
+}
+
+CUresult cuMemBatchDecompressAsync(void *pieces, size_t count, unsigned flags,
+                                   size_t *failed, CUstream stream)
+{
+    OPAQUE(stream, false, cuMemBatchDecompressAsync,
+           (pieces, count, flags, failed, stream));
+}
+
+CUresult cuMemBatchDecompressAsync_ptsz(void *pieces, size_t count,
+                                        unsigned flags, size_t *failed,
+                                        CUstream stream)
+{
+    OPAQUE(stream, true, cuMemBatchDecompressAsync_ptsz,
+           (pieces, count, flags, failed, stream));
+}
+
 CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, void *operations,
                             unsigned flags)
 {
@@ -133,4 +178,34 @@ CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned count,
 {
     OPAQUE(stream, true, cuStreamBatchMemOp_v2_ptsz,
            (stream, count, operations, flags));
+}
+
+CUresult cuLaunch(CUfunction kernel)
+{
+    OPAQUE(NULL, false, cuLaunch, (kernel));
+}
+
+CUresult cuLaunchGrid(CUfunction kernel, int width, int height)
+{
+    OPAQUE(NULL, false, cuLaunchGrid, (kernel, width, height));
+}
+
+CUresult cuLaunchGridAsync(CUfunction kernel, int width, int height,
+                           CUstream stream)
+{
+    OPAQUE(stream, false, cuLaunchGridAsync, (kernel, width, height, stream));
+}
+
+/* One call on streams of several contexts; nothing here releases those at
+ * once. */
+CUresult cuLaunchCooperativeKernelMultiDevice(void *launches, unsigned count,
+                                              unsigned flags)
+{
+    if (!cuda_is_serving())
+        return CUDA_CALL(cuLaunchCooperativeKernelMultiDevice,
+                         (launches, count, flags));
+    adsm_log_once(ADSM_LOG_WARN, "cuLaunchCooperativeKernelMultiDevice is not "
+                                 "supported beside shared memory: "
+                                 "cuLaunchCooperativeKernel is");
+    return CUDA_ERROR_NOT_SUPPORTED;
 }

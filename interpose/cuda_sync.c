@@ -112,6 +112,23 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
                      (stream, graph, dependencies, data, count, mode));
 }
 
+CUresult cuStreamBeginRecaptureToGraph(CUstream stream, int mode, CUgraph graph,
+                                       void *callback, void *data)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginRecaptureToGraph,
+                     (stream, mode, graph, callback, data));
+}
+
+CUresult cuStreamBeginRecaptureToGraph_ptsz(CUstream stream, int mode,
+                                            CUgraph graph, void *callback,
+                                            void *data)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginRecaptureToGraph_ptsz,
+                     (stream, mode, graph, callback, data));
+}
+
 CUresult cuCtxDestroy(CUcontext context)
 {
     struct cuda_parting parting = cuda_context_part(context);

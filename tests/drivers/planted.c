@@ -94,7 +94,8 @@ __attribute__((constructor)) static void start(void)
     for (int i = 0; i < EXPORTS; i++) {
         const char *name = exports[i].name;
         planted_function *instead =
-            planted_accident(name) ?: planted_instead(name);
+            planted_accident(name)
+                ?: planted_instead(name) ?: planted_newer(name);
         void *found = dlsym(driver, exports[i].name);
         memcpy(&real[i], &found, sizeof found);
         planted_targets[i] = instead ? instead : real[i];

@@ -13,6 +13,8 @@
  *   vmm          there is cuMemMap and its like, but no device supports them
  *   dead=N       launches fail with result N, and so do waits for the context
  *   params=N     where a parameter lies is said N times, then no more
+ *   newer        what the software device refuses of copies and launches works
+ *                (newer.c, which has calls of newer drivers in any case)
  *   old=V        a driver of CUDA version V: what is newer is missing
  *
  *   crash=NAME   the function of this name dies by SIGSEGV
@@ -42,6 +44,9 @@ planted_function *planted_instead(const char *name);
 
 /** The same for what can befall any export. */
 planted_function *planted_accident(const char *name);
+
+/** The same for what the software device refuses. */
+planted_function *planted_newer(const char *name);
 
 /** Whether the export `name` is to be missing. */
 bool planted_is_missing(const char *name, int since);
