@@ -141,14 +141,31 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy_v2, (context)));
 }
 
-/* Contexts that have no memory of their own, and the last of those that are
- * counted, end functions. */
+/* Attached to more than once, by the program; of which context nobody asks. */
+static _Atomic int attached;
 
+CUresult cuCtxAttach(CUcontext *context, unsigned flags)
+{
+    CUresult result = CUDA_CALL(cuCtxAttach, (context, flags));
+    if (result == CUDA_SUCCESS)
+        atomic_fetch_add(&attached, 1);
+    return result;
+}
+
+/* The last one ends the context. */
 CUresult cuCtxDetach(CUcontext context)
 {
-    cuda_params_forget();
-    return CUDA_CALL(cuCtxDetach, (context));
+    if (atomic_load(&attached) > 0) {
+        cuda_params_forget();
+        CUresult result = CUDA_CALL(cuCtxDetach, (context));
+        atomic_fetch_sub(&attached, result == CUDA_SUCCESS);
+        return result;
+    }
+    struct cuda_parting parting = cuda_context_part(context);
+    return cuda_context_parted(parting, CUDA_CALL(cuCtxDetach, (context)));
 }
+
+/* It has no memory of its own, but functions. */
 
 CUresult cuGreenCtxDestroy(CUgreenCtx context)
 {

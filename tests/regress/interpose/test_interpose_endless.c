@@ -128,6 +128,14 @@ static void end_own(CUcontext context)
     expect_done(cuCtxDestroy(context));
 }
 
+/* Of CUDA 2; exported, and in no header. */
+CUresult cuCtxDetach(CUcontext context);
+
+static void end_detached(CUcontext context)
+{
+    expect_done(cuCtxDetach(context));
+}
+
 static CUcontext begin_primary(void)
 {
     CUcontext context;
@@ -182,6 +190,12 @@ static void destroy(int say)
 {
     (void)say;
     outlive(begin_own, end_own);
+}
+
+static void detach(int say)
+{
+    (void)say;
+    outlive(begin_own, end_detached);
 }
 
 static void reset(int say)
@@ -358,7 +372,8 @@ static int end_of(struct child child)
 START_TEST(endless_kernel_does_not_outlive_its_context)
 {
     static situation_fn *const situations[] = {
-        destroy, reset, release, overlay, refuse, leave, destroy_beside_wait};
+        destroy, detach, reset, release,
+        overlay, refuse, leave, destroy_beside_wait};
     enum { COUNT = sizeof situations / sizeof *situations };
     struct child child[COUNT];
     for (int i = 0; i < COUNT; i++)
