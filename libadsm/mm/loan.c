@@ -1,6 +1,7 @@
 /* Ranges in the hands of system calls and bulk copies. */
 #include "mm/loan_owner.h"
 
+#include "base/lock.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/write_back.h"
@@ -87,16 +88,42 @@ static bool covers_block(const struct adsm_object *object, size_t from,
     return from <= begin && begin + adsm_block_bytes(object, i) <= to;
 }
 
+/* Hold one more block. From the first one on a handler of the program's would
+ * run while others wait for this thread, and might wait for them: none does
+ * until the loan ends. */
+static bool hold_next(struct adsm_loan *loan, uint32_t i)
+{
+    if (loan->held_count == 0) {
+        if (!adsm_block_hold(loan->object, loan->generation, i))
+            return false;
+        adsm_quiet_enter();
+    } else if (!adsm_block_try_hold(loan->object, i)) {
+        uint64_t opened = adsm_quiet_wait_begin();
+        bool holds = adsm_block_hold(loan->object, loan->generation, i);
+        adsm_quiet_wait_end(opened);
+        if (!holds)
+            return false;
+    }
+    loan->held_count++;
+    return true;
+}
+
+/* No block is held any more. */
+static void let_go(struct adsm_loan *loan)
+{
+    if (loan->held_count > 0)
+        adsm_quiet_leave();
+    loan->held_count = 0;
+}
+
 /* Hold blocks [first, last) in rising order, which keeps two loans of one
  * object from waiting for each other. */
 static bool hold_all(struct adsm_loan *loan, uint32_t first, uint32_t last)
 {
     loan->held_first = first;
-    for (uint32_t i = first; i < last; i++) {
-        if (!adsm_block_hold(loan->object, loan->generation, i))
+    for (uint32_t i = first; i < last; i++)
+        if (!hold_next(loan, i))
             return false;
-        loan->held_count++;
-    }
     return true;
 }
 
@@ -133,7 +160,7 @@ static int begin_write(struct adsm_loan *loan)
     uint32_t first = adsm_block_of(object, loan->offset);
     uint32_t last = adsm_block_of(object, loan->offset + loan->bytes - 1);
     if (!hold_all(loan, first, last + 1)) {
-        loan->held_count = 0; /* freed meanwhile, and its blocks with it */
+        let_go(loan); /* freed meanwhile, and its blocks with it */
         return ADSM_E_NOT_SHARED;
     }
     adsm_coherence_await_uploads(object, first, last + 1 - first);
@@ -141,8 +168,10 @@ static int begin_write(struct adsm_loan *loan)
                                            : make_current(loan, first);
     if (rc == ADSM_OK && last != first)
         rc = make_current(loan, last);
-    if (rc != ADSM_OK)
+    if (rc != ADSM_OK) {
         adsm_block_release(object, loan->held_first, loan->held_count);
+        let_go(loan);
+    }
     return rc;
 }
 
@@ -304,6 +333,7 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
     adsm_rwlock_release_shared(&object->lock);
     adsm_write_back(loan->gate);
     adsm_gate_leave(loan->gate);
+    let_go(loan);
     errno = saved;
     return rc;
 }
