@@ -7,6 +7,8 @@
 #                             sanitisers; those of suite night, which take
 #                             longer than all others, run only so
 #
+# Suite stress takes a minute, or ADSM_STRESS_SECONDS.
+#
 # Steps: packages; build with warnings as errors and all tests (those of suite
 # tsan bring ThreadSanitizer along); the suites that do not preload under
 # AddressSanitizer and UndefinedBehaviorSanitizer; a clang build; a minute of
@@ -44,7 +46,7 @@ if steps_build main -Dwarning_level=2; then
         # shellcheck disable=SC2086 # one word per suite is meant
         steps_test main $suites
     elif [ "$quick" = yes ]; then
-        steps_test main --no-suite slow --no-suite night
+        steps_test main --no-suite slow --no-suite stress --no-suite night
     else
         steps_test main --no-suite night
     fi
@@ -52,7 +54,7 @@ fi
 
 # Programs that are preloaded into cannot be sanitised, and neither can their
 # tests: the sanitiser's run-time would have to come first.
-plain="interpose nvcc parboil wave tools slow night tsan"
+plain="interpose nvcc parboil wave tools slow stress night tsan"
 selection=
 for suite in ${suites:-$plain}; do
     case "${suites:+named} $plain " in
