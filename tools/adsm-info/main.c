@@ -36,6 +36,11 @@ static struct section {
     {.flag = "--hooks",
      .help = "entry points that preloading takes over",
      .fill = section_hooks},
+    {.flag = "--hooks=all",
+     .help = "every call of the driver, and why it is passed on; only when "
+             "named",
+     .fill = section_surface,
+     .asked_only = true},
     {.flag = "--links",
      .help = "measure copies between host and devices; only when named",
      .fill = section_links,
@@ -46,12 +51,13 @@ static struct section {
 
 static void print_help(void)
 {
-    puts("usage: adsm-info [--json] [section ...]\n"
-         "\n"
-         "Says what libadsm finds here and what it decides. All sections but\n"
-         "--links when none is named. To ask about the software device, run it "
-         "as\n"
-         "`adsm-run --soft adsm-info`.\n");
+    puts(
+        "usage: adsm-info [--json] [section ...]\n"
+        "\n"
+        "Says what libadsm finds here and what it decides. When no section is\n"
+        "named, all that need not be named. To ask about the software device, "
+        "run it as\n"
+        "`adsm-run --soft adsm-info`.\n");
     for (size_t i = 0; i < SECTIONS; i++)
         printf("  %-11s %s\n", sections[i].flag, sections[i].help);
     puts("  --json      one JSON object instead of tables\n"

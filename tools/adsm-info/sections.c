@@ -3,7 +3,6 @@
  */
 #include "sections.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,19 +12,6 @@
 #include "accel/inspect.h"
 #include "base/option.h"
 #include "os/fault.h"
-
-/* Name the columns of a table; the list ends with NULL. */
-static void set_columns(struct table *table, const char *name,
-                        const char *empty, ...)
-{
-    *table = (struct table){.name = name, .empty = empty};
-    va_list list;
-    va_start(list, empty);
-    const char *column;
-    while ((column = va_arg(list, const char *)))
-        table->columns[table->width++] = column;
-    va_end(list);
-}
 
 static void add_device(struct table *table, int device)
 {
@@ -51,8 +37,8 @@ static void add_device(struct table *table, int device)
 
 void section_devices(struct table *table)
 {
-    set_columns(table, "devices", "no device is visible", "#device", "model",
-                "#MiB", "#free MiB", "address", "why", NULL);
+    table_columns(table, "devices", "no device is visible", "#device", "model",
+                  "#MiB", "#free MiB", "address", "why", NULL);
     if (adsm_accel_init() != 0)
         table->empty = adsm_accel_why();
     for (int i = 0; i < adsm_accel_devices(); i++)
@@ -70,7 +56,7 @@ static void add_findings(struct table *table, const char *device,
 void section_driver(struct table *table)
 {
     struct adsm_finding found[ADSM_FINDINGS];
-    set_columns(table, "driver", "", "#device", "what", "state", "why", NULL);
+    table_columns(table, "driver", "", "#device", "what", "state", "why", NULL);
     if (adsm_accel_init() != 0)
         table->empty = adsm_accel_why();
     add_findings(table, "", found, adsm_inspect_driver(found));
@@ -101,7 +87,7 @@ static const char *why_engine(const struct adsm_fault_engine_info *engine)
 
 void section_engines(struct table *table)
 {
-    set_columns(table, "engines", "", "engine", "state", "why", NULL);
+    table_columns(table, "engines", "", "engine", "state", "why", NULL);
     struct adsm_fault_engine_info engine;
     for (size_t i = 0; adsm_fault_engine_info(i, &engine); i++) {
         const char *state = engine.is_chosen ? "in use"
@@ -116,8 +102,8 @@ void section_engines(struct table *table)
 
 void section_options(struct table *table)
 {
-    set_columns(table, "options", "", "option", "value", "source", "~default",
-                "~takes", "help", NULL);
+    table_columns(table, "options", "", "option", "value", "source", "~default",
+                  "~takes", "help", NULL);
     struct adsm_option_info info;
     for (size_t i = 0; adsm_option_info(i, &info); i++)
         table_add(table, (const char *[]){info.env, info.value_text,
@@ -173,8 +159,8 @@ static const struct hook {
 
 void section_hooks(struct table *table)
 {
-    set_columns(table, "hooks", "", "symbol", "kind", "since CUDA", "memory",
-                NULL);
+    table_columns(table, "hooks", "", "symbol", "kind", "since CUDA", "memory",
+                  NULL);
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
         char since[24] = "";
         const char *memory = hooks[i].memory;

@@ -23,4 +23,8 @@ void section_options(struct table *table);
 /** Entry points that libadsm-preload.so takes over. */
 void section_hooks(struct table *table);
 
+/** Every call of the driver, and why those that are not taken over need not be
+ *  (surface.c). */
+void section_surface(struct table *table);
+
 #endif

@@ -3,6 +3,7 @@
  */
 #include "table.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,18 @@ static const char *column_name(const char *column)
 static const char *cell(const struct table *table, size_t row, size_t column)
 {
     return table->cells[row * table->width + column];
+}
+
+void table_columns(struct table *table, const char *name, const char *empty,
+                   ...)
+{
+    *table = (struct table){.name = name, .empty = empty};
+    va_list list;
+    va_start(list, empty);
+    const char *column;
+    while ((column = va_arg(list, const char *)))
+        table->columns[table->width++] = column;
+    va_end(list);
 }
 
 void table_add(struct table *table, const char *const *texts)

@@ -21,6 +21,10 @@ struct table {
     char **cells; /* rows * width                                    */
 };
 
+/** Name an empty table and its columns; the list of these ends with NULL. */
+void table_columns(struct table *table, const char *name, const char *empty,
+                   ...);
+
 /** Add a row: `width` texts, copied. A NULL text is an empty cell. */
 void table_add(struct table *table, const char *const *texts);
 
