@@ -119,9 +119,8 @@ static int back(struct adsm_object *object)
     int rc = ADSM_OK;
     adsm_lock_acquire(&host_lock);
     if (!atomic_load_explicit(&object->backed, memory_order_relaxed)) {
-        rc =
-            adsm_fault_range_attach((uintptr_t)object->host, object->span.bytes,
-                                    object->shadow.fd, object->shadow.offset);
+        rc = adsm_fault_range_attach((uintptr_t)object->host,
+                                     object->span.bytes, object->shadow.shadow);
         if (rc == ADSM_OK) {
             atomic_fetch_add(&mapped, 1);
             dump_committed(object, 0, adsm_object_grains(object));

@@ -19,6 +19,7 @@
 
 #include "base/lock.h"
 #include "base/log.h"
+#include "os/real.h"
 #include "os/vm.h"
 
 #define GRANULE             ADSM_ARENA_GRANULE_BYTES
@@ -27,11 +28,11 @@
 #define WORD_BITS           64
 #define WORDS_FOR(granules) (((granules) + WORD_BITS - 1) / WORD_BITS)
 
-/* Lives in a mapping of its own, `map_bytes` long. */
+/* Lives in a mapping of its own, `map_bytes` long. Its file has no descriptor:
+ * programs close what they have not opened, and open others in its place. */
 struct segment {
     struct segment *next;
     size_t map_bytes;
-    int fd;
     uint8_t *shadow;
     size_t granules;
     size_t used; /* granules in use */
@@ -115,15 +116,17 @@ static int segment_open(size_t bytes)
 }
 
 /* The shadow mapping, aligned so that huge pages are possible. */
-static uint8_t *segment_map(int fd, size_t bytes)
+static uint8_t *segment_map(size_t bytes)
 {
-    uintptr_t at = adsm_vm_reserve(bytes, GRANULE, 0);
-    if (at == 0)
-        return NULL;
-    if (adsm_vm_map_file(at, bytes, fd, 0, ADSM_PROT_READ_WRITE) != ADSM_OK) {
+    int fd = segment_open(bytes);
+    uintptr_t at = fd >= 0 ? adsm_vm_reserve(bytes, GRANULE, 0) : 0;
+    if (at != 0 &&
+        adsm_vm_map_file(at, bytes, fd, 0, ADSM_PROT_READ_WRITE) != ADSM_OK) {
         adsm_vm_release(at, bytes);
-        return NULL;
+        at = 0;
     }
+    if (fd >= 0)
+        close(fd);
     return (uint8_t *)at;
 }
 
@@ -136,17 +139,12 @@ static struct segment *segment_create(size_t bytes)
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (segment == MAP_FAILED)
         return NULL;
-    int fd = segment_open(bytes);
-    uint8_t *shadow = fd >= 0 ? segment_map(fd, bytes) : NULL;
-    if (shadow == NULL) {
-        if (fd >= 0)
-            close(fd);
+    segment->shadow = segment_map(bytes);
+    if (segment->shadow == NULL) {
         munmap(segment, map_bytes);
         return NULL;
     }
     segment->map_bytes = map_bytes;
-    segment->fd = fd;
-    segment->shadow = shadow;
     segment->granules = granules;
     return segment;
 }
@@ -154,7 +152,6 @@ static struct segment *segment_create(size_t bytes)
 static void segment_destroy(struct segment *segment)
 {
     munmap(segment->shadow, segment->granules * GRANULE);
-    close(segment->fd);
     munmap(segment, segment->map_bytes);
 }
 
@@ -216,21 +213,21 @@ adsm_status_t adsm_arena_alloc(struct adsm_arena_range *range, size_t bytes)
     errno = saved_errno;
     if (segment == NULL)
         return ADSM_E_NOMEM;
-    range->fd = segment->fd;
-    range->offset = (uint64_t)first * GRANULE;
-    range->shadow = segment->shadow + range->offset;
+    range->shadow = segment->shadow + first * GRANULE;
     range->bytes = count * GRANULE;
     range->segment = segment;
     return ADSM_OK;
 }
 
-/* Return the pages of [offset, offset+bytes) of the segment's file. */
-static void arena_punch(int fd, uint64_t offset, size_t bytes)
+/* Return the pages to the system. Those that the program has locked, as with
+ * mlockall, have to be unlocked first, which splits no mapping. */
+static void arena_punch(const struct segment *segment, uint8_t *at,
+                        size_t bytes)
 {
-    while (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                     (off_t)offset, (off_t)bytes) != 0 &&
-           errno == EINTR) {
-    }
+    if (adsm_real()->madvise(at, bytes, MADV_REMOVE) == 0 || errno != EINVAL)
+        return;
+    adsm_real()->munlock(segment->shadow, segment->granules * GRANULE);
+    (void)adsm_real()->madvise(at, bytes, MADV_REMOVE);
 }
 
 void adsm_arena_free(struct adsm_arena_range *range)
@@ -239,9 +236,10 @@ void adsm_arena_free(struct adsm_arena_range *range)
     if (segment == NULL)
         return;
     int saved_errno = errno;
-    size_t first = range->offset / GRANULE, count = range->bytes / GRANULE;
+    size_t first = (size_t)(range->shadow - segment->shadow) / GRANULE;
+    size_t count = range->bytes / GRANULE;
     /* Before the granules can have a new owner, who expects zeros. */
-    arena_punch(segment->fd, range->offset, range->bytes);
+    arena_punch(segment, range->shadow, range->bytes);
     adsm_lock_acquire(&arena_lock);
     bits_set(segment, first, count, false);
     segment->used -= count;
@@ -263,23 +261,12 @@ adsm_status_t adsm_arena_commit(const struct adsm_arena_range *range,
 {
     if (!arena_is_within(range, offset, bytes))
         return ADSM_E_INVALID;
-    if (bytes == 0)
-        return ADSM_OK;
-    int saved_errno = errno;
     size_t page = adsm_vm_page_bytes();
     size_t start = offset & ~(page - 1);
     size_t end = (offset + bytes + page - 1) & ~(page - 1);
-    adsm_status_t status = ADSM_OK;
-    int rc;
-    do {
-        rc = fallocate(range->fd, FALLOC_FL_KEEP_SIZE,
-                       (off_t)(range->offset + start), (off_t)(end - start));
-    } while (rc != 0 && errno == EINTR);
-    if (rc != 0)
-        status =
-            errno == ENOSPC || errno == ENOMEM ? ADSM_E_NOMEM : ADSM_E_SYSTEM;
-    errno = saved_errno;
-    return status;
+    return bytes == 0 ? ADSM_OK
+                      : adsm_vm_populate((uintptr_t)range->shadow + start,
+                                         end - start, true);
 }
 
 void adsm_arena_decommit(const struct adsm_arena_range *range, size_t offset,
@@ -292,23 +279,34 @@ void adsm_arena_decommit(const struct adsm_arena_range *range, size_t offset,
     size_t start = (offset + page - 1) & ~(page - 1);
     size_t end = (offset + bytes) & ~(page - 1);
     if (end > start)
-        arena_punch(range->fd, range->offset + start, end - start);
+        arena_punch(range->segment, range->shadow + start, end - start);
     errno = saved_errno;
+}
+
+/* Pages of one granule that are there. */
+static size_t granule_pages(uint8_t *at)
+{
+    unsigned char there[GRANULE / 4096];
+    size_t pages = 0, count = GRANULE / adsm_vm_page_bytes();
+    if (mincore(at, GRANULE, there) != 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        pages += there[i] & 1;
+    return pages;
 }
 
 uint64_t adsm_arena_bytes_committed(void)
 {
     int saved_errno = errno;
-    uint64_t bytes = 0;
+    uint64_t pages = 0;
     adsm_lock_acquire(&arena_lock);
-    for (struct segment *s = arena_segments; s != NULL; s = s->next) {
-        struct stat info;
-        if (fstat(s->fd, &info) == 0)
-            bytes += (uint64_t)info.st_blocks * 512;
-    }
+    for (struct segment *s = arena_segments; s != NULL; s = s->next)
+        for (size_t i = bits_next(s, 0, true); i < s->granules;
+             i = bits_next(s, i + 1, true))
+            pages += granule_pages(s->shadow + i * GRANULE);
     adsm_lock_release(&arena_lock);
     errno = saved_errno;
-    return bytes;
+    return pages * adsm_vm_page_bytes();
 }
 
 size_t adsm_arena_segments(void)

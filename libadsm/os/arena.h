@@ -1,6 +1,7 @@
 /*
  * Host memory of shared objects: a few large memfd segments, each mapped once,
- * read-write, as the shadow S. Never one file per object.
+ * read-write, as the shadow S. Never one file per object, and no open file at
+ * all once a segment is there.
  *
  * Owns the segments and which 2 MiB granules of them are in use. Does not own
  * the mapping at A. Lazy: a range costs address space only, until it is
@@ -20,8 +21,6 @@
 
 /** A part of a segment. Filled by adsm_arena_alloc, all zero when freed. */
 struct adsm_arena_range {
-    int fd;          /* segment's memfd, for adsm_vm_map_file           */
-    uint64_t offset; /* first byte in it, a multiple of the granule     */
     uint8_t *shadow; /* S: 2 MiB aligned, always readable and writable  */
     size_t bytes;    /* whole granules, at least what was asked for     */
     void *segment;   /* the arena's own                                 */
@@ -54,7 +53,7 @@ void adsm_arena_free(struct adsm_arena_range *range);
  *
  * @offset @bytes  part of the range in bytes; rounded out to pages
  * Return: ADSM_OK; ADSM_E_NOMEM (not enough memory; what was committed stays);
- *         ADSM_E_INVALID (not within the range); ADSM_E_SYSTEM
+ *         ADSM_E_INVALID (not within the range)
  * Thread: any; takes no lock
  * Signal: fault path
  */
@@ -71,10 +70,11 @@ ADSM_MUST_CHECK adsm_status_t adsm_arena_commit(
 void adsm_arena_decommit(const struct adsm_arena_range *range, size_t offset,
                          size_t bytes);
 
-/** Host memory committed in all segments, in bytes. Signal: fault path. */
+/** Host memory that is there in all segments, in bytes, swapped memory left
+ *  out. Slow. Thread: any. Signal: never */
 uint64_t adsm_arena_bytes_committed(void);
 
-/** Number of segments, that is of open files. Signal: fault path. */
+/** Number of segments. Signal: fault path. */
 size_t adsm_arena_segments(void);
 
 /**

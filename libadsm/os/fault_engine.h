@@ -21,8 +21,7 @@
 
 /** What an engine does with ranges of shared memory: os/fault_range.h. */
 struct adsm_fault_ranges {
-    adsm_status_t (*attach)(uintptr_t addr, size_t bytes, int fd,
-                            uint64_t offset);
+    adsm_status_t (*attach)(uintptr_t addr, size_t bytes, const void *shadow);
     adsm_status_t (*detach)(uintptr_t addr, size_t bytes);
     adsm_status_t (*protect)(uintptr_t addr, size_t bytes, enum adsm_prot prot);
     adsm_status_t (*populate)(uintptr_t addr, size_t bytes, bool write);

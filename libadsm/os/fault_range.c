@@ -6,14 +6,8 @@
 
 #include "os/fault_engine.h"
 
-static adsm_status_t range_map(uintptr_t addr, size_t bytes, int fd,
-                               uint64_t offset)
-{
-    return adsm_vm_map_file(addr, bytes, fd, offset, ADSM_PROT_NONE);
-}
-
 const struct adsm_fault_ranges adsm_fault_ranges_protected = {
-    .attach = range_map,
+    .attach = adsm_vm_map_again,
     .detach = adsm_vm_placeholder,
     .protect = adsm_vm_protect,
     .populate = adsm_vm_populate,
@@ -26,10 +20,10 @@ static const struct adsm_fault_ranges *ranges(void)
     return engine != NULL ? engine->ranges : &adsm_fault_ranges_protected;
 }
 
-adsm_status_t adsm_fault_range_attach(uintptr_t addr, size_t bytes, int fd,
-                                      uint64_t offset)
+adsm_status_t adsm_fault_range_attach(uintptr_t addr, size_t bytes,
+                                      const void *shadow)
 {
-    return ranges()->attach(addr, bytes, fd, offset);
+    return ranges()->attach(addr, bytes, shadow);
 }
 
 adsm_status_t adsm_fault_range_detach(uintptr_t addr, size_t bytes)

@@ -15,15 +15,16 @@
 #include "os/vm.h"
 
 /**
- * Map a part of a file at exactly this address, closed: see adsm_vm_map_file.
+ * Map the pages of `shadow` at exactly this address as well, closed: see
+ * adsm_vm_map_again.
  *
  * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_SYSTEM
  * Thread: any
  * Signal: fault path
  */
 ADSM_MUST_CHECK adsm_status_t adsm_fault_range_attach(uintptr_t addr,
-                                                      size_t bytes, int fd,
-                                                      uint64_t offset);
+                                                      size_t bytes,
+                                                      const void *shadow);
 
 /** Put a placeholder in its place, as a whole: see adsm_vm_placeholder.
  *  Return, Thread, Signal: as attach */

@@ -169,12 +169,11 @@ static adsm_status_t range_detach(uintptr_t addr, size_t bytes)
 
 /* Core files get what the program could see: the kernel cannot ask any more
  * when it writes one. */
-static adsm_status_t range_attach(uintptr_t addr, size_t bytes, int fd,
-                                  uint64_t offset)
+static adsm_status_t range_attach(uintptr_t addr, size_t bytes,
+                                  const void *shadow)
 {
     int saved_errno = errno;
-    adsm_status_t status =
-        adsm_vm_map_file(addr, bytes, fd, offset, ADSM_PROT_NONE);
+    adsm_status_t status = adsm_vm_map_again(addr, bytes, shadow);
     if (status != ADSM_OK)
         return status;
     if (adsm_uffd_register(uffd, addr, bytes) != 0)

@@ -182,6 +182,32 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
     return status;
 }
 
+adsm_status_t adsm_vm_map_again(uintptr_t addr, size_t bytes, const void *open)
+{
+    int saved_errno = errno;
+    adsm_status_t status = ADSM_OK;
+    vm_count_closing();
+    /* An old size of 0 leaves the old mapping as it is; the new one has all
+     * that adsm_vm_map_file asked for, and must not be at `addr` while it is
+     * open. */
+    void *map =
+        adsm_real()->mremap((void *)(uintptr_t)open, 0, bytes, MREMAP_MAYMOVE);
+    if (map == MAP_FAILED) {
+        status = vm_status(errno);
+    } else if (adsm_real()->munlock(map, bytes),
+               adsm_real()->mprotect(map, bytes, PROT_NONE) != 0 ||
+                   adsm_real()->mremap(map, bytes, bytes,
+                                       MREMAP_MAYMOVE | MREMAP_FIXED,
+                                       addr) == MAP_FAILED) {
+        status = vm_status(errno);
+        adsm_real()->munmap(map, bytes);
+        /* What was there may be gone already. */
+        (void)vm_map_none(addr, bytes, MAP_FIXED_NOREPLACE);
+    }
+    errno = saved_errno;
+    return status;
+}
+
 void adsm_vm_dump(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;

@@ -90,6 +90,18 @@ ADSM_MUST_CHECK adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes,
                                                int fd, uint64_t offset,
                                                enum adsm_prot prot);
 
+/**
+ * Map once more, at exactly this address and closed, what adsm_vm_map_file has
+ * mapped at `open` to be read and written. Needs no descriptor.
+ *
+ * Return: ADSM_OK; ADSM_E_LIMIT (no mapping or address space left);
+ *         ADSM_E_SYSTEM
+ * Thread: any
+ * Signal: fault path
+ */
+ADSM_MUST_CHECK adsm_status_t adsm_vm_map_again(uintptr_t addr, size_t bytes,
+                                                const void *open);
+
 /** Let core files have these pages, which are there. Costs mappings; at their
  *  limit nothing changes. Thread: any. Signal: fault path */
 void adsm_vm_dump(uintptr_t addr, size_t bytes);

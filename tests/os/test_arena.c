@@ -44,15 +44,13 @@ START_TEST(range_is_usable_after_commit)
     ck_assert_int_eq(adsm_arena_alloc(&range, 5 * MIB), ADSM_OK);
     ck_assert_uint_eq(range.bytes, 6 * MIB);
     ck_assert_uint_eq((uintptr_t)range.shadow % ADSM_ARENA_GRANULE_BYTES, 0);
-    ck_assert_uint_eq(range.offset % ADSM_ARENA_GRANULE_BYTES, 0);
     ck_assert_int_eq(adsm_arena_commit(&range, 0, range.bytes), ADSM_OK);
     for (size_t i = 0; i < range.bytes; i += 4096)
         ck_assert_uint_eq(range.shadow[i], 0);
     memset(range.shadow, 3, range.bytes);
     uintptr_t at = adsm_vm_reserve(range.bytes, 0, 0);
-    ck_assert_int_eq(adsm_vm_map_file(at, range.bytes, range.fd, range.offset,
-                                      ADSM_PROT_READ),
-                     ADSM_OK);
+    ck_assert_int_eq(adsm_vm_map_again(at, range.bytes, range.shadow), ADSM_OK);
+    ck_assert_int_eq(adsm_vm_protect(at, range.bytes, ADSM_PROT_READ), ADSM_OK);
     ck_assert_mem_eq((void *)at, range.shadow, range.bytes);
     adsm_vm_release(at, range.bytes);
     adsm_arena_free(&range);
@@ -216,19 +214,55 @@ START_TEST(locked_memory_limit_does_not_matter)
 }
 END_TEST
 
-/* A range whose file lies on a file system that cannot hold it. */
+/* A range whose file ends before the range does. */
 START_TEST(failed_commit_is_an_error_not_a_signal)
 {
-    int fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
-    if (fd < 0)
-        return; /* no tmpfs to run out of */
-    struct adsm_arena_range range = {.fd = fd, .bytes = (size_t)1 << 50};
-    errno = EXDEV;
-    ck_assert_int_eq(adsm_arena_commit(&range, 0, range.bytes), ADSM_E_NOMEM);
-    ck_assert_int_eq(errno, EXDEV);
-    range.fd = -1;
-    ck_assert_int_eq(adsm_arena_commit(&range, 0, 4096), ADSM_E_SYSTEM);
+    int fd = memfd_create("short", MFD_CLOEXEC);
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    struct adsm_arena_range range = {
+        .shadow = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+        .bytes = MIB};
+    ck_assert_ptr_ne(range.shadow, MAP_FAILED);
     close(fd);
+    errno = EXDEV;
+    ck_assert_int_eq(adsm_arena_commit(&range, 0, 4096), ADSM_OK);
+    ck_assert_int_eq(adsm_arena_commit(&range, 0, MIB), ADSM_E_NOMEM);
+    ck_assert_int_eq(errno, EXDEV);
+    munmap(range.shadow, MIB);
+}
+END_TEST
+
+/* Locked memory cannot be given back as it is. */
+START_TEST(memory_that_the_program_locked_is_given_back)
+{
+    struct adsm_arena_range range;
+    ck_assert_int_eq(adsm_arena_alloc(&range, MIB), ADSM_OK);
+    ck_assert_int_eq(adsm_arena_commit(&range, 0, MIB), ADSM_OK);
+    memset(range.shadow, 7, MIB);
+    ck_assert_int_eq(mlock(range.shadow, 8192), 0);
+    adsm_arena_decommit(&range, 0, MIB);
+    ck_assert_uint_eq(adsm_arena_bytes_committed(), 0);
+    ck_assert_int_eq(adsm_arena_commit(&range, 0, MIB), ADSM_OK);
+    ck_assert_uint_eq(range.shadow[5000], 0);
+    adsm_arena_free(&range);
+}
+END_TEST
+
+static int descriptors(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+START_TEST(arena_keeps_no_descriptor)
+{
+    struct adsm_arena_range range;
+    int before = descriptors();
+    ck_assert_int_eq(adsm_arena_alloc(&range, 2 * GIB), ADSM_OK);
+    ck_assert_int_eq(descriptors(), before);
+    adsm_arena_free(&range);
 }
 END_TEST
 
@@ -312,5 +346,6 @@ SUITE_MAIN("arena", 60, range_is_usable_after_commit,
            file_size_limit_is_respected_without_a_signal,
            locked_memory_limit_does_not_matter,
            failed_commit_is_an_error_not_a_signal,
-           large_object_gets_a_segment_of_its_own,
+           memory_that_the_program_locked_is_given_back,
+           arena_keeps_no_descriptor, large_object_gets_a_segment_of_its_own,
            child_does_not_inherit_the_shadow, threads_never_share_a_granule)
