@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -26,10 +27,18 @@ static adsm_status_t outcome;
 static _Atomic bool up;
 static _Atomic bool forked;
 
+/* True on a page that children get empty, also those of a raw clone. */
+static _Atomic bool *alive;
+
+static bool is_forked(void)
+{
+    return atomic_load(&forked) || (alive && !atomic_load(alive));
+}
+
 static void report(void)
 {
     const struct adsm_options *options = adsm_options_get();
-    if (atomic_load(&forked))
+    if (is_forked())
         return;
     if (options->stats)
         adsm_stats_print(stderr);
@@ -50,6 +59,19 @@ static void in_child(void)
     atomic_store(&forked, true);
     atomic_store(&up, false);
     adsm_index_forget();
+}
+
+static void expect_fork(void)
+{
+    enum { PAGE = 4096 };
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_atfork(NULL, NULL, in_child);
+    if (page == MAP_FAILED || madvise(page, PAGE, MADV_WIPEONFORK) != 0)
+        return;
+    alive = page;
+    atomic_store(alive, true);
+    adsm_index_expect_fork();
 }
 
 static bool owns(uintptr_t address)
@@ -93,7 +115,7 @@ static adsm_status_t start(void)
         return rc;
     if (options->trace && adsm_trace_start(options->trace, 0) != ADSM_OK)
         adsm_log(ADSM_LOG_WARN, "cannot trace to %s: %m", options->trace);
-    pthread_atfork(NULL, NULL, in_child);
+    expect_fork();
     atexit(report);
     return ADSM_OK;
 }
@@ -106,7 +128,7 @@ static void start_once(void)
 
 adsm_status_t adsm_init(void)
 {
-    if (atomic_load(&forked))
+    if (is_forked())
         return ADSM_E_FORKED;
     ADSM_NOT_CANCELLED; /* a thread that ended in there would have it redone */
     pthread_once(&once, start_once);
@@ -115,5 +137,5 @@ adsm_status_t adsm_init(void)
 
 bool adsm_is_up(void)
 {
-    return atomic_load_explicit(&up, memory_order_acquire);
+    return atomic_load_explicit(&up, memory_order_acquire) && !is_forked();
 }

@@ -16,7 +16,8 @@
 #define TRACT_BYTES  ((uintptr_t)1 << ADSM_TRACT_SHIFT)
 #define PAGE_BYTES   ((uintptr_t)1 << ADSM_PAGE_SHIFT)
 
-adsm_index_tract *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
+adsm_index_tract *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS]
+    __attribute__((aligned(4096)));
 
 static struct adsm_pool pool =
     ADSM_POOL_INIT(sizeof(struct adsm_index_pages), 64);
@@ -129,6 +130,12 @@ uintptr_t adsm_index_border(uintptr_t address)
     else if (pages_in(atomic_load_explicit(entry, memory_order_acquire)))
         shift = ADSM_PAGE_SHIFT;
     return ((address >> shift) + 1) << shift;
+}
+
+void adsm_index_expect_fork(void)
+{
+    (void)madvise((void *)adsm_index_top, sizeof adsm_index_top,
+                  MADV_WIPEONFORK);
 }
 
 void adsm_index_forget(void)

@@ -33,7 +33,8 @@ typedef _Atomic uintptr_t adsm_index_tract;
 
 enum { ADSM_INDEX_SHARED = 1 };
 
-/* [46..34] top, [33..21] leaf: 2^13 leaves of 16 GiB each. */
+/* [46..34] top, [33..21] leaf: 2^13 leaves of 16 GiB each. On pages of its own,
+ * which a child gets empty (adsm_index_expect_fork). */
 extern adsm_index_tract *_Atomic adsm_index_top[1 << ADSM_INDEX_BITS];
 
 /** Entry of the tract around `address`; NULL when no leaf is there. */
@@ -96,6 +97,15 @@ struct adsm_object *adsm_index_acquire_alone(const void *address);
  *  Thread: any; the object's lock is held exclusively. Signal: never */
 int adsm_index_insert(struct adsm_object *object) ADSM_MUST_CHECK;
 void adsm_index_remove(struct adsm_object *object);
+
+/**
+ * Have it empty in every child that is a copy of this process, also in those
+ * that no handler of pthread_atfork sees (clone without CLONE_VM). Where the
+ * system cannot do that, adsm_index_forget empties it.
+ *
+ * Thread: one. Signal: never
+ */
+void adsm_index_expect_fork(void);
 
 /** Empty it, in the child of a fork. Thread: the only one. Signal: never */
 void adsm_index_forget(void);
