@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "os/look.h"
 #include "os/real.h"
 
 /* The kernel's signal set: one bit per signal, without the rest of sigset_t. */
@@ -128,6 +129,8 @@ void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context)
 {
     int saved_errno = errno;
     bool is_sent = info->si_code <= 0; /* by kill() and the like: no fault */
+    if (!is_sent && adsm_look_recover(context))
+        return;
     if (is_sent && adsm_fault_is_kept(info))
         return;
     struct sigaction action = chain_take_action();

@@ -171,6 +171,7 @@ static void engine_fini(void)
 const struct adsm_fault_engine adsm_fault_sigsegv = {
     .name = "sigsegv",
     .ranges = &adsm_fault_ranges_protected,
+    .catches = true,
     .init = engine_init,
     .fini = engine_fini,
     .set_flags = engine_set_flags,

@@ -1,0 +1,27 @@
+/*
+ * Reading memory that may not be there.
+ *
+ * A pointer of the program's that the kernel would have refused must not end
+ * the program here. Owns one instruction, whose faults the engine's handler
+ * turns into an answer.
+ */
+#ifndef ADSM_OS_LOOK_H
+#define ADSM_OS_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+/**
+ * Copy `bytes`, a multiple of 8, from memory that may not be there.
+ *
+ * Return: false where some of it is not; `to` is undefined then
+ * Thread: any; an engine is installed. Signal: any handler
+ */
+bool adsm_look(void *to, const void *from, size_t bytes);
+
+/** A fault that nobody owns: if it is one of adsm_look, let that go on.
+ *  Return: true when it was. Signal: fault path */
+bool adsm_look_recover(ucontext_t *context);
+
+#endif
