@@ -3,6 +3,8 @@
 #include "base/status.h"
 #include "interpose/call_hold.h"
 #include "interpose/call_list.h"
+#include "interpose/call_request.h"
+#include "interpose/call_wait.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +17,7 @@ struct call {
     struct call_hold holds[CALL_PARTS];
     const struct call_part *held[CALL_PARTS];
     int count;
+    const struct call_part *bulk; /* the part for `list`; NULL: none */
     struct call_list list;
     struct call_few few;
 };
@@ -61,24 +64,19 @@ static int begin_part(struct call *call, const struct call_part *part)
         return hold(call, part, sized_bytes(call, part), CALL_CHANGES);
     case CALL_FDSET:
         return hold(call, part, call_set_bytes(count), CALL_CHANGES);
-    case CALL_BULK_IN:
     case CALL_PATH:
         return hold(call, part, bytes, CALL_READS);
-    case CALL_FILL:
-    case CALL_BULK_OUT:
-        return hold(call, part, bytes, CALL_WRITES);
-    case CALL_LIST_IN:
-    case CALL_LIST_OUT:
-    case CALL_HEADER_IN:
-    case CALL_HEADER_OUT:
-    case CALL_HEADERS_IN:
-    case CALL_HEADERS_OUT:
-        return call_list_begin(&call->list, part, call->given, call->words);
-    case CALL_NUMBER:
-    case CALL_END:
-        break;
+    case CALL_FILL: /* compared, since records have holes */
+        return hold(call, part, bytes, CALL_CHANGES);
+    case CALL_REQUEST:
+        return hold(call, part, call_ioctl_bytes(count), CALL_CHANGES);
+    case CALL_COMMAND:
+        return hold(call, part, call_fcntl_bytes((int)count), CALL_CHANGES);
+    default:
+        if (call_list_is(part->role))
+            call->bulk = part;
+        return ADSM_OK;
     }
-    return ADSM_OK;
 }
 
 /* ---- what came back ------------------------------------------------------ */
@@ -92,6 +90,7 @@ static int end(struct call *call, long result, bool failed)
         int put = call_release(&call->holds[i], filled);
         status = status ? status : put;
     }
+    call->count = 0;
     return status;
 }
 
@@ -135,35 +134,83 @@ static long exchange_result(const struct call *call, long result)
     return result;
 }
 
+/* Issue a call with bulk data. What it gives is in *result; the list is not
+ * ended after the last time. */
+static int issue_bulk(struct call *call, call_issue_fn *issue, void *context,
+                      long *result)
+{
+    const struct call_part *bulk = call->bulk;
+    struct call_source source;
+    enum call_policy policy = call_source_look(
+        &source, call->shape, call->given,
+        bulk->count == CALL_ONE ? 0 : call->given[bulk->count]);
+    for (;;) {
+        call->words[bulk->argument] = call->given[bulk->argument];
+        if (bulk->count != CALL_ONE)
+            call->words[bulk->count] = call->given[bulk->count];
+        int saved = errno;
+        int status = call_list_begin(&call->list, bulk, policy, call->words);
+        errno = saved;
+        if (status)
+            return status;
+        if (!source.waits || !call_list_is_lent(&call->list) ||
+            policy == CALL_LENDS) {
+            *result = issue(context, call->words);
+            return ADSM_OK;
+        }
+        *result = call_source_try(&source, bulk, call->words, issue, context);
+        if (*result >= 0 || errno != EAGAIN)
+            return ADSM_OK;
+        errno = saved;
+        status = call_list_end(&call->list, -1);
+        if (status || !call_source_wait(&source, &policy))
+            return status;
+        if (source.waits->count < CALL_WORDS)
+            call->words[source.waits->count] = (uintptr_t)source.flags;
+    }
+}
+
+/* All up to the call's end. Return: why it could not be issued, or ADSM_OK. */
+static int run(struct call *call, call_issue_fn *issue, void *context,
+               long *result)
+{
+    const struct call_part *part = call->shape->parts;
+    int status = ADSM_OK, saved = errno;
+    for (; part->role != CALL_END && !status; part++)
+        status = begin_part(call, part);
+    errno = saved;
+    if (status)
+        return status;
+    if (call->bulk)
+        return issue_bulk(call, issue, context, result);
+    *result = issue(context, call->words);
+    return ADSM_OK;
+}
+
 long call_shared(const struct call_shape *shape, const uintptr_t *words,
                  call_issue_fn *issue, void *context)
 {
     struct call call;
-    int saved = errno, status = ADSM_OK;
-    long result = 0;
+    int status;
+    long result = -1;
     call.shape = shape;
+    call.bulk = NULL;
     call.count = 0;
     call.few.used = 0;
-    call_list_start(&call.list);
+    call.list.part = NULL;
     memcpy(call.given, words, sizeof call.given);
     memcpy(call.words, words, sizeof call.words);
-    const struct call_part *part = shape->parts;
-    for (; part->role != CALL_END && !status; part++)
-        status = begin_part(&call, part);
-    if (status) {
-        end(&call, -1, true);
-        return fail(shape, status);
-    }
-    errno = saved;
     pthread_cleanup_push(give_up, &call);
-    result = issue(context, call.words);
+    status = run(&call, issue, context, &result);
     pthread_cleanup_pop(0);
-    saved = errno;
-    bool failed = has_failed(shape, result);
-    result = exchange_result(&call, result);
-    status = end(&call, result, failed);
+    int saved = errno;
+    bool failed = status || has_failed(shape, result);
+    long given = exchange_result(&call, result);
+    int put = end(&call, result, failed);
     errno = saved;
-    return status && !failed ? fail(shape, status) : result;
+    if (status || (put && !failed))
+        return fail(shape, status ? status : put);
+    return given;
 }
 
 /* ---- the way around ------------------------------------------------------ */
@@ -188,7 +235,11 @@ static bool part_is_plain(const struct call_part *part, const uintptr_t *words)
     case CALL_HEADERS_IN:
     case CALL_HEADERS_OUT:
         return call_headers_is_plain(at, count);
+    case CALL_REQUEST:
+    case CALL_COMMAND:
+        return hook_is_plain(at, CALL_REQUEST_MOST);
     case CALL_NUMBER:
+    case CALL_WAITS:
     case CALL_END:
         return true;
     default:

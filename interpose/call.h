@@ -20,6 +20,8 @@ enum {
     CALL_WORDS = 6,
     CALL_PARTS = 7,
     CALL_ONE = 0xff, /* as a count: there is one unit                        */
+    CALL_NO_FLAGS = 0xff,
+    CALL_PLACED = 0xfe, /* CALL_WAITS: the call says where in the file       */
     CALL_PATH_MOST = 4096,
 };
 
@@ -40,7 +42,12 @@ enum call_role {
     CALL_HEADER_OUT,  /* msghdr: receives as many bytes as the result says   */
     CALL_HEADERS_IN,  /* list of mmsghdr: sends as many as the result says   */
     CALL_HEADERS_OUT, /* list of mmsghdr: receives as many                   */
-    CALL_NUMBER,      /* no memory: the result is 0 or an error number       */
+    CALL_REQUEST, /* as the request of ioctl in the argument `count` says    */
+    CALL_COMMAND, /* the same for fcntl                                      */
+    CALL_NUMBER,  /* no memory: the result is 0 or an error number            */
+    CALL_WAITS,   /* no memory: bulk data comes from the file `argument`, for
+                    which it may wait; `count` is the argument with flags of
+                    recv, CALL_NO_FLAGS or CALL_PLACED                       */
 };
 
 struct call_part {
@@ -68,7 +75,8 @@ typedef long call_issue_fn(void *context, const uintptr_t *words);
  * Issue a call of which some memory is shared.
  *
  * @words    its arguments, CALL_WORDS of them; int arguments sign-extended
- * @issue    called at most once; @context  is handed to it
+ * @issue    called again only where it was told not to wait (MSG_DONTWAIT) and
+ *           would have; @context  is handed to it
  * Return: what `issue` returned, a pointer into a copy exchanged for the
  *         program's; the failure of the shape where the runtime cannot get or
  *         put data (errno EIO, ENOMEM)

@@ -86,15 +86,9 @@ void call_buffer_give(struct call_buffer *buffer)
 
 /* ---- ranges -------------------------------------------------------------- */
 
-/* The longest prefix of a range that is of one kind. */
-struct stretch {
-    size_t bytes;
-    bool shared;
-};
-
-static struct stretch stretch_at(const char *at, size_t bytes)
+struct call_stretch call_stretch(const void *at, size_t bytes)
 {
-    struct stretch stretch = {bytes, false};
+    struct call_stretch stretch = {bytes, false};
     uintptr_t a = (uintptr_t)at, border = adsm_index_border(a);
     struct adsm_object *object = adsm_index_acquire(at);
     if (object) {
@@ -171,7 +165,7 @@ size_t call_reach(const void *program, size_t bytes)
     size_t done = 0;
     int saved = errno;
     while (done < bytes) {
-        struct stretch next = stretch_at(at + done, bytes - done);
+        struct call_stretch next = call_stretch(at + done, bytes - done);
         size_t there =
             next.shared ? next.bytes : reach_plain(at + done, next.bytes);
         done += there;
@@ -191,7 +185,7 @@ static int copy_all(char *private, char *program, size_t bytes, bool get,
     hook_enter();
     while (*done < bytes && !status) {
         char *here = private + *done, *there = program + *done;
-        struct stretch next = stretch_at(there, bytes - *done);
+        struct call_stretch next = call_stretch(there, bytes - *done);
         size_t copied = next.bytes;
         if (next.shared)
             status = get ? adsm_bulk_move(here, there, next.bytes)
@@ -269,7 +263,7 @@ int call_put_changes(void *program, const void *from, const void *before,
     hook_enter();
     while (begin < last && !status) {
         char *there = (char *)program + begin;
-        struct stretch next = stretch_at(there, last - begin);
+        struct call_stretch next = call_stretch(there, last - begin);
         size_t put = next.bytes;
         if (next.shared)
             status = put_shared(there, now + begin, was + begin, next.bytes);

@@ -34,6 +34,15 @@ bool call_buffer_take(struct call_buffer *buffer, size_t bytes, bool guarded);
 /** Give it back. errno is kept. Thread: any. Signal: any handler */
 void call_buffer_give(struct call_buffer *buffer);
 
+/** The longest prefix of a range that is of one kind. */
+struct call_stretch {
+    size_t bytes;
+    bool shared; /* in one object */
+};
+
+/** That of [at, +bytes). Thread: any. Signal: never */
+struct call_stretch call_stretch(const void *at, size_t bytes);
+
 /** How many of `bytes` bytes are there, and can be read. Cheap where all lies
  *  in one object. Thread: any. Signal: never */
 size_t call_reach(const void *program, size_t bytes);

@@ -28,6 +28,7 @@ long hook_absent(void)
 #define BULK_IN(at, count)        PLAIN(at, w[count])
 #define BULK_OUT(at, count)       PLAIN(at, w[count])
 #define NUMBER
+#define WAITS(file, flags)
 
 #define LIST_IN(at, count)  &&call_list_is_plain((const void *)w[at], w[count])
 #define LIST_OUT(at, count) LIST_IN(at, count)

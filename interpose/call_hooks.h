@@ -10,6 +10,7 @@
 enum {
 #define ADSM_HOOK_CALL(returns, name, params, parts) CALL_OF_##name,
 #define ADSM_HOOK_OWN(returns, name, params, parts)  CALL_OF_##name,
+#define ADSM_HOOK_ODD(returns, name, params, parts)  CALL_OF_##name,
 #include "interpose/hooks.def"
     CALL_SHAPES
 };

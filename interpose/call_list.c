@@ -1,6 +1,7 @@
 /* Lists of ranges, and headers of messages. */
 #include "interpose/call_list.h"
 #include "base/status.h"
+#include "os/look.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -9,65 +10,7 @@
 enum {
     NAME_BYTES = 128,        /* struct sockaddr_storage: most of a name      */
     CONTROL_BYTES = 1 << 20, /* more than the kernel takes or gives          */
-    LOWEST_ADDRESS = 1 << 16 /* below it no program has memory               */
 };
-
-void call_list_start(struct call_list *list)
-{
-    list->part = NULL;
-    list->few.used = 0;
-}
-
-/* ---- lists of ranges ----------------------------------------------------- */
-
-/* Exchange *list of `count` ranges. */
-static int ranges_begin(struct call_ranges *ranges, struct call_few *few,
-                        struct iovec **list, size_t *count,
-                        enum adsm_access access)
-{
-    size_t bytes = *count * sizeof **list, there;
-    ranges->begun = false;
-    if (*count == 0 || *count > IOV_MAX)
-        return ADSM_OK; /* the kernel refuses the number */
-    int status = call_hold(&ranges->copy, few, *list, bytes, CALL_READS);
-    if (status)
-        return status;
-    const struct iovec *now = *list;
-    struct iovec plain[PIECES_FEW];
-    struct call_buffer many = {0};
-    if (ranges->copy.work) {
-        now = *list = (struct iovec *)ranges->copy.work;
-        there = ranges->copy.bytes;
-    } else {
-        struct iovec *to = plain;
-        if (*count > PIECES_FEW) {
-            if (!call_buffer_take(&many, bytes, false))
-                return ADSM_E_NOMEM;
-            to = (struct iovec *)many.at;
-        }
-        status = call_get(to, *list, bytes, &there);
-        now = to;
-    }
-    if (!status && there == bytes && !pieces_refused(now, (int)*count)) {
-        status = pieces_begin(&ranges->pieces, now, (int)*count, access,
-                              access == ADSM_WRITE);
-        ranges->begun = !status;
-    }
-    call_buffer_give(&many);
-    if (ranges->begun) {
-        *list = ranges->pieces.iov;
-        *count = (size_t)ranges->pieces.count;
-    }
-    return status;
-}
-
-static int ranges_end(struct call_ranges *ranges, size_t done)
-{
-    int status = ranges->begun ? pieces_end(&ranges->pieces, done) : ADSM_OK;
-    ranges->begun = false;
-    call_release(&ranges->copy, 0);
-    return status;
-}
 
 /* ---- headers ------------------------------------------------------------- */
 
@@ -77,8 +20,21 @@ static size_t at_most(size_t bytes, size_t most)
     return bytes < most ? bytes : most;
 }
 
+static void ranges_start(struct call_ranges *ranges)
+{
+    memset(&ranges->copy, 0, sizeof ranges->copy);
+    ranges->begun = ranges->lent = ranges->ends = false;
+}
+
+static void header_start(struct call_header *header)
+{
+    memset(header, 0, offsetof(struct call_header, ranges));
+    ranges_start(&header->ranges);
+}
+
 static int header_begin(struct call_header *header, struct call_few *few,
-                        struct msghdr *work, enum adsm_access access)
+                        struct msghdr *work, enum adsm_access access,
+                        enum call_policy policy)
 {
     enum call_way way = access == ADSM_READ ? CALL_READS : CALL_CHANGES;
     header->given = *work;
@@ -94,8 +50,8 @@ static int header_begin(struct call_header *header, struct call_few *few,
         return status;
     if (header->control.work)
         work->msg_control = header->control.work;
-    return ranges_begin(&header->ranges, few, &work->msg_iov, &work->msg_iovlen,
-                        access);
+    return call_ranges_begin(&header->ranges, few, &work->msg_iov,
+                             &work->msg_iovlen, access, policy);
 }
 
 static int put_field(void *program, const void *field, const void *given,
@@ -124,9 +80,9 @@ static int header_put(const struct call_header *header, struct msghdr *program,
 
 /* `program` NULL: nothing arrived there. */
 static int header_end(struct call_header *header, struct msghdr *program,
-                      const struct msghdr *work, size_t done)
+                      const struct msghdr *work, long result)
 {
-    int status = ranges_end(&header->ranges, done);
+    int status = call_ranges_end(&header->ranges, result);
     int put = call_release(&header->control, 0);
     status = status ? status : put;
     put = call_release(&header->name, 0);
@@ -136,31 +92,31 @@ static int header_end(struct call_header *header, struct msghdr *program,
 }
 
 static int one_begin(struct call_list *list, enum adsm_access access,
-                     uintptr_t *word)
+                     enum call_policy policy, uintptr_t *word)
 {
     struct msghdr *work = &list->header.work;
     size_t done;
-    memset(&list->header.one, 0, offsetof(struct call_header, ranges.pieces));
-    list->header.one.ranges.begun = false;
+    header_start(&list->header.one);
     int status = call_get(work, list->program, sizeof *work, &done);
     if (status || done < sizeof *work)
         return status; /* the kernel finds what is not there */
     *word = (uintptr_t)work;
-    return header_begin(&list->header.one, &list->few, work, access);
+    return header_begin(&list->header.one, &list->few, work, access, policy);
 }
 
 static int one_end(struct call_list *list, enum adsm_access access, long result)
 {
     bool arrived = result >= 0 && access == ADSM_WRITE;
     return header_end(&list->header.one, arrived ? list->program : NULL,
-                      &list->header.work, result > 0 ? (size_t)result : 0);
+                      &list->header.work, result);
 }
 
 /* ---- lists of headers ---------------------------------------------------- */
 
-static int many_begin(struct call_list *list, size_t count,
+static int many_begin(struct call_list *list, uintptr_t *number,
                       enum adsm_access access, uintptr_t *word)
 {
+    size_t count = (unsigned)*number;
     size_t bytes, done;
     list->headers.memory = (struct call_buffer){0};
     list->headers.count = 0;
@@ -177,13 +133,13 @@ static int many_begin(struct call_list *list, size_t count,
     count = status ? 0 : done / sizeof *list->headers.work;
     if (count == 0)
         return status;
+    *number = count;
     for (size_t i = 0; i < count && !status; i++) {
         struct call_header *each = &list->headers.each[i];
-        memset(each, 0, offsetof(struct call_header, ranges.pieces));
-        each->ranges.begun = false;
+        header_start(each);
         list->headers.count++;
         status = header_begin(each, &list->few, &list->headers.work[i].msg_hdr,
-                              access);
+                              access, CALL_BOUNCES);
     }
     *word = (uintptr_t)list->headers.work;
     return status;
@@ -200,7 +156,7 @@ static int many_end(struct call_list *list, enum adsm_access access,
         struct msghdr *back =
             arrived && access == ADSM_WRITE ? &program[i].msg_hdr : NULL;
         int status = header_end(&list->headers.each[i], back, &work->msg_hdr,
-                                arrived ? work->msg_len : 0);
+                                arrived ? (long)work->msg_len : -1);
         size_t done;
         int put = arrived ? call_put(&program[i].msg_len, &work->msg_len,
                                      sizeof work->msg_len, &done)
@@ -213,98 +169,125 @@ static int many_end(struct call_list *list, enum adsm_access access,
 
 /* ---- any of them --------------------------------------------------------- */
 
-int call_list_begin(struct call_list *list, const struct call_part *part,
-                    const uintptr_t *given, uintptr_t *words)
+static int begin(struct call_list *list, const struct call_part *part,
+                 enum call_policy policy, uintptr_t *words)
 {
-    uintptr_t *word = &words[part->argument];
-    size_t count;
-    list->part = part;
-    list->program = (void *)given[part->argument];
+    uintptr_t *word = &words[part->argument], *count = &words[part->count];
+    struct call_ranges *ranges = &list->ranges;
     switch ((enum call_role)part->role) {
+    case CALL_BULK_IN:
+    case CALL_BULK_OUT:
+        ranges_start(ranges);
+        return call_ranges_begin_one(ranges, &list->few, (void **)word, count,
+                                     list->access, policy);
     case CALL_LIST_IN:
     case CALL_LIST_OUT:
-        count = given[part->count];
-        list->ranges.copy.work = NULL;
-        list->ranges.copy.buffer.map = NULL;
-        int status = ranges_begin(
-            &list->ranges, &list->few, (struct iovec **)word, &count,
-            part->role == CALL_LIST_IN ? ADSM_READ : ADSM_WRITE);
-        if (list->ranges.begun)
-            words[part->count] = count;
-        return status;
+        ranges_start(ranges);
+        return call_ranges_begin(ranges, &list->few, (struct iovec **)word,
+                                 count, list->access, policy);
     case CALL_HEADER_IN:
-        return one_begin(list, ADSM_READ, word);
     case CALL_HEADER_OUT:
-        return one_begin(list, ADSM_WRITE, word);
-    case CALL_HEADERS_IN:
-        return many_begin(list, (unsigned)given[part->count], ADSM_READ, word);
-    case CALL_HEADERS_OUT:
-        return many_begin(list, (unsigned)given[part->count], ADSM_WRITE, word);
+        return one_begin(list, list->access, policy, word);
     default:
-        list->part = NULL;
-        return ADSM_OK;
+        return many_begin(list, count, list->access, word);
+    }
+}
+
+bool call_list_is(enum call_role role)
+{
+    return role >= CALL_BULK_IN && role <= CALL_HEADERS_OUT;
+}
+
+int call_list_begin(struct call_list *list, const struct call_part *part,
+                    enum call_policy policy, uintptr_t *words)
+{
+    list->part = part;
+    list->few.used = 0;
+    list->program = (void *)words[part->argument];
+    list->access = (part->role - CALL_BULK_IN) % 2 ? ADSM_WRITE : ADSM_READ;
+    return begin(list, part, policy, words);
+}
+
+bool call_list_is_lent(const struct call_list *list)
+{
+    switch ((enum call_role)list->part->role) {
+    case CALL_BULK_OUT:
+    case CALL_LIST_OUT:
+        return list->ranges.lent;
+    case CALL_HEADER_OUT:
+        return list->header.one.ranges.lent;
+    default:
+        return false;
     }
 }
 
 int call_list_end(struct call_list *list, long result)
 {
-    if (!list->part)
+    const struct call_part *part = list->part;
+    list->part = NULL;
+    if (!part)
         return ADSM_OK;
-    switch ((enum call_role)list->part->role) {
+    switch ((enum call_role)part->role) {
+    case CALL_BULK_IN:
+    case CALL_BULK_OUT:
     case CALL_LIST_IN:
     case CALL_LIST_OUT:
-        return ranges_end(&list->ranges, result > 0 ? (size_t)result : 0);
+        return call_ranges_end(&list->ranges, result);
     case CALL_HEADER_IN:
-        return one_end(list, ADSM_READ, result);
     case CALL_HEADER_OUT:
-        return one_end(list, ADSM_WRITE, result);
-    case CALL_HEADERS_IN:
-        return many_end(list, ADSM_READ, result);
+        return one_end(list, list->access, result);
     default:
-        return many_end(list, ADSM_WRITE, result);
+        return many_end(list, list->access, result);
     }
 }
 
 /* ---- the way around ------------------------------------------------------ */
 
-/* What the kernel refuses, by number or by address, is not looked at. */
-static bool may_look(const void *list, uintptr_t count)
+/* What the kernel refuses by its number is not looked at, nor anything while
+ * there is no shared memory. */
+static bool need_not_look(uintptr_t count)
 {
-    return count > 0 && count <= IOV_MAX && (uintptr_t)list >= LOWEST_ADDRESS &&
-           !((uintptr_t)list >> ADSM_ADDRESS_BITS);
+    return count == 0 || count > IOV_MAX || !adsm_fault_is_installed();
 }
 
 bool call_list_is_plain(const struct iovec *list, uintptr_t count)
 {
-    if (!may_look(list, count))
+    if (need_not_look(count))
         return true;
     if (!hook_is_plain(list, count * sizeof *list))
         return false;
-    for (uintptr_t i = 0; i < count; i++)
-        if (!hook_is_plain(list[i].iov_base, list[i].iov_len))
+    for (uintptr_t i = 0; i < count; i++) {
+        struct iovec each;
+        if (!adsm_look(&each, &list[i], sizeof each))
+            return true; /* the kernel says so */
+        if (!hook_is_plain(each.iov_base, each.iov_len))
             return false;
+    }
     return true;
 }
 
 bool call_header_is_plain(const struct msghdr *header)
 {
-    if (!may_look(header, 1))
+    struct msghdr now;
+    if (need_not_look(1))
         return true;
-    return hook_is_plain(header, sizeof *header) &&
-           hook_is_plain(header->msg_name, header->msg_namelen) &&
-           hook_is_plain(header->msg_control, header->msg_controllen) &&
-           call_list_is_plain(header->msg_iov, header->msg_iovlen);
+    if (!hook_is_plain(header, sizeof *header))
+        return false;
+    return !adsm_look(&now, header, sizeof now) ||
+           (hook_is_plain(now.msg_name, now.msg_namelen) &&
+            hook_is_plain(now.msg_control, now.msg_controllen) &&
+            call_list_is_plain(now.msg_iov, now.msg_iovlen));
 }
 
 bool call_headers_is_plain(const struct mmsghdr *headers, uintptr_t count)
 {
     if ((unsigned)count > IOV_MAX)
         count = IOV_MAX;
-    if (!may_look(headers, count))
+    if (need_not_look((unsigned)count))
         return true;
-    if (!hook_is_plain(headers, count * sizeof *headers))
+    if (!hook_is_plain(headers, (unsigned)count * sizeof *headers))
         return false;
-    for (uintptr_t i = 0; i < count; i++)
+    for (unsigned i = 0; i < (unsigned)count; i++)
         if (!call_header_is_plain(&headers[i].msg_hdr))
             return false;
     return true;

@@ -9,15 +9,7 @@
 #define INTERPOSE_CALL_LIST_H
 
 #include "interpose/call.h"
-#include "interpose/call_hold.h"
-#include "interpose/pieces.h"
-
-/** One list of ranges. */
-struct call_ranges {
-    struct call_hold copy; /* of the program's list                         */
-    struct pieces pieces;
-    bool begun; /* pieces are held                                          */
-};
+#include "interpose/call_ranges.h"
 
 /** One header, or one of a list of them. */
 struct call_header {
@@ -29,10 +21,11 @@ struct call_header {
 /** The list of one call; at most one is. */
 struct call_list {
     const struct call_part *part; /* NULL: none */
+    enum adsm_access access;
     void *program;
     struct call_few few;
     union {
-        struct call_ranges ranges; /* the iovec kinds */
+        struct call_ranges ranges; /* the iovec kinds, and single ranges */
         struct {
             struct msghdr work;
             struct call_header one;
@@ -46,12 +39,16 @@ struct call_list {
     };
 };
 
-void call_list_start(struct call_list *list);
+/** Is it a role of this file? */
+bool call_list_is(enum call_role role);
 
-/** Exchange the argument `part->argument` of `given` in `words`. On failure
- *  call_list_end is still to be called. */
+/** Exchange the arguments of `part` in `words`. On failure call_list_end is
+ *  still to be called. */
 int call_list_begin(struct call_list *list, const struct call_part *part,
-                    const uintptr_t *given, uintptr_t *words);
+                    enum call_policy policy, uintptr_t *words);
+
+/** Are blocks held, so that the call must not wait? */
+bool call_list_is_lent(const struct call_list *list);
 
 /** Put back; `result` as the call gave it, less than 0: it failed. */
 int call_list_end(struct call_list *list, long result);

@@ -24,6 +24,9 @@
 #define HEADER_OUT(at)            {CALL_HEADER_OUT, at, CALL_ONE, 1},
 #define HEADERS_IN(at, count)     {CALL_HEADERS_IN, at, count, 1},
 #define HEADERS_OUT(at, count)    {CALL_HEADERS_OUT, at, count, 1},
+#define REQUEST(at, request)      {CALL_REQUEST, at, request, 1},
+#define COMMAND(at, command)      {CALL_COMMAND, at, command, 1},
+#define WAITS(file, flags)        {CALL_WAITS, file, flags, 0},
 #define NUMBER                    {CALL_NUMBER, 0, CALL_ONE, 0},
 
 #endif

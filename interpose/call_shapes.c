@@ -10,6 +10,8 @@
     {#name, IS_POINTER(returns), {parts}},
 #define ADSM_HOOK_OWN(returns, name, params, parts)                            \
     {#name, IS_POINTER(returns), {parts}},
+#define ADSM_HOOK_ODD(returns, name, params, parts)                            \
+    {#name, IS_POINTER(returns), {parts}},
 const struct call_shape call_shapes[CALL_SHAPES] = {
 #include "interpose/hooks.def"
 };

@@ -42,6 +42,8 @@ static const struct hook_link links[HOOKS] = {
     LINK_REAL(name, false, true),
 #define ADSM_HOOK_OWN(returns, name, params, parts)                            \
     LINK_REAL(name, false, true),
+#define ADSM_HOOK_ODD(returns, name, params, parts)                            \
+    LINK_REAL(name, false, true),
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     LINK_REAL(name, true, false),
 #include "interpose/hooks.def"

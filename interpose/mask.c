@@ -6,6 +6,7 @@
  * functions are made of the newer ones, as in libc.
  */
 #include "interpose/mask.h"
+#include "interpose/call_hooks.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -193,36 +194,31 @@ int sigpause(int bits)
 int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others,
             const struct timespec *time, const sigset_t *set)
 {
-    return WAIT(set,
-                HOOK_REAL(pselect)(count, reads, writes, others, time, set));
+    return WAIT(set, call_pselect(count, reads, writes, others, time, set));
 }
 
 int ppoll(struct pollfd *list, nfds_t count, const struct timespec *time,
           const sigset_t *set)
 {
-    return WAIT(set, HOOK_REAL(ppoll)(list, count, time, set));
+    return WAIT(set, call_ppoll(list, count, time, set));
 }
 
 int __ppoll_chk(struct pollfd *list, nfds_t count, const struct timespec *time,
                 const sigset_t *set, size_t room)
 {
-    return WAIT(set, HOOK_REAL(__ppoll_chk)(list, count, time, set, room));
+    return WAIT(set, call___ppoll_chk(list, count, time, set, room));
 }
 
 int epoll_pwait(int poll, struct epoll_event *events, int most, int time,
                 const sigset_t *set)
 {
-    return WAIT(set, HOOK_REAL(epoll_pwait)(poll, events, most, time, set));
+    return WAIT(set, call_epoll_pwait(poll, events, most, time, set));
 }
 
 int epoll_pwait2(int poll, struct epoll_event *events, int most,
                  const struct timespec *time, const sigset_t *set)
 {
-    if (!HOOK_REAL(epoll_pwait2)) { /* glibc before 2.35 */
-        errno = ENOSYS;
-        return -1;
-    }
-    return WAIT(set, HOOK_REAL(epoll_pwait2)(poll, events, most, time, set));
+    return WAIT(set, call_epoll_pwait2(poll, events, most, time, set));
 }
 
 /* ---- signals that are pending -------------------------------------------- */

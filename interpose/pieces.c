@@ -5,6 +5,7 @@
  */
 #include "interpose/pieces.h"
 #include "base/status.h"
+#include "interpose/call_copy.h"
 #include "mm/bulk.h"
 
 #include <errno.h>
@@ -111,17 +112,21 @@ static int take(struct pieces *list, char *address, size_t bytes, size_t *taken)
     piece->loan.object = NULL;
     piece->loan.address = address;
     piece->loan.bytes = bytes;
-    if (!hook_is_plain(address, bytes)) {
-        if (list->bounce) {
+    if (hook_is_plain(address, bytes)) {
+        /* all of it, as it is */
+    } else if (list->bounce) {
+        struct call_stretch next = call_stretch(address, bytes);
+        piece->loan.bytes = next.bytes;
+        if (next.shared) {
             piece->bounced = address;
             piece->loan.address = list->bounce + list->bounce_used;
-            list->bounce_used += bytes;
-        } else {
-            int status =
-                adsm_loan_begin(address, bytes, list->access, &piece->loan);
-            if (status)
-                return status;
+            list->bounce_used += next.bytes;
         }
+    } else {
+        int status =
+            adsm_loan_begin(address, bytes, list->access, &piece->loan);
+        if (status)
+            return status;
     }
     list->iov[list->count++] =
         (struct iovec){piece->loan.address, piece->loan.bytes};

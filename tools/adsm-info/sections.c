@@ -138,7 +138,10 @@ void section_options(struct table *table)
 #define HEADER_OUT(at)         ", fills what " NTH(at) " (msghdr) lists"
 #define HEADERS_IN(at, count)  ", reads what " NTH(at) " (mmsghdr) lists"
 #define HEADERS_OUT(at, count) ", fills what " NTH(at) " (mmsghdr) lists"
+#define REQUEST(at, request)   ", writes " NTH(at) " (by request)"
+#define COMMAND(at, command)   ", writes " NTH(at) " (by command)"
 #define NUMBER
+#define WAITS(file, flags)
 
 /* The list the preload library is made from, as texts. */
 static const struct hook {
@@ -151,6 +154,8 @@ static const struct hook {
 #define ADSM_HOOK_CALL(returns, name, params, parts)                           \
     {#name, "libc", 0, "" parts},
 #define ADSM_HOOK_OWN(returns, name, params, parts)                            \
+    {#name, "libc", 0, "" parts},
+#define ADSM_HOOK_ODD(returns, name, params, parts)                            \
     {#name, "libc", 0, "" parts},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     {#name, "CUDA driver", since, NULL},
