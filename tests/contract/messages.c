@@ -6,7 +6,7 @@
 #include <sys/un.h>
 
 static uint8_t here[8][256];
-static struct sockaddr_un address;
+
 static uint8_t control[256];
 static struct iovec few[3];
 static struct msghdr header;
@@ -41,7 +41,7 @@ static struct msghdr *with_name(void *name, void *rights, size_t bytes)
 {
     around(NULL, 0);
     header.msg_name = name;
-    header.msg_namelen = name ? sizeof address : 0;
+    header.msg_namelen = name ? sizeof(struct sockaddr_un) : 0;
     header.msg_control = rights;
     header.msg_controllen = bytes;
     return &header;
@@ -197,7 +197,7 @@ const struct contract_row rows_messages[] = {
     {"recvmsg large", 12000, NULL, run_data_large, 0},
     {"recvmsg header", sizeof header, fill_header, run_header, 0},
     {"recvmsg list", sizeof few, fill_list, run_list, 0},
-    {"recvmsg name", sizeof address, NULL, run_name, 0},
+    {"recvmsg name", sizeof(struct sockaddr_un), NULL, run_name, 0},
     {"recvmsg cut packet", 5, NULL, run_cut, 0},
     {"recvmsg control", 64, NULL, run_control, CONTRACT_LOOSE},
     {"recvmsg cut control", 17, NULL, run_control_cut, CONTRACT_LOOSE},
@@ -207,7 +207,7 @@ const struct contract_row rows_messages[] = {
     {"sendmsg", 100, NULL, run_out, 0},
     {"sendmsg header", sizeof header, fill_header, run_out_header, 0},
     {"sendmsg list", sizeof few, fill_list, run_out_list, 0},
-    {"sendmsg name", sizeof address, fill_name, run_out_name, 0},
+    {"sendmsg name", sizeof(struct sockaddr_un), fill_name, run_out_name, 0},
     {"sendmsg control", CMSG_SPACE(4), fill_rights, run_out_control, 0},
     {"recvmmsg", 60, NULL, run_many_data, 0},
     {"recvmmsg headers", sizeof two, fill_pair, run_many_headers, 0},
