@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum {
-    OBJECT = 128 << 10, /* bytes of each of two neighbours                   */
+    OBJECT = 256 << 10, /* bytes of each of two neighbours                   */
     PAGE = 4096,
     AROUND = 64, /* bytes compared on both sides                             */
     MOST = 12 << 10,
@@ -70,6 +70,9 @@ static uint8_t *make_shared(void)
     for (int i = 0; i < count && !pair; i++)
         for (int k = 0; k < i && !pair; k++)
             pair = pair_of(at[i], at[k]);
+    for (int i = 0; pair && i < count; i++)
+        if (at[i] - (CUdeviceptr)pair >= 2 * OBJECT)
+            CHECK(cuMemFree(at[i]));
     return pair;
 }
 
