@@ -134,40 +134,75 @@ static long exchange_result(const struct call *call, long result)
     return result;
 }
 
-/* Issue a call with bulk data. What it gives is in *result; the list is not
- * ended after the last time. */
+/* The bulk arguments as the program gave them. */
+static int begin_bulk(struct call *call, const struct call_source *source,
+                      enum call_policy policy)
+{
+    const struct call_part *bulk = call->bulk;
+    int saved = errno;
+    call->words[bulk->argument] = call->given[bulk->argument];
+    if (bulk->count != CALL_ONE)
+        call->words[bulk->count] = call->given[bulk->count];
+    if (source->waits && source->waits->count < CALL_WORDS)
+        call->words[source->waits->count] = call->given[source->waits->count];
+    int status = call_list_begin(&call->list, bulk, policy, call->words);
+    errno = saved;
+    return status;
+}
+
+enum attempt { THROUGH, EMPTY, BOUNCED };
+
+/* Issue a call that may wait with its memory lent, told not to. No handler
+ * interrupts it, since blocks are held; it takes as long as a copy. BOUNCED:
+ * the memory is small, and not lent; the call is still to be issued. */
+static enum attempt try_bulk(struct call *call,
+                             const struct call_source *source,
+                             call_issue_fn *issue, void *context, long *result,
+                             int *status)
+{
+    enum attempt attempt = BOUNCED;
+    adsm_quiet_enter();
+    *status = begin_bulk(call, source, CALL_LENDS_LARGE);
+    if (*status) {
+        attempt = THROUGH;
+    } else if (call_list_is_lent(&call->list)) {
+        *result =
+            call_source_try(source, call->bulk, call->words, issue, context);
+        int saved = errno;
+        attempt = *result < 0 && errno == EAGAIN ? EMPTY : THROUGH;
+        *status = call_list_end(&call->list, *result);
+        errno = saved;
+    }
+    adsm_quiet_leave();
+    return attempt;
+}
+
+/* Issue a call with bulk data. What it gives is in *result. */
 static int issue_bulk(struct call *call, call_issue_fn *issue, void *context,
                       long *result)
 {
     const struct call_part *bulk = call->bulk;
     struct call_source source;
-    enum call_policy policy = call_source_look(
-        &source, call->shape, call->given,
-        bulk->count == CALL_ONE ? 0 : call->given[bulk->count]);
-    for (;;) {
-        call->words[bulk->argument] = call->given[bulk->argument];
-        if (bulk->count != CALL_ONE)
-            call->words[bulk->count] = call->given[bulk->count];
-        int saved = errno;
-        int status = call_list_begin(&call->list, bulk, policy, call->words);
-        errno = saved;
-        if (status)
+    size_t bytes = bulk->count == CALL_ONE ? 0 : call->given[bulk->count];
+    int status = ADSM_OK, saved = errno;
+    enum attempt attempt = EMPTY;
+    enum call_policy policy =
+        call_source_look(&source, call->shape, call->given, bytes);
+    while (policy == CALL_LENDS_LARGE && attempt == EMPTY) {
+        attempt = try_bulk(call, &source, issue, context, result, &status);
+        if (attempt == THROUGH)
             return status;
-        if (!source.waits || !call_list_is_lent(&call->list) ||
-            policy == CALL_LENDS) {
-            *result = issue(context, call->words);
-            return ADSM_OK;
+        if (attempt == EMPTY) {
+            errno = saved;
+            if (status || !call_source_wait(&source, &policy))
+                return status;
         }
-        *result = call_source_try(&source, bulk, call->words, issue, context);
-        if (*result >= 0 || errno != EAGAIN)
-            return ADSM_OK;
-        errno = saved;
-        status = call_list_end(&call->list, -1);
-        if (status || !call_source_wait(&source, &policy))
-            return status;
-        if (source.waits->count < CALL_WORDS)
-            call->words[source.waits->count] = (uintptr_t)source.flags;
     }
+    if (attempt == EMPTY)
+        status = begin_bulk(call, &source, policy);
+    if (!status)
+        *result = issue(context, call->words);
+    return status;
 }
 
 /* All up to the call's end. Return: why it could not be issued, or ADSM_OK. */
@@ -200,6 +235,7 @@ long call_shared(const struct call_shape *shape, const uintptr_t *words,
     call.list.part = NULL;
     memcpy(call.given, words, sizeof call.given);
     memcpy(call.words, words, sizeof call.words);
+    pthread_testcancel(); /* a try is no place for that */
     pthread_cleanup_push(give_up, &call);
     status = run(&call, issue, context, &result);
     pthread_cleanup_pop(0);

@@ -28,16 +28,18 @@ enum call_policy call_source_look(struct call_source *source,
     if (!source->waits)
         return CALL_LENDS;
     source->file = (int)words[source->waits->argument];
-    if (source->waits->count < CALL_WORDS)
+    if (source->waits->count < CALL_WORDS) {
+        /* Of recv and its like; what is no socket they refuse. */
         source->flags = (int)words[source->waits->count];
+        source->socket = true;
+        return source->flags & OTHER_FLAGS ? CALL_BOUNCES : CALL_LENDS_LARGE;
+    }
     bool known = HOOK_REAL(fstat)(source->file, &about) == 0;
     errno = saved;
     if (!known || S_ISREG(about.st_mode) || S_ISBLK(about.st_mode))
         return CALL_LENDS;
     source->socket = S_ISSOCK(about.st_mode);
     source->pipe = S_ISFIFO(about.st_mode);
-    if (source->flags & OTHER_FLAGS)
-        return CALL_BOUNCES;
     if (source->socket || source->pipe)
         return source->waits->count == CALL_PLACED ? CALL_BOUNCES
                                                    : CALL_LENDS_LARGE;

@@ -5,12 +5,10 @@
  */
 #include "interpose/pieces.h"
 #include "base/status.h"
-#include "interpose/call_copy.h"
 #include "mm/bulk.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <sys/mman.h>
 
 /* What one call of read(2) or write(2) moves at most (MAX_RW_COUNT). */
 static const size_t transfer_most = 0x7ffff000;
@@ -85,22 +83,17 @@ static int prepare(struct pieces *list, size_t bounced, bool many)
     list->iov = list->few_iov;
     list->pieces = list->few;
     list->room = PIECES_FEW;
-    list->map_bytes = lists + bounced;
-    if (!list->map_bytes)
+    if (!lists && !bounced)
         return ADSM_OK;
-    list->map = mmap(NULL, list->map_bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (list->map == MAP_FAILED) {
-        list->map = NULL;
+    if (!call_buffer_take(&list->memory, lists + bounced, false))
         return ADSM_E_NOMEM;
-    }
     if (many) {
-        list->pieces = list->map;
+        list->pieces = (struct piece *)list->memory.at;
         list->iov = (void *)(list->pieces + IOV_MAX);
         list->room = IOV_MAX;
     }
     if (bounced)
-        list->bounce = (char *)list->map + lists;
+        list->bounce = list->memory.at + lists;
     return ADSM_OK;
 }
 
@@ -164,7 +157,7 @@ int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
     list->total = 0;
     list->bounce = NULL;
     list->bounce_used = 0;
-    list->map = NULL;
+    list->memory = (struct call_buffer){0};
     bounce = bounce || (access == ADSM_WRITE && needs_loans(iov, count));
     size_t bounced = bounce ? shared_bytes(iov, count) : 0;
     if (bounced > transfer_most)
@@ -222,8 +215,7 @@ int pieces_end(struct pieces *list, size_t done)
         end = begin;
     }
     hook_leave();
-    if (list->map)
-        munmap(list->map, list->map_bytes);
+    call_buffer_give(&list->memory);
     errno = saved;
     return status;
 }

@@ -12,6 +12,7 @@
 #ifndef INTERPOSE_PIECES_H
 #define INTERPOSE_PIECES_H
 
+#include "interpose/call_copy.h"
 #include "interpose/hook.h"
 
 enum { PIECES_FEW = 8 };
@@ -32,8 +33,7 @@ struct pieces {
     size_t total;         /* bytes in all entries                          */
     char *bounce;         /* NULL: loan                                     */
     size_t bounce_used;
-    void *map; /* memory for long lists and the bounce buffer      */
-    size_t map_bytes;
+    struct call_buffer memory; /* for long lists and the bounce buffer     */
     struct iovec few_iov[PIECES_FEW];
     struct piece few[PIECES_FEW];
 };
