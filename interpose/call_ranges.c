@@ -120,9 +120,9 @@ int call_ranges_begin_one(struct call_ranges *ranges, struct call_few *few,
 int call_ranges_end(struct call_ranges *ranges, long result)
 {
     size_t done = result > 0 ? (size_t)result : 0;
-    /* Of a call that failed where memory ends, the bytes before may be there:
-     * the buffers have those, or what was there. */
-    if (result < 0 && ranges->begun && ranges->ends)
+    /* Where memory ends, bytes may have arrived behind those that count: the
+     * buffers have those, or what was there. */
+    if (ranges->begun && ranges->ends)
         done = ranges->pieces.total;
     int status = ranges->begun ? pieces_end(&ranges->pieces, done) : ADSM_OK;
     ranges->begun = ranges->lent = false;

@@ -11,7 +11,7 @@ enum {
     OBJECT = 256 << 10, /* bytes of each of two neighbours                   */
     PAGE = 4096,
     AROUND = 64, /* bytes compared on both sides                             */
-    MOST = 12 << 10,
+    MOST = 20 << 10,
     TRIES = 24,
 };
 
@@ -258,6 +258,7 @@ int main(int argc, char **argv)
     run_rows(rows_waits, rows_waits_count, only);
     run_rows(rows_small, rows_small_count, only);
     run_rows(rows_controls, rows_controls_count, only);
+    run_rows(rows_waiting, rows_waiting_count, only);
     files_end();
     printf("%u comparisons, %u differ\n", runs, failures);
     return failures || !runs;

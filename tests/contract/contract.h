@@ -53,9 +53,9 @@ void files_fresh(void);
 void files_end(void);
 
 extern const struct contract_row rows_sockets[], rows_messages[], rows_names[],
-    rows_waits[], rows_small[], rows_controls[];
+    rows_waits[], rows_small[], rows_controls[], rows_waiting[];
 extern const size_t rows_sockets_count, rows_messages_count, rows_names_count,
-    rows_waits_count, rows_small_count, rows_controls_count;
+    rows_waits_count, rows_small_count, rows_controls_count, rows_waiting_count;
 
 /* A row whose call is an expression on `p`. */
 #define RUN(id, expression)                                                    \

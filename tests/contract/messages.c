@@ -138,7 +138,7 @@ static long process_other(uint8_t *p, bool in)
 }
 
 RUN(data, with(recvmsg(now.stream[0], around(p, 100), 0)))
-RUN(data_large, with(recvmsg(now.stream[0], around(p, 12000), 0)))
+RUN(data_large, with(recvmsg(now.stream[0], around(p, 20000), 0)))
 RUN(header, with(recvmsg(now.stream[0], (struct msghdr *)p, 0)))
 RUN(list, with(recvmsg(now.stream[0], listing(p), 0)))
 RUN(name, with(recvmsg(now.packets[0], with_name(p, NULL, 0), 0)))
@@ -194,7 +194,7 @@ FILL(name, struct sockaddr_un, AF_UNIX, "/tmp/nobody/is/here")
 
 const struct contract_row rows_messages[] = {
     {"recvmsg", 100, NULL, run_data, 0},
-    {"recvmsg large", 12000, NULL, run_data_large, 0},
+    {"recvmsg large", 20000, NULL, run_data_large, 0},
     {"recvmsg header", sizeof header, fill_header, run_header, 0},
     {"recvmsg list", sizeof few, fill_list, run_list, 0},
     {"recvmsg name", sizeof(struct sockaddr_un), NULL, run_name, 0},

@@ -6,7 +6,7 @@
 #include <sys/un.h>
 
 static socklen_t length;
-static uint8_t buffer[12000];
+static uint8_t buffer[20000];
 static struct sockaddr_un address;
 static const char abstract[] = "\1\0\0contract";
 
@@ -115,7 +115,7 @@ static volatile size_t everything = SIZE_MAX;
 
 RUN(recv, recv(now.stream[0], p, 200, 0))
 RUN(recv_more, recv(now.stream[0], p, 4000, 0))
-RUN(recv_large, recv(now.stream[0], p, 12000, 0))
+RUN(recv_large, recv(now.stream[0], p, 20000, 0))
 RUN(recv_huge, recv(now.stream[0], p, everything, 0))
 RUN(recv_all, recv(now.stream[0], p, 300, MSG_WAITALL))
 RUN(recv_peek, recv(now.stream[0], p, 100, MSG_PEEK))
@@ -127,7 +127,7 @@ RUN(recv_bad, recv(-1, p, 200, 0))
 RUN(recv_file, recv(now.file, p, 200, 0))
 RUN(recv_again, recv(now.stream[1], p, 200, MSG_DONTWAIT))
 RUN(recv_intr, interrupted(p, 200))
-RUN(recv_intr_large, interrupted(p, 12000))
+RUN(recv_intr_large, interrupted(p, 20000))
 RUN(recv_time, timed_out(p))
 RUN(recv_nowhere, recv(now.stream[0], nowhere, 20, 0))
 RUN(recvfrom, recvfrom(now.packets[0], p, 200, 0, FROM))
@@ -135,10 +135,10 @@ RUN(recvfrom_at, recvfrom(now.packets[0], buffer, 200, 0, BYTES(110)))
 RUN(recvfrom_length, recvfrom(now.packets[0], buffer, 200, 0,
                               (struct sockaddr *)&address, (socklen_t *)p))
 RUN(read, read(now.stream[0], p, 200))
-RUN(read_large, read(now.pipe[0], p, 12000))
+RUN(read_large, read(now.pipe[0], p, 20000))
 RUN(write, arrived(write(now.stream[0], p, 200), now.stream[1]))
 RUN(send, arrived(send(now.stream[0], p, 200, 0), now.stream[1]))
-RUN(send_large, arrived(send(now.stream[0], p, 12000, 0), now.stream[1]))
+RUN(send_large, arrived(send(now.stream[0], p, 20000, 0), now.stream[1]))
 RUN(send_packet, arrived(send(now.packets[0], p, 5000, 0), now.packets[1]))
 RUN(send_bad, send(-1, p, 200, 0))
 RUN(send_ended, send(now.ended, p, 200, MSG_NOSIGNAL))
@@ -178,7 +178,7 @@ static void fill_abstract(uint8_t *init)
 const struct contract_row rows_sockets[] = {
     {"recv", 200, NULL, run_recv, 0},
     {"recv more than is there", 4000, NULL, run_recv_more, 0},
-    {"recv into large", 12000, NULL, run_recv_large, 0},
+    {"recv into large", 20000, NULL, run_recv_large, 0},
     {"recv of any length", 300, NULL, run_recv_huge, 0},
     {"recv all", 300, NULL, run_recv_all, 0},
     {"recv peek", 100, NULL, run_recv_peek, 0},
@@ -190,17 +190,17 @@ const struct contract_row rows_sockets[] = {
     {"recv no socket", 200, NULL, run_recv_file, 0},
     {"recv again", 200, NULL, run_recv_again, 0},
     {"recv interrupted", 200, NULL, run_recv_intr, 0},
-    {"recv interrupted, large", 12000, NULL, run_recv_intr_large, 0},
+    {"recv interrupted, large", 20000, NULL, run_recv_intr_large, 0},
     {"recv timed out", 100, NULL, run_recv_time, 0},
     {"recv nowhere", 20, NULL, run_recv_nowhere, 0},
     {"recvfrom", 200, NULL, run_recvfrom, 0},
     {"recvfrom address", 110, NULL, run_recvfrom_at, 0},
     {"recvfrom length", 4, fill_length, run_recvfrom_length, 0},
     {"read", 200, NULL, run_read, 0},
-    {"read large", 12000, NULL, run_read_large, 0},
+    {"read large", 20000, NULL, run_read_large, 0},
     {"write", 200, NULL, run_write, 0},
     {"send", 200, NULL, run_send, 0},
-    {"send large", 12000, NULL, run_send_large, 0},
+    {"send large", 20000, NULL, run_send_large, 0},
     {"send packet", 5000, NULL, run_send_packet, 0},
     {"send bad file", 200, NULL, run_send_bad, 0},
     {"send to nobody", 200, NULL, run_send_ended, 0},
