@@ -27,6 +27,7 @@
 #include "mm/loan.h"
 #include "mm/turn.h"
 
+#include <aio.h>
 #include <dirent.h>
 #include <mqueue.h>
 #include <poll.h>
