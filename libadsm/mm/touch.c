@@ -94,8 +94,8 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
     count_fault(access);
     uint32_t generation = atomic_load(&object->generation);
     uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
-    bool back = adsm_write_back_is_back(object, i) ||
-                (access == ADSM_WRITE && adsm_write_back_would_harm());
+    bool back =
+        adsm_write_back_is_back(object, i) || adsm_write_back_would_harm();
     if (!adsm_loan_expose(object, i) &&
         adsm_block_hold(object, generation, i)) {
         /* It may have let go of the gate: the access will fault again. */

@@ -227,7 +227,8 @@ static bool is_due_soon(void)
 
 bool adsm_write_back_would_harm(void)
 {
-    return is_due_soon() && adsm_fault_is_in_call();
+    return adsm_fault_thread() != 0 &&
+           (!is_due_soon() || adsm_fault_is_in_call());
 }
 
 void adsm_write_back(uint32_t gate)

@@ -62,9 +62,11 @@ void adsm_write_back(uint32_t gate);
 bool adsm_write_back_is_back(const struct adsm_object *object, uint32_t i);
 
 /**
- * A system call wants a block, and may still fill others that it wanted before
- * (adsm_fault_is_in_call): would blocks go back now? To be asked while the
- * thread waits, before the block is open.
+ * Is a fault not to write back, where another thread answers it? The system
+ * call that it comes from may still fill what it wanted before
+ * (adsm_fault_is_in_call). To be asked before the block is open, while the
+ * thread waits: behind that it goes on. So one that need not write back then
+ * does not do it later, for blocks that the thread has got meanwhile.
  *
  * Thread: any. Signal: fault path
  */

@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 START_TEST(allocated_object_used_on_both_sides_has_one_value)
@@ -228,6 +229,14 @@ START_TEST(store_across_two_blocks_completes)
 }
 END_TEST
 
+/* Where others answer an access, it goes on before its times are counted. */
+static uint64_t counted_beyond(enum adsm_stat stat, uint64_t before)
+{
+    for (int i = 0; i < 1000 && adsm_stats_get(stat) <= before; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return adsm_stats_get(stat);
+}
+
 START_TEST(time_of_a_fault_is_told_apart)
 {
     enum { BYTES = 4 << 20 };
@@ -240,7 +249,8 @@ START_TEST(time_of_a_fault_is_told_apart)
     /* The first store needs pages of the host and no transfer. */
     *(volatile uint8_t *)p = 1;
     if (watched) {
-        ck_assert_uint_gt(adsm_stats_get(ADSM_STAT_ns_fault_memory), memory);
+        ck_assert_uint_gt(counted_beyond(ADSM_STAT_ns_fault_memory, memory),
+                          memory);
         ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_ns_fault_copy), copy);
     }
     device_fill(f.fill, p, 1000, 3);
@@ -248,7 +258,7 @@ START_TEST(time_of_a_fault_is_told_apart)
     uint64_t down = adsm_stats_get(ADSM_STAT_ns_down);
     /* The next one fetches into pages that are there. */
     ck_assert_int_eq(*(volatile uint8_t *)p, filled(0, 3));
-    ck_assert_uint_gt(adsm_stats_get(ADSM_STAT_ns_fault_copy), copy);
+    ck_assert_uint_gt(counted_beyond(ADSM_STAT_ns_fault_copy, copy), copy);
     ck_assert_uint_le(adsm_stats_get(ADSM_STAT_ns_fault_copy) - copy,
                       adsm_stats_get(ADSM_STAT_ns_down) - down);
     ck_assert_uint_ge(adsm_stats_get(ADSM_STAT_ns_fault) - fault,
