@@ -247,6 +247,7 @@ END_TEST
 static bool refuses = true;
 static sigjmp_buf back;
 static void *volatile fault_at;
+static volatile int faults;
 
 static bool open_or_refuse(uintptr_t addr, enum adsm_access access)
 {
@@ -256,6 +257,7 @@ static bool open_or_refuse(uintptr_t addr, enum adsm_access access)
 static void on_segv(int number, siginfo_t *info, void *context)
 {
     fault_at = info->si_addr;
+    faults++;
     siglongjmp(back, number);
 }
 
@@ -289,6 +291,7 @@ START_TEST(access_behind_a_change_of_rights_is_not_refused_any_more)
         ck_abort_msg("%d was read", load(page(0)));
     protect(0, 2, ADSM_PROT_READ);
     ck_assert_int_eq(load(page(0)), 0);
+    ck_assert_int_eq(faults, 1);
 }
 END_TEST
 
