@@ -56,10 +56,15 @@ static void start(adsm_fault_fn fn)
     ck_assert(adsm_fault_is_remote() && adsm_fault_range_is_lasting());
     int fd = memfd_create("range", MFD_CLOEXEC);
     ck_assert_int_eq(ftruncate(fd, PAGES * PAGE), 0);
+    uint8_t *shadow =
+        mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ck_assert(shadow != MAP_FAILED &&
+              madvise(shadow, PAGES * PAGE, MADV_DONTFORK) == 0);
+    close(fd);
     for (int i = 0; i < PAGES; i++)
-        ck_assert_int_eq(pwrite(fd, &i, 1, (off_t)i * PAGE), 1);
+        shadow[i * PAGE] = (uint8_t)i;
     range = adsm_vm_reserve(PAGES * PAGE, 0, 0);
-    ck_assert_int_eq(adsm_fault_range_attach(range, PAGES * PAGE, fd, 0),
+    ck_assert_int_eq(adsm_fault_range_attach(range, PAGES * PAGE, shadow),
                      ADSM_OK);
 }
 
