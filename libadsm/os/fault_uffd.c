@@ -19,12 +19,9 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <sys/ioctl.h>
 
 #include "base/lock.h"
 #include "os/fault_engine.h"
-
-static int uffd = -1; /* stays open once it is */
 
 /* ---- pages that cannot be had --------------------------------------------- */
 
@@ -97,7 +94,7 @@ static int open_faulting(uintptr_t addr, size_t bytes, uint64_t mode)
     uintptr_t page = adsm_uffd_faulting();
     size_t one = adsm_vm_page_bytes();
     return page != 0 && page - addr < bytes
-               ? adsm_uffd_continue(uffd, page, &one, mode)
+               ? adsm_uffd_continue(adsm_uffd_fd(), page, &one, mode)
                : 0;
 }
 
@@ -106,7 +103,7 @@ static int open_faulting(uintptr_t addr, size_t bytes, uint64_t mode)
 static int open_pages(uintptr_t addr, size_t bytes, uint64_t mode)
 {
     size_t done = bytes;
-    int failed_errno = adsm_uffd_continue(uffd, addr, &done, mode);
+    int failed_errno = adsm_uffd_continue(adsm_uffd_fd(), addr, &done, mode);
     if (failed_errno == EFAULT || failed_errno == ENOENT)
         failed_errno = open_faulting(addr, bytes, mode);
     return failed_errno;
@@ -117,11 +114,8 @@ static int protect_read(uintptr_t addr, size_t bytes)
     int failed_errno = open_pages(addr, bytes, UFFDIO_CONTINUE_MODE_WP);
     if (failed_errno != EEXIST)
         return failed_errno;
-    struct uffdio_writeprotect range = {.range = {addr, bytes},
-                                        .mode = UFFDIO_WRITEPROTECT_MODE_WP};
-    while (ioctl(uffd, UFFDIO_WRITEPROTECT, &range) != 0)
-        if (errno != EAGAIN)
-            return errno;
+    if (adsm_uffd_protect(adsm_uffd_fd(), addr, bytes) != 0)
+        return errno;
     return open_faulting(addr, bytes, UFFDIO_CONTINUE_MODE_WP);
 }
 
@@ -162,7 +156,7 @@ static adsm_status_t range_detach(uintptr_t addr, size_t bytes)
     if (status == ADSM_OK) {
         (void)forgive(addr, bytes, false);
         /* Who waits for an answer gets it from the placeholder. */
-        adsm_uffd_wake(uffd, addr, bytes);
+        adsm_uffd_wake(adsm_uffd_fd(), addr, bytes);
     }
     return status;
 }
@@ -176,7 +170,7 @@ static adsm_status_t range_attach(uintptr_t addr, size_t bytes,
     adsm_status_t status = adsm_vm_map_again(addr, bytes, shadow);
     if (status != ADSM_OK)
         return status;
-    if (adsm_uffd_register(uffd, addr, bytes) != 0)
+    if (adsm_uffd_register(adsm_uffd_fd(), addr, bytes) != 0)
         status = errno == ENOMEM ? ADSM_E_LIMIT : ADSM_E_SYSTEM;
     errno = saved_errno;
     adsm_vm_dump(addr, bytes);
@@ -211,9 +205,13 @@ static const struct adsm_fault_ranges uffd_ranges = {
 static adsm_status_t engine_init(void)
 {
     const char *why;
-    if (uffd < 0)
-        uffd = adsm_uffd_open(&why);
-    return uffd < 0 ? ADSM_E_UNSUPPORTED : adsm_uffd_serve(uffd);
+    if (adsm_uffd_fd() < 0) {
+        int fd = adsm_uffd_open(&why);
+        if (fd < 0)
+            return ADSM_E_UNSUPPORTED;
+        adsm_uffd_keep(fd);
+    }
+    return adsm_uffd_serve();
 }
 
 /* Descriptor and threads are there for the next time. */

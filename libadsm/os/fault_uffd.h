@@ -2,8 +2,9 @@
  * Between the parts of the engine over userfaultfd: private to
  * os/fault_uffd*.c.
  *
- * fault_uffd.c owns the ranges, fault_uffd_serve.c the threads that answer, and
- * fault_uffd_open.c knows whether this machine can do it.
+ * fault_uffd.c owns the ranges, fault_uffd_serve.c the threads that answer,
+ * fault_uffd_keep.c the descriptor, and fault_uffd_open.c knows its calls and
+ * whether this machine can do them.
  */
 #ifndef ADSM_OS_FAULT_UFFD_H
 #define ADSM_OS_FAULT_UFFD_H
@@ -29,6 +30,21 @@
  */
 int adsm_uffd_open(const char **why);
 
+/** The same at a number above those that programs count on, where that can be
+ *  had. Thread: any. Signal: any handler */
+int adsm_uffd_hide(int fd);
+
+/** Keep the engine's descriptor. Thread: one. Signal: never */
+void adsm_uffd_keep(int fd);
+
+/** That which is kept, as it is numbered now; -1: none. Thread: any. Signal: any
+ *  handler */
+int adsm_uffd_fd(void);
+
+/** The one of that number is gone. Return: another; -1, which it says: there
+ *  can be none. Thread: any. Signal: any handler */
+int adsm_uffd_again(int lost);
+
 /** Watch a range; return: 0, or -1 with errno. Thread: any. Signal: any
  *  handler */
 int adsm_uffd_register(int fd, uintptr_t addr, size_t bytes);
@@ -42,6 +58,10 @@ int adsm_uffd_register(int fd, uintptr_t addr, size_t bytes);
  * Thread: any. Signal: any handler
  */
 int adsm_uffd_continue(int fd, uintptr_t addr, size_t *bytes, uint64_t mode);
+
+/** Forbid writing to the pages that have one. Return: 0, or -1 with errno.
+ *  Thread: any. Signal: any handler */
+int adsm_uffd_protect(int fd, uintptr_t addr, size_t bytes);
 
 /** Take all page table entries away. Return: 0, or -1 with errno. Thread: any.
  *  Signal: any handler */
@@ -59,13 +79,13 @@ void adsm_uffd_wake(int fd, uintptr_t addr, size_t bytes);
 const char *adsm_uffd_refused(void);
 
 /**
- * Start the threads that answer. They live as long as the process.
+ * Start the threads that answer what adsm_uffd_fd is told. They live as long as
+ * the process.
  *
- * @fd  of the engine, which is told of faults
  * Return: ADSM_OK; ADSM_E_SYSTEM: no thread is to be had
  * Thread: one. Signal: never
  */
-ADSM_MUST_CHECK adsm_status_t adsm_uffd_serve(int fd);
+ADSM_MUST_CHECK adsm_status_t adsm_uffd_serve(void);
 
 /** The page that the access is in which the calling thread answers; 0: none.
  *  Thread: any. Signal: any handler */

@@ -70,6 +70,15 @@ static int uffd_new(void)
     return fd;
 }
 
+int adsm_uffd_hide(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, LEAST_FD);
+    if (high < 0)
+        return fd;
+    syscall(SYS_close, fd);
+    return high;
+}
+
 int adsm_uffd_open(const char **why)
 {
     int fd = uffd_new();
@@ -80,13 +89,32 @@ int adsm_uffd_open(const char **why)
             syscall(SYS_close, fd);
         return -1;
     }
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, LEAST_FD);
-    if (high >= 0) {
-        syscall(SYS_close, fd);
-        fd = high;
-    }
     *why = NULL;
-    return fd;
+    return adsm_uffd_hide(fd);
+}
+
+/* A call of the descriptor, once more where the engine's has been closed. */
+static int uffd_call(int fd, unsigned long request, void *range)
+{
+    int rc = ioctl(fd, request, range);
+    while (rc != 0 && (errno == EBADF || errno == ENOTTY)) {
+        fd = fd == adsm_uffd_fd() ? adsm_uffd_again(fd) : adsm_uffd_fd();
+        if (fd < 0)
+            break;
+        rc = ioctl(fd, request, range);
+    }
+    return rc;
+}
+
+int adsm_uffd_protect(int fd, uintptr_t addr, size_t bytes)
+{
+    struct uffdio_writeprotect range = {.range = {addr, bytes},
+                                        .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+    int rc;
+    do {
+        rc = uffd_call(fd, UFFDIO_WRITEPROTECT, &range);
+    } while (rc != 0 && errno == EAGAIN);
+    return rc;
 }
 
 int adsm_uffd_register(int fd, uintptr_t addr, size_t bytes)
@@ -95,7 +123,7 @@ int adsm_uffd_register(int fd, uintptr_t addr, size_t bytes)
                                     .mode = UFFDIO_REGISTER_MODE_MISSING |
                                             UFFDIO_REGISTER_MODE_MINOR |
                                             UFFDIO_REGISTER_MODE_WP};
-    return ioctl(fd, UFFDIO_REGISTER, &range);
+    return uffd_call(fd, UFFDIO_REGISTER, &range);
 }
 
 int adsm_uffd_continue(int fd, uintptr_t addr, size_t *bytes, uint64_t mode)
@@ -105,7 +133,7 @@ int adsm_uffd_continue(int fd, uintptr_t addr, size_t *bytes, uint64_t mode)
     while (done < *bytes && (failed_errno == 0 || failed_errno == EAGAIN)) {
         struct uffdio_continue range = {.range = {addr + done, *bytes - done},
                                         .mode = mode};
-        failed_errno = ioctl(fd, UFFDIO_CONTINUE, &range) == 0 ? 0 : errno;
+        failed_errno = uffd_call(fd, UFFDIO_CONTINUE, &range) == 0 ? 0 : errno;
         if (range.mapped > 0)
             done += (size_t)range.mapped;
     }
@@ -122,7 +150,7 @@ int adsm_uffd_drop(uintptr_t addr, size_t bytes)
 void adsm_uffd_wake(int fd, uintptr_t addr, size_t bytes)
 {
     struct uffdio_range range = {addr, bytes};
-    ioctl(fd, UFFDIO_WAKE, &range);
+    uffd_call(fd, UFFDIO_WAKE, &range);
 }
 
 /* ---- the trial ------------------------------------------------------------ */

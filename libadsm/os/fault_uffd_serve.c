@@ -46,7 +46,6 @@ struct asked {
 static struct adsm_lock serve_lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
 static struct asked asked[MOST]; /* serve_lock; by thread of ours */
 
-static int serve_fd;
 static pid_t serve_process;        /* whose threads they are */
 static _Atomic uint32_t threads;   /* started so far */
 static _Atomic uint32_t listeners; /* in read() */
@@ -147,7 +146,7 @@ static void answer(uint32_t self, const struct uffd_msg *msg)
     serve_page = 0;
     /* First: who asks behind this is answered once more. */
     end_answer(self);
-    adsm_uffd_wake(serve_fd, what.page, page_bytes);
+    adsm_uffd_wake(adsm_uffd_fd(), what.page, page_bytes);
 }
 
 /* ---- threads -------------------------------------------------------------- */
@@ -155,23 +154,18 @@ static void answer(uint32_t self, const struct uffd_msg *msg)
 /* The next message. False: there will be none, since the descriptor is gone. */
 static bool hear(struct uffd_msg *msg)
 {
-    ssize_t n;
+    int fd = adsm_uffd_fd();
+    ssize_t n = -1;
     atomic_fetch_add(&listeners, 1);
-    do {
-        n = syscall(SYS_read, serve_fd, msg, sizeof *msg);
-    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
+    while (fd >= 0 &&
+           (n = syscall(SYS_read, fd, msg, sizeof *msg)) != sizeof *msg)
+        if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+            fd = adsm_uffd_again(fd);
     if (atomic_fetch_sub(&listeners, 1) == 1) {
         atomic_store(&wanted, 1);
         wake(&wanted);
     }
-    if (n == sizeof *msg)
-        return true;
-    adsm_log_signal_address(
-        ADSM_LOG_ERROR,
-        "the program has closed a file descriptor of libadsm: accesses to "
-        "shared memory are not seen any more. Descriptor",
-        (unsigned long)serve_fd);
-    return false;
+    return n == sizeof *msg;
 }
 
 /* Enough others listen: sleep until called. */
@@ -254,11 +248,10 @@ static void *manage(void *unused)
     return unused;
 }
 
-adsm_status_t adsm_uffd_serve(int fd)
+adsm_status_t adsm_uffd_serve(void)
 {
     if (serve_process == getpid())
         return ADSM_OK;
-    serve_fd = fd;
     adsm_status_t status = adsm_thread_start(manage, STACK_BYTES, false);
     for (int i = 0; i <= LISTENERS && status == ADSM_OK; i++)
         status = start();

@@ -4,6 +4,7 @@
  * refuses. Skipped where this machine cannot run the engine.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -346,6 +347,26 @@ START_TEST(detached_range_and_forked_child_get_ordinary_faults)
 }
 END_TEST
 
+/* As daemons do; twice, with files of its own in between. */
+START_TEST(descriptor_that_the_program_closes_is_had_again)
+{
+    start(open_page);
+    for (int round = 0; round < 2; round++) {
+        ck_assert_int_eq(load(page(round)), round);
+        /* Not those of the suite, which talks through them. */
+        ck_assert_int_eq(syscall(SYS_close_range, 1000, ~0u, 0), 0);
+        int other = open("/dev/null", O_RDONLY);
+        for (int i = 10; i < 20; i++)
+            ck_assert_int_eq(load(page(i + 10 * round)), i + 10 * round);
+        protect(0, PAGES, ADSM_PROT_READ);
+        store(page(1), 1);
+        protect(0, PAGES, ADSM_PROT_NONE);
+        close(other);
+    }
+    ck_assert_int_eq(fcntl(1024, F_GETFD), FD_CLOEXEC);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const cases[] = {
@@ -357,7 +378,8 @@ int main(void)
         refused_access_gets_its_signal_and_may_be_tried_again,
         access_behind_a_change_of_rights_is_not_refused_any_more,
         access_from_inside_the_driver_is_said_and_refused,
-        detached_range_and_forked_child_get_ordinary_faults};
+        detached_range_and_forked_child_get_ordinary_faults,
+        descriptor_that_the_program_closes_is_had_again};
     struct adsm_fault_engine_info engine;
     if (adsm_fault_engine_info(1, &engine) && engine.refused)
         suite_skip(engine.refused);
