@@ -7,6 +7,7 @@
 #include "mm/keep.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ START_TEST(what_cannot_be_kept_is_refused)
 END_TEST
 
 static atomic_bool done;
+static atomic_int started;
 
 /* A word of each thread beside those of the others, one page on. Return: how
  * often the word was not what the thread left there */
@@ -160,6 +162,7 @@ static void *count(void *which)
     void *place;
     must(adsm_keep(memory + at, 4, &place));
     atomic_store((_Atomic uint32_t *)place, 0);
+    atomic_fetch_add(&started, 1);
     for (size_t i = 0; !atomic_load(&done); i++) {
         wrong += atomic_fetch_add((_Atomic uint32_t *)place, 1) != before++;
         (void)((volatile uint8_t *)memory)[at + 4 + i % 4000];
@@ -174,8 +177,12 @@ START_TEST(threads_keep_theirs_while_kernels_run)
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, count, (void *)i);
     uint32_t seed = 0;
-    for (int i = 0; i < ROUNDS; i++)
+    while (atomic_load(&started) < THREADS)
+        sched_yield();
+    for (int i = 0; i < ROUNDS; i++) {
         device_fill(f.fill, memory, BYTES, ++seed);
+        must(adsmSync());
+    }
     atomic_store(&done, true);
     for (int i = 0; i < THREADS; i++) {
         void *wrong;
