@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "interpose/choose.h"
 #include "interpose/loader.h"
+#include "interpose/syscall.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
@@ -85,6 +86,7 @@ void hook_resolve(void)
 __attribute__((constructor(101))) static void hook_start(void)
 {
     hook_resolve();
+    syscall_prepare();
 }
 
 const struct hook_link *hook_find(const char *name)

@@ -83,7 +83,7 @@
     STUB getcontext
     STUB __sigsetjmp
 
-/* The seven words of syscall, in memory. */
+/* The seven words of syscall, in memory, and who calls. */
     .globl syscall
     .p2align 4
 #if defined(__x86_64__)
@@ -91,9 +91,9 @@
 syscall:
     .cfi_startproc
     endbr64
-    subq $56, %rsp
-    .cfi_adjust_cfa_offset 56
-    movq 64(%rsp), %rax
+    subq $72, %rsp
+    .cfi_adjust_cfa_offset 72
+    movq 80(%rsp), %rax
     movq %rdi, (%rsp)
     movq %rsi, 8(%rsp)
     movq %rdx, 16(%rsp)
@@ -101,6 +101,8 @@ syscall:
     movq %r8, 32(%rsp)
     movq %r9, 40(%rsp)
     movq %rax, 48(%rsp)
+    movq 72(%rsp), %rax
+    movq %rax, 56(%rsp)
     movq %rsp, %rdi
     call hook_syscall_answer
     testq %rdx, %rdx
@@ -111,12 +113,12 @@ syscall:
     movq 24(%rsp), %rcx
     movq 32(%rsp), %r8
     movq 40(%rsp), %r9
-    addq $56, %rsp
-    .cfi_adjust_cfa_offset -56
+    addq $72, %rsp
+    .cfi_adjust_cfa_offset -72
     jmpq *hook_next_syscall(%rip)
-1:  .cfi_adjust_cfa_offset 56
-    addq $56, %rsp
-    .cfi_adjust_cfa_offset -56
+1:  .cfi_adjust_cfa_offset 72
+    addq $72, %rsp
+    .cfi_adjust_cfa_offset -72
     ret
     .cfi_endproc
 #elif defined(__aarch64__)
@@ -131,7 +133,7 @@ syscall:
     stp x0, x1, [sp, #16]
     stp x2, x3, [sp, #32]
     stp x4, x5, [sp, #48]
-    str x6, [sp, #64]
+    stp x6, x30, [sp, #64]
     mov x29, sp
     add x0, sp, #16
     bl hook_syscall_answer

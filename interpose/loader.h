@@ -40,7 +40,8 @@ struct hook_answer hook_getcontext_answer(ucontext_t *context);
 struct hook_answer hook___sigsetjmp_answer(struct __jmp_buf_tag *buffer,
                                            long saves_mask);
 
-/** Answer to syscall(2): its words, the number first. Called from assembly. */
+/** Answer to syscall(2): its words, the number first, then who calls. Called from
+ *  assembly. */
 struct hook_answer hook_syscall_answer(const uintptr_t *words);
 
 #endif

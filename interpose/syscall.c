@@ -6,18 +6,20 @@
  * hook of their own for more than memory go there; the others are issued with
  * arguments that the kernel can use (call.h). Of a number that is not known
  * nothing is changed: it is said once, and goes to the kernel, which refuses
- * blocks that are closed.
+ * blocks that are closed. The runtime calls by number, too, and means the kernel.
  */
 #include "interpose/call_hooks.h"
 #include "interpose/call_roles.h"
 #include "interpose/loader.h"
 #include "interpose/mask.h"
 #include "interpose/pieces.h"
+#include "interpose/syscall.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "mm/keep.h"
 
 #include <errno.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -134,6 +136,47 @@ OWN(msync, P(0), w[1], (int)w[2])
 OWN(mincore, P(0), w[1], P(2))
 OWN(madvise, P(0), w[1], (int)w[2])
 
+/* As the kernel has it. */
+struct kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+enum { RESTORER = 0x04000000 }; /* SA_RESTORER: libc brings its own */
+
+static long own_rt_sigaction(const uintptr_t *w)
+{
+    const struct kernel_action *given = P(1);
+    struct kernel_action *before = P(2);
+    struct sigaction action = {0}, old;
+    if (w[3] != sizeof given->mask) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (given) {
+        action.sa_sigaction = given->handler;
+        action.sa_flags = (int)given->flags & ~RESTORER;
+        *mask_word(&action.sa_mask) = given->mask;
+    }
+    if (sigaction((int)w[0], given ? &action : NULL, &old) != 0)
+        return -1;
+    if (before)
+        *before =
+            (struct kernel_action){old.sa_sigaction, (unsigned)old.sa_flags,
+                                   old.sa_restorer, *mask_word(&old.sa_mask)};
+    return 0;
+}
+
+static long own_rt_sigprocmask(const uintptr_t *w)
+{
+    if (w[3] == sizeof(uint64_t))
+        return sigprocmask((int)w[0], P(1), P(2));
+    errno = EINVAL;
+    return -1;
+}
+
 /* ---- by number -------------------------------------------------------------- */
 
 enum { NUMBERS = 512 };
@@ -171,31 +214,71 @@ static void say_unknown(long number, int argument)
              number, argument + 1);
 }
 
-static __attribute__((noinline)) struct hook_answer answer(long number,
-                                                           const uintptr_t *w)
+static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
+                                              long *result)
 {
     static const struct known unknown = {0};
-    static const struct hook_answer none = {NULL, 0};
     const struct known *known =
         number >= 0 && number < NUMBERS ? &numbers[number] : &unknown;
-    if (known->own)
-        return (struct hook_answer){(void *)known->own(w), 1};
-    if (known->shape && !call_is_plain(known->shape, w))
-        return (struct hook_answer){
-            (void *)call_shared(known->shape, w, issue, (void *)number), 1};
+    if (known->own) {
+        *result = known->own(w);
+        return true;
+    }
+    if (known->shape && !call_is_plain(known->shape, w)) {
+        *result = call_shared(known->shape, w, issue, (void *)number);
+        return true;
+    }
     for (int i = 0; !known->shape && !known->none && i < CALL_WORDS; i++)
         if (adsm_index_find((const void *)w[i])) {
             say_unknown(number, i);
             break;
         }
-    return none;
+    return false;
 }
 
-struct hook_answer hook_syscall_answer(const uintptr_t *words)
+bool syscall_answers(const uintptr_t *words, long *result)
 {
     if (hook_unlikely(!hook_next_syscall))
         hook_resolve();
-    if (hook_likely(!mask_is_seen()))
+    return mask_is_seen() && answers((long)words[0], words + 1, result);
+}
+
+/* Code of the runtime: that of libadsm.so, and of this library. */
+static struct {
+    uintptr_t begin;
+    size_t bytes;
+} ours[2];
+
+static int find_code(struct dl_phdr_info *info, size_t size, void *nothing)
+{
+    const uintptr_t inside[2] = {(uintptr_t)adsm_keep, (uintptr_t)find_code};
+    (void)size;
+    (void)nothing;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+        for (int k = 0; k < 2 && part->p_type == PT_LOAD; k++)
+            if (inside[k] - begin < part->p_memsz) {
+                ours[k].begin = begin;
+                ours[k].bytes = part->p_memsz;
+            }
+    }
+    return 0;
+}
+
+void syscall_prepare(void)
+{
+    dl_iterate_phdr(find_code, NULL);
+}
+
+enum { CALLER = 1 + CALL_WORDS };
+
+struct hook_answer hook_syscall_answer(const uintptr_t *words)
+{
+    long result;
+    if (hook_likely(words[CALLER] - ours[0].begin < ours[0].bytes ||
+                    words[CALLER] - ours[1].begin < ours[1].bytes ||
+                    !syscall_answers(words, &result)))
         return (struct hook_answer){NULL, 0};
-    return answer((long)words[0], words + 1);
+    return (struct hook_answer){(void *)result, 1};
 }
