@@ -5,66 +5,14 @@
  * The situations run side by side, each in a process of its own: the device
  * gives kernels of a destroyed context three seconds.
  */
-#include "preloaded.h"
+#include "endless.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-enum {
-    LARGE = 5 << 20,
-    SMALL = 100,
-    PATIENCE_S = 40 /* many times what it takes */
-};
-
-/* Never ends; `p` is 0 at first and stays so. */
-static const char endless_ptx[] =
-    ".version 6.0\n.target sm_50\n.address_size 64\n"
-    ".visible .entry endless(.param .u64 p)\n{\n"
-    ".reg .pred %p<2>;\n.reg .b32 %r<2>;\n.reg .b64 %d<2>;\n"
-    "ld.param.u64 %d1, [p];\n"
-    "LOOP:\nld.volatile.global.u32 %r1, [%d1];\n"
-    "setp.ne.u32 %p1, %r1, 77;\n@%p1 bra LOOP;\nret;\n}\n";
-
-#define expect(truth)                                                          \
-    do {                                                                       \
-        if (!(truth)) {                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,         \
-                    #truth);                                                   \
-            _exit(1);                                                          \
-        }                                                                      \
-    } while (0)
-#define expect_done(call) expect((call) == CUDA_SUCCESS)
-
-struct memory {
-    CUdeviceptr large, small;
-};
-
-static struct memory make(uint8_t value)
-{
-    struct memory made;
-    expect_done(cuMemAlloc(&made.large, LARGE));
-    expect_done(cuMemAlloc(&made.small, SMALL));
-    expect_done(cuMemsetD8(made.large, value, LARGE));
-    expect_done(cuMemsetD8(made.small, value, SMALL));
-    return made;
-}
-
-static void launch_endless(struct memory memory)
-{
-    CUmodule module;
-    CUfunction kernel;
-    void *arguments[] = {&memory.large};
-    expect_done(cuModuleLoadData(&module, endless_ptx));
-    expect_done(cuModuleGetFunction(&kernel, module, "endless"));
-    expect_done(
-        cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
-}
 
 /* ---- contexts that are destroyed ----------------------------------------- */
 
@@ -115,13 +63,6 @@ static void write_some(struct memory memory, uint8_t value)
 
 typedef CUcontext begin_fn(void);
 typedef void end_fn(CUcontext);
-
-static CUcontext begin_own(void)
-{
-    CUcontext context;
-    expect_done(cuCtxCreate(&context, NULL, 0, 0));
-    return context;
-}
 
 static void end_own(CUcontext context)
 {
@@ -253,15 +194,6 @@ static void destroy_beside_wait(int say)
     pthread_join(thread, NULL);
 }
 
-static void leave(int say)
-{
-    expect_done(cuInit(0));
-    (void)begin_own();
-    launch_endless(make(0));
-    (void)say;
-    exit(0);
-}
-
 /* ---- waits that are ended ------------------------------------------------- */
 
 static struct memory wait_begin(int say)
@@ -323,57 +255,10 @@ static void wait_in_write(int say)
 
 /* ---- the processes --------------------------------------------------------- */
 
-typedef void situation_fn(int say);
-
-struct child {
-    pid_t id;
-    int said;
-};
-
-static struct child start(situation_fn *situation)
-{
-    int ends[2];
-    ck_assert_int_eq(pipe(ends), 0);
-    struct child child = {fork(), ends[0]};
-    if (child.id == 0) {
-        signal(SIGTERM, SIG_DFL); /* Check has handlers */
-        signal(SIGINT, SIG_DFL);
-        alarm(PATIENCE_S);
-        situation(ends[1]);
-        _exit(0);
-    }
-    close(ends[1]);
-    return child;
-}
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-}
-
-/* Its status as waitpid gives it, -1 where it does not end. */
-static int end_of(struct child child)
-{
-    int status = -1;
-    for (int i = 0; i < PATIENCE_S * 100; i++) {
-        if (waitpid(child.id, &status, WNOHANG) == child.id)
-            break;
-        status = -1;
-        pause_ms(10);
-    }
-    if (status == -1) {
-        kill(child.id, SIGKILL);
-        waitpid(child.id, NULL, 0);
-    }
-    close(child.said);
-    return status;
-}
-
 START_TEST(endless_kernel_does_not_outlive_its_context)
 {
     static situation_fn *const situations[] = {
-        destroy, detach, reset, release,
-        overlay, refuse, leave, destroy_beside_wait};
+        destroy, detach, reset, release, overlay, refuse, destroy_beside_wait};
     enum { COUNT = sizeof situations / sizeof *situations };
     struct child child[COUNT];
     for (int i = 0; i < COUNT; i++)
