@@ -393,6 +393,8 @@ SC_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     return result;
 }
 
+/* A reset ends the context and lets nobody's hold go: each is still to be
+ * released. */
 static CUresult end_primary(CUdevice dev, bool reset)
 {
     SC_TRY(sc_enter());
@@ -406,7 +408,6 @@ static CUresult end_primary(CUdevice dev, bool reset)
     else if (reset || --device->primary_refs == 0) {
         CUcontext ctx = device->primary;
         device->primary = NULL;
-        device->primary_refs = 0;
         if (ctx)
             sc_context_free(ctx);
     }

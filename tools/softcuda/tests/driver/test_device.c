@@ -130,6 +130,27 @@ START_TEST(primary_context_is_shared_and_counted)
 }
 END_TEST
 
+START_TEST(reset_primary_context_is_still_to_be_released)
+{
+    CUcontext context;
+    unsigned flags;
+    int active;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuDevicePrimaryCtxReset(0));
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    ck_assert_int_eq(active, 0);
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuDevicePrimaryCtxRelease(0));
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    ck_assert_int_eq(active, 1);
+    OK(cuDevicePrimaryCtxRelease(0));
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    ck_assert_int_eq(active, 0);
+    WANT(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
+}
+END_TEST
+
 START_TEST(every_error_has_name_and_text)
 {
     const char *name, *text;
@@ -157,4 +178,5 @@ SUITE_MAIN("softcuda driver: device", 20, calls_before_init_say_so,
            calls_without_context_say_so, four_devices_asked_for_are_there,
            attributes_up_to_143_answer, bad_options_keep_the_defaults,
            contexts_stack_per_thread, primary_context_is_shared_and_counted,
+           reset_primary_context_is_still_to_be_released,
            every_error_has_name_and_text, device_program_missing_is_a_status)
