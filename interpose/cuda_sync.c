@@ -207,18 +207,30 @@ static struct cuda_parting let_go(CUdevice device)
     return (struct cuda_parting){NULL, NULL};
 }
 
+/* The driver let go, or reset, with this result. Another context may get the
+ * handle. */
+static CUresult ended(CUdevice device, struct cuda_parting parting,
+                      CUresult result)
+{
+    CUcontext gone = parting.context;
+    result = cuda_context_parted(parting, result);
+    if (gone && result == CUDA_SUCCESS)
+        atomic_compare_exchange_strong(&primary[device].context, &gone, NULL);
+    return result;
+}
+
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
     struct cuda_parting parting = let_go(device);
-    return cuda_context_parted(parting,
-                               CUDA_CALL(cuDevicePrimaryCtxRelease, (device)));
+    return ended(device, parting,
+                 CUDA_CALL(cuDevicePrimaryCtxRelease, (device)));
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     struct cuda_parting parting = let_go(device);
-    return cuda_context_parted(
-        parting, CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (device)));
+    return ended(device, parting,
+                 CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (device)));
 }
 
 static struct cuda_parting reset(CUdevice device)
@@ -230,13 +242,12 @@ static struct cuda_parting reset(CUdevice device)
 CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
     struct cuda_parting parting = reset(device);
-    return cuda_context_parted(parting,
-                               CUDA_CALL(cuDevicePrimaryCtxReset, (device)));
+    return ended(device, parting, CUDA_CALL(cuDevicePrimaryCtxReset, (device)));
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     struct cuda_parting parting = reset(device);
-    return cuda_context_parted(parting,
-                               CUDA_CALL(cuDevicePrimaryCtxReset_v2, (device)));
+    return ended(device, parting,
+                 CUDA_CALL(cuDevicePrimaryCtxReset_v2, (device)));
 }
