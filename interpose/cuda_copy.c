@@ -57,9 +57,10 @@ static CUresult upload_mixed(struct cuda_order order, bool waits,
         } else {
             result = cuda_write(&work, to, piece);
             if (!result)
-                result = cuda_done(&work, CUDA_SUBMIT(cuMemcpyHtoDAsync_v2,
-                                                      (to, (const void *)from,
-                                                       piece, order.stream)));
+                result = cuda_done(
+                    &work, CUDA_SUBMIT_HOST(
+                               &work, (const void *)from, cuMemcpyHtoDAsync_v2,
+                               (to, (const void *)from, piece, order.stream)));
         }
         to += piece;
         from += piece;
@@ -82,9 +83,10 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
         } else {
             result = cuda_read(&work, from, piece);
             if (!result)
-                result = cuda_done(&work, CUDA_SUBMIT(cuMemcpyDtoHAsync_v2,
-                                                      ((void *)to, from, piece,
-                                                       order.stream)));
+                result = cuda_done(
+                    &work,
+                    CUDA_SUBMIT_HOST(&work, (void *)to, cuMemcpyDtoHAsync_v2,
+                                     ((void *)to, from, piece, order.stream)));
         }
         to += piece;
         from += piece;
@@ -104,6 +106,12 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
         (CUdeviceptr)(pointer), true                                           \
     }
 
+/* The side that is not shared, where there is one. */
+static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
+{
+    return cuda_is_shared(to, 1) ? (const void *)from : (const void *)to;
+}
+
 /* Return from the copy if it was made on the host. */
 #define AWAY(stream, per_thread, to, from, bytes)                              \
     do {                                                                       \
@@ -113,9 +121,9 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
             return away_result;                                                \
     } while (0)
 
-/* The body of a copy: sides that are device memory (0: none), then the real
- * call. */
-#define COPY(to, from, bytes, stream, per_thread, real, args)                  \
+/* The body of a copy: sides that are device memory (0: none), a side that may be
+ * the host's, then the real call. */
+#define COPY_HOST(to, from, host, bytes, stream, per_thread, real, args)       \
     if (!cuda_is_serving())                                                    \
         return CUDA_CALL(real, args);                                          \
     AWAY(stream, per_thread, ON_DEVICE(to), ON_DEVICE(from), bytes);           \
@@ -127,7 +135,15 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
         result = cuda_write(&work, to, bytes);                                 \
     if (result)                                                                \
         return result;                                                         \
-    return cuda_done(&work, CUDA_SUBMIT(real, args))
+    return cuda_done(&work, CUDA_SUBMIT_HOST(&work, host, real, args))
+
+#define COPY(to, from, bytes, stream, per_thread, real, args)                  \
+    COPY_HOST(to, from, NULL, bytes, stream, per_thread, real, args)
+
+/* A copy of which either side may be the host's. */
+#define COPY_ANY(to, from, bytes, stream, per_thread, real, args)              \
+    COPY_HOST(to, from, plain_side(to, from), bytes, stream, per_thread, real, \
+              args)
 
 /* A copy that returns when it is done. */
 #define COPY_NOW(to, from, bytes, per_thread, real, args)                      \
@@ -153,31 +169,31 @@ CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                        CUstream stream)
 {
-    COPY(to, from, bytes, stream, false, cuMemcpyAsync,
-         (to, from, bytes, stream));
+    COPY_ANY(to, from, bytes, stream, false, cuMemcpyAsync,
+             (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                             CUstream stream)
 {
-    COPY(to, from, bytes, stream, true, cuMemcpyAsync_ptsz,
-         (to, from, bytes, stream));
+    COPY_ANY(to, from, bytes, stream, true, cuMemcpyAsync_ptsz,
+             (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from,
                                      size_t bytes, void *attributes,
                                      CUstream stream)
 {
-    COPY(to, from, bytes, stream, false, cuMemcpyWithAttributesAsync,
-         (to, from, bytes, attributes, stream));
+    COPY_ANY(to, from, bytes, stream, false, cuMemcpyWithAttributesAsync,
+             (to, from, bytes, attributes, stream));
 }
 
 CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr to, CUdeviceptr from,
                                           size_t bytes, void *attributes,
                                           CUstream stream)
 {
-    COPY(to, from, bytes, stream, true, cuMemcpyWithAttributesAsync_ptsz,
-         (to, from, bytes, attributes, stream));
+    COPY_ANY(to, from, bytes, stream, true, cuMemcpyWithAttributesAsync_ptsz,
+             (to, from, bytes, attributes, stream));
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
@@ -266,8 +282,8 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(stream, false), false, to,
                             (CUdeviceptr)from, bytes);
-    COPY(to, 0, bytes, stream, false, cuMemcpyHtoDAsync_v2,
-         (to, from, bytes, stream));
+    COPY_HOST(to, 0, from, bytes, stream, false, cuMemcpyHtoDAsync_v2,
+              (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
@@ -277,8 +293,8 @@ CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(stream, true), false, to,
                             (CUdeviceptr)from, bytes);
-    COPY(to, 0, bytes, stream, true, cuMemcpyHtoDAsync_v2_ptsz,
-         (to, from, bytes, stream));
+    COPY_HOST(to, 0, from, bytes, stream, true, cuMemcpyHtoDAsync_v2_ptsz,
+              (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
@@ -306,8 +322,8 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(stream, false), false, (CUdeviceptr)to,
                               from, bytes);
-    COPY(0, from, bytes, stream, false, cuMemcpyDtoHAsync_v2,
-         (to, from, bytes, stream));
+    COPY_HOST(0, from, to, bytes, stream, false, cuMemcpyDtoHAsync_v2,
+              (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes,
@@ -317,6 +333,6 @@ CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes,
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(stream, true), false, (CUdeviceptr)to,
                               from, bytes);
-    COPY(0, from, bytes, stream, true, cuMemcpyDtoHAsync_v2_ptsz,
-         (to, from, bytes, stream));
+    COPY_HOST(0, from, to, bytes, stream, true, cuMemcpyDtoHAsync_v2_ptsz,
+              (to, from, bytes, stream));
 }

@@ -132,7 +132,12 @@ static CUresult enter_peer(struct cuda_work *work, struct cuda_copy3d *copy)
     CUresult result = (waits) ? cuda_wait_ahead(work.order) : CUDA_SUCCESS;    \
     if (!result)                                                               \
         result = enter_it(&work, &copy);                                       \
-    return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
+    const void *host = copy.src_type == CUDA_MEMORY_HOST   ? copy.src_host     \
+                       : copy.dst_type == CUDA_MEMORY_HOST ? copy.dst_host     \
+                                                           : NULL;             \
+    return result                                                              \
+               ? result                                                        \
+               : cuda_done(&work, CUDA_SUBMIT_HOST(&work, host, real, args))
 
 #define RECT_2D(waits, stream, per_thread, real, args, untouched_args)         \
     RECT(struct cuda_copy2d, enter_2d, asked, waits, stream, per_thread, real, \

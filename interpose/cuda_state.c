@@ -349,6 +349,21 @@ static void count(const struct cuda_work *work)
         ADSM_COUNT(bytes_down, work->read_bytes);
 }
 
+/* The driver knows the addresses of page-locked memory, and of its own. */
+static bool is_known(const void *address)
+{
+    enum { MEMORY_TYPE = 2 };
+    unsigned type;
+    return CUDA_CALL(cuPointerGetAttribute,
+                     (&type, MEMORY_TYPE, (CUdeviceptr)address)) ==
+           CUDA_SUCCESS;
+}
+
+uint64_t cuda_host_begin(const struct cuda_work *work, const void *host)
+{
+    return work->quiet && host && !is_known(host) ? adsm_quiet_wait_begin() : 0;
+}
+
 CUresult cuda_wait_ahead(struct cuda_order order)
 {
     if (hook_unlikely(

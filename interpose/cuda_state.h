@@ -129,6 +129,22 @@ CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows);
     })
 
 /**
+ * The same for a copy whose host side is `host` (NULL: none). Where that is not
+ * page-locked the driver may wait for what is ahead in the stream, for ever:
+ * the signals that end a program get through meanwhile.
+ */
+#define CUDA_SUBMIT_HOST(work, host, name, args)                               \
+    ({                                                                         \
+        uint64_t cuda_submit_opened = cuda_host_begin(work, host);             \
+        CUresult cuda_host_result = CUDA_SUBMIT(name, args);                   \
+        adsm_quiet_wait_end(cuda_submit_opened);                               \
+        cuda_host_result;                                                      \
+    })
+
+/** Return: what to give to adsm_quiet_wait_end */
+uint64_t cuda_host_begin(const struct cuda_work *work, const void *host);
+
+/**
  * Wait for what a synchronous copy would wait for. During the copy itself no
  * signal gets through and an object may be held, and what is ahead may never
  * end. Not where streams are captured: the driver says what it thinks of that.

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -151,6 +152,12 @@ static CUresult copy(enum copy which, size_t bytes)
     }
 }
 
+/* For these the driver may wait: signals that end the program get through. */
+static bool opens(enum copy which)
+{
+    return which == UP_LATER || which == DOWN_LATER;
+}
+
 /* What the CPU has written is sent by the copies that read it. */
 START_TEST(copy_changes_the_mask_twice)
 {
@@ -162,7 +169,8 @@ START_TEST(copy_changes_the_mask_twice)
                     *(volatile uint32_t *)(at[i] + k) = (uint32_t)round;
             unsigned before = changes;
             must(copy((enum copy)which, BYTES - 100));
-            ck_assert_msg(changes - before == 2, "copy %d of round %d: %u",
+            unsigned times = opens((enum copy)which) ? 4 : 2;
+            ck_assert_msg(changes - before == times, "copy %d of round %d: %u",
                           which, round, changes - before);
         }
 }

@@ -247,6 +247,34 @@ static void wait_in_rows(int say)
     (void)cuMemcpy2D(&rows);
 }
 
+static void wait_in_copy_later(int say)
+{
+    static uint8_t host[LARGE];
+    struct memory memory = wait_begin(say);
+    (void)cuMemcpyHtoDAsync(memory.large, host, LARGE, NULL);
+}
+
+static void wait_in_read_later(int say)
+{
+    static uint8_t host[LARGE];
+    struct memory memory = wait_begin(say);
+    (void)cuMemcpyAsync((CUdeviceptr)host, memory.large, LARGE, NULL);
+}
+
+static void wait_in_rows_later(int say)
+{
+    static uint8_t host[LARGE];
+    CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcPitch = 200,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = host,
+                          .dstPitch = 100,
+                          .WidthInBytes = 77,
+                          .Height = 50};
+    rows.srcDevice = wait_begin(say).large;
+    (void)cuMemcpy2DAsync(&rows, NULL);
+}
+
 static void wait_in_write(int say)
 {
     int full = open("/dev/null", O_WRONLY);
@@ -273,9 +301,10 @@ END_TEST
 START_TEST(wait_for_endless_kernel_ends_with_signal)
 {
     static situation_fn *const situations[] = {
-        wait_in_free, wait_in_free_of_small, wait_in_access,
-        wait_in_copy, wait_in_device_copy,   wait_in_rows,
-        wait_in_write};
+        wait_in_free,      wait_in_free_of_small, wait_in_access,
+        wait_in_copy,      wait_in_device_copy,   wait_in_rows,
+        wait_in_write,     wait_in_copy_later,    wait_in_read_later,
+        wait_in_rows_later};
     enum { COUNT = sizeof situations / sizeof *situations };
     struct child child[COUNT];
     char said;
