@@ -9,6 +9,7 @@
 
 typedef CUresult context_fn(CUcontext *);
 typedef CUresult push_fn(CUcontext);
+typedef CUresult device_fn(CUdevice *);
 typedef CUresult parameter_fn(CUfunction, size_t, size_t *, size_t *);
 typedef CUresult capture_fn(CUstream, int *);
 
@@ -47,6 +48,17 @@ void cuda_driver_pop(void)
     context_fn *call = driver_function(&slot, "cuCtxPopCurrent_v2");
     if (call)
         call(&context);
+}
+
+CUresult cuda_driver_device(CUcontext context, CUdevice *device)
+{
+    static void *_Atomic slot;
+    device_fn *call = driver_function(&slot, "cuCtxGetDevice");
+    if (!call || !cuda_driver_push(context))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    CUresult result = call(device);
+    cuda_driver_pop();
+    return result;
 }
 
 CUresult cuda_driver_synchronize(void)

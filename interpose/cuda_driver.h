@@ -17,6 +17,9 @@ CUcontext cuda_driver_context(void);
 bool cuda_driver_push(CUcontext context);
 void cuda_driver_pop(void);
 
+/** The device of a context. */
+CUresult cuda_driver_device(CUcontext context, CUdevice *device);
+
 /** Wait for the current context; its first error. */
 CUresult cuda_driver_synchronize(void);
 

@@ -115,6 +115,42 @@ static size_t memory_free(void)
     return free_bytes;
 }
 
+/* Most of them are away: the answers are those for the one that is there. */
+START_TEST(attributes_do_not_say_who_is_away)
+{
+    struct array all[ARRAYS];
+    oversubscribe();
+    make_all(all, ARRAYS);
+    add(&all[0], &all[1], NULL);
+    for (int which = 0; which < 25; which++) {
+        for (int i = 0; i < ARRAYS; i++) {
+            uint64_t want[2] = {7, 7}, have[2] = {7, 7};
+            CUpointer_attribute name = (CUpointer_attribute)which;
+            void *answer = have;
+            CUresult wanted =
+                cuPointerGetAttribute(want, name, all[0].at + 100);
+            ck_assert_int_eq(cuPointerGetAttribute(have, name, all[i].at + 100),
+                             wanted);
+            if (which == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
+                which == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR ||
+                which == CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR)
+                want[0] += all[i].at - all[0].at;
+            bool unique = which == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
+                          which == CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID;
+            ck_assert_msg((want[0] == have[0]) != (unique && i > 0),
+                          "attribute %d of array %d", which, i);
+            if (wanted != CUDA_SUCCESS)
+                continue;
+            uint64_t alone = have[0];
+            have[0] = 7;
+            must(cuPointerGetAttributes(1, &name, &answer, all[i].at + 100));
+            ck_assert_uint_eq(have[0], alone);
+        }
+    }
+    check_all(all, ARRAYS);
+}
+END_TEST
+
 START_TEST(freed_and_used_again)
 {
     struct array all[ARRAYS];
@@ -263,5 +299,6 @@ END_TEST
 SUITE_MAIN("interpose-oversubscribe", 60, four_times_the_memory_two_at_a_time,
            cpu_works_on_what_is_away_and_on_what_is_not,
            streams_that_nobody_waits_for, two_threads_with_as_much_each,
-           freed_and_used_again, moves_what_the_oldest_use_says,
-           fresh_arrays_move_nothing, arrays_come_for_kernels_of_other_devices)
+           freed_and_used_again, attributes_do_not_say_who_is_away,
+           moves_what_the_oldest_use_says, fresh_arrays_move_nothing,
+           arrays_come_for_kernels_of_other_devices)
