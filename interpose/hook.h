@@ -22,6 +22,7 @@
 #include "base/cancel.h"
 #include "interpose/cuda_types.h"
 #include "interpose/hooks_list.h"
+#include "interpose/plain.h"
 #include "interpose/sockets.h"
 #include "mm/index.h"
 #include "mm/loan.h"
@@ -67,14 +68,6 @@
 #undef fread_unlocked
 #undef fwrite_unlocked
 #undef fputs_unlocked
-
-#define HOOK_EXPORT      __attribute__((visibility("default")))
-#define hook_likely(x)   __builtin_expect(!!(x), 1)
-#define hook_unlikely(x) __builtin_expect(!!(x), 0)
-
-/* Ranges up to one index tract are plain when both ends are: no memory of the
- * program's goes on at both sides of an object. */
-#define HOOK_TRACT_BYTES ((size_t)1 << ADSM_TRACT_SHIFT)
 
 /* The wrappers: every one of them is exported. */
 #define ADSM_HOOK_LIBC(returns, name, params) HOOK_EXPORT returns name params;
@@ -163,16 +156,6 @@ const struct hook_link *hook_at(size_t i);
 
 /** Exported name of a row. */
 const char *hook_name(const struct hook_link *link);
-
-/** True when no byte of the range can be shared. Signal: any handler. */
-static inline bool hook_is_plain(const void *address, size_t bytes)
-{
-    if (hook_unlikely(bytes > HOOK_TRACT_BYTES))
-        return adsm_loan_unneeded(address, bytes);
-    const char *first = address;
-    return !adsm_index_find(first) &&
-           !adsm_index_find(first + bytes - (bytes != 0));
-}
 
 /** Say once per process that `what` failed for a reason of ours. */
 void hook_failed(const char *what, int status);
