@@ -6,6 +6,7 @@ global:
 #define ADSM_HOOK_CUDA(name, api, since, flags, params) name;
 #include "interpose/hooks.def"
     adsm_hooks_list;
+    adsm_hooks_mpi;
 
 local:
     *;

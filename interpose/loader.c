@@ -16,6 +16,19 @@
 void *(*hook_next_dlsym)(void *, const char *);
 void *(*hook_next_dlvsym)(void *, const char *, const char *);
 
+static void *(*exchange_mpi)(const char *, void *);
+
+void adsm_hooks_mpi(void *(*exchange)(const char *name, void *found))
+{
+    exchange_mpi = exchange;
+}
+
+static bool is_mpi(void *handle, const char *name)
+{
+    return exchange_mpi && handle != RTLD_NEXT && name && name[0] == 'M' &&
+           name[1] == 'P' && name[2] == 'I' && name[3] == '_';
+}
+
 /* Exchange the function `found` that was looked up as `link` for its wrapper. */
 static struct hook_answer answer(const struct hook_link *link, void *found)
 {
@@ -33,6 +46,9 @@ struct hook_answer hook_dlsym_answer(void *handle, const char *name)
         hook_next_dlsym = adsm_real()->dlsym;
         hook_next_dlvsym = adsm_real()->dlvsym;
     }
+    if (is_mpi(handle, name))
+        return (struct hook_answer){
+            exchange_mpi(name, hook_next_dlsym(handle, name)), 1};
     const struct hook_link *link = name ? hook_find(name) : NULL;
     if (!link || handle == RTLD_NEXT)
         return none;

@@ -44,4 +44,12 @@ struct hook_answer hook___sigsetjmp_answer(struct __jmp_buf_tag *buffer,
  *  assembly. */
 struct hook_answer hook_syscall_answer(const uintptr_t *words);
 
+/**
+ * Have the names of MPI's functions answered: `exchange` gets a name that begins
+ * with MPI_ and what was found, and says what dlsym is to give. Exported for
+ * libadsm-mpi.so, before main.
+ */
+__attribute__((visibility("default"))) void
+adsm_hooks_mpi(void *(*exchange)(const char *name, void *found));
+
 #endif
