@@ -119,15 +119,18 @@ class Sections(unittest.TestCase):
         self.assertIn('cannot run here', rows[0]['why'])
         self.assertIn('descriptor', rows[1]['why'])
 
-    def test_hooks_are_the_names_the_preload_library_exports(self):
-        library = BUILD / 'interpose/libadsm-preload.so'
-        names = subprocess.run(['nm', '-D', '--defined-only', library],
-                               check=True, capture_output=True, text=True)
-        exported = {line.split()[-1].split('@')[0]
-                    for line in names.stdout.splitlines()}
+    def test_hooks_are_the_names_the_preload_libraries_export(self):
+        exported = set()
+        for name in 'libadsm-preload.so', 'libadsm-mpi.so':
+            names = subprocess.run(
+                ['nm', '-D', '--defined-only', BUILD / 'interpose' / name],
+                check=True, capture_output=True, text=True)
+            exported |= {line.split()[-1].split('@')[0]
+                         for line in names.stdout.splitlines()}
         rows, _ = section('hooks')
         self.assertGreater(len(rows), 50)
         self.assertEqual({row['symbol'] for row in rows} - exported, set())
+        self.assertGreater(sum(row['kind'] == 'MPI' for row in rows), 100)
 
     def test_hooks_say_what_calls_do_with_memory(self):
         rows, _ = section('hooks')

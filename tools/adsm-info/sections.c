@@ -143,7 +143,7 @@ void section_options(struct table *table)
 #define NUMBER
 #define WAITS(file, flags)
 
-/* The list the preload library is made from, as texts. */
+/* The lists the preload libraries are made from, as texts. */
 static const struct hook {
     const char *name, *kind;
     int since; /* CUDA version, 1000 * major + 10 * minor; 0 for others */
@@ -160,6 +160,9 @@ static const struct hook {
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     {#name, "CUDA driver", since, NULL},
 #include "interpose/hooks.def"
+#define MPI_CALL(name, arity, how, ...) {"MPI_" #name, "MPI", 0, NULL},
+#define MPI_HOOK(name, arity)           {"MPI_" #name, "MPI", 0, NULL},
+#include "interpose/mpi_calls.def"
 };
 
 void section_hooks(struct table *table)
