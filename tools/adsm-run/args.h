@@ -24,6 +24,7 @@ struct args_setting {
 
 struct args {
     bool soft;      /* run on the software device              */
+    bool mpi;       /* of a program that loads MPI by itself   */
     char **program; /* program and its arguments, NULL at the end */
     int settings;
     struct args_setting setting[ARGS_MOST_SETTINGS];

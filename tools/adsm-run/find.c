@@ -59,9 +59,8 @@ static int find_folder(const char *const *places, size_t count,
     return -1;
 }
 
-int find_preload(char *path, size_t bytes)
+int find_preload(const char *name, char *path, size_t bytes)
 {
-    const char *name = "libadsm-preload.so";
     char folder[PATH_MAX];
     if (find_folder(preload_places,
                     sizeof preload_places / sizeof *preload_places, name,

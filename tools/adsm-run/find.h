@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 /**
- * Path of libadsm-preload.so.
+ * Path of a library that is preloaded.
  *
- * @path   receives it; @bytes  room in `path`
+ * @name   "libadsm-preload.so"; @path  receives it; @bytes  room in `path`
  * Return: 0; -1 when it is in none of the places looked in
  */
-int find_preload(char *path, size_t bytes);
+int find_preload(const char *name, char *path, size_t bytes);
 
 /** Folder of the software device's libcuda.so.1; as find_preload. */
 int find_softcuda(char *path, size_t bytes);

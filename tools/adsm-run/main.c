@@ -46,19 +46,40 @@ static int usable_in_list(const char *path, const char *separators)
     return -1;
 }
 
-static int use_preload(void)
+static int preload(const char *name)
 {
     char path[PATH_MAX];
-    if (find_preload(path, sizeof path) != 0) {
-        fputs("adsm-run: libadsm-preload.so is not beside this adsm-run, "
-              "neither as built nor as installed; build it with "
-              "`ninja -C build`\n",
-              stderr);
+    if (find_preload(name, path, sizeof path) != 0) {
+        fprintf(stderr,
+                "adsm-run: %s is not beside this adsm-run, neither as built "
+                "nor as installed; build it with `ninja -C build`\n",
+                name);
         return -1;
     }
     if (usable_in_list(path, ": \t\n") != 0)
         return -1;
     return prepend("LD_PRELOAD", path);
+}
+
+/* Is the program linked with MPI, or has something that starts MPI programs
+ * started this one, which may load MPI later? The functions of MPI must not be
+ * seen in any other program. */
+static bool may_have_mpi(const char *path)
+{
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                        "PMI_RANK"};
+    char name[NAME_MAX + 1];
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        if (getenv(ranks[i]))
+            return true;
+    return needs_library(path, "libmpi", name, sizeof name) == 0;
+}
+
+static int use_preload(const struct args *args, const char *program)
+{
+    if ((args->mpi || may_have_mpi(program)) && preload("libadsm-mpi.so") != 0)
+        return -1;
+    return preload("libadsm-preload.so");
 }
 
 /* Say so when the software device's folder lacks a file. */
@@ -145,7 +166,7 @@ static int run(const struct args *args)
         warn_about_program(path);
     if (found && !args->soft)
         warn_without_driver();
-    if (use_preload() != 0 || (args->soft && use_softcuda(path) != 0))
+    if (use_preload(args, path) != 0 || (args->soft && use_softcuda(path) != 0))
         return EXIT_SETUP;
     for (int i = 0; i < args->settings; i++)
         if (setenv(args->setting[i].name, args->setting[i].value, 1) != 0)
