@@ -82,6 +82,10 @@ bool mask_has_kept(void);
 /** Keep one that a process sent (adsm_fault_program). Signal: fault path. */
 bool mask_keep(const siginfo_t *sent);
 
+/** Does the program have SIGSEGV blocked in this thread (adsm_fault_program)?
+ *  Signal: fault path. */
+bool mask_blocks(void);
+
 /** Other threads that have SIGSEGV blocked: open it there, and let them
  *  believe it (mask_others.c). Thread: one. Signal: never. */
 void mask_open_others(void);

@@ -50,6 +50,11 @@ bool mask_keep(const siginfo_t *sent)
     return true;
 }
 
+bool mask_blocks(void)
+{
+    return mask_is_active() && mask_thread.blocked;
+}
+
 static bool kept_take(struct kept *kept, siginfo_t *info)
 {
     if (!kept_move(kept, FULL, BUSY))
@@ -131,6 +136,7 @@ static void begin(void)
 
 __attribute__((constructor)) void mask_start(void)
 {
-    static const struct adsm_fault_program program = {begin, mask_keep};
+    static const struct adsm_fault_program program = {begin, mask_keep,
+                                                      mask_blocks};
     adsm_fault_set_program(&program);
 }

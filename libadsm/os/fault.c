@@ -154,6 +154,11 @@ bool adsm_fault_is_kept(const siginfo_t *sent)
     return fault_program != NULL && fault_program->keeps(sent);
 }
 
+bool adsm_fault_is_blocked(void)
+{
+    return fault_program != NULL && fault_program->blocks();
+}
+
 void adsm_fault_set_owner(adsm_fault_owns_fn owns)
 {
     atomic_store_explicit(&fault_owns, owns, memory_order_relaxed);

@@ -105,6 +105,9 @@ struct adsm_fault_program {
     /** Keep a SIGSEGV that a process sent, because the program has the signal
      *  blocked in this thread. Return: true when kept. Signal: fault path */
     bool (*keeps)(const siginfo_t *sent);
+    /** Does the program have the signal blocked in this thread? Then a fault
+     *  of its own ends it. Signal: fault path */
+    bool (*blocks)(void);
 };
 
 /**

@@ -133,7 +133,9 @@ void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context)
         return;
     if (is_sent && adsm_fault_is_kept(info))
         return;
-    struct sigaction action = chain_take_action();
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    if (is_sent || !adsm_fault_is_blocked())
+        action = chain_take_action();
     if (!chain_has_handler(&action)) {
         if (!(is_sent && action.sa_handler == SIG_IGN))
             chain_default(info, context);

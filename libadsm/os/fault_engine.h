@@ -118,6 +118,10 @@ bool adsm_fault_keeps_action(void);
  *  kept for it? Signal: fault path. */
 bool adsm_fault_is_kept(const siginfo_t *sent);
 
+/** Does the program have SIGSEGV blocked in this thread, so that a fault of its
+ *  own ends it as the kernel would? Signal: fault path. */
+bool adsm_fault_is_blocked(void);
+
 /** Engine in use; NULL for none. Signal: any handler. */
 const struct adsm_fault_engine *adsm_fault_engine(void);
 

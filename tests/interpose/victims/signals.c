@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { BYTES = 1 << 20 };
@@ -165,6 +167,53 @@ static void cancelled(void)
     fclose(file);
 }
 
+static void on_fault_again(int number)
+{
+    if (++caught > 3)
+        _exit(number);
+    ((volatile uint8_t *)hole)[13] = 1;
+}
+
+static void fault_again(void)
+{
+    ((volatile uint8_t *)hole)[12] = 1;
+}
+
+static void fault_while_blocked(void)
+{
+    sigset_t segv;
+    sigemptyset(&segv);
+    sigaddset(&segv, SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &segv, NULL);
+    ((volatile uint8_t *)hole)[12] = 1;
+}
+
+/* Faults that no handler gets, because the signal is blocked, and one that
+ * does. */
+static void ends(void)
+{
+    static void (*const faults[])(void) = {fault_again, fault_while_blocked,
+                                           fault_again};
+    static const int flags[] = {0, 0, SA_NODEFER};
+    struct rlimit none = {0, 0};
+    int status;
+    for (int i = 0; i < 3; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            struct sigaction action = {.sa_handler = on_fault_again,
+                                       .sa_flags = flags[i]};
+            setrlimit(RLIMIT_CORE, &none);
+            sigaction(SIGSEGV, &action, NULL);
+            caught = 0;
+            faults[i]();
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        printf("ends %x\n", (unsigned)status);
+    }
+}
+
 int main(int argc, char **argv)
 {
     memory_start(argc, argv);
@@ -175,5 +224,6 @@ int main(int argc, char **argv)
     full_mask_handler();
     jumps();
     cancelled();
+    ends();
     return 0;
 }
