@@ -97,6 +97,8 @@ static int try_device(struct device_job *job, size_t *did)
     struct adsm_device_write write;
     int rc = adsm_boundary_device_write(
         job->to, bytes, adsm_accel_launch_stream(job->home), &write);
+    if (rc == ADSM_E_DEVICE_NOMEM)
+        return ADSM_OK; /* it went away, and there is no room: the host's then */
     if (rc != ADSM_OK)
         return rc;
     if (write.object) {
