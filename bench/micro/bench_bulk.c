@@ -9,8 +9,8 @@
  * `bench_bulk --child <bytes> <calls> idle|serving`.
  */
 #include "bench.h"
+#include "serve.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,23 +20,6 @@
 enum { ROUNDS = 5, WORK_BYTES = 64 << 20, CALLS_MOST = 2000000 };
 
 /* ---- the child ----------------------------------------------------------- */
-
-/* An allocation of device memory, as any CUDA program makes it. */
-static void serve(void)
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!driver)
-        exit(77);
-    int (*init)(unsigned) = dlsym(driver, "cuInit");
-    int (*retain)(void **, int) = dlsym(driver, "cuDevicePrimaryCtxRetain");
-    int (*set)(void *) = dlsym(driver, "cuCtxSetCurrent");
-    int (*alloc)(uint64_t *, size_t) = dlsym(driver, "cuMemAlloc_v2");
-    void *context;
-    uint64_t memory;
-    if (!init || !retain || !set || !alloc || init(0) || retain(&context, 0) ||
-        set(context) || alloc(&memory, 8 << 20))
-        exit(77);
-}
 
 /* The fastest of a few rounds: others only ever make it slower. */
 static double measure(size_t bytes, long calls)
@@ -63,7 +46,7 @@ static int child(char **argv)
     size_t bytes = strtoull(argv[2], NULL, 10);
     long calls = strtol(argv[3], NULL, 10);
     if (strcmp(argv[4], "serving") == 0)
-        serve();
+        (void)serve(8 << 20);
     printf("%.4f\n", measure(bytes, calls));
     return 0;
 }
