@@ -179,24 +179,3 @@ int msync(void *address, size_t bytes, int flags)
         return -1;
     return vm_each(false, address, bytes, sync_plain, flags);
 }
-
-/* Of shared pages it says which the host has memory for. The answer goes
- * through a buffer where it is in shared memory itself. */
-int mincore(void *address, size_t bytes, unsigned char *answer)
-{
-    unsigned char buffer[1024];
-    size_t page = (size_t)getpagesize(), left = (bytes + page - 1) / page;
-    char *at = address;
-    if (hook_likely(hook_is_plain(answer, left)))
-        return HOOK_REAL(mincore)(address, bytes, answer);
-    while (left > 0) {
-        size_t here = left < sizeof buffer ? left : sizeof buffer;
-        if (HOOK_REAL(mincore)(at, here * page, buffer) != 0)
-            return -1;
-        memcpy(answer, buffer, here);
-        answer += here;
-        at += here * page;
-        left -= here;
-    }
-    return 0;
-}
