@@ -13,6 +13,7 @@ struct meanwhile {
     int to;
     size_t first, second; /* bytes; at the end it closes when `ends`          */
     bool ends;
+    volatile uint8_t *touched; /* memory that the call waits with; or NULL    */
 };
 
 static void send_some(int to, size_t bytes, int seed)
@@ -28,6 +29,8 @@ static void *send_later(void *argument)
 {
     const struct meanwhile *what = argument;
     usleep(STEP_US);
+    if (what->touched)
+        (void)*what->touched;
     if (what->first)
         send_some(what->to, what->first, 1);
     if (what->second) {
@@ -163,29 +166,33 @@ static long empty_packet(receive_fn *receive, uint8_t *p)
                   (struct meanwhile){now.pipe[1], __VA_ARGS__})
 
 RUN(small, while_sending(by_recv, now.stream[0], p, SMALL,
-                         (struct meanwhile){TO_STREAM, 150, 0, false}))
-RUN(recv, STREAM(by_recv, 9000, 0, false))
-RUN(recv_all, STREAM(by_recv_all, 9000, 11000, false))
-RUN(recv_all_ends, STREAM(by_recv_all, 9000, 0, true))
-RUN(recv_peek, STREAM(by_recv_peek, 9000, 0, false))
-RUN(recv_restart, STREAM(by_recv_signalled, 9000, 0, false))
-RUN(recv_ends, STREAM(by_recv, 0, 0, true))
+                         (struct meanwhile){TO_STREAM, 150, 0, false, NULL}))
+RUN(recv, STREAM(by_recv, 9000, 0, false, NULL))
+RUN(recv_all, STREAM(by_recv_all, 9000, 11000, false, NULL))
+RUN(recv_all_ends, STREAM(by_recv_all, 9000, 0, true, NULL))
+RUN(recv_peek, STREAM(by_recv_peek, 9000, 0, false, NULL))
+RUN(recv_restart, STREAM(by_recv_signalled, 9000, 0, false, NULL))
+RUN(recv_ends, STREAM(by_recv, 0, 0, true, NULL))
 RUN(recv_again, nonblocking(by_recv, now.stream[0], p))
 RUN(recv_time, timed_out(by_recv, now.stream[0], p))
-RUN(recv_packet, PACKET(by_recv, 5000, 600, false))
+RUN(recv_packet, PACKET(by_recv, 5000, 600, false, NULL))
 RUN(recv_empty, empty_packet(by_recv, p))
-RUN(read, STREAM(by_read, 9000, 0, false))
+RUN(read, STREAM(by_read, 9000, 0, false, NULL))
 RUN(read_again, nonblocking(by_read, now.stream[0], p))
 RUN(read_time, timed_out(by_read, now.stream[0], p))
 RUN(read_empty, empty_packet(by_read, p))
-RUN(readv, STREAM(by_readv, 15000, 0, false))
-RUN(readv_packet, PACKET(by_readv, 15000, 0, false))
-RUN(recvmsg, STREAM(by_recvmsg, 15000, 0, false))
+RUN(readv, STREAM(by_readv, 15000, 0, false, NULL))
+RUN(readv_packet, PACKET(by_readv, 15000, 0, false, NULL))
+RUN(recvmsg, STREAM(by_recvmsg, 15000, 0, false, NULL))
 RUN(recvmsg_empty, empty_packet(by_recvmsg, p))
-RUN(pipe, PIPE(by_read, 9000, 0, false))
-RUN(pipe_restart, PIPE(by_read_signalled, 9000, 0, false))
+RUN(pipe, PIPE(by_read, 9000, 0, false, NULL))
+RUN(pipe_restart, PIPE(by_read_signalled, 9000, 0, false, NULL))
 RUN(pipe_again, nonblocking(by_read, now.pipe[0], p))
-RUN(pipe_list, PIPE(by_readv, 15000, 0, false))
+/* Nothing is held meanwhile: the sender needs the memory first. */
+RUN(recv_used, STREAM(by_recv, 9000, 0, false, p + 6000))
+RUN(read_used, STREAM(by_read, 9000, 0, false, p + 6000))
+RUN(pipe_used, PIPE(by_read, 9000, 0, false, p + 6000))
+RUN(pipe_list, PIPE(by_readv, 15000, 0, false, NULL))
 
 const struct contract_row rows_waiting[] = {
     {"recv waits, small", SMALL, NULL, run_small, 0},
@@ -210,6 +217,9 @@ const struct contract_row rows_waiting[] = {
     {"read waits for a pipe", LARGE, NULL, run_pipe, 0},
     {"read waits for a pipe, restarted", LARGE, NULL, run_pipe_restart, 0},
     {"read does not wait for a pipe", LARGE, NULL, run_pipe_again, 0},
+    {"recv waits, memory in use", LARGE, NULL, run_recv_used, 0},
+    {"read waits, memory in use", LARGE, NULL, run_read_used, 0},
+    {"read waits for a pipe, in use", LARGE, NULL, run_pipe_used, 0},
     {"readv waits for a pipe", LARGE, NULL, run_pipe_list, 0},
 };
 const size_t rows_waiting_count = sizeof rows_waiting / sizeof *rows_waiting;
