@@ -137,6 +137,17 @@ ssize_t vmsplice(int file, const struct iovec *list, size_t count,
     return call_shared(reads ? &out : SHAPE(vmsplice), w, issue_vmsplice, NULL);
 }
 
+/* ---- more arguments than a system call has ------------------------------- */
+
+ssize_t __recvfrom_chk(int file, void *to, size_t bytes, size_t room, int flags,
+                       struct sockaddr *from, socklen_t *length)
+{
+    if (hook_unlikely(bytes > room)) /* the real function's to report */
+        return HOOK_REAL(__recvfrom_chk)(file, to, bytes, room, flags, from,
+                                         length);
+    return recvfrom(file, to, bytes, flags, from, length);
+}
+
 /* ---- sizes that are no product ------------------------------------------- */
 
 /* Messages have their kind before their text. */

@@ -1,8 +1,9 @@
 /* Rows: small structures. */
 #include "contract.h"
 
-#include <mqueue.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -74,6 +75,25 @@ static long spliced(off64_t *from)
     return splice(now.file, from, now.pipe[1], NULL, 100, 0);
 }
 
+static long timer_at(struct sigevent *event, uint8_t *p)
+{
+    timer_t timer;
+    timer_t *at = p ? (timer_t *)p : &timer;
+    long result = timer_create(CLOCK_MONOTONIC, event, at);
+    int error = errno;
+    if (result == 0) {
+        memcpy(&timer, at, sizeof timer);
+        timer_delete(timer);
+    }
+    errno = error;
+    return result;
+}
+
+RUN(timer_create, timer_at(&(struct sigevent){.sigev_notify = SIGEV_NONE}, p))
+RUN(timer_event, timer_at((struct sigevent *)p, NULL))
+RUN(thread_get, pthread_getaffinity_np(pthread_self(), 128, (cpu_set_t *)p))
+RUN(thread_set, pthread_setaffinity_np(pthread_self(), 8, (cpu_set_t *)p))
+RUN(terminal, ttyname_r(now.file, (char *)p, 100))
 RUN(pipe, pair_at(pipe((int *)p), p))
 RUN(pipe2, pair_at(pipe2((int *)p, O_CLOEXEC), p))
 RUN(pipe2_bad, pair_at(pipe2((int *)p, 0x7fffffff), p))
@@ -125,6 +145,7 @@ FILL(moment, struct timespec, 0, 1000)
 FILL(never, struct timespec, 0, -5)
 FILL(timer, struct itimerspec, {1, 2}, {1000, 4})
 FILL(zero, struct itimerval, {0, 0}, {0, 0})
+FILL(event, struct sigevent, .sigev_notify = SIGEV_NONE)
 FILL(limit, struct rlimit, 5, 6)
 FILL(place, off_t, 1234)
 FILL(cpus, uint64_t, ~UINT64_C(0))
@@ -159,6 +180,13 @@ const struct contract_row rows_small[] = {
     {"timerfd_settime", 32, fill_timer, run_timer_set, 0},
     {"timerfd_gettime", 32, NULL, run_timer_get, CONTRACT_LOOSE},
     {"timerfd_settime old", 32, NULL, run_timer_old, CONTRACT_LOOSE},
+    {"timer_create", sizeof(timer_t), NULL, run_timer_create,
+     CONTRACT_LOOSE | CONTRACT_WHOLE},
+    {"timer_create event", sizeof(struct sigevent), fill_event, run_timer_event,
+     CONTRACT_WHOLE},
+    {"pthread_getaffinity_np", 128, NULL, run_thread_get, CONTRACT_WHOLE},
+    {"pthread_setaffinity_np", 8, fill_cpus, run_thread_set, 0},
+    {"ttyname_r of a file", 100, NULL, run_terminal, 0},
     {"getitimer", 32, NULL, run_getitimer, 0},
     {"setitimer", 32, fill_zero, run_setitimer, 0},
     {"sched_getaffinity", 128, NULL, run_sched_get, CONTRACT_WHOLE},
