@@ -55,8 +55,9 @@ struct hook_answer hook_dlsym_answer(void *handle, const char *name)
     if (!*link->real)
         link->cuda ? cuda_resolve() : hook_resolve();
     void *found = hook_next_dlsym(handle, name);
-    /* Our own export says nothing about whether there is a driver. */
-    if (found == link->wrapper && link->cuda && !*link->real)
+    /* Our own export says nothing about whether there is a driver, or a library
+     * that not every program has. */
+    if (found == link->wrapper && !*link->real)
         found = hook_next_dlsym(RTLD_NEXT, name);
     return found == link->wrapper ? (struct hook_answer){found, 1}
                                   : answer(link, found);
