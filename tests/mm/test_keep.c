@@ -49,6 +49,7 @@ START_TEST(first_they_are_what_the_device_has)
     ck_assert_ptr_ne(place, memory + AT);
     for (uint32_t i = 0; i < KEPT; i++)
         ck_assert_int_eq(place[i], filled(AT + i, 2));
+    must(adsmFree(memory));
 }
 END_TEST
 
@@ -63,6 +64,7 @@ START_TEST(a_fetch_leaves_them_out)
         for (uint32_t i = 0; i < KEPT; i++)
             ck_assert_int_eq(memory[AT + i], 100 + seed);
     }
+    must(adsmFree(memory));
 }
 END_TEST
 
@@ -83,6 +85,7 @@ START_TEST(many_of_them_have_their_neighbours_between)
         if (memory[i] != (kept ? 1 : filled(i, 9)))
             ck_abort_msg("byte %u is %d", i, memory[i]);
     }
+    must(adsmFree(memory));
 }
 END_TEST
 
@@ -95,6 +98,7 @@ START_TEST(ended_they_are_like_any_others)
     ck_assert_ptr_null(adsm_keep_find(memory + AT, KEPT));
     device_fill(f.fill, memory, BYTES, 5);
     check_beside(0, 0, 5);
+    must(adsmFree(memory));
 }
 END_TEST
 
@@ -108,6 +112,7 @@ START_TEST(a_device_set_over_them_ends_it)
         ck_assert_int_eq(memory[i], 0x33);
     device_fill(f.fill, memory, BYTES, 5);
     check_beside(0, 0, 5);
+    must(adsmFree(memory));
 }
 END_TEST
 
@@ -146,6 +151,7 @@ START_TEST(what_cannot_be_kept_is_refused)
     ck_assert_ptr_null(adsm_keep_find(memory + BYTES - 4, 8));
     adsm_keep_end(&local, 4);
     keep(BYTES - 4, 4);
+    must(adsmFree(memory));
 }
 END_TEST
 
@@ -193,6 +199,7 @@ START_TEST(threads_keep_theirs_while_kernels_run)
     check_beside(AT, 8 * THREADS, seed);
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(memory[AT + 8 * i + 5], filled(AT + 8 * i + 5, seed));
+    must(adsmFree(memory));
 }
 END_TEST
 
