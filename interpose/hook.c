@@ -12,6 +12,7 @@
 #include "interpose/choose.h"
 #include "interpose/loader.h"
 #include "interpose/syscall.h"
+#include "interpose/trap.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
@@ -87,6 +88,7 @@ __attribute__((constructor(101))) static void hook_start(void)
 {
     hook_resolve();
     syscall_prepare();
+    trap_prepare();
 }
 
 const struct hook_link *hook_find(const char *name)

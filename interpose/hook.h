@@ -73,14 +73,6 @@ struct io_uring;
 struct io_uring_cqe;
 struct __kernel_timespec;
 
-#define HOOK_EXPORT      __attribute__((visibility("default")))
-#define hook_likely(x)   __builtin_expect(!!(x), 1)
-#define hook_unlikely(x) __builtin_expect(!!(x), 0)
-
-/* Ranges up to one index tract are plain when both ends are: no memory of the
- * program's goes on at both sides of an object. */
-#define HOOK_TRACT_BYTES ((size_t)1 << ADSM_TRACT_SHIFT)
-
 /* The wrappers: every one of them is exported. */
 #define ADSM_HOOK_LIBC(returns, name, params) HOOK_EXPORT returns name params;
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \

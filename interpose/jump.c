@@ -56,7 +56,7 @@ static void jump(struct __jmp_buf_tag *buffer)
     if (!buffer->__mask_was_saved || !mask_is_seen())
         return;
     bool blocked = noted_blocked(&buffer->__saved_mask);
-    *mask_word(&buffer->__saved_mask) &= ~MASK_SEGV;
+    *mask_word(&buffer->__saved_mask) &= ~mask_opened();
     if (blocked)
         mask_word(&buffer->__saved_mask)[NOTE] = note_open + 1;
     mask_believe(blocked);
@@ -102,7 +102,7 @@ enter(const ucontext_t *context)
         return context;
     entered = *context;
     mask_believe(noted_blocked(&context->uc_sigmask));
-    *mask_word(&entered.uc_sigmask) &= ~MASK_SEGV;
+    *mask_word(&entered.uc_sigmask) &= ~mask_opened();
     return &entered;
 }
 

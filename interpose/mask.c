@@ -42,7 +42,8 @@ static int mask(mask_fn *real, int how, const sigset_t *set, sigset_t *before)
         sigemptyset(&given);
         /* Unblocking is passed on as it is: harmless. */
         *mask_word(&given) =
-            *mask_word(set) & (how == SIG_UNBLOCK ? ~UINT64_C(0) : ~MASK_SEGV);
+            *mask_word(set) &
+            (how == SIG_UNBLOCK ? ~UINT64_C(0) : ~mask_opened());
     }
     bool plain = !before || hook_is_plain(before, WORD_BYTES);
     int result = real(how, set ? &given : NULL, plain ? before : &old);
@@ -119,7 +120,7 @@ static bool wait_begin(const sigset_t **set, sigset_t *copy)
         return true;
     bool after = mask_thread.blocked, blocked = *mask_word(*set) & MASK_SEGV;
     sigemptyset(copy);
-    *mask_word(copy) = *mask_word(*set) & ~MASK_SEGV;
+    *mask_word(copy) = *mask_word(*set) & ~mask_opened();
     *set = copy;
     if (!blocked && mask_has_kept()) {
         mask_believe(false);

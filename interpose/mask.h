@@ -12,11 +12,19 @@
 #define INTERPOSE_MASK_H
 
 #include "interpose/hook.h"
+#include "interpose/trap.h"
 
 #include <ucontext.h>
 
 /** A kernel signal set: bit n - 1 for signal n. */
 #define MASK_SEGV (UINT64_C(1) << (SIGSEGV - 1))
+
+/** What the kernel never has blocked: also SIGSYS where calls are trapped, of
+ *  which a program is not told. */
+static inline uint64_t mask_opened(void)
+{
+    return trap_is_on() ? MASK_SEGV | UINT64_C(1) << (SIGSYS - 1) : MASK_SEGV;
+}
 
 /** The part of a set that the kernel knows. */
 static inline uint64_t *mask_word(const sigset_t *set)

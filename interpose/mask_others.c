@@ -32,6 +32,8 @@ struct kernel_action {
     uint64_t mask;
 };
 
+static _Atomic int answered; /* by threads that were asked */
+
 static struct kernel_action library; /* the C library's action for SIGNAL */
 
 static int action_swap(int number, const struct kernel_action *action,
@@ -47,7 +49,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (info->si_code == SI_QUEUE && info->si_ptr == &library) {
         if (*mask & MASK_SEGV)
             mask_thread.blocked = true;
-        *mask &= ~MASK_SEGV;
+        *mask &= ~mask_opened();
+        trap_enter_thread();
+        atomic_fetch_add(&answered, 1);
     } else if ((uintptr_t)library.handler > 1) {
         library.handler(number, info, context);
     }
@@ -91,16 +95,18 @@ static bool is_asked(const struct asked *asked, int tid)
     return false;
 }
 
-/* Ask each thread that has the signal blocked, once. Return: how many have. */
+/* Ask each thread that has the signal blocked, once, or where calls are trapped
+ * every one. Return: how many have, or do not answer. */
 static int ask_all(struct asked *asked)
 {
     int found = 0, self = (int)syscall(SYS_gettid);
     DIR *tasks = opendir("/proc/self/task");
     for (struct dirent *task; tasks && (task = readdir(tasks)) != NULL;) {
         int tid = atoi(task->d_name);
-        if (tid <= 0 || tid == self || !is_blocked(task->d_name))
+        if (tid <= 0 || tid == self ||
+            !(trap_is_on() || is_blocked(task->d_name)))
             continue;
-        found++;
+        found += is_blocked(task->d_name);
         if (is_asked(asked, tid) || asked->count == ASKED_MOST)
             continue;
         asked->tids[asked->count++] = tid;
@@ -108,7 +114,7 @@ static int ask_all(struct asked *asked)
     }
     if (tasks)
         closedir(tasks);
-    return found;
+    return found + (atomic_load(&answered) < asked->count);
 }
 
 /* Ours in the place of the library's; flags and way back as SIGSEGV has them,
@@ -135,6 +141,7 @@ void mask_open_others(void)
 {
     static const struct timespec pause = {0, PAUSE_NS};
     struct asked asked = {0};
+    atomic_store(&answered, 0);
     if (!borrow())
         return;
     int rounds = 0;

@@ -89,21 +89,23 @@ void mask_believe(bool blocked)
 
 void mask_adopt(void)
 {
-    static const uint64_t segv = MASK_SEGV;
-    if (!(mask_kernel(SIG_BLOCK, NULL) & MASK_SEGV))
+    const uint64_t opened = mask_opened();
+    uint64_t blocked = mask_kernel(SIG_BLOCK, NULL) & opened;
+    if (!blocked)
         return;
     /* First: one that is pending arrives at once, and is kept. */
-    mask_thread.blocked = true;
-    mask_kernel(SIG_UNBLOCK, &segv);
+    if (blocked & MASK_SEGV)
+        mask_thread.blocked = true;
+    mask_kernel(SIG_UNBLOCK, &opened);
 }
 
 void mask_handler_begin(struct mask_frame *frame, ucontext_t *context,
                         bool blocked)
 {
-    static const uint64_t segv = MASK_SEGV;
+    const uint64_t opened = mask_opened();
     struct mask_thread *self = &mask_thread;
     bool outer = self->waits ? self->after : self->blocked;
-    if (mask_kernel(SIG_UNBLOCK, &segv) & MASK_SEGV)
+    if (mask_kernel(SIG_UNBLOCK, &opened) & MASK_SEGV)
         blocked = true;
     if (outer)
         *mask_word(&context->uc_sigmask) |= MASK_SEGV;
@@ -117,7 +119,7 @@ void mask_handler_end(const struct mask_frame *frame, ucontext_t *context)
 {
     struct mask_thread *self = &mask_thread;
     bool outer = *mask_word(&context->uc_sigmask) & MASK_SEGV;
-    *mask_word(&context->uc_sigmask) &= ~MASK_SEGV;
+    *mask_word(&context->uc_sigmask) &= ~mask_opened();
     self->depth = frame->depth;
     self->waits = frame->waits;
     if (self->waits)
@@ -129,6 +131,7 @@ void mask_handler_end(const struct mask_frame *frame, ucontext_t *context)
 static void begin(void)
 {
     atomic_store(&mask_active, true);
+    trap_start();
     signal_adopt_actions();
     mask_adopt();
     mask_open_others();

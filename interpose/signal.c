@@ -57,7 +57,9 @@ static int segv_action(int number, const struct sigaction *action,
 
 static action_fn *kernel_for(int number)
 {
-    return number == SIGSEGV ? segv_action : HOOK_REAL(sigaction);
+    return number == SIGSEGV  ? segv_action
+           : number == SIGSYS ? trap_action
+                              : HOOK_REAL(sigaction);
 }
 
 /* sigaction with `deliver` in the place of handlers; `before` says what the

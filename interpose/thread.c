@@ -34,6 +34,7 @@ static struct start begin(struct start *given)
     struct start start = *given;
     free(given);
     mask_thread.blocked = start.blocked;
+    trap_enter_thread();
     mask_adopt();
     return start;
 }

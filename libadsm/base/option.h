@@ -29,6 +29,9 @@
     W(FAULT_ENGINE, AUTO, "auto")                                              \
     W(FAULT_ENGINE, SIGSEGV, "sigsegv")                                        \
     W(FAULT_ENGINE, UFFD, "uffd")
+#define ADSM_WORDS_SYSCALLS(W)                                                 \
+    W(SYSCALLS, HOOKS, "hooks")                                                \
+    W(SYSCALLS, TRAP, "trap")
 #define ADSM_WORDS_ADDRESS(W)                                                  \
     W(ADDRESS, AUTO, "auto")                                                   \
     W(ADDRESS, WINDOW, "window")                                               \
@@ -45,6 +48,7 @@ enum adsm_opt_kernel_writes { ADSM_WORDS_KERNEL_WRITES(ADSM_WORD_ENUM) };
 enum adsm_opt_oversubscribe { ADSM_WORDS_OVERSUBSCRIBE(ADSM_WORD_ENUM) };
 enum adsm_opt_protocol { ADSM_WORDS_PROTOCOL(ADSM_WORD_ENUM) };
 enum adsm_opt_fault_engine { ADSM_WORDS_FAULT_ENGINE(ADSM_WORD_ENUM) };
+enum adsm_opt_syscalls { ADSM_WORDS_SYSCALLS(ADSM_WORD_ENUM) };
 enum adsm_opt_address { ADSM_WORDS_ADDRESS(ADSM_WORD_ENUM) };
 enum adsm_opt_log { ADSM_WORDS_LOG(ADSM_WORD_ENUM) };
 #undef ADSM_WORD_ENUM
