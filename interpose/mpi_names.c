@@ -9,7 +9,6 @@
 #include "interpose/mpi_exports.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "os/real.h"
 
 static const struct {
     const char *name;
@@ -49,10 +48,11 @@ static void *exchange(const char *name, void *found)
         void *real = mpi_real((enum mpi_name)i);
         if (found == real)
             return hooks[i].wrapper;
+        if (found != hooks[i].wrapper || real)
+            return found;
         /* Once more, so that dlerror tells what it must. */
-        return found != hooks[i].wrapper || real
-                   ? found
-                   : adsm_real()->dlsym(RTLD_NEXT, name);
+        (void)mpi_symbol(name);
+        return NULL;
     }
     return found;
 }

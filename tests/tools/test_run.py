@@ -94,6 +94,33 @@ class Environment(unittest.TestCase):
         self.assertEqual(env['LD_PRELOAD'], f'{PRELOAD}:{libc}')
         self.assertEqual(env['LD_LIBRARY_PATH'], f'{SOFTCUDA}:/dev')
 
+    def test_mpi_is_preloaded_into_ranks_and_on_request_only(self):
+        both = f'{PRELOAD}:{PRELOAD.parent / "libadsm-mpi.so"}'
+        self.assertEqual(environment_of('--mpi')['LD_PRELOAD'], both)
+        for name in 'OMPI_COMM_WORLD_RANK', 'PMIX_RANK', 'PMI_RANK':
+            self.assertEqual(environment_of(**{name: '0'})['LD_PRELOAD'], both)
+
+    def test_program_linked_with_mpi_is_seen(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        source = pathlib.Path(folder) / 'rank.c'
+        source.write_text('#include <stdio.h>\n#include <stdlib.h>\n'
+                          'int MPI_Init(int *, char ***);\n'
+                          'int main(void)\n{\n'
+                          '    return puts(getenv("LD_PRELOAD")) < 0 &&\n'
+                          '           MPI_Init(0, 0);\n}\n',
+                          encoding='utf-8')
+        library = pathlib.Path(folder) / 'mpi.c'
+        library.write_text('int MPI_Init(int *a, char ***b) { return a != b; }',
+                           encoding='utf-8')
+        for words in (['-shared', '-fPIC', '-Wl,-soname,libmpi.so.40', '-w',
+                       library, '-o', f'{folder}/libmpi.so.40'],
+                      [source, f'{folder}/libmpi.so.40', '-o',
+                       f'{folder}/rank']):
+            subprocess.run([*COMPILER.split(), *words], check=True)
+        run = adsm_run(f'{folder}/rank', LD_LIBRARY_PATH=folder)
+        self.assertIn('libadsm-mpi.so', run.stdout)
+
     def test_soft_finds_driver_and_runtime(self):
         if not (SOFTCUDA / 'libcudart.so.13').exists():
             self.skipTest('the runtime is not built')
