@@ -499,10 +499,14 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
                       uint32_t i)
 {
     int rc = bring_range(object, first, last);
+    /* Without its mapping there would be other pages to open. */
+    if (rc == ADSM_OK && !atomic_load(&object->backed))
+        return ADSM_E_LIMIT;
     if (rc == ADSM_OK)
         rc = protect_all(object, first, last - first, ADSM_DIRTY);
     /* Up to the end of its last tract the object is a mapping of its own. */
-    if (rc == ADSM_E_LIMIT && last - first == object->block_count)
+    if (rc == ADSM_E_LIMIT && last - first == object->block_count &&
+        atomic_load(&object->backed))
         rc = adsm_fault_range_protect((uintptr_t)object->host,
                                       object->span.bytes, ADSM_PROT_READ_WRITE);
     if (rc != ADSM_OK)

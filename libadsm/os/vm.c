@@ -182,28 +182,45 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
     return status;
 }
 
+/*
+ * One piece. An old size of 0 leaves the old mapping as it is; a new one has
+ * all that adsm_vm_map_file asked for. It is made of a page that was closed
+ * first, so that nothing open is ever at `to`.
+ */
+static bool vm_again(uintptr_t to, size_t bytes, uintptr_t open)
+{
+    size_t page = adsm_vm_page_bytes();
+    void *map = adsm_real()->mremap((void *)open, 0, page, MREMAP_MAYMOVE);
+    if (map == MAP_FAILED)
+        return false;
+    adsm_real()->munlock(map, page);
+    bool made =
+        adsm_real()->mprotect(map, page, PROT_NONE) == 0 &&
+        adsm_real()->mremap(map, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) !=
+            MAP_FAILED;
+    int failed_errno = errno;
+    adsm_real()->munmap(map, page);
+    errno = failed_errno;
+    return made;
+}
+
 adsm_status_t adsm_vm_map_again(uintptr_t addr, size_t bytes, const void *open)
 {
     int saved_errno = errno;
+    size_t page = adsm_vm_page_bytes(), at = 0, step = bytes;
     adsm_status_t status = ADSM_OK;
     vm_count_closing();
-    /* An old size of 0 leaves the old mapping as it is; the new one has all
-     * that adsm_vm_map_file asked for, and must not be at `addr` while it is
-     * open. */
-    void *map =
-        adsm_real()->mremap((void *)(uintptr_t)open, 0, bytes, MREMAP_MAYMOVE);
-    if (map == MAP_FAILED) {
-        status = vm_status(errno);
-    } else if (adsm_real()->munlock(map, bytes),
-               adsm_real()->mprotect(map, bytes, PROT_NONE) != 0 ||
-                   adsm_real()->mremap(map, bytes, bytes,
-                                       MREMAP_MAYMOVE | MREMAP_FIXED,
-                                       addr) == MAP_FAILED) {
-        status = vm_status(errno);
-        adsm_real()->munmap(map, bytes);
-        /* What was there may be gone already. */
-        (void)vm_map_none(addr, bytes, MAP_FIXED_NOREPLACE);
+    while (at < bytes && status == ADSM_OK) {
+        size_t n = step < bytes - at ? step : bytes - at;
+        if (vm_again(addr + at, n, (uintptr_t)open + at))
+            at += n;
+        else if (errno == ENOMEM && step > page) /* RLIMIT_AS counts it twice */
+            step = (step / 2 + page - 1) & ~(page - 1);
+        else
+            status = vm_status(errno);
     }
+    if (status != ADSM_OK && at > 0)
+        (void)vm_map_none(addr, at, MAP_FIXED);
     errno = saved_errno;
     return status;
 }

@@ -256,6 +256,24 @@ static int descriptors(void)
     return count;
 }
 
+/* A mapping in place of addresses that are taken already needs no others. */
+START_TEST(range_is_mapped_again_where_no_address_space_is_left)
+{
+    enum { BYTES = 40 << 20 };
+    struct adsm_arena_range range;
+    ck_assert_int_eq(adsm_arena_alloc(&range, BYTES), ADSM_OK);
+    ck_assert_int_eq(adsm_arena_commit(&range, 0, BYTES), ADSM_OK);
+    for (size_t i = 0; i < BYTES; i += 4096)
+        range.shadow[i] = (uint8_t)(i >> 12);
+    uintptr_t at = adsm_vm_reserve(BYTES, 0, 0);
+    lower_limit(RLIMIT_AS, address_space_bytes() + MIB);
+    ck_assert_int_eq(adsm_vm_map_again(at, BYTES, range.shadow), ADSM_OK);
+    ck_assert_int_eq(adsm_vm_protect(at, BYTES, ADSM_PROT_READ), ADSM_OK);
+    for (size_t i = 0; i < BYTES; i += 4096)
+        ck_assert_uint_eq(*(uint8_t *)(at + i), (uint8_t)(i >> 12));
+}
+END_TEST
+
 START_TEST(arena_keeps_no_descriptor)
 {
     struct adsm_arena_range range;
@@ -347,5 +365,6 @@ SUITE_MAIN("arena", 60, range_is_usable_after_commit,
            locked_memory_limit_does_not_matter,
            failed_commit_is_an_error_not_a_signal,
            memory_that_the_program_locked_is_given_back,
+           range_is_mapped_again_where_no_address_space_is_left,
            arena_keeps_no_descriptor, large_object_gets_a_segment_of_its_own,
            child_does_not_inherit_the_shadow, threads_never_share_a_granule)

@@ -158,6 +158,35 @@ START_TEST(allocation_without_descriptors_is_refused_until_there_are_some)
 }
 END_TEST
 
+/* All addresses that the system grants, but a MiB. */
+static void take_addresses(void)
+{
+    unsigned long pages;
+    FILE *in = fopen("/proc/self/statm", "r");
+    ck_assert_int_eq(fscanf(in, "%lu", &pages), 1);
+    fclose(in);
+    rlim_t bytes = (rlim_t)pages * PAGE + (1 << 20);
+    struct rlimit few = {bytes, bytes};
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &few), 0);
+}
+
+START_TEST(addresses_taken_after_an_allocation_leave_it_usable)
+{
+    enum { BYTES = 40 << 20 };
+    device_start();
+    uint8_t *object = device_bytes(BYTES, 5);
+    take_addresses();
+    for (size_t i = 0; i < BYTES; i += PAGE)
+        ck_assert_uint_eq(((volatile uint8_t *)object)[i], 5);
+    for (size_t i = 0; i < BYTES; i += PAGE)
+        ((volatile uint8_t *)object)[i] = 6;
+    must(cuMemcpyDtoD((CUdeviceptr)object, (CUdeviceptr)object + BYTES / 2,
+                      BYTES / 2));
+    for (size_t i = 0; i < BYTES; i += PAGE)
+        ck_assert_uint_eq(((volatile uint8_t *)object)[i], 6);
+}
+END_TEST
+
 START_TEST(device_that_is_not_there_leaves_those_that_are)
 {
     setenv("ADSM_DEVICES", "5,77", 1);
@@ -173,4 +202,5 @@ SUITE_MAIN("regress-interpose-limits", 240,
            allocation_with_few_mappings_left_is_refused_or_usable,
            mappings_taken_after_allocations_leave_them_usable,
            allocation_without_descriptors_is_refused_until_there_are_some,
+           addresses_taken_after_an_allocation_leave_it_usable,
            device_that_is_not_there_leaves_those_that_are)
