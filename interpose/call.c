@@ -188,6 +188,8 @@ static int issue_bulk(struct call *call, call_issue_fn *issue, void *context,
     enum attempt attempt = EMPTY;
     enum call_policy policy =
         call_source_look(&source, call->shape, call->given, bytes);
+    if (policy == CALL_LENDS_LARGE)
+        pthread_testcancel(); /* a try is no place for that */
     while (policy == CALL_LENDS_LARGE && attempt == EMPTY) {
         attempt = try_bulk(call, &source, issue, context, result, &status);
         if (attempt == THROUGH)
@@ -235,7 +237,6 @@ long call_shared(const struct call_shape *shape, const uintptr_t *words,
     call.list.part = NULL;
     memcpy(call.given, words, sizeof call.given);
     memcpy(call.words, words, sizeof call.words);
-    pthread_testcancel(); /* a try is no place for that */
     pthread_cleanup_push(give_up, &call);
     status = run(&call, issue, context, &result);
     pthread_cleanup_pop(0);
