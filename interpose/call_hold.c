@@ -67,22 +67,26 @@ int call_hold(struct call_hold *hold, struct call_few *few, void *program,
 
 int call_hold_name(struct call_hold *hold, struct call_few *few, void *program)
 {
-    char name[CALL_PATH_MOST + 1];
+    struct call_buffer name; /* the stack may be a small one */
     size_t done;
     *hold = (struct call_hold){.program = program};
     if (hook_is_plain(program, CALL_PATH_MOST))
         return ADSM_OK;
+    if (!call_buffer_take(&name, CALL_PATH_MOST + 1, false))
+        return ADSM_E_NOMEM;
     size_t there = call_reach(program, CALL_PATH_MOST);
-    int status = call_get(name, program, there, &done);
-    if (status || done == 0)
-        return status;
-    bool guarded = done < CALL_PATH_MOST && !memchr(name, '\0', done);
-    name[done] = '\0'; /* libc may look before the kernel does */
-    hold->bytes = guarded ? done : strlen(name) + 1;
-    if (!take(hold, few, guarded, false))
-        return give_up(hold, ADSM_E_NOMEM);
-    memcpy(hold->work, name, hold->bytes);
-    return ADSM_OK;
+    int status = call_get(name.at, program, there, &done);
+    if (!status && done > 0) {
+        bool guarded = done < CALL_PATH_MOST && !memchr(name.at, '\0', done);
+        name.at[done] = '\0'; /* libc may look before the kernel does */
+        hold->bytes = guarded ? done : strlen(name.at) + 1;
+        if (take(hold, few, guarded, false))
+            memcpy(hold->work, name.at, hold->bytes);
+        else
+            status = give_up(hold, ADSM_E_NOMEM);
+    }
+    call_buffer_give(&name);
+    return status;
 }
 
 int call_release(struct call_hold *hold, size_t filled)
