@@ -150,26 +150,27 @@ int aio_cancel(int fd, struct aiocb *block)
     return HOOK_REAL(aio_cancel)(fd, record ? &record->block : block);
 }
 
-/* The list with libc's blocks in it. */
-static bool translate(const struct aiocb *const list[], int count,
+/* The list with libc's blocks in it, whose records stay until `settle_all`:
+ * another thread may ask for a result before this one wakes up. */
+static void translate(const struct aiocb *const list[], int count,
                       const struct aiocb **own)
 {
-    bool any = false;
     for (int i = 0; i < count; i++) {
-        struct aio_record *record = list[i] ? aio_record_find(list[i]) : NULL;
+        struct aio_record *record = list[i] ? aio_record_use(list[i]) : NULL;
         own[i] = record ? &record->block : list[i];
-        any = any || record;
     }
-    return any;
 }
 
-static void settle_all(const struct aiocb *const list[], int count)
+static void settle_all(const struct aiocb *const list[], int count,
+                       const struct aiocb *const own[])
 {
     int saved = errno;
     for (int i = 0; i < count; i++) {
-        struct aio_record *record = list[i] ? aio_record_find(list[i]) : NULL;
-        if (record)
-            (void)aio_record_error(record);
+        struct aio_record *record = (struct aio_record *)own[i];
+        if (own[i] == list[i])
+            continue;
+        (void)aio_record_error(record);
+        aio_record_unuse(record);
     }
     errno = saved;
 }
@@ -186,10 +187,9 @@ int aio_suspend(const struct aiocb *const list[], int count,
         errno = EAGAIN;
         return -1;
     }
-    bool any = translate(list, count, own);
+    translate(list, count, own);
     int failed = HOOK_REAL(aio_suspend)(own, count, patience);
-    if (any)
-        settle_all(list, count);
+    settle_all(list, count, own);
     if (own != few)
         free(own);
     return failed;

@@ -25,12 +25,29 @@ bool aio_any(void)
     return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
 
-struct aio_record *aio_record_find(const struct aiocb *of)
+/* The lock is held. */
+static struct aio_record *look_up(const struct aiocb *of)
 {
-    adsm_lock_acquire(&lock);
     struct aio_record *record = *bucket_of(of);
     while (record && record->of != of)
         record = record->next;
+    return record;
+}
+
+struct aio_record *aio_record_find(const struct aiocb *of)
+{
+    adsm_lock_acquire(&lock);
+    struct aio_record *record = look_up(of);
+    adsm_lock_release(&lock);
+    return record;
+}
+
+struct aio_record *aio_record_use(const struct aiocb *of)
+{
+    adsm_lock_acquire(&lock);
+    struct aio_record *record = look_up(of);
+    if (record)
+        record->users++;
     adsm_lock_release(&lock);
     return record;
 }

@@ -17,12 +17,12 @@
 #include "interpose/flight.h"
 
 struct aio_record {
-    struct aiocb block; /* libc's                                            */
+    struct aiocb block;     /* libc's; the first member                      */
     const struct aiocb *of; /* the program's                                 */
     struct flight flight;
     _Atomic int phase;     /* enum aio_phase                                 */
-    int error;             /* 0, or of moving, when PHASE_ENDED              */
-    _Atomic int users;     /* the program; a notification to come            */
+    int error;             /* of moving what arrived; once it is AIO_ENDED   */
+    _Atomic int users;     /* the program, who waits, a notification to come */
     struct sigevent event; /* what the program is told by                    */
     struct aio_record *next;
 };
@@ -46,6 +46,10 @@ int aio_record_make(const struct aiocb *of, enum adsm_access access,
 /** The record of a block, or NULL. Signal: where a handler may touch shared
  *  memory, as with those below. */
 struct aio_record *aio_record_find(const struct aiocb *of);
+
+/** The same, and it stays until aio_record_unuse: others may ask for its result
+ *  meanwhile. */
+struct aio_record *aio_record_use(const struct aiocb *of);
 
 /** What aio_error says of it; moves what arrived if it has just ended. */
 int aio_record_error(struct aio_record *record);
