@@ -35,7 +35,7 @@ extern const struct adsm_fault_ranges adsm_fault_ranges_protected;
 struct adsm_fault_engine {
     const char *name;
     const struct adsm_fault_ranges *ranges;
-    bool remote; /* answers on threads of its own, without SIGSEGV */
+    bool remote;  /* answers on threads of its own, without SIGSEGV */
     bool catches; /* SIGSEGV for memory that is not there reaches it, so that
                      adsm_look need not ask the kernel */
     /** Why this machine cannot run it, NULL if it can; NULL: any can.
