@@ -9,6 +9,7 @@
 #include "base/cancel.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "base/output.h"
 #include "base/stats.h"
 #include "base/trace.h"
 #include "mm/coherence.h"
@@ -35,11 +36,8 @@ static bool is_forked(void)
     return atomic_load(&forked) || (alive && !atomic_load(alive));
 }
 
-static void report(void)
+static void write_report(const struct adsm_options *options)
 {
-    const struct adsm_options *options = adsm_options_get();
-    if (is_forked())
-        return;
     if (options->stats)
         adsm_stats_print(stderr);
     if (options->stats_file &&
@@ -49,6 +47,15 @@ static void report(void)
     if (options->trace && adsm_trace_finish() != ADSM_OK)
         adsm_log(ADSM_LOG_WARN, "cannot write the trace to %s: %m",
                  options->trace);
+}
+
+static void report(void)
+{
+    if (is_forked())
+        return;
+    struct adsm_output before = adsm_output_begin();
+    write_report(adsm_options_get());
+    adsm_output_end(before);
 }
 
 /* The child has none of the parent's shared pages (MADV_DONTFORK) and must not

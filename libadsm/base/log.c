@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/output.h"
+
 static _Atomic int log_level = ADSM_LOG_WARN;
 
 static const char *const log_prefix[] = {
@@ -27,9 +29,11 @@ static const char *const log_prefix[] = {
  * than one attempt that a signal did not interrupt. */
 static void log_line(const char *line, size_t bytes)
 {
+    struct adsm_output before = adsm_output_begin();
     while (syscall(SYS_write, STDERR_FILENO, line, bytes) < 0 &&
            errno == EINTR) {
     }
+    adsm_output_end(before);
 }
 
 void adsm_log_set_level(enum adsm_log_level level)

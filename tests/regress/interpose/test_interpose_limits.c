@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -187,6 +188,43 @@ START_TEST(addresses_taken_after_an_allocation_leave_it_usable)
 }
 END_TEST
 
+/* Where counters, a trace and messages cannot be written. */
+static void report_nowhere(int how)
+{
+    struct rlimit none = {0, 0};
+    int ends[2];
+    alarm(60);
+    signal(SIGXFSZ, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    setenv(how == 0   ? "ADSM_STATS_FILE"
+           : how == 1 ? "ADSM_TRACE"
+                      : "ADSM_STATS",
+           how < 2 ? "test_interpose_limits.out" : "1", 1);
+    if (how == 3)
+        setenv("ADSM_BLOCK_SIZE", "a bad value", 1);
+    if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0)
+        _exit(1);
+    close(ends[0]);
+    device_start();
+    if (device_bytes(1 << 20, 5)[1] == 5 && setrlimit(RLIMIT_FSIZE, &none) == 0)
+        exit(7);
+    _exit(1);
+}
+
+START_TEST(report_that_cannot_be_written_costs_no_signal)
+{
+    for (int how = 0; how < 4; how++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0)
+            report_nowhere(how);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(status == 7 << 8, "%d: status %x", how, (unsigned)status);
+    }
+    unlink("test_interpose_limits.out");
+}
+END_TEST
+
 START_TEST(device_that_is_not_there_leaves_those_that_are)
 {
     setenv("ADSM_DEVICES", "5,77", 1);
@@ -203,4 +241,5 @@ SUITE_MAIN("regress-interpose-limits", 240,
            mappings_taken_after_allocations_leave_them_usable,
            allocation_without_descriptors_is_refused_until_there_are_some,
            addresses_taken_after_an_allocation_leave_it_usable,
+           report_that_cannot_be_written_costs_no_signal,
            device_that_is_not_there_leaves_those_that_are)
