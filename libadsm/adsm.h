@@ -22,7 +22,8 @@
  * first. One that writes memory (read, recv) is given a plain buffer, from
  * which the CPU copies: under rolling a block just written is closed to writing
  * again as others follow it. (Under batch and lazy what was written since stays
- * open.) Preloaded, read and write and their relatives need none of this.
+ * open.) Preloaded, read and write and their relatives need none of this; nor do
+ * MPI calls where libadsm-mpi is preloaded or linked (docs/mpi.md).
  *
  * This header stands alone: it includes nothing else of the project.
  */
