@@ -132,7 +132,8 @@ int main(int argc, char **argv)
                  {"wait", cases_wait},
                  {"collective", cases_collective},
                  {"window", cases_window},
-                 {"file", cases_file}};
+                 {"file", cases_file},
+                 {"four", cases_four}};
     struct run r;
     int all;
     MPI_Init(&argc, &argv);

@@ -11,6 +11,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -36,7 +37,7 @@ struct contract_case {
 
 /* Lists of cases; the last has no name. */
 extern const struct contract_case cases_point[], cases_wait[],
-    cases_collective[], cases_window[], cases_file[];
+    cases_collective[], cases_window[], cases_file[], cases_four[];
 
 #define CASE(name)                                                             \
     {                                                                          \
