@@ -35,7 +35,6 @@ struct under_test {
 
 static struct under_test *volatile at;
 static CUfunction step;
-static volatile int launching;
 
 static void launch(unsigned k)
 {
@@ -61,28 +60,6 @@ static void launch_all(void)
         if (k % 8 == 0)
             usleep(300);
     }
-    launching = 0;
-}
-
-static void *take_turns(void *which)
-{
-    int mine = (int)(intptr_t)which;
-    for (int i = 0; i < TURNS / 4 || launching; i++) {
-        pthread_mutex_lock(&at->mutex);
-        while (at->turn % THREADS != mine)
-            pthread_cond_wait(&at->turned, &at->mutex);
-        at->turn++;
-        pthread_cond_broadcast(&at->turned);
-        pthread_mutex_unlock(&at->mutex);
-        if (i >= TURNS / 4 && !launching)
-            break;
-    }
-    /* The others may still wait for this one. */
-    pthread_mutex_lock(&at->mutex);
-    at->turn += at->turn % THREADS == mine;
-    pthread_cond_broadcast(&at->turned);
-    pthread_mutex_unlock(&at->mutex);
-    return NULL;
 }
 
 /* A fixed number of turns each, in order. */
@@ -159,7 +136,6 @@ static long with_kernels(void *(*work)(void *))
 {
     pthread_t threads[THREADS];
     long sum = 0;
-    launching = 1;
     for (intptr_t i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
             exit(3);
@@ -225,9 +201,6 @@ static void initialise(void)
 
 static void waits(void)
 {
-    with_kernels(take_turns);
-    launch(7);
-    at->turn = 0;
     with_kernels(count);
     show("mutex", at->turn);
     with_kernels_c11();
