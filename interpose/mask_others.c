@@ -32,7 +32,11 @@ struct kernel_action {
     uint64_t mask;
 };
 
-static _Atomic int answered; /* by threads that were asked */
+/* Threads that were asked; one that has answered is negative. */
+static struct {
+    _Atomic int count;
+    _Atomic int tids[ASKED_MOST];
+} asked;
 
 static struct kernel_action library; /* the C library's action for SIGNAL */
 
@@ -43,6 +47,22 @@ static int action_swap(int number, const struct kernel_action *action,
                         sizeof action->mask);
 }
 
+/* Where a thread stands in the list; -1: it was not asked. */
+static int place_of(int tid)
+{
+    for (int i = 0; i < atomic_load(&asked.count); i++)
+        if (abs(atomic_load(&asked.tids[i])) == tid)
+            return i;
+    return -1;
+}
+
+static void answer(void)
+{
+    int tid = (int)syscall(SYS_gettid), place = place_of(tid);
+    if (place >= 0)
+        atomic_store(&asked.tids[place], -tid);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     uint64_t *mask = mask_word(&((ucontext_t *)context)->uc_sigmask);
@@ -51,7 +71,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
             mask_thread.blocked = true;
         *mask &= ~mask_opened();
         trap_enter_thread();
-        atomic_fetch_add(&answered, 1);
+        answer();
     } else if ((uintptr_t)library.handler > 1) {
         library.handler(number, info, context);
     }
@@ -82,39 +102,35 @@ static void ask(int tid)
     syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, SIGNAL, &info);
 }
 
-struct asked {
-    int count;
-    int tids[ASKED_MOST];
-};
-
-static bool is_asked(const struct asked *asked, int tid)
+/* Ask a thread, once. Return: it has to, and has not answered yet. */
+static bool waits_for(int tid, bool blocked)
 {
-    for (int i = 0; i < asked->count; i++)
-        if (asked->tids[i] == tid)
-            return true;
-    return false;
+    int place = place_of(tid), count = atomic_load(&asked.count);
+    if (!blocked && !trap_is_on())
+        return false;
+    if (place < 0 && count < ASKED_MOST) {
+        atomic_store(&asked.tids[count], tid);
+        atomic_store(&asked.count, count + 1);
+        ask(tid);
+        return true;
+    }
+    return blocked || (place >= 0 && atomic_load(&asked.tids[place]) > 0);
 }
 
-/* Ask each thread that has the signal blocked, once, or where calls are trapped
- * every one. Return: how many have, or do not answer. */
-static int ask_all(struct asked *asked)
+/* All that have the signal blocked, or, where calls are trapped, all there are.
+ * Return: how many are waited for. */
+static int ask_all(void)
 {
     int found = 0, self = (int)syscall(SYS_gettid);
     DIR *tasks = opendir("/proc/self/task");
     for (struct dirent *task; tasks && (task = readdir(tasks)) != NULL;) {
         int tid = atoi(task->d_name);
-        if (tid <= 0 || tid == self ||
-            !(trap_is_on() || is_blocked(task->d_name)))
-            continue;
-        found += is_blocked(task->d_name);
-        if (is_asked(asked, tid) || asked->count == ASKED_MOST)
-            continue;
-        asked->tids[asked->count++] = tid;
-        ask(tid);
+        if (tid > 0 && tid != self)
+            found += waits_for(tid, is_blocked(task->d_name));
     }
     if (tasks)
         closedir(tasks);
-    return found + (atomic_load(&answered) < asked->count);
+    return found;
 }
 
 /* Ours in the place of the library's; flags and way back as SIGSEGV has them,
@@ -140,12 +156,11 @@ static void give_back(void)
 void mask_open_others(void)
 {
     static const struct timespec pause = {0, PAUSE_NS};
-    struct asked asked = {0};
-    atomic_store(&answered, 0);
+    atomic_store(&asked.count, 0);
     if (!borrow())
         return;
     int rounds = 0;
-    while (ask_all(&asked) && rounds++ < ROUNDS_MOST)
+    while (ask_all() && rounds++ < ROUNDS_MOST)
         nanosleep(&pause, NULL);
     /* Without its handler a signal that comes late would end the process. */
     if (rounds > ROUNDS_MOST)
