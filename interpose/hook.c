@@ -11,8 +11,6 @@
 #include "base/text.h"
 #include "interpose/choose.h"
 #include "interpose/loader.h"
-#include "interpose/syscall.h"
-#include "interpose/trap.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
@@ -61,15 +59,16 @@ const struct adsm_hook *adsm_hooks_list(size_t *count)
 static void *find_next(const char *name)
 {
     /* Forms of condition variables of one name on x86-64. */
-    static const char begin[] = "pthread_cond_";
-    static const char old[] = "GLIBC_2.2.5", new[] = "GLIBC_2.3.2";
-    void *next = adsm_real()->dlsym(RTLD_NEXT, name);
+    static const char begin[] = "pthread_cond_", old[] = "GLIBC_2.2.5";
+    void *last = adsm_real_lookup(name, NULL);
+    /* A look-up that fails leaves a message (dlerror). */
+    void *next = last ? adsm_real()->dlsym(RTLD_NEXT, name) : NULL;
     size_t i = 0;
     while (begin[i] && name[i] == begin[i])
         i++;
     /* Old versions of glibc give the older one, whose type is another. */
-    if (!begin[i] && next && next == adsm_real_lookup(name, old))
-        next = adsm_real_lookup(name, new);
+    if (!next || (!begin[i] && next == adsm_real_lookup(name, old)))
+        next = last;
     return next;
 }
 
@@ -87,8 +86,6 @@ void hook_resolve(void)
 __attribute__((constructor(101))) static void hook_start(void)
 {
     hook_resolve();
-    syscall_prepare();
-    trap_prepare();
 }
 
 const struct hook_link *hook_find(const char *name)

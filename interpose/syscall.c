@@ -266,7 +266,8 @@ static int find_code(struct dl_phdr_info *info, size_t size, void *nothing)
     return 0;
 }
 
-void syscall_prepare(void)
+/* Learn which code is the runtime's, whose calls are not looked at. */
+__attribute__((constructor(102))) static void syscall_prepare(void)
 {
     dl_iterate_phdr(find_code, NULL);
 }

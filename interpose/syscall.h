@@ -8,10 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Learn which code is the runtime's, whose calls are not looked at. Thread: the
- *  first. Signal: never */
-void syscall_prepare(void);
-
 /**
  * Make a call of which some memory is shared, or that is not the kernel's alone.
  *

@@ -59,7 +59,9 @@ static int find_text(struct dl_phdr_info *info, size_t size, void *nothing)
     return 0;
 }
 
-void trap_prepare(void)
+/* Where the option asks for it: find the addresses. Early, so that they are next
+ * to libc's. */
+__attribute__((constructor(102))) static void trap_prepare(void)
 {
     if (!is_wanted())
         return;
@@ -201,7 +203,7 @@ int trap_action(int number, const struct sigaction *action,
 
 #else
 
-void trap_prepare(void)
+__attribute__((constructor(102))) static void trap_prepare(void)
 {
     if (is_wanted())
         adsm_log(ADSM_LOG_WARN, "ADSM_SYSCALLS: calls cannot be trapped on "

@@ -16,10 +16,6 @@
 
 #include "interpose/hook.h"
 
-/** Where the option asks for it: find the addresses. Early, so that they are
- *  next to libc's. Thread: the first. Signal: never */
-void trap_prepare(void);
-
 /** The runtime has come into use: SIGSYS is ours from now on. Thread: one.
  *  Signal: never */
 void trap_start(void);

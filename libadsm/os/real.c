@@ -158,7 +158,8 @@ void *adsm_real_lookup(const char *name, const char *version)
 {
     /* Before glibc 2.34 it came in several libraries. */
     static const char *const libraries[] = {"libc.so.6", "libdl.so.2",
-                                            "libpthread.so.0"};
+                                            "libpthread.so.0", "librt.so.1",
+                                            "liburing.so.2"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         const struct link_map *map = library_find(libraries[i]);
         struct image image;

@@ -51,7 +51,8 @@ static inline const struct adsm_real *adsm_real(void)
 }
 
 /**
- * Any other function of the C library by name, behind preloaded ones.
+ * Any other function of the C library by name, behind preloaded ones, or of
+ * liburing where it is loaded.
  *
  * @name  symbol; @version  "GLIBC_2.2.5", or NULL for the default version
  * Return: its address; NULL when the C library has none
