@@ -22,6 +22,12 @@ struct call {
     struct call_few few;
 };
 
+/* Units of a part: an argument says how many, where that is not one. */
+static uintptr_t units_of(const struct call_part *part, const uintptr_t *words)
+{
+    return part->count < CALL_WORDS ? words[part->count] : 1;
+}
+
 /* Put a copy in the place of `bytes` at argument `part->argument`. */
 static int hold(struct call *call, const struct call_part *part, size_t bytes,
                 enum call_way way)
@@ -51,7 +57,7 @@ static size_t sized_bytes(const struct call *call, const struct call_part *part)
 
 static int begin_part(struct call *call, const struct call_part *part)
 {
-    uintptr_t count = part->count == CALL_ONE ? 1 : call->given[part->count];
+    uintptr_t count = units_of(part, call->given);
     size_t bytes = call_bytes(count, part->unit);
     switch ((enum call_role)part->role) {
     case CALL_IN:
@@ -255,7 +261,7 @@ long call_shared(const struct call_shape *shape, const uintptr_t *words,
 static bool part_is_plain(const struct call_part *part, const uintptr_t *words)
 {
     const void *at = (const void *)words[part->argument];
-    uintptr_t count = part->count == CALL_ONE ? 1 : words[part->count];
+    uintptr_t count = units_of(part, words);
     switch ((enum call_role)part->role) {
     case CALL_PATH:
         return hook_is_plain(at, CALL_PATH_MOST);
