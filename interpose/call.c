@@ -230,11 +230,21 @@ static int run(struct call *call, call_issue_fn *issue, void *context,
     return ADSM_OK;
 }
 
+/* The same where the thread may be cancelled. */
+static int run_through(struct call *call, call_issue_fn *issue, void *context,
+                       long *result)
+{
+    int status;
+    pthread_cleanup_push(give_up, call);
+    status = run(call, issue, context, result);
+    pthread_cleanup_pop(0);
+    return status;
+}
+
 long call_shared(const struct call_shape *shape, const uintptr_t *words,
                  call_issue_fn *issue, void *context)
 {
     struct call call;
-    int status;
     long result = -1;
     call.shape = shape;
     call.bulk = NULL;
@@ -243,9 +253,7 @@ long call_shared(const struct call_shape *shape, const uintptr_t *words,
     call.list.part = NULL;
     memcpy(call.given, words, sizeof call.given);
     memcpy(call.words, words, sizeof call.words);
-    pthread_cleanup_push(give_up, &call);
-    status = run(&call, issue, context, &result);
-    pthread_cleanup_pop(0);
+    int status = run_through(&call, issue, context, &result);
     int saved = errno;
     bool failed = status || has_failed(shape, result);
     long given = exchange_result(&call, result);
