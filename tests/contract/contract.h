@@ -52,6 +52,10 @@ void files_begin(void);
 void files_fresh(void);
 void files_end(void);
 
+/** SIGALRM every millisecond, in case that a call has not come to wait when the
+ *  first one does; its handler does nothing. errno is kept. */
+void alarms(bool on);
+
 extern const struct contract_row rows_sockets[], rows_messages[], rows_names[],
     rows_waits[], rows_small[], rows_controls[], rows_waiting[];
 extern const size_t rows_sockets_count, rows_messages_count, rows_names_count,

@@ -1,9 +1,11 @@
 /* Files, sockets and pipes as they are before each call. */
 #include "contract.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
 
@@ -86,4 +88,18 @@ void files_end(void)
     unlink(now.file_path);
     unlink(now.link_path);
     rmdir(now.folder);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+void alarms(bool on)
+{
+    int us = on ? 1000 : 0, error = errno;
+    struct itimerval every = {{0, us}, {0, us}};
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm}, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+    errno = error;
 }

@@ -31,26 +31,14 @@ static long arrived(long sent, int fd)
     return sent < 0 ? sent : sent + (sum & 0xffffff) * 10000;
 }
 
-static void on_alarm(int number)
-{
-    (void)number;
-}
-
-static void soon(bool restart)
-{
-    struct itimerval in = {{0, 0}, {0, 1000}};
-    struct sigaction action = {.sa_handler = on_alarm,
-                               .sa_flags = restart ? SA_RESTART : 0};
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &in, NULL);
-}
-
 static long interrupted(uint8_t *p, size_t bytes)
 {
     while (recv(now.stream[0], buffer, sizeof buffer, MSG_DONTWAIT) > 0)
         ;
-    soon(false);
-    return recv(now.stream[0], p, bytes, 0);
+    alarms(true);
+    long result = recv(now.stream[0], p, bytes, 0);
+    alarms(false);
+    return result;
 }
 
 static long timed_out(uint8_t *p)

@@ -34,17 +34,12 @@ static struct timeval *at_once(void)
     return &time;
 }
 
-static void on_alarm(int number)
-{
-    (void)number;
-}
-
 static long poll_interrupted(uint8_t *p)
 {
-    struct itimerval in = {{0, 0}, {0, 1000}};
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm}, NULL);
-    setitimer(ITIMER_REAL, &in, NULL);
-    return poll((struct pollfd *)p, 1, -1);
+    alarms(true);
+    long result = poll((struct pollfd *)p, 1, -1);
+    alarms(false);
+    return result;
 }
 
 static long epoll_add(uint8_t *p)
