@@ -14,6 +14,7 @@
 #include "interpose/mask.h"
 #include "interpose/pieces.h"
 #include "interpose/syscall.h"
+#include "interpose/vm.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "mm/keep.h"
@@ -184,6 +185,7 @@ enum { NUMBERS = 512 };
 struct known {
     const struct call_shape *shape;
     long (*own)(const uintptr_t *words);
+    bool vm; /* only what vm_call_concerns says */
     bool none;
 };
 
@@ -197,6 +199,7 @@ static const struct known numbers[NUMBERS] = {
 #define ADSM_SYSCALL_SHAPE(name, memory)                                       \
     [SYS_##name] = {.shape = &shape_##name},
 #define ADSM_SYSCALL_OWN(name)  [SYS_##name] = {.own = own_##name},
+#define ADSM_SYSCALL_VM(name)   [SYS_##name] = {.own = own_##name, .vm = true},
 #define ADSM_SYSCALL_NONE(name) [SYS_##name] = {.none = true},
 #include "interpose/syscalls.def"
 };
@@ -220,6 +223,8 @@ static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
     static const struct known unknown = {0};
     const struct known *known =
         number >= 0 && number < NUMBERS ? &numbers[number] : &unknown;
+    if (known->vm && !vm_call_concerns(number, w))
+        return false;
     if (known->own) {
         *result = known->own(w);
         return true;

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 
 bool vm_concerns(const void *address, size_t bytes)
 {
@@ -114,12 +115,18 @@ int remap_file_pages(void *address, size_t bytes, int protection, size_t page,
     return HOOK_REAL(remap_file_pages)(address, bytes, protection, page, flags);
 }
 
-void *shmat(int segment, const void *address, int flags)
+/* Would the segment come to lie over shared memory? */
+static bool attaches_over(int segment, const void *address, int flags)
 {
     struct shmid_ds about;
-    if (hook_unlikely(address && flags & SHM_REMAP) &&
-        shmctl(segment, IPC_STAT, &about) == 0 &&
-        vm_concerns(address, about.shm_segsz)) {
+    return address && flags & SHM_REMAP &&
+           shmctl(segment, IPC_STAT, &about) == 0 &&
+           vm_concerns(address, about.shm_segsz);
+}
+
+void *shmat(int segment, const void *address, int flags)
+{
+    if (hook_unlikely(attaches_over(segment, address, flags))) {
         VM_REFUSE("shmat: SHM_REMAP over shared memory is refused, at", address,
                   EPERM);
         return MAP_FAILED;
@@ -217,4 +224,26 @@ int mlockall(int flags)
     if (failed != 0 || !(flags & MCL_FUTURE))
         return failed;
     return HOOK_REAL(mlockall)(flags & ~MCL_CURRENT);
+}
+
+/* ---- by number -------------------------------------------------------------- */
+
+bool vm_call_concerns(long number, const uintptr_t *w)
+{
+    bool concerns = vm_concerns((const void *)w[0], w[1]);
+    switch (number) {
+    case SYS_mlockall:
+        return true;
+    case SYS_shmat:
+        return attaches_over((int)w[0], (const void *)w[1], (int)w[2]);
+    case SYS_mmap:
+        return w[3] & MAP_FIXED && concerns;
+    case SYS_mremap:
+        return concerns || (!w[1] && vm_concerns((const void *)w[0], 1)) ||
+               (w[3] & MREMAP_FIXED && vm_concerns((const void *)w[4], w[2]));
+    case SYS_mincore:
+        return concerns || adsm_index_find((const void *)w[2]);
+    default:
+        return concerns;
+    }
 }

@@ -47,4 +47,14 @@ int vm_refuse(atomic_flag *said, const char *message, const void *address,
         vm_refuse(&vm_said, message, address, error);                          \
     })
 
+/**
+ * Is shared memory concerned by a call of this file or of advice.c, by number?
+ * Where none is, the kernel is to be asked, not libc: its function may have been
+ * made to make this very call (UCX's libucm does that).
+ *
+ * @words  its six arguments
+ * Thread: any. Signal: any handler
+ */
+bool vm_call_concerns(long number, const uintptr_t *words);
+
 #endif
