@@ -9,16 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BUCKETS = 256 };
-
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_API);
-static struct aio_record *table[BUCKETS]; /* at `lock` */
+static struct aio_record *records; /* lock */
 static _Atomic int count;
-
-static struct aio_record **bucket_of(const struct aiocb *of)
-{
-    return &table[((uintptr_t)of >> 4 ^ (uintptr_t)of >> 12) % BUCKETS];
-}
 
 bool aio_any(void)
 {
@@ -28,9 +21,8 @@ bool aio_any(void)
 /* The lock is held. */
 static struct aio_record *look_up(const struct aiocb *of)
 {
-    struct aio_record *record = *bucket_of(of);
-    while (record && record->of != of)
-        record = record->next;
+    struct aio_record *record;
+    HASH_FIND_PTR(records, &of, record);
     return record;
 }
 
@@ -74,10 +66,15 @@ int aio_record_make(const struct aiocb *of, enum adsm_access access,
     if (old)
         aio_record_drop(old);
     adsm_lock_acquire(&lock);
-    record->next = *bucket_of(of);
-    *bucket_of(of) = record;
-    count++;
+    HASH_ADD_PTR(records, of, record);
+    bool is_in = record->hh.tbl != NULL;
+    count += is_in;
     adsm_lock_release(&lock);
+    if (!is_in) {
+        flight_end(&record->flight, 0);
+        free(record);
+        return ADSM_E_NOMEM;
+    }
     *made = record;
     return ADSM_OK;
 }
@@ -93,12 +90,9 @@ void aio_record_unuse(struct aio_record *record)
 void aio_record_drop(struct aio_record *record)
 {
     adsm_lock_acquire(&lock);
-    struct aio_record **at = bucket_of(record->of);
-    while (*at && *at != record)
-        at = &(*at)->next;
-    bool found = *at != NULL;
+    bool found = look_up(record->of) == record;
     if (found) {
-        *at = record->next;
+        HASH_DEL(records, record);
         count--;
     }
     adsm_lock_release(&lock);

@@ -16,6 +16,9 @@
 
 #include "interpose/flight.h"
 
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 struct aio_record {
     struct aiocb block;     /* libc's; the first member                      */
     const struct aiocb *of; /* the program's                                 */
@@ -24,7 +27,7 @@ struct aio_record {
     int error;             /* of moving what arrived; once it is AIO_ENDED   */
     _Atomic int users;     /* the program, who waits, a notification to come */
     struct sigevent event; /* what the program is told by                    */
-    struct aio_record *next;
+    UT_hash_handle hh;
 };
 
 enum aio_phase { AIO_GOES_ON, AIO_MOVES, AIO_ENDED };

@@ -19,7 +19,6 @@ struct call_buffer {
     char *at;
     void *map; /* NULL: not from the system                                 */
     size_t map_bytes;
-    int kept; /* its place among the buffers that are kept, or -1            */
 };
 
 /**
