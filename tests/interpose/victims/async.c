@@ -20,30 +20,6 @@ static enum memory_state state;
 static int file, ends[2];
 static CUfunction step;
 
-/* Thrice the words and one more, by a kernel where the memory is shared. */
-static void device_step(uint8_t *at, uint32_t n)
-{
-    CUdeviceptr words = (CUdeviceptr)at;
-    uint32_t k = 1;
-    void *arguments[] = {&words, &n, &k};
-    for (uint32_t i = 0; !memory_is_shared && i < n; i++)
-        ((volatile uint32_t *)at)[i] = ((volatile uint32_t *)at)[i] * 3 + 1;
-    if (memory_is_shared)
-        CHECK(cuLaunchKernel(step, (n + 255) / 256, 1, 1, 256, 1, 1, 0, NULL,
-                             arguments, NULL));
-}
-
-/* What the device has. */
-static uint64_t device_hash(void)
-{
-    static uint8_t host[2 * HALF];
-    if (!memory_is_shared)
-        return victim_hash(memory, 2 * HALF);
-    CHECK(cuMemcpyDtoH(host, (CUdeviceptr)memory, HALF));
-    CHECK(cuMemcpyDtoH(host + HALF, (CUdeviceptr)memory + HALF, HALF));
-    return victim_hash(host, 2 * HALF);
-}
-
 static void fill(void)
 {
     memory_fill(memory, 2 * HALF, 0x21, state);
@@ -55,7 +31,7 @@ static void show(const char *name, long result)
     uint64_t seen = victim_hash(memory, 2 * HALF);
     printf("%s/%d %ld %s: %016llx %016llx\n", name, state, result,
            result < 0 ? strerror(saved) : "", (unsigned long long)seen,
-           (unsigned long long)device_hash());
+           (unsigned long long)memory_device_hash(memory, HALF));
     fflush(stdout);
 }
 
@@ -123,10 +99,10 @@ static long beside(size_t at, size_t bytes, size_t comes)
     int failed = aio_read(&block);
     long sum = aio_error(&block) == EINPROGRESS;
     memory[at - 1]++;
-    device_step(memory + at / PAGE * PAGE - PAGE, PAGE / 4);
+    memory_step(step, memory + at / PAGE * PAGE - PAGE, PAGE / 4);
     sum += memory[at + bytes] + memory[at - 1];
     memory[at - 2]++;
-    device_step(memory + PAGE * ((at + bytes) / PAGE + 1), PAGE);
+    memory_step(step, memory + PAGE * ((at + bytes) / PAGE + 1), PAGE);
     memory[at + bytes + 1]++;
     feed(comes);
     return failed ? -1 : sum * 1000000 + end_of(&block);
@@ -139,7 +115,7 @@ static long then_kernel(void)
     const struct aiocb *const list[] = {&block};
     aio_read(&block);
     aio_suspend(list, 1, NULL);
-    device_step(memory, 20000);
+    memory_step(step, memory, 20000);
     return end_of(&block);
 }
 

@@ -60,18 +60,6 @@ static void show(const char *name, long result)
         show(#__VA_ARGS__, (long)(__VA_ARGS__));                               \
     } while (0)
 
-static void make_file(void)
-{
-    static uint8_t content[FILE_BYTES];
-    FILE *stream = tmpfile();
-    if (!stream)
-        exit(3);
-    file = dup(fileno(stream));
-    victim_write(content, sizeof content, 1);
-    if (pwrite(file, content, sizeof content, 0) != (ssize_t)sizeof content)
-        exit(3);
-}
-
 static void data(void)
 {
     uint8_t *m = memory;
@@ -317,7 +305,7 @@ int main(int argc, char **argv)
         start(&threads[i], i);
     memory_start(argc, argv);
     memory = memory_pair(HALF);
-    make_file();
+    file = memory_file(FILE_BYTES);
     for (int i = 2; i < 4; i++)
         start(&threads[i], i);
     memory_fill(memory, 2 * HALF, 1, MEMORY_DEVICE);

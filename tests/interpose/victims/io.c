@@ -47,18 +47,6 @@ static void show(long result)
         show((long)(__VA_ARGS__));                                             \
     } while (0)
 
-static void make_file(void)
-{
-    static uint8_t content[FILE_BYTES];
-    FILE *stream = tmpfile();
-    if (!stream)
-        exit(3);
-    file = dup(fileno(stream));
-    victim_write(content, sizeof content, 1);
-    if (pwrite(file, content, sizeof content, 0) != (ssize_t)sizeof content)
-        exit(3);
-}
-
 static long read_at(off_t offset, void *to, size_t bytes)
 {
     lseek(file, offset, SEEK_SET);
@@ -283,7 +271,7 @@ int main(int argc, char **argv)
 {
     memory_start(argc, argv);
     memory = memory_pair(HALF);
-    make_file();
+    file = memory_file(FILE_BYTES);
     for (int s = 0; s < MEMORY_STATES; s++) {
         state = (enum memory_state)s;
         reads();

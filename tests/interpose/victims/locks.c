@@ -387,19 +387,6 @@ static void *wait_interrupted(void *which)
     return NULL;
 }
 
-/* Does a thread of this process sleep? */
-static bool sleeps(pid_t thread)
-{
-    char path[64], state = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    FILE *file = fopen(path, "r");
-    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = 0;
-    if (file)
-        fclose(file);
-    return state == 'S';
-}
-
 static void interrupted(void)
 {
     static const char *const names[] = {"mutex",   "semaphore", "rwlock",
@@ -420,7 +407,7 @@ static void interrupted(void)
         else if (what != 1 && what != 3)
             wait_in(what);
         pthread_create(&thread, NULL, wait_interrupted, (void *)(intptr_t)what);
-        while (!waiter || !sleeps(waiter))
+        while (!waiter || !victim_sleeps(waiter))
             usleep(100);
         usleep(3000);
         launch((unsigned)what);

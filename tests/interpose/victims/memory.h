@@ -7,6 +7,8 @@
 
 #include "victim.h"
 
+#include <unistd.h>
+
 enum memory_state {
     MEMORY_DEVICE, /* the device wrote it last                             */
     MEMORY_DIRTY,  /* the CPU wrote it last                                */
@@ -67,6 +69,49 @@ static inline void memory_fill(uint8_t *at, size_t bytes, uint8_t value,
         else
             (void)byte[i];
     }
+}
+
+/** A file with `bytes` of its own content, that goes away with the process. */
+static inline int memory_file(size_t bytes)
+{
+    uint8_t *content = malloc(bytes);
+    FILE *stream = tmpfile();
+    if (!stream || !content)
+        exit(3);
+    int file = dup(fileno(stream));
+    victim_write(content, bytes, 1);
+    if (pwrite(file, content, bytes, 0) != (ssize_t)bytes)
+        exit(3);
+    free(content);
+    fclose(stream);
+    return file;
+}
+
+/** Thrice the words and one more; by a kernel, `step` of victim.h, where the
+ *  memory is shared. */
+static inline void memory_step(CUfunction step, uint8_t *at, uint32_t n)
+{
+    CUdeviceptr words = (CUdeviceptr)at;
+    uint32_t k = 1;
+    void *arguments[] = {&words, &n, &k};
+    for (uint32_t i = 0; !memory_is_shared && i < n; i++)
+        ((volatile uint32_t *)at)[i] = ((volatile uint32_t *)at)[i] * 3 + 1;
+    if (memory_is_shared)
+        CHECK(cuLaunchKernel(step, (n + 255) / 256, 1, 1, 256, 1, 1, 0, NULL,
+                             arguments, NULL));
+}
+
+/** A sum of what the device has in a pair of `bytes` each. */
+static inline uint64_t memory_device_hash(const uint8_t *at, size_t bytes)
+{
+    if (!memory_is_shared)
+        return victim_hash(at, 2 * bytes);
+    uint8_t *host = malloc(2 * bytes);
+    CHECK(cuMemcpyDtoH(host, (CUdeviceptr)at, bytes));
+    CHECK(cuMemcpyDtoH(host + bytes, (CUdeviceptr)at + bytes, bytes));
+    uint64_t hash = victim_hash(host, 2 * bytes);
+    free(host);
+    return hash;
 }
 
 #endif

@@ -44,18 +44,6 @@ static void show(const char *name, long result)
         show(#__VA_ARGS__, (long)(__VA_ARGS__));                               \
     } while (0)
 
-static void make_file(void)
-{
-    static uint8_t content[FILE_BYTES];
-    FILE *stream = tmpfile();
-    if (!stream)
-        exit(3);
-    file = dup(fileno(stream));
-    victim_write(content, sizeof content, 1);
-    if (pwrite(file, content, sizeof content, 0) != (ssize_t)sizeof content)
-        exit(3);
-}
-
 static void data(void)
 {
     uint8_t *m = memory;
@@ -179,18 +167,6 @@ static void *wait_there(void *given)
     return NULL;
 }
 
-static bool sleeps(pid_t thread)
-{
-    char path[64], letter = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    FILE *stream = fopen(path, "r");
-    if (!stream || fscanf(stream, "%*d (%*[^)]) %c", &letter) != 1)
-        letter = 0;
-    if (stream)
-        fclose(stream);
-    return letter == 'S';
-}
-
 /* A thread waits in a word, a kernel closes its block, a signal has the system
  * look at the word again, and somebody wakes the thread. */
 static void wait_and_wake(const char *name, struct wait wait, int wake)
@@ -200,7 +176,7 @@ static void wait_and_wake(const char *name, struct wait wait, int wake)
     outcome = -2;
     if (pthread_create(&thread, NULL, wait_there, &wait) != 0)
         exit(3);
-    while (!waiter || !sleeps(waiter))
+    while (!waiter || !victim_sleeps(waiter))
         usleep(100);
     usleep(2000);
     launch(3);
@@ -259,7 +235,7 @@ int main(int argc, char **argv)
         CHECK(cuModuleGetFunction(&step, module, "step"));
     }
     memory = memory_pair(HALF);
-    make_file();
+    file = memory_file(FILE_BYTES);
     for (int s = 0; s < MEMORY_STATES; s++) {
         state = (enum memory_state)s;
         data();

@@ -19,29 +19,6 @@ static int file, ends[2], pair[2];
 static struct io_uring ring;
 static CUfunction step;
 
-static void device_step(uint8_t *at, uint32_t n)
-{
-    CUdeviceptr words = (CUdeviceptr)at;
-    uint32_t k = 1;
-    void *arguments[] = {&words, &n, &k};
-    for (uint32_t i = 0; !memory_is_shared && i < n; i++)
-        ((volatile uint32_t *)at)[i] = ((volatile uint32_t *)at)[i] * 3 + 1;
-    if (memory_is_shared)
-        CHECK(cuLaunchKernel(step, (n + 255) / 256, 1, 1, 256, 1, 1, 0, NULL,
-                             arguments, NULL));
-}
-
-/* What the device has. */
-static uint64_t device_hash(void)
-{
-    static uint8_t host[2 * HALF];
-    if (!memory_is_shared)
-        return victim_hash(memory, 2 * HALF);
-    CHECK(cuMemcpyDtoH(host, (CUdeviceptr)memory, HALF));
-    CHECK(cuMemcpyDtoH(host + HALF, (CUdeviceptr)memory + HALF, HALF));
-    return victim_hash(host, 2 * HALF);
-}
-
 static void fill(void)
 {
     memory_fill(memory, 2 * HALF, 0x21, state);
@@ -51,7 +28,8 @@ static void show(const char *name, long result)
 {
     uint64_t seen = victim_hash(memory, 2 * HALF);
     printf("%s/%d %ld: %016llx %016llx\n", name, state, result,
-           (unsigned long long)seen, (unsigned long long)device_hash());
+           (unsigned long long)seen,
+           (unsigned long long)memory_device_hash(memory, HALF));
     fflush(stdout);
 }
 
@@ -161,10 +139,10 @@ static long beside(size_t at, unsigned bytes, size_t comes)
     io_uring_prep_read(sqe, ends[0], memory + at, bytes, 0);
     long sum = io_uring_submit(&ring);
     memory[at - 1]++;
-    device_step(memory + at / PAGE * PAGE - PAGE, PAGE / 4);
+    memory_step(step, memory + at / PAGE * PAGE - PAGE, PAGE / 4);
     sum += memory[at + bytes] + memory[at - 1];
     memory[at - 2]++;
-    device_step(memory + PAGE * ((at + bytes) / PAGE + 1), PAGE);
+    memory_step(step, memory + PAGE * ((at + bytes) / PAGE + 1), PAGE);
     memory[at + bytes + 1]++;
     victim_write(back, comes, 9);
     sum += write(ends[1], back, comes);
@@ -176,7 +154,7 @@ static long then_kernel(void)
     struct io_uring_sqe *sqe = entry();
     io_uring_prep_read(sqe, file, memory + PAGE + 12, 50000, 4);
     long result = go(sqe);
-    device_step(memory, 20000);
+    memory_step(step, memory, 20000);
     return result;
 }
 
@@ -202,7 +180,7 @@ static long registered(void)
     struct io_uring_sqe *sqe = entry();
     io_uring_prep_read_fixed(sqe, file, memory + 77, 60000, 5, 0);
     sum = sum * 10 + go(sqe);
-    device_step(memory, 5000);
+    memory_step(step, memory, 5000);
     FILE *out = tmpfile();
     sqe = entry();
     io_uring_prep_write_fixed(sqe, fileno(out), memory + 50, 70000, 0, 0);

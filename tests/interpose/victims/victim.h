@@ -91,4 +91,17 @@ static inline void victim_start(void)
     CHECK(cuCtxSetCurrent(context));
 }
 
+/** Does a thread of this process sleep? */
+static inline bool victim_sleeps(int thread)
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    FILE *stream = fopen(path, "r");
+    if (!stream || fscanf(stream, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (stream)
+        fclose(stream);
+    return state == 'S';
+}
+
 #endif
