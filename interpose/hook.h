@@ -20,10 +20,10 @@
 #undef sigpause
 
 #include "base/cancel.h"
-#include "interpose/cuda_types.h"
+#include "interpose/cuda/types.h"
 #include "interpose/hooks_list.h"
 #include "interpose/plain.h"
-#include "interpose/sockets.h"
+#include "interpose/libc/sockets.h"
 #include "mm/index.h"
 #include "mm/loan.h"
 #include "mm/turn.h"

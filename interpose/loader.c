@@ -7,7 +7,7 @@
  * looks up what is behind itself gets that, and nothing can call in circles.
  */
 #include "interpose/loader.h"
-#include "interpose/cuda_resolve.h"
+#include "interpose/cuda/resolve.h"
 #include "interpose/hook.h"
 #include "os/real.h"
 

@@ -2,8 +2,8 @@
  * Copies between processes of which one side, or both, is this one: the other
  * side's list names memory of this process as well then.
  */
-#include "interpose/call_hooks.h"
-#include "interpose/call_ranges.h"
+#include "interpose/calls/hooks.h"
+#include "interpose/calls/ranges.h"
 
 #include <errno.h>
 #include <unistd.h>

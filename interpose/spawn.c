@@ -5,7 +5,7 @@
  * posix_spawn runs with every signal blocked, in the child as well, so what
  * libc itself reads and writes there must not be in shared memory.
  */
-#include "interpose/mask.h"
+#include "interpose/signals/mask.h"
 
 #include <alloca.h>
 #include <errno.h>

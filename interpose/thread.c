@@ -5,7 +5,7 @@
  * The C library gives a thread its mask by a call that nobody can stand
  * before, so the thread begins here.
  */
-#include "interpose/mask.h"
+#include "interpose/signals/mask.h"
 #include "os/real.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  */
 #include "fuzz.h"
 
-#include "interpose/ptx_text.h"
-#include "interpose/ptx_writes.h"
+#include "interpose/cuda/ptx_text.h"
+#include "interpose/cuda/ptx_writes.h"
 
 static void check_places(const struct ptx_place *place, unsigned count)
 {

@@ -1,5 +1,5 @@
-/* What interpose/cuda_types.h says; see facts.h. */
-#include "interpose/cuda_types.h"
+/* What interpose/cuda/types.h says; see facts.h. */
+#include "interpose/cuda/types.h"
 #include "tests/interpose/facts.h"
 
 #define SIZE(type, theirs) {"size of " #type, sizeof(struct type)},

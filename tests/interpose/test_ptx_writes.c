@@ -3,7 +3,7 @@
  * that come out. Parameters: out, in (pointers), n (64 bits), i (32 bits) and
  * s, a structure of two pointers.
  */
-#include "interpose/ptx_writes.h"
+#include "interpose/cuda/ptx_writes.h"
 
 #include "common/suite.h"
 

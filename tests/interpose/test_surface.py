@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The list of the driver's calls (interpose/cuda_surface.def) against what the
+"""The list of the driver's calls (interpose/cuda/surface.def) against what the
 libraries export and what programs look up.
 
 test_surface.py BUILD-ROOT SOURCE-ROOT
@@ -53,7 +53,7 @@ class Surface(unittest.TestCase):
         self.assertEqual(names, sorted(set(names)))
 
     def test_head_counts_them(self):
-        text = (SOURCE / 'interpose/cuda_surface.def').read_text()
+        text = (SOURCE / 'interpose/cuda/surface.def').read_text()
         count = int(re.search(r'included: (\d+) names', text).group(1))
         self.assertEqual(len(self.rows), count + 3)
 

@@ -1,5 +1,5 @@
 /*
- * Every MPI call of interpose/mpi_calls.def that there is, on shared memory.
+ * Every MPI call of interpose/mpi/calls.def that there is, on shared memory.
  *
  *   mpirun -n 3 contract [list [case]]
  *

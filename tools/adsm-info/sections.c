@@ -111,7 +111,7 @@ void section_options(struct table *table)
                                           info.type_text, info.help});
 }
 
-/* What a call does with its memory, in the roles of interpose/call_roles.h:
+/* What a call does with its memory, in the roles of interpose/calls/roles.h:
  * arguments count from 1 here. */
 #define NTH(at) NTH_##at
 #define NTH_0   "1"
@@ -162,7 +162,7 @@ static const struct hook {
 #include "interpose/hooks.def"
 #define MPI_CALL(name, arity, how, ...) {"MPI_" #name, "MPI", 0, NULL},
 #define MPI_HOOK(name, arity)           {"MPI_" #name, "MPI", 0, NULL},
-#include "interpose/mpi_calls.def"
+#include "interpose/mpi/calls.def"
 };
 
 void section_hooks(struct table *table)

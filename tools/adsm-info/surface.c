@@ -8,12 +8,12 @@
 
 enum treatment {
 #define ADSM_SURFACE_CLASS(treatment, why) treatment,
-#include "interpose/cuda_surface.def"
+#include "interpose/cuda/surface.def"
 };
 
 static const char *const reasons[] = {
 #define ADSM_SURFACE_CLASS(treatment, why) [treatment] = why,
-#include "interpose/cuda_surface.def"
+#include "interpose/cuda/surface.def"
 };
 
 static const struct call {
@@ -24,7 +24,7 @@ static const struct call {
 } calls[] = {
 #define ADSM_SURFACE(name, since, treatment, note)                             \
     {#name, since, treatment, #treatment, note},
-#include "interpose/cuda_surface.def"
+#include "interpose/cuda/surface.def"
 };
 
 void section_surface(struct table *table)

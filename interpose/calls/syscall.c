@@ -1,0 +1,290 @@
+/*
+ * syscall(2): calls that a program makes by number, on memory that may be
+ * shared.
+ *
+ * What a number does with its arguments is in syscalls.def. Those that have a
+ * hook of their own for more than memory go there; the others are issued with
+ * arguments that the kernel can use (call.h). Of a number that is not known
+ * nothing is changed: it is said once, and goes to the kernel, which refuses
+ * blocks that are closed. The runtime calls by number, too, and means the kernel.
+ */
+#include "interpose/calls/hooks.h"
+#include "interpose/calls/roles.h"
+#include "interpose/loader.h"
+#include "interpose/signals/mask.h"
+#include "interpose/libc/pieces.h"
+#include "interpose/calls/syscall.h"
+#include "interpose/libc/vm.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "mm/keep.h"
+
+#include <errno.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef FUTEX_LOCK_PI2 /* Linux 5.14 */
+#define FUTEX_LOCK_PI2 13
+#endif
+
+long (*hook_next_syscall)(long, ...);
+
+static long issue(void *number, const uintptr_t *w)
+{
+    return hook_next_syscall((long)number, w[0], w[1], w[2], w[3], w[4], w[5]);
+}
+
+/* ---- futex ---------------------------------------------------------------- */
+
+/* Where the kernel finds a word of the program's: at S, where it looks for the
+ * threads that wait there, too. A word that the kernel itself changes stays
+ * with the CPU; any other is current when the CPU could read it. */
+static int place_word(uintptr_t *word, bool kernel_writes)
+{
+    const void *program = (const void *)*word;
+    struct adsm_loan loan;
+    void *kept;
+    if (hook_likely(!adsm_index_find(program)))
+        return ADSM_OK;
+    hook_enter();
+    int status = kernel_writes ? adsm_keep(program, sizeof(uint32_t), &kept)
+                               : adsm_loan_begin(program, sizeof(uint32_t),
+                                                 ADSM_READ, &loan);
+    hook_leave();
+    if (status == ADSM_OK)
+        *word = (uintptr_t)(kernel_writes ? kept : loan.address);
+    return status;
+}
+
+/* Is the fourth argument a time? Of the others it is a number. */
+static bool has_time(int operation)
+{
+    switch (operation) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_WAIT_REQUEUE_PI:
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool changes_first(int operation)
+{
+    return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ||
+           operation == FUTEX_TRYLOCK_PI || operation == FUTEX_UNLOCK_PI;
+}
+
+static bool changes_second(int operation)
+{
+    return operation == FUTEX_WAKE_OP || operation == FUTEX_CMP_REQUEUE_PI ||
+           operation == FUTEX_WAIT_REQUEUE_PI;
+}
+
+static bool has_second(int operation)
+{
+    return changes_second(operation) || operation == FUTEX_REQUEUE ||
+           operation == FUTEX_CMP_REQUEUE;
+}
+
+static long own_futex(const uintptr_t *given)
+{
+    uintptr_t w[CALL_WORDS];
+    struct timespec time;
+    int operation = (int)given[1] & FUTEX_CMD_MASK;
+    memcpy(w, given, sizeof w);
+    int status = place_word(&w[0], changes_first(operation));
+    if (status == ADSM_OK && has_second(operation))
+        status = place_word(&w[4], changes_second(operation));
+    if (status != ADSM_OK) {
+        hook_failed("futex", status);
+        errno = pieces_errno(status);
+        return -1;
+    }
+    if (has_time(operation) && w[3] &&
+        !hook_is_plain((const void *)w[3], sizeof time)) {
+        time = *(const struct timespec *)w[3];
+        w[3] = (uintptr_t)&time;
+    }
+    return issue((void *)SYS_futex, w);
+}
+
+/* ---- calls that have a hook ------------------------------------------------ */
+
+#define P(i) ((void *)w[i])
+#define OWN(name, ...)                                                         \
+    static long own_##name(const uintptr_t *w)                                 \
+    {                                                                          \
+        return (long)name(__VA_ARGS__);                                        \
+    }
+OWN(sigaltstack, P(0), P(1))
+OWN(mmap, P(0), w[1], (int)w[2], (int)w[3], (int)w[4], (off_t)w[5])
+OWN(munmap, P(0), w[1])
+OWN(mremap, P(0), w[1], w[2], (int)w[3], P(4))
+OWN(remap_file_pages, P(0), w[1], (int)w[2], w[3], (int)w[4])
+OWN(shmat, (int)w[0], P(1), (int)w[2])
+OWN(mprotect, P(0), w[1], (int)w[2])
+OWN(pkey_mprotect, P(0), w[1], (int)w[2], (int)w[3])
+OWN(mlock, P(0), w[1])
+OWN(mlock2, P(0), w[1], (unsigned)w[2])
+OWN(munlock, P(0), w[1])
+OWN(mlockall, (int)w[0])
+OWN(msync, P(0), w[1], (int)w[2])
+OWN(mincore, P(0), w[1], P(2))
+OWN(madvise, P(0), w[1], (int)w[2])
+
+/* As the kernel has it. */
+struct kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+enum { RESTORER = 0x04000000 }; /* SA_RESTORER: libc brings its own */
+
+static long own_rt_sigaction(const uintptr_t *w)
+{
+    const struct kernel_action *given = P(1);
+    struct kernel_action *before = P(2);
+    struct sigaction action = {0}, old;
+    if (w[3] != sizeof given->mask) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (given) {
+        action.sa_sigaction = given->handler;
+        action.sa_flags = (int)given->flags & ~RESTORER;
+        *mask_word(&action.sa_mask) = given->mask;
+    }
+    if (sigaction((int)w[0], given ? &action : NULL, &old) != 0)
+        return -1;
+    if (before)
+        *before =
+            (struct kernel_action){old.sa_sigaction, (unsigned)old.sa_flags,
+                                   old.sa_restorer, *mask_word(&old.sa_mask)};
+    return 0;
+}
+
+static long own_rt_sigprocmask(const uintptr_t *w)
+{
+    if (w[3] == sizeof(uint64_t))
+        return sigprocmask((int)w[0], P(1), P(2));
+    errno = EINVAL;
+    return -1;
+}
+
+/* ---- by number -------------------------------------------------------------- */
+
+enum { NUMBERS = 512 };
+
+struct known {
+    const struct call_shape *shape;
+    long (*own)(const uintptr_t *words);
+    bool vm; /* only what vm_call_concerns says */
+    bool none;
+};
+
+#define ADSM_SYSCALL_SHAPE(name, memory)                                       \
+    static const struct call_shape shape_##name = {#name, false, {memory}};
+#include "interpose/calls/syscalls.def"
+
+static const struct known numbers[NUMBERS] = {
+#define ADSM_SYSCALL_SAME(name)                                                \
+    [SYS_##name] = {.shape = &call_shapes[CALL_OF_##name]},
+#define ADSM_SYSCALL_SHAPE(name, memory)                                       \
+    [SYS_##name] = {.shape = &shape_##name},
+#define ADSM_SYSCALL_OWN(name)  [SYS_##name] = {.own = own_##name},
+#define ADSM_SYSCALL_VM(name)   [SYS_##name] = {.own = own_##name, .vm = true},
+#define ADSM_SYSCALL_NONE(name) [SYS_##name] = {.none = true},
+#include "interpose/calls/syscalls.def"
+};
+
+static void say_unknown(long number, int argument)
+{
+    static _Atomic uint64_t said[NUMBERS / 64];
+    uint64_t bit = UINT64_C(1) << number % 64;
+    if (number < 0 || number >= NUMBERS ||
+        atomic_fetch_or(&said[number / 64], bit) & bit)
+        return;
+    adsm_log(ADSM_LOG_WARN,
+             "system call %ld is given shared memory as argument %d; what it "
+             "does with it is not known",
+             number, argument + 1);
+}
+
+static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
+                                              long *result)
+{
+    static const struct known unknown = {0};
+    const struct known *known =
+        number >= 0 && number < NUMBERS ? &numbers[number] : &unknown;
+    if (known->vm && !vm_call_concerns(number, w))
+        return false;
+    if (known->own) {
+        *result = known->own(w);
+        return true;
+    }
+    if (known->shape && !call_is_plain(known->shape, w)) {
+        *result = call_shared(known->shape, w, issue, (void *)number);
+        return true;
+    }
+    for (int i = 0; !known->shape && !known->none && i < CALL_WORDS; i++)
+        if (adsm_index_find((const void *)w[i])) {
+            say_unknown(number, i);
+            break;
+        }
+    return false;
+}
+
+bool syscall_answers(const uintptr_t *words, long *result)
+{
+    if (hook_unlikely(!hook_next_syscall))
+        hook_resolve();
+    return mask_is_seen() && answers((long)words[0], words + 1, result);
+}
+
+/* Code of the runtime: that of libadsm.so, and of this library. */
+static struct {
+    uintptr_t begin;
+    size_t bytes;
+} ours[2];
+
+static int find_code(struct dl_phdr_info *info, size_t size, void *nothing)
+{
+    const uintptr_t inside[2] = {(uintptr_t)adsm_keep, (uintptr_t)find_code};
+    (void)size;
+    (void)nothing;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+        for (int k = 0; k < 2 && part->p_type == PT_LOAD; k++)
+            if (inside[k] - begin < part->p_memsz) {
+                ours[k].begin = begin;
+                ours[k].bytes = part->p_memsz;
+            }
+    }
+    return 0;
+}
+
+/* Learn which code is the runtime's, whose calls are not looked at. */
+__attribute__((constructor(102))) static void syscall_prepare(void)
+{
+    dl_iterate_phdr(find_code, NULL);
+}
+
+enum { CALLER = 1 + CALL_WORDS };
+
+struct hook_answer hook_syscall_answer(const uintptr_t *words)
+{
+    long result;
+    if (hook_likely(words[CALLER] - ours[0].begin < ours[0].bytes ||
+                    words[CALLER] - ours[1].begin < ours[1].bytes ||
+                    !syscall_answers(words, &result)))
+        return (struct hook_answer){NULL, 0};
+    return (struct hook_answer){(void *)result, 1};
+}

@@ -1,0 +1,43 @@
+/*
+ * The argument list of a launch, where the driver may read it.
+ *
+ * The driver reads the values of a kernel's parameters, which may lie in shared
+ * memory that the launch closes to the CPU. Those are copied before; all else
+ * is passed on as it is. Does not know what a launch is, nor what kernels do
+ * with their arguments.
+ */
+#ifndef INTERPOSE_CUDA_ARGUMENTS_H
+#define INTERPOSE_CUDA_ARGUMENTS_H
+
+#include "interpose/cuda/params.h"
+#include "interpose/cuda/ptx_writes.h"
+
+enum { CUDA_ARGUMENT_BYTES_MOST = 4096, CUDA_EXTRA_MOST = 8 };
+
+/** What the driver is given, and copies of what lies in shared memory. */
+struct cuda_arguments {
+    void **params;
+    void **extra;
+    size_t extra_bytes;
+    void *copied_params[CUDA_PARAMS_MOST];
+    void *copied_extra[CUDA_EXTRA_MOST];
+    char values[CUDA_ARGUMENT_BYTES_MOST];
+};
+
+/**
+ * Fill in `a` for a launch of the kernel with `params` or `extra`, as
+ * cuLaunchKernel has them. May wait for the device, whose the memory may be.
+ *
+ * Return: an error is the launch's
+ */
+CUresult cuda_arguments_resolve(struct cuda_arguments *a, CUfunction kernel,
+                                void **params, void **extra);
+
+/** Where eight bytes of the arguments are; NULL: nobody can tell. */
+const char *cuda_arguments_at(const struct cuda_arguments *a,
+                              const struct ptx_place *place);
+
+/** Bytes [from, +bytes) of the program, which may be shared, to plain memory. */
+CUresult cuda_arguments_fetch(void *to, const void *from, size_t bytes);
+
+#endif

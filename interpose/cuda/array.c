@@ -1,0 +1,113 @@
+/*
+ * Copies between arrays and linear memory. A shared host side becomes the
+ * device side of the same copy, as in cuda_copy.c; the asynchronous forms have
+ * no such twin, so there the stream is waited for first.
+ */
+#include "interpose/cuda/driver.h"
+#include "interpose/cuda/state.h"
+
+static bool host_is_shared(const void *host, size_t bytes)
+{
+    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_passes();
+}
+
+/* Order, release, call: `enter` is cuda_read or cuda_write. */
+#define ARRAY_COPY(enter, address, bytes, per_thread, real, args)              \
+    if (!cuda_is_serving())                                                    \
+        return CUDA_CALL(real, args);                                          \
+    struct cuda_work work = cuda_work(NULL, per_thread);                       \
+    CUresult result = enter(&work, address, bytes);                            \
+    return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
+
+CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t at, size_t bytes)
+{
+    ARRAY_COPY(cuda_write, to, bytes, false, cuMemcpyAtoD_v2,
+               (to, from, at, bytes));
+}
+
+CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr to, CUarray from, size_t at,
+                              size_t bytes)
+{
+    ARRAY_COPY(cuda_write, to, bytes, true, cuMemcpyAtoD_v2_ptds,
+               (to, from, at, bytes));
+}
+
+CUresult cuMemcpyDtoA_v2(CUarray to, size_t at, CUdeviceptr from, size_t bytes)
+{
+    ARRAY_COPY(cuda_read, from, bytes, false, cuMemcpyDtoA_v2,
+               (to, at, from, bytes));
+}
+
+CUresult cuMemcpyDtoA_v2_ptds(CUarray to, size_t at, CUdeviceptr from,
+                              size_t bytes)
+{
+    ARRAY_COPY(cuda_read, from, bytes, true, cuMemcpyDtoA_v2_ptds,
+               (to, at, from, bytes));
+}
+
+CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t at, size_t bytes)
+{
+    return host_is_shared(to, bytes)
+               ? cuMemcpyAtoD_v2((CUdeviceptr)to, from, at, bytes)
+               : CUDA_CALL(cuMemcpyAtoH_v2, (to, from, at, bytes));
+}
+
+CUresult cuMemcpyAtoH_v2_ptds(void *to, CUarray from, size_t at, size_t bytes)
+{
+    return host_is_shared(to, bytes)
+               ? cuMemcpyAtoD_v2_ptds((CUdeviceptr)to, from, at, bytes)
+               : CUDA_CALL(cuMemcpyAtoH_v2_ptds, (to, from, at, bytes));
+}
+
+CUresult cuMemcpyHtoA_v2(CUarray to, size_t at, const void *from, size_t bytes)
+{
+    return host_is_shared(from, bytes)
+               ? cuMemcpyDtoA_v2(to, at, (CUdeviceptr)from, bytes)
+               : CUDA_CALL(cuMemcpyHtoA_v2, (to, at, from, bytes));
+}
+
+CUresult cuMemcpyHtoA_v2_ptds(CUarray to, size_t at, const void *from,
+                              size_t bytes)
+{
+    return host_is_shared(from, bytes)
+               ? cuMemcpyDtoA_v2_ptds(to, at, (CUdeviceptr)from, bytes)
+               : CUDA_CALL(cuMemcpyHtoA_v2_ptds, (to, at, from, bytes));
+}
+
+CUresult cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t at, size_t bytes,
+                              CUstream stream)
+{
+    if (!host_is_shared(to, bytes))
+        return CUDA_CALL(cuMemcpyAtoHAsync_v2, (to, from, at, bytes, stream));
+    CUresult result = cuda_driver_wait(cuda_order(stream, false).stream);
+    return result ? result : cuMemcpyAtoD_v2((CUdeviceptr)to, from, at, bytes);
+}
+
+CUresult cuMemcpyAtoHAsync_v2_ptsz(void *to, CUarray from, size_t at,
+                                   size_t bytes, CUstream stream)
+{
+    if (!host_is_shared(to, bytes))
+        return CUDA_CALL(cuMemcpyAtoHAsync_v2_ptsz,
+                         (to, from, at, bytes, stream));
+    CUresult result = cuda_driver_wait(cuda_order(stream, true).stream);
+    return result ? result : cuMemcpyAtoD_v2((CUdeviceptr)to, from, at, bytes);
+}
+
+CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t at, const void *from,
+                              size_t bytes, CUstream stream)
+{
+    if (!host_is_shared(from, bytes))
+        return CUDA_CALL(cuMemcpyHtoAAsync_v2, (to, at, from, bytes, stream));
+    CUresult result = cuda_driver_wait(cuda_order(stream, false).stream);
+    return result ? result : cuMemcpyDtoA_v2(to, at, (CUdeviceptr)from, bytes);
+}
+
+CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray to, size_t at, const void *from,
+                                   size_t bytes, CUstream stream)
+{
+    if (!host_is_shared(from, bytes))
+        return CUDA_CALL(cuMemcpyHtoAAsync_v2_ptsz,
+                         (to, at, from, bytes, stream));
+    CUresult result = cuda_driver_wait(cuda_order(stream, true).stream);
+    return result ? result : cuMemcpyDtoA_v2(to, at, (CUdeviceptr)from, bytes);
+}

@@ -1,0 +1,338 @@
+/*
+ * One-dimensional copies.
+ *
+ * A shared address is a device address: the driver may be given it on the
+ * device side as it is, once the device's copy is current. On the host side of
+ * a copy it would mean protected pages to the driver; there the copy becomes
+ * one between two places of the device, whatever the program called it, which
+ * also keeps asynchronous copies asynchronous. Host ranges that are partly
+ * shared are copied piece by piece. What has no device memory is copied on the
+ * host.
+ */
+#include "interpose/cuda/away.h"
+#include "interpose/cuda/driver.h"
+#include "interpose/cuda/state.h"
+
+/* Longest prefix of [address, +bytes) that is uniformly shared or plain. */
+static size_t uniform(CUdeviceptr address, size_t bytes, bool *shared)
+{
+    uintptr_t next = adsm_index_border(address);
+    *shared = adsm_index_find((const void *)address) != NULL;
+    while (next && next - address < bytes &&
+           (adsm_index_find((const void *)next) != NULL) == *shared)
+        next = adsm_index_border(next);
+    return next && next - address < bytes ? next - address : bytes;
+}
+
+static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,
+                            CUdeviceptr from, size_t bytes)
+{
+    CUdeviceptr device_to = cuda_device_address(to);
+    CUdeviceptr device_from = cuda_device_address(from);
+    if (device_to == device_from)
+        return CUDA_SUCCESS;
+    CUresult result = cuda_bring(work, from, to);
+    if (!result)
+        result = cuda_read(work, from, bytes);
+    if (!result)
+        result = cuda_write(work, to, bytes);
+    if (result)
+        return result;
+    result = CUDA_SUBMIT(cuMemcpyDtoDAsync_v2,
+                         (device_to, device_from, bytes, work->order.stream));
+    return cuda_done(work, result);
+}
+
+/* Copy to the device from a host range that is at least partly shared. */
+static CUresult upload_mixed(struct cuda_order order, bool waits,
+                             CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    CUresult result = CUDA_SUCCESS;
+    while (bytes > 0 && !result) {
+        struct cuda_work work = {.order = order};
+        bool shared;
+        size_t piece = uniform(from, bytes, &shared);
+        if (shared) {
+            result = copy_inside(&work, to, from, piece);
+        } else {
+            result = cuda_write(&work, to, piece);
+            if (!result)
+                result = cuda_done(
+                    &work, CUDA_SUBMIT_HOST(
+                               &work, (const void *)from, cuMemcpyHtoDAsync_v2,
+                               (to, (const void *)from, piece, order.stream)));
+        }
+        to += piece;
+        from += piece;
+        bytes -= piece;
+    }
+    return !result && waits ? cuda_driver_wait(order.stream) : result;
+}
+
+/* Copy from the device to a host range that is at least partly shared. */
+static CUresult download_mixed(struct cuda_order order, bool waits,
+                               CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    CUresult result = CUDA_SUCCESS;
+    while (bytes > 0 && !result) {
+        struct cuda_work work = {.order = order};
+        bool shared;
+        size_t piece = uniform(to, bytes, &shared);
+        if (shared) {
+            result = copy_inside(&work, to, from, piece);
+        } else {
+            result = cuda_read(&work, from, piece);
+            if (!result)
+                result = cuda_done(
+                    &work,
+                    CUDA_SUBMIT_HOST(&work, (void *)to, cuMemcpyDtoHAsync_v2,
+                                     ((void *)to, from, piece, order.stream)));
+        }
+        to += piece;
+        from += piece;
+        bytes -= piece;
+    }
+    return !result && waits ? cuda_driver_wait(order.stream) : result;
+}
+
+#define ON_DEVICE(address)                                                     \
+    (struct cuda_side)                                                         \
+    {                                                                          \
+        (address), false                                                       \
+    }
+#define ON_HOST(pointer)                                                       \
+    (struct cuda_side)                                                         \
+    {                                                                          \
+        (CUdeviceptr)(pointer), true                                           \
+    }
+
+/* The side that is not shared, where there is one. */
+static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
+{
+    return cuda_is_shared(to, 1) ? (const void *)from : (const void *)to;
+}
+
+/* Return from the copy if it was made on the host. */
+#define AWAY(stream, per_thread, to, from, bytes)                              \
+    do {                                                                       \
+        CUresult away_result;                                                  \
+        if (cuda_away_copy(cuda_order(stream, per_thread), to, from, bytes,    \
+                           &away_result))                                      \
+            return away_result;                                                \
+    } while (0)
+
+/* The body of a copy: sides that are device memory (0: none), a side that may be
+ * the host's, then the real call. */
+#define COPY_HOST(to, from, host, bytes, stream, per_thread, real, args)       \
+    if (!cuda_is_serving())                                                    \
+        return CUDA_CALL(real, args);                                          \
+    AWAY(stream, per_thread, ON_DEVICE(to), ON_DEVICE(from), bytes);           \
+    struct cuda_work work = cuda_work(stream, per_thread);                     \
+    CUresult result = cuda_bring(&work, from, to);                             \
+    if (!result)                                                               \
+        result = cuda_read(&work, from, bytes);                                \
+    if (!result)                                                               \
+        result = cuda_write(&work, to, bytes);                                 \
+    if (result)                                                                \
+        return result;                                                         \
+    return cuda_done(&work, CUDA_SUBMIT_HOST(&work, host, real, args))
+
+#define COPY(to, from, bytes, stream, per_thread, real, args)                  \
+    COPY_HOST(to, from, NULL, bytes, stream, per_thread, real, args)
+
+/* A copy of which either side may be the host's. */
+#define COPY_ANY(to, from, bytes, stream, per_thread, real, args)              \
+    COPY_HOST(to, from, plain_side(to, from), bytes, stream, per_thread, real, \
+              args)
+
+/* A copy that returns when it is done. */
+#define COPY_NOW(to, from, bytes, per_thread, real, args)                      \
+    if (cuda_is_serving()) {                                                   \
+        CUresult ahead = cuda_wait_ahead(cuda_order(NULL, per_thread));        \
+        if (ahead)                                                             \
+            return ahead;                                                      \
+    }                                                                          \
+    COPY(to, from, bytes, NULL, per_thread, real, args)
+
+/* Each copy in its form for the legacy and for the per-thread stream. */
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    COPY_NOW(to, from, bytes, false, cuMemcpy, (to, from, bytes));
+}
+
+CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    COPY_NOW(to, from, bytes, true, cuMemcpy_ptds, (to, from, bytes));
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                       CUstream stream)
+{
+    COPY_ANY(to, from, bytes, stream, false, cuMemcpyAsync,
+             (to, from, bytes, stream));
+}
+
+CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                            CUstream stream)
+{
+    COPY_ANY(to, from, bytes, stream, true, cuMemcpyAsync_ptsz,
+             (to, from, bytes, stream));
+}
+
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from,
+                                     size_t bytes, void *attributes,
+                                     CUstream stream)
+{
+    COPY_ANY(to, from, bytes, stream, false, cuMemcpyWithAttributesAsync,
+             (to, from, bytes, attributes, stream));
+}
+
+CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr to, CUdeviceptr from,
+                                          size_t bytes, void *attributes,
+                                          CUstream stream)
+{
+    COPY_ANY(to, from, bytes, stream, true, cuMemcpyWithAttributesAsync_ptsz,
+             (to, from, bytes, attributes, stream));
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                      CUcontext from_context, size_t bytes)
+{
+    COPY(to, from, bytes, NULL, false, cuMemcpyPeer,
+         (to, to_context, from, from_context, bytes));
+}
+
+CUresult cuMemcpyPeer_ptds(CUdeviceptr to, CUcontext to_context,
+                           CUdeviceptr from, CUcontext from_context,
+                           size_t bytes)
+{
+    COPY(to, from, bytes, NULL, true, cuMemcpyPeer_ptds,
+         (to, to_context, from, from_context, bytes));
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context,
+                           CUdeviceptr from, CUcontext from_context,
+                           size_t bytes, CUstream stream)
+{
+    COPY(to, from, bytes, stream, false, cuMemcpyPeerAsync,
+         (to, to_context, from, from_context, bytes, stream));
+}
+
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context,
+                                CUdeviceptr from, CUcontext from_context,
+                                size_t bytes, CUstream stream)
+{
+    COPY(to, from, bytes, stream, true, cuMemcpyPeerAsync_ptsz,
+         (to, to_context, from, from_context, bytes, stream));
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    COPY(to, from, bytes, NULL, false, cuMemcpyDtoD_v2, (to, from, bytes));
+}
+
+CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    COPY(to, from, bytes, NULL, true, cuMemcpyDtoD_v2_ptds, (to, from, bytes));
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                              CUstream stream)
+{
+    COPY(to, from, bytes, stream, false, cuMemcpyDtoDAsync_v2,
+         (to, from, bytes, stream));
+}
+
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from,
+                                   size_t bytes, CUstream stream)
+{
+    COPY(to, from, bytes, stream, true, cuMemcpyDtoDAsync_v2_ptsz,
+         (to, from, bytes, stream));
+}
+
+/* True when the host side needs more than the driver's own copy. */
+static bool host_is_shared(const void *host, size_t bytes)
+{
+    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_passes();
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
+{
+    AWAY(NULL, false, ON_DEVICE(to), ON_HOST(from), bytes);
+    if (host_is_shared(from, bytes))
+        return upload_mixed(cuda_order(NULL, false), true, to,
+                            (CUdeviceptr)from, bytes);
+    COPY_NOW(to, 0, bytes, false, cuMemcpyHtoD_v2, (to, from, bytes));
+}
+
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
+{
+    AWAY(NULL, true, ON_DEVICE(to), ON_HOST(from), bytes);
+    if (host_is_shared(from, bytes))
+        return upload_mixed(cuda_order(NULL, true), true, to, (CUdeviceptr)from,
+                            bytes);
+    COPY_NOW(to, 0, bytes, true, cuMemcpyHtoD_v2_ptds, (to, from, bytes));
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
+                              CUstream stream)
+{
+    AWAY(stream, false, ON_DEVICE(to), ON_HOST(from), bytes);
+    if (host_is_shared(from, bytes))
+        return upload_mixed(cuda_order(stream, false), false, to,
+                            (CUdeviceptr)from, bytes);
+    COPY_HOST(to, 0, from, bytes, stream, false, cuMemcpyHtoDAsync_v2,
+              (to, from, bytes, stream));
+}
+
+CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
+                                   size_t bytes, CUstream stream)
+{
+    AWAY(stream, true, ON_DEVICE(to), ON_HOST(from), bytes);
+    if (host_is_shared(from, bytes))
+        return upload_mixed(cuda_order(stream, true), false, to,
+                            (CUdeviceptr)from, bytes);
+    COPY_HOST(to, 0, from, bytes, stream, true, cuMemcpyHtoDAsync_v2_ptsz,
+              (to, from, bytes, stream));
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
+{
+    AWAY(NULL, false, ON_HOST(to), ON_DEVICE(from), bytes);
+    if (host_is_shared(to, bytes))
+        return download_mixed(cuda_order(NULL, false), true, (CUdeviceptr)to,
+                              from, bytes);
+    COPY_NOW(0, from, bytes, false, cuMemcpyDtoH_v2, (to, from, bytes));
+}
+
+CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
+{
+    AWAY(NULL, true, ON_HOST(to), ON_DEVICE(from), bytes);
+    if (host_is_shared(to, bytes))
+        return download_mixed(cuda_order(NULL, true), true, (CUdeviceptr)to,
+                              from, bytes);
+    COPY_NOW(0, from, bytes, true, cuMemcpyDtoH_v2_ptds, (to, from, bytes));
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
+                              CUstream stream)
+{
+    AWAY(stream, false, ON_HOST(to), ON_DEVICE(from), bytes);
+    if (host_is_shared(to, bytes))
+        return download_mixed(cuda_order(stream, false), false, (CUdeviceptr)to,
+                              from, bytes);
+    COPY_HOST(0, from, to, bytes, stream, false, cuMemcpyDtoHAsync_v2,
+              (to, from, bytes, stream));
+}
+
+CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes,
+                                   CUstream stream)
+{
+    AWAY(stream, true, ON_HOST(to), ON_DEVICE(from), bytes);
+    if (host_is_shared(to, bytes))
+        return download_mixed(cuda_order(stream, true), false, (CUdeviceptr)to,
+                              from, bytes);
+    COPY_HOST(0, from, to, bytes, stream, true, cuMemcpyDtoHAsync_v2_ptsz,
+              (to, from, bytes, stream));
+}

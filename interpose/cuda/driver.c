@@ -1,0 +1,104 @@
+/*
+ * The driver's functions that hooks need besides the ones they stand before.
+ */
+#include "interpose/cuda/driver.h"
+#include "base/lock.h"
+#include "os/real.h"
+
+#include <dlfcn.h>
+
+typedef CUresult context_fn(CUcontext *);
+typedef CUresult push_fn(CUcontext);
+typedef CUresult device_fn(CUdevice *);
+typedef CUresult parameter_fn(CUfunction, size_t, size_t *, size_t *);
+typedef CUresult capture_fn(CUstream, int *);
+
+/* The driver's export `name`, remembered in *slot once it was found. */
+static void *driver_function(void *_Atomic *slot, const char *name)
+{
+    void *known = atomic_load_explicit(slot, memory_order_relaxed);
+    if (hook_likely(known != NULL))
+        return known;
+    void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    known = adsm_real()->dlsym(handle ? handle : RTLD_NEXT, name);
+    dlerror();
+    atomic_store_explicit(slot, known, memory_order_relaxed);
+    return known;
+}
+
+CUcontext cuda_driver_context(void)
+{
+    static void *_Atomic slot;
+    CUcontext context = NULL;
+    context_fn *call = driver_function(&slot, "cuCtxGetCurrent");
+    return call && call(&context) == CUDA_SUCCESS ? context : NULL;
+}
+
+bool cuda_driver_push(CUcontext context)
+{
+    static void *_Atomic slot;
+    push_fn *call = driver_function(&slot, "cuCtxPushCurrent_v2");
+    return call && call(context) == CUDA_SUCCESS;
+}
+
+void cuda_driver_pop(void)
+{
+    static void *_Atomic slot;
+    CUcontext context;
+    context_fn *call = driver_function(&slot, "cuCtxPopCurrent_v2");
+    if (call)
+        call(&context);
+}
+
+CUresult cuda_driver_device(CUcontext context, CUdevice *device)
+{
+    static void *_Atomic slot;
+    device_fn *call = driver_function(&slot, "cuCtxGetDevice");
+    if (!call || !cuda_driver_push(context))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    CUresult result = call(device);
+    cuda_driver_pop();
+    return result;
+}
+
+CUresult cuda_driver_synchronize(void)
+{
+    /* It may last for ever, and the stretch may be a quiet one. */
+    uint64_t opened = adsm_quiet_wait_begin();
+    CUresult result = CUDA_CALL(cuCtxSynchronize, ());
+    adsm_quiet_wait_end(opened);
+    return result;
+}
+
+CUresult cuda_driver_wait(CUstream stream)
+{
+    return CUDA_CALL(cuStreamSynchronize, (stream));
+}
+
+bool cuda_driver_is_capturing(CUstream stream)
+{
+    static void *_Atomic slot;
+    int state = 0;
+    capture_fn *call = driver_function(&slot, "cuStreamIsCapturing");
+    return call && call(stream, &state) == CUDA_SUCCESS && state != 0;
+}
+
+CUresult cuda_driver_parameter(CUfunction kernel, unsigned index,
+                               size_t *offset, size_t *bytes)
+{
+    static void *_Atomic slots[2];
+    static const char *const names[] = {
+        "cuFuncGetParamInfo",
+        "cuKernelGetParamInfo", /* the handle may be that of a library's */
+    };
+    CUresult result = CUDA_ERROR_NOT_FOUND;
+    for (int i = 0; i < 2; i++) {
+        parameter_fn *call = driver_function(&slots[i], names[i]);
+        if (call)
+            result = call(kernel, index, offset, bytes);
+        if (result != CUDA_ERROR_NOT_FOUND &&
+            result != CUDA_ERROR_INVALID_HANDLE)
+            break;
+    }
+    return result;
+}

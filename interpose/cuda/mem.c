@@ -1,0 +1,167 @@
+/*
+ * Allocations of device memory: they become shared objects.
+ *
+ * What the runtime did not allocate (before it was up, through pools, managed)
+ * belongs to the driver and is passed on. An allocation made in stream order
+ * stays the driver's: its lifetime is known to the stream only.
+ */
+#include "base/log.h"
+#include "base/option.h"
+#include "base/status.h"
+#include "interpose/cuda/driver.h"
+#include "interpose/cuda/pointer.h"
+#include "interpose/cuda/state.h"
+#include "mm/heap.h"
+#include "mm/residence.h"
+#include "mm/shortage.h"
+
+static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
+                      size_t bytes)
+{
+    void *host;
+    /* Too many to be rounded up; to the driver it is merely too many. */
+    if (bytes > PTRDIFF_MAX)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = cuda_context_health();
+    if (result)
+        return result;
+    hook_enter();
+    int status = adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &host);
+    if (status == ADSM_E_DEVICE_NOMEM)
+        adsm_shortage_tell(accel, bytes);
+    hook_leave();
+    if (!status) {
+        *device = (CUdeviceptr)host;
+        cuda_pointer_made(*device);
+    }
+    return cuda_result("an allocation of device memory", status);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
+{
+    struct adsm_accel *accel = NULL;
+    /* What the driver refuses, it refuses with its own words. */
+    if (device && bytes) {
+        CUresult result = cuda_accel_serving(&accel);
+        if (result)
+            return result;
+    }
+    return accel ? alloc(accel, device, bytes)
+                 : CUDA_CALL(cuMemAlloc_v2, (device, bytes));
+}
+
+/* An array that moves gives its memory to the driver. Return: none can */
+static bool make_room(struct adsm_accel *accel)
+{
+    hook_enter();
+    bool made = adsm_residence_make_room(accel);
+    hook_leave();
+    return made;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
+                            size_t height, unsigned element_bytes)
+{
+    struct adsm_accel *accel = NULL;
+    CUresult result = CUDA_SUCCESS;
+    size_t bytes;
+    if (device && pitch && width && height)
+        result = cuda_accel_serving(&accel);
+    if (result)
+        return result;
+    if (!accel)
+        return CUDA_CALL(cuMemAllocPitch_v2,
+                         (device, pitch, width, height, element_bytes));
+    /* The pitch is the driver's choice: ask for one row. */
+    CUdeviceptr row;
+    do
+        result = CUDA_CALL(cuMemAllocPitch_v2,
+                           (&row, pitch, width, 1, element_bytes));
+    while (result == CUDA_ERROR_OUT_OF_MEMORY && make_room(accel));
+    if (result)
+        return result;
+    CUDA_CALL(cuMemFree_v2, (row));
+    if (__builtin_mul_overflow(*pitch, height, &bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return alloc(accel, device, bytes);
+}
+
+static CUresult release(CUdeviceptr device)
+{
+    CUresult result = cuda_context_health();
+    if (result)
+        return result;
+    hook_enter();
+    int status = adsm_heap_free((void *)device);
+    hook_leave();
+    return cuda_result("freeing device memory", status);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr device)
+{
+    if (hook_passes() || !cuda_is_shared(device, 1))
+        return CUDA_CALL(cuMemFree_v2, (device));
+    return release(device);
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
+                                 CUdeviceptr device)
+{
+    void *host;
+    size_t size;
+    if (hook_passes() || !cuda_is_ours(device))
+        return CUDA_CALL(cuMemGetAddressRange_v2, (base, bytes, device));
+    /* The driver may know memory there; the program's allocation is gone. */
+    if (adsm_heap_range((const void *)device, &host, &size) != ADSM_OK)
+        return CUDA_ERROR_NOT_FOUND;
+    if (base)
+        *base = (CUdeviceptr)host;
+    if (bytes)
+        *bytes = size;
+    return CUDA_SUCCESS;
+}
+
+static void say_unshared(void)
+{
+    /* It may be the first that the library hears of: what is to be printed is
+     * an option. */
+    hook_enter();
+    adsm_options_load();
+    hook_leave();
+    adsm_log_once(ADSM_LOG_INFO, "memory of cuMemAllocAsync is not shared with "
+                                 "the CPU; cuMemAlloc's is");
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *device, size_t bytes, CUstream stream)
+{
+    say_unshared();
+    return CUDA_CALL(cuMemAllocAsync, (device, bytes, stream));
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *device, size_t bytes,
+                              CUstream stream)
+{
+    say_unshared();
+    return CUDA_CALL(cuMemAllocAsync_ptsz, (device, bytes, stream));
+}
+
+/* Memory of cuMemAlloc may be freed in stream order too: after the stream. */
+static CUresult release_after(CUdeviceptr device, struct cuda_order order)
+{
+    CUresult result = cuda_driver_wait(order.stream);
+    return result ? result : release(device);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr device, CUstream stream)
+{
+    if (hook_passes() || !cuda_is_shared(device, 1))
+        return CUDA_CALL(cuMemFreeAsync, (device, stream));
+    return release_after(device, cuda_order(stream, false));
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr device, CUstream stream)
+{
+    if (hook_passes() || !cuda_is_shared(device, 1))
+        return CUDA_CALL(cuMemFreeAsync_ptsz, (device, stream));
+    return release_after(device, cuda_order(stream, true));
+}

@@ -1,0 +1,253 @@
+/*
+ * Waits are returns in the sense of the paper; streams and contexts that go
+ * away take what the runtime keeps about them along.
+ */
+#include "base/status.h"
+#include "interpose/cuda/driver.h"
+#include "interpose/cuda/params.h"
+#include "interpose/cuda/state.h"
+#include "mm/boundary.h"
+
+/* A wait of the program ended with `result`: acquire. */
+static CUresult waited(CUresult result)
+{
+    if (cuda_seen(result) || !cuda_is_serving())
+        return result;
+    struct adsm_accel *accel = cuda_accel_current();
+    if (!accel)
+        return result;
+    hook_enter();
+    int status = adsm_boundary_return(accel);
+    hook_leave();
+    return cuda_result("acquiring shared memory", status);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    return waited(CUDA_CALL(cuCtxSynchronize, ()));
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext context)
+{
+    return waited(CUDA_CALL(cuCtxSynchronize_v2, (context)));
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    return waited(CUDA_CALL(cuStreamSynchronize, (stream)));
+}
+
+CUresult cuStreamSynchronize_ptsz(CUstream stream)
+{
+    return waited(CUDA_CALL(cuStreamSynchronize_ptsz, (stream)));
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+    return waited(CUDA_CALL(cuEventSynchronize, (event)));
+}
+
+static void retire(CUstream stream)
+{
+    struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
+    if (!accel || !stream)
+        return;
+    hook_enter();
+    adsm_lane_retire(accel, stream);
+    hook_leave();
+}
+
+CUresult cuStreamDestroy(CUstream stream)
+{
+    retire(stream);
+    return CUDA_CALL(cuStreamDestroy, (stream));
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    retire(stream);
+    return CUDA_CALL(cuStreamDestroy_v2, (stream));
+}
+
+CUresult cuStreamBeginCapture(CUstream stream)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture, (stream));
+}
+
+CUresult cuStreamBeginCapture_ptsz(CUstream stream)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture_ptsz, (stream));
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture_v2, (stream, mode));
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCapture_v2_ptsz, (stream, mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
+                                     const void *dependencies, const void *data,
+                                     size_t count, int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCaptureToGraph,
+                     (stream, graph, dependencies, data, count, mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
+                                          const void *dependencies,
+                                          const void *data, size_t count,
+                                          int mode)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginCaptureToGraph_ptsz,
+                     (stream, graph, dependencies, data, count, mode));
+}
+
+CUresult cuStreamBeginRecaptureToGraph(CUstream stream, int mode, CUgraph graph,
+                                       void *callback, void *data)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginRecaptureToGraph,
+                     (stream, mode, graph, callback, data));
+}
+
+CUresult cuStreamBeginRecaptureToGraph_ptsz(CUstream stream, int mode,
+                                            CUgraph graph, void *callback,
+                                            void *data)
+{
+    cuda_capture_seen();
+    return CUDA_CALL(cuStreamBeginRecaptureToGraph_ptsz,
+                     (stream, mode, graph, callback, data));
+}
+
+CUresult cuCtxDestroy(CUcontext context)
+{
+    struct cuda_parting parting = cuda_context_part(context);
+    return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy, (context)));
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    struct cuda_parting parting = cuda_context_part(context);
+    return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy_v2, (context)));
+}
+
+/* Attached to more than once, by the program; of which context nobody asks. */
+static _Atomic int attached;
+
+CUresult cuCtxAttach(CUcontext *context, unsigned flags)
+{
+    CUresult result = CUDA_CALL(cuCtxAttach, (context, flags));
+    if (result == CUDA_SUCCESS)
+        atomic_fetch_add(&attached, 1);
+    return result;
+}
+
+/* The last one ends the context. */
+CUresult cuCtxDetach(CUcontext context)
+{
+    if (atomic_load(&attached) > 0) {
+        cuda_params_forget();
+        CUresult result = CUDA_CALL(cuCtxDetach, (context));
+        atomic_fetch_sub(&attached, result == CUDA_SUCCESS);
+        return result;
+    }
+    struct cuda_parting parting = cuda_context_part(context);
+    return cuda_context_parted(parting, CUDA_CALL(cuCtxDetach, (context)));
+}
+
+/* It has no memory of its own, but functions. */
+
+CUresult cuGreenCtxDestroy(CUgreenCtx context)
+{
+    cuda_params_forget();
+    return CUDA_CALL(cuGreenCtxDestroy, (context));
+}
+
+/* A primary context goes with its last release, so its holders are counted:
+ * those of the program, which all come through here. */
+enum { DEVICES_MOST = 256 };
+
+static struct {
+    _Atomic(CUcontext) context;
+    _Atomic int holders;
+} primary[DEVICES_MOST];
+
+static bool is_known(CUdevice device)
+{
+    return device >= 0 && device < DEVICES_MOST && !hook_passes();
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    CUresult result = CUDA_CALL(cuDevicePrimaryCtxRetain, (context, device));
+    if (result == CUDA_SUCCESS && is_known(device)) {
+        atomic_store(&primary[device].context, *context);
+        atomic_fetch_add(&primary[device].holders, 1);
+    }
+    return result;
+}
+
+/* The program lets go once; the last time its memory goes, too. */
+static struct cuda_parting let_go(CUdevice device)
+{
+    cuda_params_forget();
+    if (is_known(device) && atomic_load(&primary[device].holders) > 0 &&
+        atomic_fetch_sub(&primary[device].holders, 1) == 1)
+        return cuda_context_part(atomic_load(&primary[device].context));
+    return (struct cuda_parting){NULL, NULL};
+}
+
+/* The driver let go, or reset, with this result. Another context may get the
+ * handle. */
+static CUresult ended(CUdevice device, struct cuda_parting parting,
+                      CUresult result)
+{
+    CUcontext gone = parting.context;
+    result = cuda_context_parted(parting, result);
+    if (gone && result == CUDA_SUCCESS)
+        atomic_compare_exchange_strong(&primary[device].context, &gone, NULL);
+    return result;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    struct cuda_parting parting = let_go(device);
+    return ended(device, parting,
+                 CUDA_CALL(cuDevicePrimaryCtxRelease, (device)));
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    struct cuda_parting parting = let_go(device);
+    return ended(device, parting,
+                 CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (device)));
+}
+
+static struct cuda_parting reset(CUdevice device)
+{
+    return cuda_context_part(
+        is_known(device) ? atomic_load(&primary[device].context) : NULL);
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    struct cuda_parting parting = reset(device);
+    return ended(device, parting, CUDA_CALL(cuDevicePrimaryCtxReset, (device)));
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    struct cuda_parting parting = reset(device);
+    return ended(device, parting,
+                 CUDA_CALL(cuDevicePrimaryCtxReset_v2, (device)));
+}

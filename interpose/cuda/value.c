@@ -1,0 +1,40 @@
+/*
+ * Streams that write a value into memory, or wait until one is there.
+ *
+ * A value that the CPU has stored is on the device before the wait is
+ * enqueued. What the CPU stores later a waiting stream does not see, as it
+ * would see nothing of the sort of ordinary device memory: it takes a copy.
+ */
+#include "interpose/cuda/state.h"
+
+/* `enter` is cuda_write or cuda_read. */
+#define VALUE(enter, stream, per_thread, at, value, flags, real)               \
+    if (!cuda_is_serving())                                                    \
+        return CUDA_CALL(real, (stream, at, value, flags));                    \
+    struct cuda_work work = cuda_work(stream, per_thread);                     \
+    work.is_set = true;                                                        \
+    CUresult result = enter(&work, at, sizeof(value));                         \
+    return result ? result                                                     \
+                  : cuda_done(&work,                                           \
+                              CUDA_SUBMIT(real, (stream, at, value, flags)))
+
+/* A call and its per-thread form. */
+#define VALUES(name, enter, type)                                              \
+    CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned flags) \
+    {                                                                          \
+        VALUE(enter, stream, false, at, value, flags, name);                   \
+    }                                                                          \
+    CUresult name##_ptsz(CUstream stream, CUdeviceptr at, type value,          \
+                         unsigned flags)                                       \
+    {                                                                          \
+        VALUE(enter, stream, true, at, value, flags, name##_ptsz);             \
+    }
+
+VALUES(cuStreamWriteValue32, cuda_write, uint32_t)
+VALUES(cuStreamWriteValue32_v2, cuda_write, uint32_t)
+VALUES(cuStreamWriteValue64, cuda_write, uint64_t)
+VALUES(cuStreamWriteValue64_v2, cuda_write, uint64_t)
+VALUES(cuStreamWaitValue32, cuda_read, uint32_t)
+VALUES(cuStreamWaitValue32_v2, cuda_read, uint32_t)
+VALUES(cuStreamWaitValue64, cuda_read, uint64_t)
+VALUES(cuStreamWaitValue64_v2, cuda_read, uint64_t)

@@ -1,0 +1,79 @@
+/* Memory of operations that outlast a call; see flight.h. */
+#include "interpose/libc/flight.h"
+#include "base/status.h"
+#include "mm/bulk.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096 };
+
+/* Plain memory as far into its page as `address`: devices may ask for that. */
+static int take_plain(struct flight *flight, const void *address, size_t bytes)
+{
+    size_t into = (uintptr_t)address % PAGE;
+    void *map = MAP_FAILED;
+    if (!__builtin_add_overflow(into, bytes, &flight->map_bytes))
+        map = mmap(NULL, flight->map_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
+        return ADSM_E_NOMEM;
+    flight->map = map;
+    flight->at = (char *)map + into;
+    return ADSM_OK;
+}
+
+/* The shadow of a range in one allocation, which is made readable. */
+static int lend(struct flight *flight, size_t bytes, bool *whole)
+{
+    struct adsm_loan loan;
+    int status = adsm_loan_begin(flight->at, bytes, ADSM_READ, &loan);
+    *whole = !status && loan.bytes == bytes;
+    if (*whole)
+        flight->at = loan.address;
+    return status ? status : adsm_loan_end(&loan, 0);
+}
+
+static int begin_shared(struct flight *flight, void *address, size_t bytes,
+                        enum adsm_access access)
+{
+    bool whole = false;
+    int status = access == ADSM_READ ? lend(flight, bytes, &whole) : ADSM_OK;
+    if (status || whole)
+        return status;
+    status = take_plain(flight, address, bytes);
+    if (status == ADSM_OK && access == ADSM_READ)
+        status = adsm_bulk_move(flight->at, address, bytes);
+    if (access == ADSM_WRITE)
+        flight->shared = address;
+    return status;
+}
+
+int flight_begin(struct flight *flight, const void *address, size_t bytes,
+                 enum adsm_access access)
+{
+    *flight = (struct flight){.at = (void *)address, .bytes = bytes};
+    if (hook_is_plain(address, bytes) || bytes == 0)
+        return ADSM_OK;
+    hook_enter();
+    int status = begin_shared(flight, (void *)address, bytes, access);
+    hook_leave();
+    if (status)
+        flight_end(flight, 0);
+    return status;
+}
+
+int flight_end(struct flight *flight, size_t done)
+{
+    int saved = errno, status = ADSM_OK;
+    hook_enter();
+    if (flight->shared && done > 0)
+        status = adsm_bulk_move(flight->shared, flight->at,
+                                done < flight->bytes ? done : flight->bytes);
+    hook_leave();
+    if (flight->map)
+        munmap(flight->map, flight->map_bytes);
+    flight->map = flight->shared = NULL;
+    errno = saved;
+    return status;
+}

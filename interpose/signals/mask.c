@@ -1,0 +1,278 @@
+/*
+ * Calls with which a program sets, asks for and waits under a signal mask.
+ *
+ * The kernel gets each mask without SIGSEGV, once the runtime is in use. Sets
+ * in shared memory are copied: the kernel cannot open a block. The older
+ * functions are made of the newer ones, as in libc.
+ */
+#include "interpose/signals/mask.h"
+#include "interpose/calls/hooks.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+typedef int mask_fn(int, const sigset_t *, sigset_t *);
+
+/* Bytes of a set that calls read and write, whatever its type says. */
+enum { WORD_BYTES = sizeof(uint64_t) };
+
+/* After the kernel took the mask: what the program believes. */
+static void believe(int how, bool named)
+{
+    if (how == SIG_SETMASK)
+        mask_believe(named);
+    else if (named)
+        mask_believe(how == SIG_BLOCK);
+}
+
+static int mask(mask_fn *real, int how, const sigset_t *set, sigset_t *before)
+{
+    sigset_t given, old;
+    if (!mask_is_seen()) {
+        int result = real(how, set, before);
+        if (mask_is_seen()) /* it came into use meanwhile */
+            mask_adopt();
+        return result;
+    }
+    bool named = set && *mask_word(set) & MASK_SEGV;
+    bool was_blocked = mask_thread.blocked, given_set = set != NULL;
+    if (set) {
+        sigemptyset(&given);
+        /* Unblocking is passed on as it is: harmless. */
+        *mask_word(&given) =
+            *mask_word(set) &
+            (how == SIG_UNBLOCK ? ~UINT64_C(0) : ~mask_opened());
+    }
+    bool plain = !before || hook_is_plain(before, WORD_BYTES);
+    int result = real(how, set ? &given : NULL, plain ? before : &old);
+    if (result != 0)
+        return result;
+    if (!plain)
+        *mask_word(before) = *mask_word(&old);
+    if (before && was_blocked)
+        *mask_word(before) |= MASK_SEGV;
+    if (given_set)
+        believe(how, named);
+    return 0;
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+    return mask(HOOK_REAL(sigprocmask), how, set, before);
+}
+
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    return mask(HOOK_REAL(pthread_sigmask), how, set, before);
+}
+
+/* Change one signal. */
+static int change(int how, int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    return sigaddset(&set, number) < 0 ? -1 : sigprocmask(how, &set, NULL);
+}
+
+int sighold(int number)
+{
+    return change(SIG_BLOCK, number);
+}
+
+int sigrelse(int number)
+{
+    return change(SIG_UNBLOCK, number);
+}
+
+/* Masks of BSD: an int for the first 32 signals. */
+static int change_bsd(int how, int bits)
+{
+    sigset_t set, before;
+    sigemptyset(&set);
+    *mask_word(&set) = (unsigned)bits;
+    return sigprocmask(how, &set, &before) < 0 ? -1 : (int)*mask_word(&before);
+}
+
+int sigblock(int bits)
+{
+    return change_bsd(SIG_BLOCK, bits);
+}
+
+int sigsetmask(int bits)
+{
+    return change_bsd(SIG_SETMASK, bits);
+}
+
+int siggetmask(void)
+{
+    return sigblock(0);
+}
+
+/* ---- waits under a mask -------------------------------------------------- */
+
+/* Begin to wait under *set, NULL for none, which becomes what the kernel is to
+ * get. Return: false when a SIGSEGV that is kept gets through, and has. */
+static bool wait_begin(const sigset_t **set, sigset_t *copy)
+{
+    if (!*set || !mask_is_seen())
+        return true;
+    bool after = mask_thread.blocked, blocked = *mask_word(*set) & MASK_SEGV;
+    sigemptyset(copy);
+    *mask_word(copy) = *mask_word(*set) & ~mask_opened();
+    *set = copy;
+    if (!blocked && mask_has_kept()) {
+        mask_believe(false);
+        mask_believe(after);
+        errno = EINTR;
+        return false;
+    }
+    mask_thread.after = after;
+    mask_thread.blocked = blocked;
+    mask_thread.waits = true;
+    return true;
+}
+
+static void wait_end(const sigset_t *set)
+{
+    if (!set || !mask_is_seen())
+        return;
+    if (mask_thread.waits) {
+        mask_thread.waits = false;
+        mask_believe(mask_thread.after);
+    }
+    mask_adopt(); /* it came into use meanwhile, or a handler blocked it */
+}
+
+/* `call` with `set` as the kernel may have it. */
+#define WAIT(set, call)                                                        \
+    ({                                                                         \
+        sigset_t wait_copy;                                                    \
+        int wait_result = -1;                                                  \
+        if (wait_begin(&set, &wait_copy)) {                                    \
+            wait_result = call;                                                \
+            wait_end(set);                                                     \
+        }                                                                      \
+        wait_result;                                                           \
+    })
+
+int sigsuspend(const sigset_t *set)
+{
+    return WAIT(set, HOOK_REAL(sigsuspend)(set));
+}
+
+int __sigsuspend(const sigset_t *set)
+{
+    return sigsuspend(set);
+}
+
+/* sigpause of System V: the thread's mask without one signal. */
+int __xpg_sigpause(int number)
+{
+    sigset_t set;
+    if (sigprocmask(SIG_BLOCK, NULL, &set) < 0 || sigdelset(&set, number) < 0)
+        return -1;
+    return sigsuspend(&set);
+}
+
+int __sigpause(int number_or_bits, int is_number)
+{
+    sigset_t set;
+    if (is_number)
+        return __xpg_sigpause(number_or_bits);
+    sigemptyset(&set);
+    *mask_word(&set) = (unsigned)number_or_bits;
+    return sigsuspend(&set);
+}
+
+/* That of BSD. */
+int sigpause(int bits)
+{
+    return __sigpause(bits, 0);
+}
+
+int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others,
+            const struct timespec *time, const sigset_t *set)
+{
+    return WAIT(set, call_pselect(count, reads, writes, others, time, set));
+}
+
+int ppoll(struct pollfd *list, nfds_t count, const struct timespec *time,
+          const sigset_t *set)
+{
+    return WAIT(set, call_ppoll(list, count, time, set));
+}
+
+int __ppoll_chk(struct pollfd *list, nfds_t count, const struct timespec *time,
+                const sigset_t *set, size_t room)
+{
+    return WAIT(set, call___ppoll_chk(list, count, time, set, room));
+}
+
+int epoll_pwait(int poll, struct epoll_event *events, int most, int time,
+                const sigset_t *set)
+{
+    return WAIT(set, call_epoll_pwait(poll, events, most, time, set));
+}
+
+int epoll_pwait2(int poll, struct epoll_event *events, int most,
+                 const struct timespec *time, const sigset_t *set)
+{
+    return WAIT(set, call_epoll_pwait2(poll, events, most, time, set));
+}
+
+/* ---- signals that are pending -------------------------------------------- */
+
+int sigpending(sigset_t *set)
+{
+    sigset_t now;
+    bool plain = hook_is_plain(set, WORD_BYTES);
+    int result = HOOK_REAL(sigpending)(plain ? set : &now);
+    if (result != 0)
+        return result;
+    if (!plain)
+        *mask_word(set) = *mask_word(&now);
+    if (mask_is_seen() && mask_has_kept())
+        *mask_word(set) |= MASK_SEGV;
+    return 0;
+}
+
+/* One that is kept, for a wait that asks for it. */
+static bool take(const sigset_t *set, siginfo_t *info)
+{
+    return mask_is_seen() && *mask_word(set) & MASK_SEGV &&
+           mask_take_kept(info);
+}
+
+int sigtimedwait(const sigset_t *set, siginfo_t *info,
+                 const struct timespec *time)
+{
+    siginfo_t got;
+    sigset_t asked;
+    sigemptyset(&asked);
+    *mask_word(&asked) = *mask_word(set);
+    int number = take(&asked, &got)
+                     ? SIGSEGV
+                     : HOOK_REAL(sigtimedwait)(&asked, &got, time);
+    if (number > 0 && info)
+        *info = got;
+    return number;
+}
+
+int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return sigtimedwait(set, info, NULL);
+}
+
+int sigwait(const sigset_t *set, int *number)
+{
+    int got;
+    do
+        got = sigtimedwait(set, NULL, NULL);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno;
+    *number = got;
+    return 0;
+}
