@@ -121,6 +121,22 @@ static void write_text(struct adsm_expression *want)
     }
 }
 
+/* By what is meant: bytes between the members are nobody's. */
+static bool same_box(const adsmBox *a, const adsmBox *b)
+{
+    return a->nd == b->nd && memcmp(a->lo, b->lo, sizeof a->lo) == 0 &&
+           memcmp(a->hi, b->hi, sizeof a->hi) == 0;
+}
+
+static bool same_boxes(const struct adsm_expression *a,
+                       const struct adsm_expression *b)
+{
+    for (int i = 0; i < a->count && i < b->count; i++)
+        if (!same_box(&a->box[i], &b->box[i]))
+            return false;
+    return a->count == b->count;
+}
+
 START_TEST(random_texts_have_the_values_that_were_meant)
 {
     struct adsm_expression want, got;
@@ -128,9 +144,7 @@ START_TEST(random_texts_have_the_values_that_were_meant)
         write_text(&want);
         bool right = adsm_expression_read(text, &values, &got);
         ck_assert_msg(right, "'%s': %d, %s", text, got.column, got.expected);
-        ck_assert_msg(got.count == want.count &&
-                          memcmp(got.box, want.box,
-                                 (size_t)want.count * sizeof *want.box) == 0 &&
+        ck_assert_msg(same_boxes(&got, &want) &&
                           memcmp(got.follows, want.follows, 3) == 0,
                       "'%s'", text);
     }
@@ -153,10 +167,8 @@ START_TEST(printed_boxes_are_read_as_they_were)
         }
         ck_assert_msg(adsm_expression_read(boxes, &values, &again), "'%s'",
                       boxes);
-        ck_assert_msg(again.count == first.count &&
-                          memcmp(again.box, first.box,
-                                 (size_t)first.count * sizeof *first.box) == 0,
-                      "'%s' is printed as '%s'", text, boxes);
+        ck_assert_msg(same_boxes(&again, &first), "'%s' is printed as '%s'",
+                      text, boxes);
         ck_assert(!again.has_params && again.follows[0] == 0);
     }
 }
@@ -172,7 +184,7 @@ START_TEST(numbers_at_the_ends_are_printed)
     adsm_expression_print(&box, printed);
     ck_assert_int_eq(printed[strlen(printed) - 1], ']');
     ck_assert(adsm_expression_read(printed, &three, &got));
-    ck_assert_int_eq(memcmp(&got.box[0], &box, sizeof box), 0);
+    ck_assert(same_box(&got.box[0], &box));
 }
 END_TEST
 
