@@ -168,6 +168,30 @@ static void note_written(struct sc_shared *shared, const struct sc_op *op)
     shared->written_ns[(op->sequence - 1) % SC_RESULT_SLOTS] = sc_now_ns();
 }
 
+void sc_channel_cut(struct sc_device *device, int number)
+{
+    struct sc_channel *channel = &device->channel;
+    if (atomic_exchange(&channel->cut, true) || device->dead)
+        return;
+    sc_say("device %d: the program has closed descriptor %d, which was the "
+           "device's; calls on this device return "
+           "CUDA_ERROR_DEVICE_UNAVAILABLE from now on",
+           device->ordinal, number);
+    if (channel->shared) {
+        atomic_store(&channel->shared->driver_sleeps, 0);
+        sc_futex_wake(&channel->shared->driver_sleeps);
+    }
+}
+
+/* Return: false: not now, there is no room; or never, the channel is cut. */
+static bool send_file(struct sc_device *device, int file)
+{
+    int socket = sc_file_number(&device->channel.socket);
+    if (socket < 0)
+        sc_channel_cut(device, device->channel.socket.number);
+    return socket >= 0 && sc_channel_send_file(socket, file);
+}
+
 /* Move ready commands into the ring while there is room. */
 static void fill_ring(struct sc_device *device)
 {
@@ -180,8 +204,7 @@ static void fill_ring(struct sc_device *device)
                 (channel->head - atomic_load(&channel->shared->tail)) <
             2 * op->compute.command->bytes)
             break;
-        if (op->compute.file >= 0 &&
-            !sc_channel_send_file(channel->socket, op->compute.file))
+        if (op->compute.file >= 0 && !send_file(device, op->compute.file))
             break;
         write_command(channel, op->compute.command);
         sc_op_queue_push(&channel->flight, sc_op_queue_pop(&channel->ready));
@@ -301,6 +324,8 @@ static void *collect(void *arg)
     for (;;) {
         pthread_mutex_lock(&sc_sched_lock);
         reap(device);
+        if (atomic_load(&device->channel.cut) && !device->dead)
+            sc_device_died(device);
         bool dead = device->dead;
         bool idle = device->channel.in_flight == 0;
         pthread_mutex_unlock(&sc_sched_lock);
@@ -308,7 +333,8 @@ static void *collect(void *arg)
             return NULL;
         atomic_store(&shared->driver_sleeps, 1);
         uint32_t done = atomic_load(&shared->done);
-        if ((int32_t)(done - atomic_load(&shared->wake_at)) < 0)
+        if ((int32_t)(done - atomic_load(&shared->wake_at)) < 0 &&
+            !atomic_load(&device->channel.cut))
             sc_flag_sleep(&shared->driver_sleeps, idle ? NULL : &moment);
     }
 }

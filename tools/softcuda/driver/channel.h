@@ -4,12 +4,14 @@
 #ifndef SOFTCUDA_DRIVER_CHANNEL_H
 #define SOFTCUDA_DRIVER_CHANNEL_H
 
+#include "driver/file.h"
 #include "driver/sched.h"
 
 /** Under sc_sched_lock, except what is marked. */
 struct sc_channel {
     struct sc_shared *shared;  /* fixed after start */
-    int socket;                /* fixed after start */
+    struct sc_file socket;     /* fixed after start */
+    _Atomic bool cut;          /* a descriptor is gone: never cleared */
     uint32_t head;             /* bytes ever written */
     _Atomic uint32_t reaped;   /* results ever taken; read without the lock */
     struct sc_op_queue ready;  /* waiting for room in the ring */
@@ -47,12 +49,17 @@ void sc_channel_help(struct sc_device *device);
  *  CUDA_ERROR_LAUNCH_TIMEOUT.  Thread: holds sc_sched_lock. */
 void sc_channel_cancel(struct sc_device *device, CUcontext ctx);
 
+/** The program has closed a descriptor that the device needs: say so once, and
+ *  have the completion thread give the device up.
+ *  @number of the descriptor. Thread: any. Signal: never */
+void sc_channel_cut(struct sc_device *device, int number);
+
 /** The device process is gone: fail what it still had to do.
  *  Thread: holds sc_sched_lock. */
 void sc_channel_fail(struct sc_device *device);
 
 /** Pass a file through the socket, without blocking.
- *  Return: false when the socket is full or closed. */
+ *  Return: false when the socket is full or closed, or there is no file. */
 bool sc_channel_send_file(int socket, int fd);
 
 #endif

@@ -120,6 +120,11 @@ static struct sc_link *download_link(const struct sc_copy *copy)
     return copy->src.device ? &copy->src.device->download_link : NULL;
 }
 
+static bool is_cut(const struct sc_device *device)
+{
+    return device && atomic_load(&device->channel.cut);
+}
+
 static CUresult move_row(const struct sc_copy *copy, uint64_t dst, uint64_t src,
                          uint64_t bytes)
 {
@@ -130,7 +135,9 @@ static CUresult move_row(const struct sc_copy *copy, uint64_t dst, uint64_t src,
     while (bytes > 0) {
         uint64_t n = move_piece(copy, dst, src, bytes < chunk ? bytes : chunk);
         if (n == 0)
-            return CUDA_ERROR_INVALID_VALUE;
+            return is_cut(copy->dst.device) || is_cut(copy->src.device)
+                       ? CUDA_ERROR_DEVICE_UNAVAILABLE
+                       : CUDA_ERROR_INVALID_VALUE;
         if (up)
             sc_link_pass(up, n);
         if (down)

@@ -23,7 +23,7 @@ CUresult sc_device_init(void)
     for (int i = 0; i < sc_options.devices; i++) {
         struct sc_device *device = &devices[i];
         device->ordinal = i;
-        device->memory_file = device->channel_file = -1;
+        device->channel_file = -1;
         sc_engine_init(&device->upload_engine);
         sc_engine_init(&device->download_engine);
         sc_engine_init(&device->host_engine);
@@ -89,7 +89,7 @@ CUresult sc_device_start(struct sc_device *device)
     if (device->started)
         return CUDA_SUCCESS;
     if (!device->channel.shared) {
-        if (device->memory_file < 0)
+        if (!device->memory_file.open)
             SC_TRY(sc_memory_device_init(device));
         SC_TRY(map_channel(device));
     }
@@ -106,6 +106,14 @@ CUresult sc_device_start(struct sc_device *device)
     device->started = true;
     sc_memory_device_joined(device);
     return CUDA_SUCCESS;
+}
+
+int sc_device_file(struct sc_device *device)
+{
+    int number = sc_file_number(&device->memory_file);
+    if (number < 0)
+        sc_channel_cut(device, device->memory_file.number);
+    return number;
 }
 
 void sc_device_died(struct sc_device *device)

@@ -7,6 +7,7 @@
 #include "base/ranges.h"
 #include "driver/channel.h"
 #include "driver/engine.h"
+#include "driver/file.h"
 #include "driver/link.h"
 #include "driver/view.h"
 
@@ -16,7 +17,8 @@ struct sc_device {
     int ordinal;
     _Atomic bool started; /* written under the start lock */
     _Atomic bool dead;    /* its process is gone; never cleared */
-    int memory_file, channel_file;
+    struct sc_file memory_file;
+    int channel_file;
     struct sc_channel channel;
     struct sc_engine upload_engine, download_engine, host_engine;
     struct sc_link upload_link, download_link;
@@ -56,7 +58,15 @@ struct sc_device *sc_device_get(int ordinal);
  */
 CUresult sc_device_start(struct sc_device *device);
 
-/** Fail everything on a device whose process ended.
+/**
+ * Descriptor of a device's memory, looked at before each use.
+ *
+ * Return: -1 where the program has closed it: said once, the device is lost
+ * Thread: any
+ */
+int sc_device_file(struct sc_device *device);
+
+/** Fail everything on a device whose process ended, or that was cut off.
  *  Thread: holds sc_sched_lock. */
 void sc_device_died(struct sc_device *device);
 

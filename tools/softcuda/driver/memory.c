@@ -23,7 +23,7 @@ pthread_mutex_t sc_memory_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sc_ranges sc_memory_addresses;
 
 static uint64_t window_base, window_bytes;
-static int host_file = -1;
+static struct sc_file host_file;
 
 /* under sc_memory_lock, sorted by address */
 static struct sc_block **blocks;
@@ -66,9 +66,10 @@ CUresult sc_memory_init(void)
                (unsigned long long)(sc_options.memory_bytes >> 20));
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    host_file = memfd_create("softcuda-host", MFD_CLOEXEC);
-    if (host_file < 0 ||
-        ftruncate(host_file, SC_HOST_FILE_BYTES + SC_SCRATCH_BYTES) != 0) {
+    host_file = sc_file_note(memfd_create("softcuda-host", MFD_CLOEXEC));
+    if (!host_file.open ||
+        ftruncate(host_file.number, SC_HOST_FILE_BYTES + SC_SCRATCH_BYTES) !=
+            0) {
         sc_say("cannot make a memory file");
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
@@ -91,7 +92,13 @@ uint64_t sc_memory_window_bytes(void)
 
 int sc_memory_host_file(void)
 {
-    return host_file;
+    static _Atomic bool said;
+    int number = sc_file_number(&host_file);
+    if (number < 0 && !atomic_exchange(&said, true))
+        sc_say("the program has closed descriptor %d, which was the driver's "
+               "page-locked memory: there is none from now on",
+               host_file.number);
+    return number;
 }
 
 bool sc_memory_in_window(uint64_t address)
@@ -112,7 +119,7 @@ CUresult sc_memory_device_init(struct sc_device *device)
             close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    device->memory_file = fd;
+    device->memory_file = sc_file_note(fd);
     device->heap_offset = space;
     device->heap_bytes = heap_size();
     /* a page is left out: kernels may read shortly before their variables */
@@ -216,7 +223,8 @@ bool sc_memory_place(uint64_t address, struct sc_place *place)
         return false;
     uint64_t into = address - block.address;
     place->device = block.device;
-    place->file = block.device ? block.device->memory_file : host_file;
+    place->file =
+        block.device ? sc_device_file(block.device) : sc_memory_host_file();
     place->offset = block.offset + into;
     place->bytes = block.bytes - into;
     return true;
@@ -258,8 +266,9 @@ uint64_t sc_memory_take(struct sc_device *device, uint64_t bytes)
 
 void sc_memory_give(struct sc_device *device, uint64_t offset, uint64_t bytes)
 {
-    fallocate(device->memory_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              (off_t)offset, (off_t)bytes);
+    fallocate(sc_device_file(device),
+              FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+              (off_t)bytes);
     sc_view_forget(device, offset, bytes);
     sc_ranges_give(&device->offsets, offset, bytes);
     device->used_bytes -= bytes;
@@ -267,13 +276,14 @@ void sc_memory_give(struct sc_device *device, uint64_t offset, uint64_t bytes)
 
 static void post_adopt(struct sc_device *viewer, struct sc_device *owner)
 {
-    struct sc_op *op = sc_op_new(SC_OP_COMPUTE, viewer, NULL);
+    int file = sc_device_file(owner);
+    struct sc_op *op = file < 0 ? NULL : sc_op_new(SC_OP_COMPUTE, viewer, NULL);
     struct sc_command_adopt *c =
         op ? sc_op_command(op, SC_COMMAND_ADOPT, sizeof *c) : NULL;
     if (!c)
         return;
     c->file = (uint32_t)owner->ordinal;
-    op->compute.file = owner->memory_file;
+    op->compute.file = file;
     sc_op_submit(op, NULL);
 }
 

@@ -72,6 +72,9 @@ CUresult sc_memory_init(void);
 
 uint64_t sc_memory_window_base(void);
 uint64_t sc_memory_window_bytes(void);
+
+/** Descriptor of the host file, looked at before each use.
+ *  Return: -1 where the program has closed it, said once. Thread: any */
 int sc_memory_host_file(void);
 
 /** Is the address inside the window? */
@@ -117,7 +120,7 @@ bool sc_memory_covers(uint64_t address, uint64_t bytes);
 /** Where a device address lies in its file, and how far that goes on. */
 struct sc_place {
     struct sc_device *device; /* NULL: host memory */
-    int file;
+    int file;                 /* -1: the program has closed it */
     uint64_t offset, bytes;
 };
 

@@ -134,13 +134,13 @@ static uint64_t page_bytes(const struct sc_load_variable *v)
 
 /* Let the host reach a managed variable where the device has it.  Directly: a
  * library preloaded into the program may hook the wrapper. */
-static bool map_managed(const struct sc_device *device,
+static bool map_managed(struct sc_device *device,
                         const struct sc_load_variable *v)
 {
     uint64_t offset = device->heap_offset + (v->address - device->heap_base);
     long got =
         syscall(SYS_mmap, v->address, page_bytes(v), PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_FIXED, device->memory_file, offset);
+                MAP_SHARED | MAP_FIXED, sc_device_file(device), offset);
     return got == (long)v->address;
 }
 

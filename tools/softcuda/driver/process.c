@@ -165,11 +165,11 @@ static bool attempt(struct sc_device *device, int number, char **envp)
     bool ok = launch.path && spawn(&launch);
     close(pair[1]);
     ok = ok && sc_channel_send_file(pair[0], device->channel_file) &&
-         sc_channel_send_file(pair[0], device->memory_file) &&
+         sc_channel_send_file(pair[0], sc_device_file(device)) &&
          sc_channel_send_file(pair[0], sc_memory_host_file()) &&
          wait_ready(device, pair[0]);
     if (ok)
-        device->channel.socket = pair[0];
+        device->channel.socket = sc_file_note(pair[0]);
     else
         close(pair[0]);
     return ok;
@@ -178,7 +178,8 @@ static bool attempt(struct sc_device *device, int number, char **envp)
 static void *watch(void *arg)
 {
     struct sc_device *device = arg;
-    struct pollfd end = {.fd = device->channel.socket, .events = POLLRDHUP};
+    struct pollfd end = {.fd = device->channel.socket.number,
+                         .events = POLLRDHUP};
     while (poll(&end, 1, -1) < 1)
         continue;
     sc_say("device %d: its process ended unexpectedly; calls on this device "

@@ -155,7 +155,7 @@ static uint8_t *open_view(struct sc_device *device)
         view->bytes = bytes;
         view->present = calloc(words, sizeof *view->present);
         if (view->present)
-            base = map_file(device->memory_file, bytes);
+            base = map_file(sc_device_file(device), bytes);
         view->refused = !base;
         atomic_store_explicit(&view->base, base, memory_order_release);
     }
