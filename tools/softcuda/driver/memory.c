@@ -6,6 +6,7 @@
  */
 #include "driver/memory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +62,10 @@ CUresult sc_memory_init(void)
         bytes /= 2;
     if (!window_base && !reserve(need)) {
         sc_say("no %llu MiB of address space for %d devices of %llu MiB "
-               "(ulimit -v?); lower SOFTCUDA_MEMORY or SOFTCUDA_DEVICES",
+               "(ulimit -%s?); lower SOFTCUDA_MEMORY or SOFTCUDA_DEVICES",
                (unsigned long long)(need >> 20), sc_options.devices,
-               (unsigned long long)(sc_options.memory_bytes >> 20));
+               (unsigned long long)(sc_options.memory_bytes >> 20),
+               errno == EAGAIN ? "l, after mlockall" : "v");
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     host_file = sc_file_note(memfd_create("softcuda-host", MFD_CLOEXEC));

@@ -119,26 +119,31 @@ static uint64_t take_room(uint64_t bytes)
     return base;
 }
 
+/* Open a mapping whose pages are not there until they are used: a program that
+ * locks all that it maps (MCL_FUTURE) would get pages for all the addresses. */
+static bool unlock(uint64_t address, uint64_t bytes)
+{
+    return syscall(SYS_munlock, address, bytes) == 0 &&
+           syscall(SYS_mprotect, address, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
 static uint8_t *map_file(int file, uint64_t bytes)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
         return NULL;
     uint64_t room = take_room(bytes);
-    long at = !room ? -1
-                    : syscall(SYS_mmap, room, bytes, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, 0);
-    if (at == -1) {
-        if (room)
-            syscall(SYS_munmap, room, bytes);
+    if (!room)
         return NULL;
-    }
-    uint8_t *base = (uint8_t *)(uintptr_t)at;
+    long at = syscall(SYS_mmap, room, bytes, PROT_NONE,
+                      MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, 0);
+    uint8_t *base = (uint8_t *)(uintptr_t)room;
     /* a forked child must not write to the parent's device, and a core file
      * is not helped by it; an old kernel does not know how to populate */
-    if (syscall(SYS_madvise, base, bytes, MADV_DONTFORK) == 0 &&
+    if (at != -1 && unlock(room, bytes) &&
+        syscall(SYS_madvise, base, bytes, MADV_DONTFORK) == 0 &&
         syscall(SYS_madvise, base, bytes, MADV_DONTDUMP) == 0 &&
-        populate((uint64_t)at, 1, MADV_POPULATE_READ))
+        populate(room, 1, MADV_POPULATE_READ))
         return base;
     syscall(SYS_munmap, base, bytes);
     return NULL;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -320,6 +321,57 @@ START_TEST(no_locked_memory_is_needed)
 }
 END_TEST
 
+static size_t resident_kib(void)
+{
+    char line[128];
+    size_t kib = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    ck_assert_ptr_ne(file, NULL);
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, "RssShmem:", 9) == 0)
+            kib = strtoul(line + 9, NULL, 10);
+    fclose(file);
+    return kib;
+}
+
+/* The device's memory is mapped by the first copy of some size: what is used of
+ * it is there, not all the addresses that it may have, some gigabytes. */
+START_TEST(locking_all_that_comes_takes_what_is_used)
+{
+    CUdeviceptr p;
+    static char bytes[2 * MIB];
+    struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    (void)setrlimit(RLIMIT_MEMLOCK, &none);
+    if (mlockall(MCL_FUTURE) != 0) {
+        printf("process: not allowed to lock: %s\n", strerror(errno));
+        return;
+    }
+    begin();
+    OK(cuMemAlloc(&p, 2 * MIB));
+    OK(cuMemsetD8(p, 5, 2 * MIB));
+    OK(cuMemcpyDtoH(bytes, p, 2 * MIB));
+    ck_assert_int_eq(bytes[MIB], 5);
+    ck_assert_uint_lt(resident_kib(), 256 << 10);
+}
+END_TEST
+
+START_TEST(addresses_that_may_not_be_locked_are_a_status)
+{
+    pid_t child = fork();
+    int status;
+    if (child == 0) { /* without root's right to lock what it likes */
+        lower(RLIMIT_MEMLOCK, 64 << 10);
+        if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+            _exit(1);
+        if (mlockall(MCL_FUTURE) != 0)
+            _exit(0); /* too little for the stack */
+        _exit(cuInit(0) != CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: processes", 30,
            device_killed_is_an_error_and_no_hang,
            other_devices_survive_a_dead_one, device_dies_with_a_killed_program,
@@ -328,4 +380,6 @@ SUITE_MAIN("softcuda driver: processes", 30,
            context_outlives_the_thread_that_made_it,
            forked_child_is_refused_and_harmless,
            four_devices_fit_in_64_descriptors, small_address_space_is_enough,
-           impossible_address_space_is_a_status, no_locked_memory_is_needed)
+           impossible_address_space_is_a_status, no_locked_memory_is_needed,
+           locking_all_that_comes_takes_what_is_used,
+           addresses_that_may_not_be_locked_are_a_status)
