@@ -3,11 +3,29 @@
 
 #include "base/status.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 
 static const int caused_by_itself[] = {SIGSEGV, SIGBUS,  SIGFPE,
                                        SIGILL,  SIGTRAP, SIGABRT};
+
+static int add_tls(struct dl_phdr_info *module, size_t bytes, void *sum)
+{
+    (void)bytes;
+    for (int i = 0; i < module->dlpi_phnum; i++)
+        if (module->dlpi_phdr[i].p_type == PT_TLS)
+            *(size_t *)sum +=
+                module->dlpi_phdr[i].p_memsz + module->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+/* The program's thread-local variables come out of each thread's stack. */
+static size_t with_tls(size_t stack_bytes)
+{
+    dl_iterate_phdr(add_tls, &stack_bytes);
+    return stack_bytes;
+}
 
 int adsm_thread_start(void *(*run)(void *unused), size_t stack_bytes,
                       bool calls_back)
@@ -19,7 +37,7 @@ int adsm_thread_start(void *(*run)(void *unused), size_t stack_bytes,
         return ADSM_E_SYSTEM;
     pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
     if (stack_bytes > 0)
-        pthread_attr_setstacksize(&how, stack_bytes);
+        pthread_attr_setstacksize(&how, with_tls(stack_bytes));
     sigfillset(&blocked);
     for (size_t i = 0;
          calls_back && i < sizeof caused_by_itself / sizeof *caused_by_itself;

@@ -14,7 +14,8 @@
  * Start a thread that lives as long as the process.
  *
  * @run          its function, called with NULL
- * @stack_bytes  0: as the program's threads have it
+ * @stack_bytes  beside thread-local variables; 0: as the program's threads
+ *               have it
  * @calls_back   it calls functions of the program
  * Return: ADSM_OK; ADSM_E_SYSTEM
  * Thread: any

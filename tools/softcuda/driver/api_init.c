@@ -3,6 +3,7 @@
  * Does not own: contexts (api_context.c).  Lock: start lock for bring-up.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -50,6 +51,16 @@ void sc_say(const char *format, ...)
         return; /* nobody is listening */
 }
 
+static int add_tls(struct dl_phdr_info *module, size_t bytes, void *sum)
+{
+    (void)bytes;
+    for (int i = 0; i < module->dlpi_phnum; i++)
+        if (module->dlpi_phdr[i].p_type == PT_TLS)
+            *(size_t *)sum +=
+                module->dlpi_phdr[i].p_memsz + module->dlpi_phdr[i].p_align;
+    return 0;
+}
+
 bool sc_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
 {
     pthread_t thread;
@@ -64,8 +75,11 @@ bool sc_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
     pthread_sigmask(SIG_SETMASK, &blocked, &old);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    if (stack_bytes)
+    if (stack_bytes) {
+        /* the program's thread-local variables come out of it */
+        dl_iterate_phdr(add_tls, &stack_bytes);
         pthread_attr_setstacksize(&attr, stack_bytes);
+    }
     int failed = pthread_create(&thread, &attr, run, arg);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

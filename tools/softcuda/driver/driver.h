@@ -55,7 +55,7 @@ CUresult sc_enter_context(CUcontext *ctx);
 /**
  * Create a detached driver thread with the signals of the program blocked.
  *
- * @stack_bytes 0 for the default size
+ * @stack_bytes beside thread-local variables; 0 for the default size
  * Return: false when the system refused
  * Thread: any
  */
