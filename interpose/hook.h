@@ -30,6 +30,7 @@
 
 #include <aio.h>
 #include <dirent.h>
+#include <linux/capability.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
@@ -44,6 +45,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -69,6 +71,7 @@
 #undef fwrite_unlocked
 #undef fputs_unlocked
 
+struct file_handle;
 struct io_uring;
 struct io_uring_cqe;
 struct __kernel_timespec;

@@ -1,6 +1,7 @@
 /* One call: other pointers for shared memory, and what came back. */
 #include "interpose/calls/call.h"
 #include "base/status.h"
+#include "interpose/calls/command.h"
 #include "interpose/calls/hold.h"
 #include "interpose/calls/list.h"
 #include "interpose/calls/request.h"
@@ -77,7 +78,8 @@ static int begin_part(struct call *call, const struct call_part *part)
     case CALL_REQUEST:
         return hold(call, part, call_ioctl_bytes(count), CALL_CHANGES);
     case CALL_COMMAND:
-        return hold(call, part, call_fcntl_bytes((int)count), CALL_CHANGES);
+        bytes = call_command_bytes(part->unit, part->argument, call->given);
+        return hold(call, part, bytes, CALL_CHANGES);
     default:
         if (call_list_is(part->role))
             call->bulk = part;
@@ -287,8 +289,9 @@ static bool part_is_plain(const struct call_part *part, const uintptr_t *words)
     case CALL_HEADERS_OUT:
         return call_headers_is_plain(at, count);
     case CALL_REQUEST:
-    case CALL_COMMAND:
         return hook_is_plain(at, CALL_REQUEST_MOST);
+    case CALL_COMMAND:
+        return hook_is_plain(at, CALL_COMMAND_MOST);
     case CALL_NUMBER:
     case CALL_WAITS:
     case CALL_END:

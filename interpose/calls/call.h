@@ -43,7 +43,8 @@ enum call_role {
     CALL_HEADERS_IN,  /* list of mmsghdr: sends as many as the result says   */
     CALL_HEADERS_OUT, /* list of mmsghdr: receives as many                   */
     CALL_REQUEST, /* as the request of ioctl in the argument `count` says    */
-    CALL_COMMAND, /* the same for fcntl                                      */
+    CALL_COMMAND, /* as the call's command says (command.h); the unit says
+                    whose commands they are                                 */
     CALL_NUMBER,  /* no memory: the result is 0 or an error number            */
     CALL_WAITS,   /* no memory: bulk data comes from the file `argument`, for
                     which it may wait; `count` is the argument with flags of

@@ -4,6 +4,7 @@
  * Each looks at what its shape names, and with nothing shared among it goes
  * straight to the real function.
  */
+#include "interpose/calls/command.h"
 #include "interpose/calls/hooks.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ long hook_absent(void)
 #define FDSET(at, count)          PLAIN(at, call_set_bytes(w[count]))
 #define BULK_IN(at, count)        PLAIN(at, w[count])
 #define BULK_OUT(at, count)       PLAIN(at, w[count])
+#define COMMAND(at, whose)        PLAIN(at, CALL_COMMAND_MOST)
 #define NUMBER
 #define WAITS(file, flags)
 

@@ -3,6 +3,7 @@
  * those with a variable number of them, and those where a size is no plain
  * product.
  */
+#include "interpose/calls/command.h"
 #include "interpose/calls/hooks.h"
 #include "interpose/calls/request.h"
 #include "base/log.h"
@@ -11,7 +12,6 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/msg.h>
 
 #define SHAPE(name) (&call_shapes[CALL_OF_##name])
 
@@ -110,6 +110,42 @@ int ioctl(int file, unsigned long request, ...)
 
 FCNTL(fcntl)
 FCNTL(fcntl64)
+
+/* Four words follow, of which an option uses as many as it has. */
+static long issue_prctl(void *context, const uintptr_t *w)
+{
+    (void)context;
+    return HOOK_REAL(prctl)((int)w[0], w[1], w[2], w[3], w[4]);
+}
+
+int prctl(int option, ...)
+{
+    uintptr_t w[CALL_WORDS] = {(uintptr_t)option};
+    va_list rest;
+    va_start(rest, option);
+    for (int i = 1; i < 5; i++)
+        w[i] = va_arg(rest, uintptr_t);
+    va_end(rest);
+    if (hook_likely(call_is_plain(SHAPE(prctl), w)))
+        return (int)issue_prctl(NULL, w);
+    return (int)call_shared(SHAPE(prctl), w, issue_prctl, NULL);
+}
+
+static long issue_semctl(void *context, const uintptr_t *w)
+{
+    (void)context;
+    return HOOK_REAL(semctl)((int)w[0], (int)w[1], (int)w[2], (void *)w[3]);
+}
+
+int semctl(int set, int number, int command, ...)
+{
+    void *at = LAST(void *, command);
+    const uintptr_t w[CALL_WORDS] = {(uintptr_t)set, (uintptr_t)number,
+                                     (uintptr_t)command, (uintptr_t)at};
+    if (hook_likely(hook_is_plain(at, CALL_COMMAND_MOST)))
+        return HOOK_REAL(semctl)(set, number, command, at);
+    return (int)call_shared(SHAPE(semctl), w, issue_semctl, NULL);
+}
 
 /* ---- pages given to pipes ------------------------------------------------ */
 

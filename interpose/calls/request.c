@@ -1,14 +1,13 @@
 /*
- * Structures of ioctl and fcntl.
+ * Structures of ioctl.
  *
- * Most requests of ioctl say their size. The older ones do not, and those that
+ * Most requests say their size. The older ones do not, and those that
  * programs use are listed here. Pointers inside such structures are not
  * followed.
  */
 #include "interpose/calls/request.h"
 
 #include <asm/ioctls.h>
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -62,27 +61,4 @@ size_t call_ioctl_bytes(unsigned long request)
         if (request >= old_requests[i].first && request <= old_requests[i].last)
             return old_requests[i].bytes;
     return 0;
-}
-
-size_t call_fcntl_bytes(int command)
-{
-    switch (command) {
-    case F_GETLK:
-    case F_SETLK:
-    case F_SETLKW:
-    case F_OFD_GETLK:
-    case F_OFD_SETLK:
-    case F_OFD_SETLKW:
-        return sizeof(struct flock);
-    case F_GETOWN_EX:
-    case F_SETOWN_EX:
-        return sizeof(struct f_owner_ex);
-    case F_GET_RW_HINT:
-    case F_SET_RW_HINT:
-    case F_GET_FILE_RW_HINT:
-    case F_SET_FILE_RW_HINT:
-        return sizeof(uint64_t);
-    default:
-        return 0;
-    }
 }

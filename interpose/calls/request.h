@@ -1,5 +1,5 @@
 /*
- * Calls whose memory depends on a number: ioctl and fcntl.
+ * Requests of ioctl, by which the memory behind its argument is known.
  */
 #ifndef INTERPOSE_CALLS_REQUEST_H
 #define INTERPOSE_CALLS_REQUEST_H
@@ -12,8 +12,5 @@ enum { CALL_REQUEST_MOST = 1 << 14 };
 /** Bytes of the structure that ioctl's third argument points to; 0: none, or
  *  the request is not known. Signal: any handler */
 size_t call_ioctl_bytes(unsigned long request);
-
-/** The same for fcntl. */
-size_t call_fcntl_bytes(int command);
 
 #endif

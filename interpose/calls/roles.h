@@ -7,6 +7,7 @@
 #define INTERPOSE_CALLS_ROLES_H
 
 #include "interpose/calls/call.h"
+#include "interpose/calls/command.h"
 
 #define IN(at, type)              {CALL_IN, at, CALL_ONE, sizeof(type)},
 #define IN_EACH(at, count, type)  {CALL_IN, at, count, sizeof(type)},
@@ -25,7 +26,7 @@
 #define HEADERS_IN(at, count)     {CALL_HEADERS_IN, at, count, 1},
 #define HEADERS_OUT(at, count)    {CALL_HEADERS_OUT, at, count, 1},
 #define REQUEST(at, request)      {CALL_REQUEST, at, request, 1},
-#define COMMAND(at, command)      {CALL_COMMAND, at, command, 1},
+#define COMMAND(at, whose)        {CALL_COMMAND, at, CALL_ONE, CALL_BY_##whose},
 #define WAITS(file, flags)        {CALL_WAITS, file, flags, 0},
 #define NUMBER                    {CALL_NUMBER, 0, CALL_ONE, 0},
 

@@ -7,11 +7,17 @@
  * kernel where memory like this, a mapping of a file, cannot have it; with
  * EPERM, as sealed memory, where it would take data away.
  */
+#include "interpose/calls/copy.h"
+#include "interpose/calls/hooks.h"
 #include "interpose/libc/pieces.h"
 #include "interpose/libc/vm.h"
 #include "base/status.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -147,6 +153,54 @@ int madvise(void *address, size_t bytes, int advice)
     if (vm_concerns(address, bytes))
         return advise(address, bytes, advice);
     return HOOK_REAL(madvise)(address, bytes, advice);
+}
+
+/* ---- lists of ranges ---------------------------------------------------------- */
+
+enum { SELF = -10000, SELF_GROUP = -20000 }; /* PIDFD_SELF, Linux 6.14 */
+
+/* Does a descriptor stand for this process? Addresses in another are its own. */
+static bool is_own(int process)
+{
+    char path[64], text[512];
+    if (process == SELF || process == SELF_GROUP)
+        return true;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", process);
+    int saved = errno, file = HOOK_REAL(open)(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? 0 : HOOK_REAL(read)(file, text, sizeof text - 1);
+    text[got > 0 ? got : 0] = '\0';
+    const char *line = strstr(text, "Pid:");
+    if (file >= 0)
+        close(file);
+    errno = saved;
+    return line && strtol(line + 4, NULL, 10) == getpid();
+}
+
+/* Of a process its own ranges, one after the other: how far it comes. */
+static ssize_t advise_each(const struct iovec *list, size_t count, int advice)
+{
+    ssize_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct iovec range = list[i];
+        if (madvise(range.iov_base, range.iov_len, advice) != 0)
+            return total ? total : -1;
+        total += (ssize_t)range.iov_len;
+    }
+    return total;
+}
+
+ssize_t process_madvise(int process, const struct iovec *list, size_t count,
+                        int advice, unsigned flags)
+{
+    size_t bytes = call_bytes(count, sizeof *list);
+    if (call_list_is_plain(list, count))
+        return HOOK_REAL(process_madvise)(process, list, count, advice, flags);
+    if (count > IOV_MAX || call_reach(list, bytes) < bytes || !is_own(process))
+        return call_process_madvise(process, list, count, advice, flags);
+    /* Of no ranges: what the kernel refuses of its own. */
+    if (HOOK_REAL(process_madvise)(process, list, 0, advice, flags) != 0)
+        return -1;
+    return advise_each(list, count, advice);
 }
 
 /* The names of POSIX have the numbers of Linux; libc does nothing for DONTNEED,

@@ -139,7 +139,7 @@ void section_options(struct table *table)
 #define HEADERS_IN(at, count)  ", reads what " NTH(at) " (mmsghdr) lists"
 #define HEADERS_OUT(at, count) ", fills what " NTH(at) " (mmsghdr) lists"
 #define REQUEST(at, request)   ", writes " NTH(at) " (by request)"
-#define COMMAND(at, command)   ", writes " NTH(at) " (by command)"
+#define COMMAND(at, whose)     ", writes " NTH(at) " (by command)"
 #define NUMBER
 #define WAITS(file, flags)
 
