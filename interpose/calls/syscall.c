@@ -8,7 +8,9 @@
  * nothing is changed: it is said once, and goes to the kernel, which refuses
  * blocks that are closed. The runtime calls by number, too, and means the kernel.
  */
+#include "interpose/calls/futex.h"
 #include "interpose/calls/hooks.h"
+#include "interpose/calls/numbers.h"
 #include "interpose/calls/roles.h"
 #include "interpose/loader.h"
 #include "interpose/signals/mask.h"
@@ -21,96 +23,13 @@
 
 #include <errno.h>
 #include <link.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef FUTEX_LOCK_PI2 /* Linux 5.14 */
-#define FUTEX_LOCK_PI2 13
-#endif
 
 long (*hook_next_syscall)(long, ...);
 
 static long issue(void *number, const uintptr_t *w)
 {
     return hook_next_syscall((long)number, w[0], w[1], w[2], w[3], w[4], w[5]);
-}
-
-/* ---- futex ---------------------------------------------------------------- */
-
-/* Where the kernel finds a word of the program's: at S, where it looks for the
- * threads that wait there, too. A word that the kernel itself changes stays
- * with the CPU; any other is current when the CPU could read it. */
-static int place_word(uintptr_t *word, bool kernel_writes)
-{
-    const void *program = (const void *)*word;
-    struct adsm_loan loan;
-    void *kept;
-    if (hook_likely(!adsm_index_find(program)))
-        return ADSM_OK;
-    hook_enter();
-    int status = kernel_writes ? adsm_keep(program, sizeof(uint32_t), &kept)
-                               : adsm_loan_begin(program, sizeof(uint32_t),
-                                                 ADSM_READ, &loan);
-    hook_leave();
-    if (status == ADSM_OK)
-        *word = (uintptr_t)(kernel_writes ? kept : loan.address);
-    return status;
-}
-
-/* Is the fourth argument a time? Of the others it is a number. */
-static bool has_time(int operation)
-{
-    switch (operation) {
-    case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-    case FUTEX_WAIT_REQUEUE_PI:
-    case FUTEX_LOCK_PI:
-    case FUTEX_LOCK_PI2:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool changes_first(int operation)
-{
-    return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ||
-           operation == FUTEX_TRYLOCK_PI || operation == FUTEX_UNLOCK_PI;
-}
-
-static bool changes_second(int operation)
-{
-    return operation == FUTEX_WAKE_OP || operation == FUTEX_CMP_REQUEUE_PI ||
-           operation == FUTEX_WAIT_REQUEUE_PI;
-}
-
-static bool has_second(int operation)
-{
-    return changes_second(operation) || operation == FUTEX_REQUEUE ||
-           operation == FUTEX_CMP_REQUEUE;
-}
-
-static long own_futex(const uintptr_t *given)
-{
-    uintptr_t w[CALL_WORDS];
-    struct timespec time;
-    int operation = (int)given[1] & FUTEX_CMD_MASK;
-    memcpy(w, given, sizeof w);
-    int status = place_word(&w[0], changes_first(operation));
-    if (status == ADSM_OK && has_second(operation))
-        status = place_word(&w[4], changes_second(operation));
-    if (status != ADSM_OK) {
-        hook_failed("futex", status);
-        errno = pieces_errno(status);
-        return -1;
-    }
-    if (has_time(operation) && w[3] &&
-        !hook_is_plain((const void *)w[3], sizeof time)) {
-        time = *(const struct timespec *)w[3];
-        w[3] = (uintptr_t)&time;
-    }
-    return issue((void *)SYS_futex, w);
 }
 
 /* ---- calls that have a hook ------------------------------------------------ */
@@ -136,6 +55,17 @@ OWN(mlockall, (int)w[0])
 OWN(msync, P(0), w[1], (int)w[2])
 OWN(mincore, P(0), w[1], P(2))
 OWN(madvise, P(0), w[1], (int)w[2])
+OWN(process_madvise, (int)w[0], P(1), w[2], (int)w[3], (unsigned)w[4])
+OWN(vm_seal, P(0), w[1], w[2])
+OWN(vmsplice, (int)w[0], P(1), w[2], (unsigned)w[3])
+OWN(msgsnd, (int)w[0], P(1), w[2], (int)w[3])
+OWN(msgrcv, (int)w[0], P(1), w[2], (long)w[3], (int)w[4])
+#define own_mseal         own_vm_seal
+#define own_futex         futex_call
+#define own_futex_waitv   futex_waitv_call
+#define own_futex_wake    futex_wake_call
+#define own_futex_wait    futex_wait_call
+#define own_futex_requeue futex_requeue_call
 
 /* As the kernel has it. */
 struct kernel_action {
@@ -187,7 +117,11 @@ struct known {
     long (*own)(const uintptr_t *words);
     bool vm; /* only what vm_call_concerns says */
     bool none;
+    const char *called, *left; /* passed on: why                              */
 };
+
+#define ADSM_SYSCALL_WHY(class, text) static const char why_##class[] = text;
+#include "interpose/calls/syscalls.def"
 
 #define ADSM_SYSCALL_SHAPE(name, memory)                                       \
     static const struct call_shape shape_##name = {#name, false, {memory}};
@@ -201,20 +135,28 @@ static const struct known numbers[NUMBERS] = {
 #define ADSM_SYSCALL_OWN(name)  [SYS_##name] = {.own = own_##name},
 #define ADSM_SYSCALL_VM(name)   [SYS_##name] = {.own = own_##name, .vm = true},
 #define ADSM_SYSCALL_NONE(name) [SYS_##name] = {.none = true},
+#define ADSM_SYSCALL_LEFT(name, why)                                           \
+    [SYS_##name] = {.called = #name, .left = why_##why},
 #include "interpose/calls/syscalls.def"
 };
 
-static void say_unknown(long number, int argument)
+static void say(long number, const struct known *known, int argument)
 {
     static _Atomic uint64_t said[NUMBERS / 64];
     uint64_t bit = UINT64_C(1) << number % 64;
     if (number < 0 || number >= NUMBERS ||
         atomic_fetch_or(&said[number / 64], bit) & bit)
         return;
-    adsm_log(ADSM_LOG_WARN,
-             "system call %ld is given shared memory as argument %d; what it "
-             "does with it is not known",
-             number, argument + 1);
+    if (known->left)
+        adsm_log(ADSM_LOG_WARN,
+                 "the call %s is given shared memory as argument %d, and is "
+                 "passed on: %s",
+                 known->called, argument + 1, known->left);
+    else
+        adsm_log(ADSM_LOG_WARN,
+                 "system call %ld is given shared memory as argument %d; what "
+                 "it does with it is not known",
+                 number, argument + 1);
 }
 
 static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
@@ -235,7 +177,7 @@ static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
     }
     for (int i = 0; !known->shape && !known->none && i < CALL_WORDS; i++)
         if (adsm_index_find((const void *)w[i])) {
-            say_unknown(number, i);
+            say(number, known, i);
             break;
         }
     return false;

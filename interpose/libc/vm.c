@@ -8,13 +8,16 @@
  * that is shared in part, the rest is the kernel's, unless the call fails.
  */
 #include "interpose/libc/vm.h"
+#include "interpose/calls/call.h"
+#include "interpose/calls/numbers.h"
 #include "base/log.h"
 #include "os/fault.h"
 #include "os/vm.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
-#include <sys/syscall.h>
+#include <unistd.h>
 
 bool vm_concerns(const void *address, size_t bytes)
 {
@@ -173,6 +176,19 @@ int pkey_mprotect(void *address, size_t bytes, int protection, int key)
     return protect(address, bytes, protection);
 }
 
+static int seal_plain(void *address, size_t bytes, int flags)
+{
+    return (int)syscall(SYS_mseal, address, bytes, (long)flags);
+}
+
+int vm_seal(void *address, size_t bytes, unsigned long flags)
+{
+    /* Of no bytes: what the kernel refuses of its own. */
+    if (flags > INT_MAX || seal_plain(address, 0, (int)flags) != 0)
+        return (int)syscall(SYS_mseal, address, 0, flags);
+    return vm_each(false, address, bytes, seal_plain, (int)flags);
+}
+
 /* ---- locking in memory ----------------------------------------------------- */
 
 /* Shared memory is at the device or on the host as accesses ask; what of it is
@@ -241,6 +257,8 @@ bool vm_call_concerns(long number, const uintptr_t *w)
     case SYS_mremap:
         return concerns || (!w[1] && vm_concerns((const void *)w[0], 1)) ||
                (w[3] & MREMAP_FIXED && vm_concerns((const void *)w[4], w[2]));
+    case SYS_process_madvise:
+        return !call_list_is_plain((const void *)w[1], w[2]);
     case SYS_mincore:
         return concerns || adsm_index_find((const void *)w[2]);
     default:

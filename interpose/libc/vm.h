@@ -40,6 +40,10 @@ int vm_each(bool shared, const void *address, size_t bytes,
 int vm_refuse(atomic_flag *said, const char *message, const void *address,
               int error);
 
+/** mseal, which libc has no function for: shared memory is as it asks. Thread:
+ *  any. Signal: any handler */
+int vm_seal(void *address, size_t bytes, unsigned long flags);
+
 /** vm_refuse, once for each place in the source. */
 #define VM_REFUSE(message, address, error)                                     \
     ({                                                                         \
