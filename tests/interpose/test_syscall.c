@@ -3,10 +3,12 @@
  */
 #include "regress/interpose/preloaded.h"
 
+#include "interpose/calls/numbers.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { BYTES = 1 << 20, NO_SUCH_CALL = 500, NOR_THIS = 499 };
@@ -48,6 +50,21 @@ START_TEST(an_unknown_number_with_shared_memory_is_said_once)
     ck_assert_int_eq(times_said("system call 499"), 1);
     ck_assert_int_eq(times_said("argument 6"), 1);
     ck_assert_int_eq(times_said("\n"), 2);
+}
+END_TEST
+
+START_TEST(what_the_kernel_would_keep_is_said_with_the_reason)
+{
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 1);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(syscall(SYS_set_robust_list, memory, 1L), -1);
+    ck_assert_int_eq(errno, EINVAL);
+    ck_assert_int_eq(times_said("the call set_robust_list is given shared "
+                                "memory as argument 1"),
+                     1);
+    ck_assert_int_eq(times_said("goes on using the memory"), 1);
+    ck_assert_int_eq(times_said("\n"), 1);
 }
 END_TEST
 
@@ -96,6 +113,50 @@ START_TEST(mappings_are_kept_from_numbers_too)
 }
 END_TEST
 
+/* Ranges in a list: of this process, and with plain memory among them. */
+START_TEST(advice_by_list_takes_nothing_away)
+{
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 7);
+    uint8_t *plain = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct iovec list[] = {{memory + 4096, 4096}, {plain, 4096}};
+    int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    ssize_t done =
+        syscall(SYS_process_madvise, self, list, 2L, MADV_DONTNEED, 0);
+    plain[0] = 5;
+    /* Linux 6.13 allows it: the plain range is emptied, the other is not. */
+    ck_assert(done == 2 * 4096 || (done == -1 && errno == EINVAL));
+    ck_assert_int_eq(process_madvise(self, list, 2, MADV_DONTNEED, 0), done);
+    ck_assert_int_eq(plain[0], done < 0 ? 5 : 0);
+    ck_assert_int_eq(memory[4096], 7);
+    ck_assert_int_eq(process_madvise(self, list, 2, MADV_WILLNEED, 0),
+                     2 * 4096);
+    ck_assert_int_eq(process_madvise(self, list, 2, MADV_WILLNEED, 1), -1);
+    ck_assert_int_eq(errno, EINVAL);
+    ck_assert_int_eq(process_madvise(self, list, 2, MADV_REMOVE, 0), -1);
+    ck_assert_int_eq(memory[4096], 7);
+    close(self);
+}
+END_TEST
+
+/* Sealed memory could never be closed to the CPU again. */
+START_TEST(sealing_is_heard_and_not_done)
+{
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 7);
+    long done = syscall(SYS_mseal, memory, (long)BYTES, 0L);
+    ck_assert(done == 0 || errno == ENOSYS);
+    ck_assert_int_eq(syscall(SYS_mseal, memory, (long)BYTES, 1L), -1);
+    must(cuMemsetD8((CUdeviceptr)memory, 9, BYTES));
+    ck_assert_int_eq(memory[5], 9);
+    must(cuMemsetD8((CUdeviceptr)memory, 11, BYTES));
+    ck_assert_int_eq(memory[BYTES - 1], 11);
+}
+END_TEST
+
 SUITE_MAIN("syscall", 60, an_unknown_number_with_shared_memory_is_said_once,
+           what_the_kernel_would_keep_is_said_with_the_reason,
+           advice_by_list_takes_nothing_away, sealing_is_heard_and_not_done,
            plain_memory_and_numbers_are_not_spoken_of, six_arguments_arrive,
            mappings_are_kept_from_numbers_too)
