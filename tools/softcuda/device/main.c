@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -52,8 +53,11 @@ static void choose_layout(int attempt, char **argv)
         return;
     now = personality(0xffffffff);
     /* a sandbox may have accepted the call and ignored it */
-    if (now != -1 && ((unsigned long)now & want) == want)
-        execv("/proc/self/exe", argv);
+    if (now == -1 || ((unsigned long)now & want) != want)
+        return;
+    execv("/proc/self/exe", argv);
+    /* there is no /proc */
+    execv((const char *)getauxval(AT_EXECFN), argv);
 }
 
 /* Names of files in the environment are relative to the program's folder. */

@@ -48,8 +48,8 @@ struct sc_device *sc_device_get(int ordinal)
 
 static CUresult map_channel(struct sc_device *device)
 {
-    int fd = memfd_create("softcuda-channel", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, sizeof(struct sc_shared)) != 0)
+    int fd = sc_file_make("softcuda-channel", sizeof(struct sc_shared));
+    if (fd < 0)
         goto fail;
     struct sc_shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -75,10 +75,10 @@ static CUresult map_channel(struct sc_device *device)
     device->channel_file = fd;
     return CUDA_SUCCESS;
 fail:
+    sc_say("device %d: no memory for its channel: %s", device->ordinal,
+           sc_file_why());
     if (fd >= 0)
         close(fd);
-    sc_say("device %d: no memory or descriptor left for its channel",
-           device->ordinal);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 

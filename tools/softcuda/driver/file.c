@@ -4,6 +4,10 @@
  */
 #include "driver/file.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +15,34 @@
 static bool look(int number, struct stat *about)
 {
     return number >= 0 && syscall(SYS_fstat, number, about) == 0;
+}
+
+int sc_file_make(const char *name, uint64_t bytes)
+{
+    struct rlimit limit;
+    int number = memfd_create(name, MFD_CLOEXEC);
+    if (number < 0)
+        return -1;
+    bool fits = getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+                limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
+    if (fits && ftruncate(number, (off_t)bytes) == 0)
+        return number;
+    int why = fits ? errno : EFBIG;
+    close(number);
+    errno = why;
+    return -1;
+}
+
+const char *sc_file_why(void)
+{
+    switch (errno) {
+    case EMFILE:
+        return "no descriptor is left (ulimit -n)";
+    case EFBIG:
+        return "files may not be that large (ulimit -f)";
+    default:
+        return strerror(errno);
+    }
 }
 
 struct sc_file sc_file_note(int number)

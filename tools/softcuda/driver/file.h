@@ -19,6 +19,18 @@ struct sc_file {
     uint64_t device, inode; /* what was behind the number */
 };
 
+/**
+ * Make a file of memory. One that is larger than files may be would cost the
+ * program a SIGXFSZ.
+ *
+ * Return: its descriptor; -1, sc_file_why knows why
+ * Thread: any
+ */
+int sc_file_make(const char *name, uint64_t bytes);
+
+/** What errno says of files of memory, in words. Thread: any */
+const char *sc_file_why(void);
+
 /** Keep what is behind a descriptor, or nothing for -1. */
 struct sc_file sc_file_note(int number);
 

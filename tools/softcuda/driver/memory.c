@@ -68,11 +68,10 @@ CUresult sc_memory_init(void)
                errno == EAGAIN ? "l, after mlockall" : "v");
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    host_file = sc_file_note(memfd_create("softcuda-host", MFD_CLOEXEC));
-    if (!host_file.open ||
-        ftruncate(host_file.number, SC_HOST_FILE_BYTES + SC_SCRATCH_BYTES) !=
-            0) {
-        sc_say("cannot make a memory file");
+    host_file = sc_file_note(
+        sc_file_make("softcuda-host", SC_HOST_FILE_BYTES + SC_SCRATCH_BYTES));
+    if (!host_file.open) {
+        sc_say("no file for page-locked memory: %s", sc_file_why());
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
     uint64_t heaps = SC_PAGE + (uint64_t)sc_options.devices * heap_size();
@@ -113,12 +112,14 @@ CUresult sc_memory_device_init(struct sc_device *device)
     /* Offsets are not memory: plenty of them keeps large allocations from
      * failing for fragmentation, as page tables do on hardware. */
     uint64_t space = sc_options.memory_bytes * 16;
-    int fd = memfd_create("softcuda-memory", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)(space + heap_size())) != 0 ||
-        !sc_ranges_init(&device->offsets, 0, space)) {
-        sc_say("device %d: cannot make its memory file", device->ordinal);
-        if (fd >= 0)
-            close(fd);
+    int fd = sc_file_make("softcuda-memory", space + heap_size());
+    if (fd < 0) {
+        sc_say("device %d: no file for its memory: %s", device->ordinal,
+               sc_file_why());
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!sc_ranges_init(&device->offsets, 0, space)) {
+        close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     device->memory_file = sc_file_note(fd);

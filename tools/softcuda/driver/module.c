@@ -61,8 +61,11 @@ static CUresult exchange(struct sc_device *device, const char *text,
                          size_t bytes, uint8_t **answer)
 {
     int fd = image_file(text, bytes);
-    if (fd < 0)
+    if (fd < 0) {
+        sc_say("device %d: no file to load a module by: %s", device->ordinal,
+               sc_file_why());
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     struct sc_op *op = sc_op_new(SC_OP_COMPUTE, device, NULL);
     struct sc_command_load *command =
         op ? sc_op_command(op, SC_COMMAND_LOAD, sizeof *command) : NULL;
@@ -73,8 +76,12 @@ static CUresult exchange(struct sc_device *device, const char *text,
         result = sc_op_submit_wait(op, NULL);
         if (result != CUDA_ERROR_DEVICE_UNAVAILABLE) {
             *answer = read_answer(fd);
-            if (!*answer)
+            if (!*answer) {
+                sc_say("device %d: no module could be loaded: no descriptors "
+                       "or memory left there (ulimit -a)?",
+                       device->ordinal);
                 result = CUDA_ERROR_OUT_OF_MEMORY;
+            }
         }
     }
     close(fd);

@@ -204,11 +204,16 @@ CUresult sc_process_start(struct sc_device *device)
             ok = attempt(device, i, envp);
     free(envp);
     if (!ok) {
-        sc_say("device %d: %s did not start", device->ordinal,
-               sc_process_program());
+        sc_say("device %d: %s did not start (no descriptors, threads or memory "
+               "left? ulimit -a)",
+               device->ordinal, sc_process_program());
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
-    if (!sc_thread_start(watch, device, 128 << 10) || !sc_channel_start(device))
+    if (!sc_thread_start(watch, device, 128 << 10) ||
+        !sc_channel_start(device)) {
+        sc_say("device %d: no thread left to hear from it (ulimit -u?)",
+               device->ordinal);
         return CUDA_ERROR_OPERATING_SYSTEM;
+    }
     return CUDA_SUCCESS;
 }
