@@ -4,6 +4,7 @@
 #include "mm/bulk.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096 };
@@ -76,4 +77,51 @@ int flight_end(struct flight *flight, size_t done)
     flight->map = flight->shared = NULL;
     errno = saved;
     return status;
+}
+
+/* ---- several ---------------------------------------------------------------- */
+
+struct flights *flights_make(int count)
+{
+    size_t each = sizeof(struct flight) + sizeof(struct iovec);
+    struct flights *flights = calloc(1, sizeof *flights + (size_t)count * each);
+    if (flights) {
+        flights->count = count;
+        flights->iov = (void *)&flights->each[count];
+    }
+    return flights;
+}
+
+int flights_begin(struct flights *flights, const struct iovec *ranges,
+                  enum adsm_access access)
+{
+    int status = ADSM_OK;
+    for (int i = 0; i < flights->count && !status; i++) {
+        struct flight *flight = &flights->each[i];
+        size_t bytes = ranges[i].iov_len;
+        status = flight_begin(flight, ranges[i].iov_base, bytes, access);
+        flights->iov[i] = (struct iovec){flight->at, bytes};
+    }
+    if (status)
+        (void)flights_end(flights, 0);
+    return status;
+}
+
+/* Bytes of range [begin, begin + bytes) among the first `done` of all. */
+static size_t reached(size_t begin, size_t bytes, size_t done)
+{
+    return done <= begin ? 0 : done - begin < bytes ? done - begin : bytes;
+}
+
+int flights_end(struct flights *flights, size_t done)
+{
+    int first = ADSM_OK;
+    size_t begin = 0;
+    for (int i = 0; i < flights->count; i++) {
+        struct flight *flight = &flights->each[i];
+        int status = flight_end(flight, reached(begin, flight->bytes, done));
+        first = first ? first : status;
+        begin += flight->bytes;
+    }
+    return first;
 }

@@ -40,4 +40,23 @@ int flight_begin(struct flight *flight, const void *address, size_t bytes,
  */
 int flight_end(struct flight *flight, size_t done);
 
+/** Ranges of one operation, one after the other. */
+struct flights {
+    int count;
+    struct iovec
+        *iov; /* what to hand out as a list; lies behind them         */
+    struct flight each[];
+};
+
+/** Room for `count`; NULL: there is none. Undone by free. Thread: any. Signal:
+ *  never */
+struct flights *flights_make(int count);
+
+/** flight_begin for each of as many ranges. On failure nothing is held. */
+int flights_begin(struct flights *flights, const struct iovec *ranges,
+                  enum adsm_access access);
+
+/** flight_end for each; a second time it does nothing. */
+int flights_end(struct flights *flights, size_t done);
+
 #endif

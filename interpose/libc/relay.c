@@ -91,23 +91,9 @@ static void end(struct relay_op *op)
     relay_free(op);
 }
 
-/* Bytes of range [begin, begin + bytes) among the first `done` of all. */
-static size_t reached(size_t begin, size_t bytes, size_t done)
-{
-    return done <= begin ? 0 : done - begin < bytes ? done - begin : bytes;
-}
-
 static int settle(struct relay_op *op, size_t done)
 {
-    int first = ADSM_OK;
-    size_t begin = 0;
-    for (int i = 0; i < op->count; i++) {
-        size_t bytes = op->flight[i].bytes;
-        int status = flight_end(&op->flight[i], reached(begin, bytes, done));
-        first = first ? first : status;
-        begin += bytes;
-    }
-    return first;
+    return op->ranges ? flights_end(op->ranges, done) : ADSM_OK;
 }
 
 static void on_end(struct relay_op *op, int result)
@@ -222,18 +208,18 @@ bool relay_works(void)
 
 struct relay_op *relay_make(int count)
 {
-    struct relay_op *op = calloc(
-        1, sizeof *op + (size_t)count * (sizeof *op->flight + sizeof *op->iov));
-    if (!op)
-        return NULL;
-    op->count = count;
-    op->iov = (void *)&op->flight[count];
+    struct relay_op *op = calloc(1, sizeof *op);
+    if (op && count > 0 && !(op->ranges = flights_make(count))) {
+        free(op);
+        op = NULL;
+    }
     return op;
 }
 
 void relay_free(struct relay_op *op)
 {
     (void)settle(op, 0);
+    free(op->ranges);
     free(op);
 }
 
@@ -266,7 +252,7 @@ static struct relay_op *find(int ring, uint64_t user_data)
 {
     struct relay_op *op = relay.ops;
     while (op &&
-           (op->ring != ring || op->user_data != user_data || op->count == 0))
+           (op->ring != ring || op->user_data != user_data || !op->ranges))
         op = op->next;
     return op;
 }

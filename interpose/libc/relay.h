@@ -14,7 +14,7 @@
 
 #include <linux/io_uring.h>
 
-/** An operation on its way; `count` ranges of memory. */
+/** An operation on its way. */
 struct relay_op {
     struct relay_op *next;
     int ring; /* descriptor of the program's                                 */
@@ -23,16 +23,14 @@ struct relay_op {
     bool orphan; /* the program's ring is gone                             */
     bool moving;
     int result;
-    int count;
-    struct iovec *iov;      /* what the kernel gets, where it wants a list   */
-    struct flight flight[]; /* behind them lies iov                          */
+    struct flights *ranges; /* NULL: none, it is about another operation     */
 };
 
 /** Can operations be relayed here? Starts the ring and its thread.
  *  Thread: any. Signal: never */
 bool relay_works(void);
 
-/** Memory for an operation on `count` ranges; NULL: none. Thread: any.
+/** An operation on `count` ranges of memory; NULL: none. Thread: any.
  *  Signal: never. Undone by relay_free as long as it is not sent. */
 struct relay_op *relay_make(int count);
 void relay_free(struct relay_op *op);

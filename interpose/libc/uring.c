@@ -211,7 +211,8 @@ static void relay_it(struct relay_op *op, struct io_uring_sqe *sqe,
                      const struct ring_view *ring, bool vector)
 {
     struct io_uring_sqe own = *sqe;
-    own.addr = vector ? (uintptr_t)op->iov : (uintptr_t)op->flight[0].at;
+    own.addr =
+        vector ? (uintptr_t)op->ranges->iov : (uintptr_t)op->ranges->each[0].at;
     if (relay_send(op, &own, ring->fd) != ADSM_OK) {
         relay_free(op);
         refuse(sqe, ring, "the kernel does not take it");
@@ -229,17 +230,15 @@ static void take(struct io_uring_sqe *sqe, const struct ring_view *ring,
     const char *why = NULL;
     struct relay_op *op = relay_make(vector ? (int)sqe->len : 1);
     int status = op ? ADSM_OK : ADSM_E_NOMEM;
-    for (int i = 0; !status && i < op->count; i++) {
-        status = flight_begin(&op->flight[i], iov[i].iov_base, iov[i].iov_len,
-                              about.stores ? ADSM_WRITE : ADSM_READ);
-        op->iov[i] = (struct iovec){op->flight[i].at, iov[i].iov_len};
-    }
+    if (!status)
+        status = flights_begin(op->ranges, iov,
+                               about.stores ? ADSM_WRITE : ADSM_READ);
     if (status)
         why = adsm_status_text(status);
     else
         make_ordinary(sqe);
-    if (!status && !vector && !about.stores && !op->flight[0].map) {
-        sqe->addr = (uintptr_t)op->flight[0].at; /* the shadow */
+    if (!status && !vector && !about.stores && !op->ranges->each[0].map) {
+        sqe->addr = (uintptr_t)op->ranges->each[0].at; /* the shadow */
         relay_free(op);
     } else if (!why && !(why = obstacle(sqe, ring, linked))) {
         relay_it(op, sqe, ring, vector);
