@@ -14,7 +14,7 @@
 #include "interpose/calls/roles.h"
 #include "interpose/loader.h"
 #include "interpose/signals/mask.h"
-#include "interpose/libc/pieces.h"
+#include "interpose/libc/kernel_aio.h"
 #include "interpose/calls/syscall.h"
 #include "interpose/libc/vm.h"
 #include "base/log.h"
@@ -66,6 +66,11 @@ OWN(msgrcv, (int)w[0], P(1), w[2], (long)w[3], (int)w[4])
 #define own_futex_wake    futex_wake_call
 #define own_futex_wait    futex_wait_call
 #define own_futex_requeue futex_requeue_call
+#define own_io_submit     kernel_aio_submit
+#define own_io_getevents  kernel_aio_getevents
+#define own_io_pgetevents kernel_aio_pgetevents
+#define own_io_cancel     kernel_aio_cancel
+#define own_io_destroy    kernel_aio_destroy
 
 /* As the kernel has it. */
 struct kernel_action {
