@@ -18,7 +18,9 @@ static bool is_wanted(void)
 #if defined(__x86_64__)
 
 #include "interpose/signals/mask.h"
+#include "interpose/calls/copy.h"
 #include "interpose/calls/syscall.h"
+#include "base/status.h"
 #include "os/real.h"
 
 #include <errno.h>
@@ -133,6 +135,24 @@ static void give_up(greg_t *regs)
     regs[REG_RIP] -= INSTRUCTION_BYTES;
 }
 
+/* A thread that the program makes by itself has the thread-local memory of its
+ * maker, or none that libc knows: no handler of ours could work there, so the
+ * kernel is not told to trap its calls. */
+static void say_unseen(const uintptr_t *words)
+{
+    uint64_t flags = words[1];
+    size_t got;
+    if (words[0] == SYS_clone3 &&
+        (call_get(&flags, (void *)words[1], sizeof flags, &got) != ADSM_OK ||
+         got < sizeof flags))
+        return; /* the kernel's to refuse */
+    if (flags & CLONE_VM && !(flags & CLONE_VFORK))
+        adsm_log_once(ADSM_LOG_WARN,
+                      "ADSM_SYSCALLS: a thread is made by clone itself; calls "
+                      "of its own instructions are not trapped. Threads of "
+                      "pthread_create are watched");
+}
+
 static void on_sigsys(int signal, siginfo_t *info, void *given)
 {
     ucontext_t *context = given;
@@ -154,6 +174,8 @@ static void on_sigsys(int signal, siginfo_t *info, void *given)
     } else if (words[0] != SYS_sigaltstack && syscall_answers(words, &result)) {
         regs[REG_RAX] = result == -1 ? -errno : result;
     } else {
+        if (words[0] == SYS_clone || words[0] == SYS_clone3)
+            say_unseen(words);
         uintptr_t copy = trap_copy_of((uintptr_t)regs[REG_RIP]);
         if (copy)
             regs[REG_RIP] = (greg_t)copy;

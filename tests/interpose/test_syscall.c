@@ -1,7 +1,7 @@
 /*
  * Calls by number: those of which nothing is known, and what arrives.
  */
-#include "regress/interpose/preloaded.h"
+#include "said.h"
 
 #include "interpose/calls/numbers.h"
 
@@ -12,26 +12,6 @@
 #include <unistd.h>
 
 enum { BYTES = 1 << 20, NO_SUCH_CALL = 500, NOR_THIS = 499 };
-
-static int errors;
-
-static void begin(void)
-{
-    errors = fileno(tmpfile());
-    dup2(errors, STDERR_FILENO);
-    device_start();
-}
-
-static int times_said(const char *what)
-{
-    static char text[65536];
-    int times = 0;
-    ssize_t got = pread(errors, text, sizeof text - 1, 0);
-    text[got > 0 ? got : 0] = '\0';
-    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
-        times++;
-    return times;
-}
 
 START_TEST(an_unknown_number_with_shared_memory_is_said_once)
 {
