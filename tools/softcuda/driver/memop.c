@@ -13,6 +13,7 @@
 #include "driver/device.h"
 #include "driver/handle.h"
 #include "driver/memory.h"
+#include "driver/move.h"
 #include "driver/stream.h"
 
 /* Between two looks; longer while nothing happens. */
@@ -35,8 +36,7 @@ static bool read_value(const struct wait *w, uint64_t *value)
     struct sc_place place;
     *value = 0;
     return sc_memory_place(w->address, &place) && place.bytes >= w->bytes &&
-           pread(place.file, value, w->bytes, (off_t)place.offset) ==
-               (ssize_t)w->bytes;
+           sc_move_down((uint64_t)(uintptr_t)value, &place, w->bytes);
 }
 
 /* Is there nothing to wait for any more?  Memory that is gone and contexts

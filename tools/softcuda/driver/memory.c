@@ -226,8 +226,6 @@ bool sc_memory_place(uint64_t address, struct sc_place *place)
         return false;
     uint64_t into = address - block.address;
     place->device = block.device;
-    place->file =
-        block.device ? sc_device_file(block.device) : sc_memory_host_file();
     place->offset = block.offset + into;
     place->bytes = block.bytes - into;
     return true;

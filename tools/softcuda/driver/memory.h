@@ -120,7 +120,6 @@ bool sc_memory_covers(uint64_t address, uint64_t bytes);
 /** Where a device address lies in its file, and how far that goes on. */
 struct sc_place {
     struct sc_device *device; /* NULL: host memory */
-    int file;                 /* -1: the program has closed it */
     uint64_t offset, bytes;
 };
 

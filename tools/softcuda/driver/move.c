@@ -8,9 +8,11 @@
 #include "driver/move.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "driver/device.h"
@@ -47,14 +49,56 @@ static bool transfer(long number, int fd, uint64_t buffer, uint64_t bytes,
     return true;
 }
 
-static bool write_at(int fd, uint64_t buffer, uint64_t bytes, uint64_t offset)
+/* Between the program's memory and a mapping of the device's, which costs what
+ * the same by the file would, and needs no descriptor, which the program may
+ * have closed, nor leave to write files so large (RLIMIT_FSIZE).
+ * Return: bytes moved, -1 where the system does not allow it. */
+static int64_t pass(long number, uint8_t *view, uint64_t buffer, uint64_t bytes)
 {
-    return transfer(SYS_pwrite64, fd, buffer, bytes, offset);
+    static _Atomic bool refused;
+    struct iovec own = {(void *)(uintptr_t)buffer, bytes};
+    struct iovec there = {view, bytes};
+    if (refused)
+        return -1;
+    long n = syscall(number, getpid(), &own, 1, &there, 1, 0);
+    if (n >= 0 || errno == EFAULT || errno == ENOMEM)
+        return n < 0 ? 0 : n;
+    refused = true;
+    return -1;
 }
 
-static bool read_at(int fd, uint64_t buffer, uint64_t bytes, uint64_t offset)
+/* Return: false: not this way; otherwise `moved` says whether all were. */
+static bool by_view(long number, const struct sc_place *place, uint64_t buffer,
+                    uint64_t bytes, bool *moved)
 {
-    return transfer(SYS_pread64, fd, buffer, bytes, offset);
+    uint8_t *base = place->device ? sc_view_base(place->device) : NULL;
+    int64_t n = base ? pass(number, base + place->offset, buffer, bytes) : -1;
+    *moved = n == (int64_t)bytes;
+    return n >= 0;
+}
+
+static int file_of(const struct sc_place *place)
+{
+    return place->device ? sc_device_file(place->device)
+                         : sc_memory_host_file();
+}
+
+static bool write_at(const struct sc_place *to, uint64_t buffer, uint64_t bytes)
+{
+    bool moved;
+    return by_view(SYS_process_vm_writev, to, buffer, bytes, &moved)
+               ? moved
+               : transfer(SYS_pwrite64, file_of(to), buffer, bytes, to->offset);
+}
+
+static bool read_at(const struct sc_place *from, uint64_t buffer,
+                    uint64_t bytes)
+{
+    bool moved;
+    return by_view(SYS_process_vm_readv, from, buffer, bytes, &moved)
+               ? moved
+               : transfer(SYS_pread64, file_of(from), buffer, bytes,
+                          from->offset);
 }
 
 /* The next two are not memcpy, which preloaded libraries and sanitizers
@@ -129,7 +173,7 @@ bool sc_move_up(const struct sc_place *to, uint64_t src, uint64_t bytes)
 {
     uint8_t *view = view_of(to, bytes);
     if (!view || !sc_view_can_read(src, bytes))
-        return write_at(to->file, src, bytes, to->offset);
+        return write_at(to, src, bytes);
     copy(view, pointer(src), bytes);
     return true;
 }
@@ -138,7 +182,7 @@ bool sc_move_down(uint64_t dst, const struct sc_place *from, uint64_t bytes)
 {
     const uint8_t *view = view_of(from, bytes);
     if (!view || !sc_view_can_write(dst, bytes))
-        return read_at(from->file, dst, bytes, from->offset);
+        return read_at(from, dst, bytes);
     copy(pointer(dst), view, bytes);
     return true;
 }
@@ -156,10 +200,11 @@ bool sc_move_peer(const struct sc_place *to, const struct sc_place *from,
     bool ok = bounce != NULL;
     for (uint64_t done = 0; ok && done < bytes;) {
         uint64_t n = bytes - done < BOUNCE_BYTES ? bytes - done : BOUNCE_BYTES;
-        ok = read_at(from->file, (uint64_t)(uintptr_t)bounce, n,
-                     from->offset + done) &&
-             write_at(to->file, (uint64_t)(uintptr_t)bounce, n,
-                      to->offset + done);
+        struct sc_place a = *from, b = *to;
+        a.offset += done;
+        b.offset += done;
+        ok = read_at(&a, (uint64_t)(uintptr_t)bounce, n) &&
+             write_at(&b, (uint64_t)(uintptr_t)bounce, n);
         done += n;
     }
     free(bounce);
@@ -173,8 +218,8 @@ bool sc_move_host(uint64_t dst, uint64_t src, uint64_t bytes)
     pthread_mutex_lock(&scratch_lock);
     while (ok && bytes > 0) {
         uint64_t n = bytes < SC_SCRATCH_BYTES ? bytes : SC_SCRATCH_BYTES;
-        ok = write_at(fd, src, n, SC_HOST_FILE_BYTES) &&
-             read_at(fd, dst, n, SC_HOST_FILE_BYTES);
+        ok = transfer(SYS_pwrite64, fd, src, n, SC_HOST_FILE_BYTES) &&
+             transfer(SYS_pread64, fd, dst, n, SC_HOST_FILE_BYTES);
         src += n;
         dst += n;
         bytes -= n;

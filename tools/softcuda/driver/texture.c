@@ -14,6 +14,7 @@
 #include "driver/device.h"
 #include "driver/handle.h"
 #include "driver/memory.h"
+#include "driver/move.h"
 
 /* As the attributes say. */
 #define LINEAR_ALIGN  512u
@@ -211,7 +212,7 @@ static bool write_descriptor(uint64_t address, const struct sc_texture *t)
 {
     struct sc_place place;
     return sc_memory_place(address, &place) &&
-           pwrite(place.file, t, sizeof *t, (off_t)place.offset) == sizeof *t;
+           sc_move_up(&place, (uint64_t)(uintptr_t)t, sizeof *t);
 }
 
 static CUresult enter_object(struct object *o, const struct sc_texture *t,

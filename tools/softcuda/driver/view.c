@@ -221,11 +221,18 @@ static bool take_pieces(struct sc_view *view, uint64_t first, uint64_t end)
     return true;
 }
 
-uint8_t *sc_view_at(struct sc_device *device, uint64_t offset, uint64_t bytes)
+uint8_t *sc_view_base(struct sc_device *device)
 {
     struct sc_view *view = &device->view;
     uint8_t *base = atomic_load_explicit(&view->base, memory_order_acquire);
-    if (!base && (view->refused || !(base = open_view(device))))
+    return base || view->refused ? base : open_view(device);
+}
+
+uint8_t *sc_view_at(struct sc_device *device, uint64_t offset, uint64_t bytes)
+{
+    struct sc_view *view = &device->view;
+    uint8_t *base = sc_view_base(device);
+    if (!base)
         return NULL;
     uint64_t piece = offset >> PIECE_SHIFT;
     uint64_t end = ((offset + bytes - 1) >> PIECE_SHIFT) + 1;

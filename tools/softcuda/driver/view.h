@@ -32,6 +32,15 @@ struct sc_view {
  */
 uint8_t *sc_view_at(struct sc_device *device, uint64_t offset, uint64_t bytes);
 
+/**
+ * Where the file is mapped; pages may be missing, so only system calls that
+ * make them may be given it.
+ *
+ * Return: as sc_view_at
+ * Thread: any
+ */
+uint8_t *sc_view_base(struct sc_device *device);
+
 /** Part of the file was given back to the system. Thread: any. */
 void sc_view_forget(struct sc_device *device, uint64_t offset, uint64_t bytes);
 

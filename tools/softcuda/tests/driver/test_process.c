@@ -321,6 +321,38 @@ START_TEST(no_locked_memory_is_needed)
 }
 END_TEST
 
+/* Check writes to files itself: none of its checks in here. */
+static int copy_where_files_are_empty(void)
+{
+    static char bytes[MIB];
+    struct rlimit none = {0, 0};
+    CUcontext ctx;
+    CUdeviceptr p;
+    bool ok = cuInit(0) == CUDA_SUCCESS &&
+              cuCtxCreate(&ctx, NULL, 0, 0) == CUDA_SUCCESS &&
+              cuMemAlloc(&p, MIB) == CUDA_SUCCESS &&
+              setrlimit(RLIMIT_FSIZE, &none) == 0;
+    for (size_t n = 1; ok && n <= MIB; n *= 32) {
+        memset(bytes, (int)n / 7 + 1, n);
+        ok = cuMemcpyHtoD(p, bytes, n) == CUDA_SUCCESS;
+        memset(bytes, 0, n);
+        ok = ok && cuMemcpyDtoH(bytes, p, n) == CUDA_SUCCESS &&
+             bytes[n - 1] == (char)((int)n / 7 + 1);
+    }
+    return ok ? 0 : 1;
+}
+
+START_TEST(limit_on_files_is_none_on_copies)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(copy_where_files_are_empty());
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(status == 0, "%x", (unsigned)status);
+}
+END_TEST
+
 static size_t resident_kib(void)
 {
     char line[128];
@@ -381,5 +413,6 @@ SUITE_MAIN("softcuda driver: processes", 30,
            forked_child_is_refused_and_harmless,
            four_devices_fit_in_64_descriptors, small_address_space_is_enough,
            impossible_address_space_is_a_status, no_locked_memory_is_needed,
+           limit_on_files_is_none_on_copies,
            locking_all_that_comes_takes_what_is_used,
            addresses_that_may_not_be_locked_are_a_status)
