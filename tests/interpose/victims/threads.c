@@ -1,6 +1,6 @@
 /*
  * Threads of C11, each with objects of its own and one they share: allocate,
- * use by CPU and device, copy, free.
+ * use by CPU and device, copy, free; and what is done for them at their end.
  *
  *   explicit   plain buffers and copies; touch  the device pointer itself
  */
@@ -16,6 +16,7 @@ static CUcontext context;
 static CUfunction step;
 static CUdeviceptr common; /* THREADS slices of SLICE bytes */
 static uint64_t sums[THREADS];
+static tss_t at_end;
 
 static void put(CUdeviceptr to, const uint8_t *from, size_t bytes)
 {
@@ -52,11 +53,24 @@ static void one_round(int thread, int round, CUstream stream, uint8_t *buffer)
     CHECK(cuMemFree(words));
 }
 
+/* At the end of a thread: its slice once more. */
+static void leave(void *which)
+{
+    static _Thread_local uint8_t slice[SLICE];
+    int thread = *(int *)which;
+    CUdeviceptr at = common + (CUdeviceptr)(thread * SLICE);
+    get(slice, at, SLICE);
+    sums[thread] = sums[thread] * 31 + victim_hash(slice, SLICE);
+    slice[thread] ^= 0xff;
+    put(at, slice, SLICE);
+}
+
 static int work(void *which)
 {
     int thread = *(int *)which;
     uint8_t *buffer = malloc(WORDS * 4);
     CUstream stream;
+    tss_set(at_end, which);
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     for (int round = 0; round < ROUNDS; round++)
@@ -79,6 +93,8 @@ int main(int argc, char **argv)
     CHECK(cuModuleGetFunction(&step, module, "step"));
     CHECK(cuMemAlloc(&common, sizeof all));
     CHECK(cuMemsetD8(common, 1, sizeof all));
+    if (tss_create(&at_end, leave) != thrd_success)
+        return 3;
     for (int i = 0; i < THREADS; i++) {
         numbers[i] = i;
         if (thrd_create(&threads[i], work, &numbers[i]) != thrd_success)
