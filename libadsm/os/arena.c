@@ -166,6 +166,9 @@ static struct segment *arena_grow(size_t bytes)
         wish = limit;
     if (wish < bytes)
         wish = bytes;
+    if (bytes > limit)
+        adsm_log_once(ADSM_LOG_ERROR, "files may not be as large as shared "
+                                      "memory needs them (ulimit -f)");
     for (; bytes <= limit; wish /= 2) {
         wish = wish < bytes ? bytes : wish & ~(GRANULE - 1);
         struct segment *segment = segment_create(wish);

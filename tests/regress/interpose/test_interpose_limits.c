@@ -225,6 +225,43 @@ START_TEST(report_that_cannot_be_written_costs_no_signal)
 }
 END_TEST
 
+/* Check writes files of its own: none of its checks while they may not grow. */
+static int allocate_without_files(void)
+{
+    struct rlimit few = {65536, RLIM_INFINITY}, before;
+    CUdeviceptr first, second;
+    device_start();
+    if (getrlimit(RLIMIT_FSIZE, &before) != 0 ||
+        setrlimit(RLIMIT_FSIZE, &few) != 0)
+        return 1;
+    if (cuMemAlloc(&first, 1 << 20) != CUDA_ERROR_OUT_OF_MEMORY ||
+        setrlimit(RLIMIT_FSIZE, &before) != 0 || cuMemAlloc(&first, 1 << 20) ||
+        cuMemsetD8(first, 5, 1 << 20) || setrlimit(RLIMIT_FSIZE, &few) != 0)
+        return 2;
+    volatile uint8_t *bytes = (volatile uint8_t *)first;
+    bytes[70000] = 6; /* there is room in the file that was made */
+    if (cuMemAlloc(&second, 1 << 20) || cuMemsetD8(first, 7, 100) ||
+        bytes[99] != 7 || bytes[100] != 5 || bytes[70000] != 6)
+        return 3;
+    bytes[5] = 8;
+    uint8_t plain[9];
+    return cuMemcpyDtoH(plain, first, 9) || plain[5] != 8 ? 4 : 0;
+}
+
+START_TEST(files_that_may_not_grow_are_a_refusal_until_they_may)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        signal(SIGXFSZ, SIG_DFL);
+        _exit(allocate_without_files());
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(status == 0, "status %x", (unsigned)status);
+}
+END_TEST
+
 START_TEST(device_that_is_not_there_leaves_those_that_are)
 {
     setenv("ADSM_DEVICES", "5,77", 1);
@@ -242,4 +279,5 @@ SUITE_MAIN("regress-interpose-limits", 240,
            allocation_without_descriptors_is_refused_until_there_are_some,
            addresses_taken_after_an_allocation_leave_it_usable,
            report_that_cannot_be_written_costs_no_signal,
+           files_that_may_not_grow_are_a_refusal_until_they_may,
            device_that_is_not_there_leaves_those_that_are)
