@@ -297,6 +297,49 @@ START_TEST(closing_all_descriptors_leaves_memory_and_files_alone)
 }
 END_TEST
 
+/* The driver's as well, and Check's: what is wrong is the child's status. */
+static int lose_descriptors(bool mapped)
+{
+    enum { FILES = 32 };
+    static uint8_t content[BYTES], now[BYTES];
+    int files[FILES];
+    alarm(PATIENCE_S);
+    start();
+    if (mapped && touch(one) != 3)
+        return 1;
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    memset(content, 0x5a, sizeof content);
+    for (int i = 0; i < FILES; i++) {
+        files[i] = memfd_create("the program's", MFD_CLOEXEC);
+        if (pwrite(files[i], content, BYTES, 0) != BYTES)
+            return 2;
+    }
+    int got = touch(other);
+    ((volatile uint8_t *)other)[70000] = 1;
+    CUresult copied = cuMemcpyDtoH(now, (CUdeviceptr)other, BYTES);
+    if (copied == CUDA_SUCCESS ? got != 4 || now[70000] != 1 : mapped)
+        return 3;
+    (void)cuMemFree((CUdeviceptr)one);
+    (void)cuMemFree((CUdeviceptr)other);
+    for (int i = 0; i < FILES; i++)
+        if (pread(files[i], now, BYTES, 0) != BYTES ||
+            memcmp(now, content, BYTES) != 0)
+            return 4;
+    return DONE;
+}
+
+START_TEST(closing_the_drivers_descriptors_costs_the_device_and_no_file)
+{
+    for (int mapped = 0; mapped < 2; mapped++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(lose_descriptors(mapped));
+        expect_done(child);
+    }
+}
+END_TEST
+
 /* ---- the end ------------------------------------------------------------------ */
 
 static int said;
@@ -346,5 +389,6 @@ SUITE_MAIN("regress-interpose-process", 100, child_of_fork_has_no_shared_memory,
            children_of_a_busy_process_wait_for_nobody,
            exit_beside_busy_threads_ends, children_on_the_parents_memory_use_it,
            closing_all_descriptors_leaves_memory_and_files_alone,
+           closing_the_drivers_descriptors_costs_the_device_and_no_file,
            handlers_at_exit_use_memory_whenever_registered,
            driver_that_the_program_unloads_stays)
