@@ -16,6 +16,7 @@
 #include "interpose/signals/mask.h"
 #include "interpose/libc/kernel_aio.h"
 #include "interpose/calls/syscall.h"
+#include "interpose/libc/uring_ring.h"
 #include "interpose/libc/vm.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -60,17 +61,20 @@ OWN(vm_seal, P(0), w[1], w[2])
 OWN(vmsplice, (int)w[0], P(1), w[2], (unsigned)w[3])
 OWN(msgsnd, (int)w[0], P(1), w[2], (int)w[3])
 OWN(msgrcv, (int)w[0], P(1), w[2], (long)w[3], (int)w[4])
-#define own_mseal         own_vm_seal
-#define own_futex         futex_call
-#define own_futex_waitv   futex_waitv_call
-#define own_futex_wake    futex_wake_call
-#define own_futex_wait    futex_wait_call
-#define own_futex_requeue futex_requeue_call
-#define own_io_submit     kernel_aio_submit
-#define own_io_getevents  kernel_aio_getevents
-#define own_io_pgetevents kernel_aio_pgetevents
-#define own_io_cancel     kernel_aio_cancel
-#define own_io_destroy    kernel_aio_destroy
+#define own_mseal             own_vm_seal
+#define own_futex             futex_call
+#define own_futex_waitv       futex_waitv_call
+#define own_futex_wake        futex_wake_call
+#define own_futex_wait        futex_wait_call
+#define own_futex_requeue     futex_requeue_call
+#define own_io_uring_setup    uring_ring_setup
+#define own_io_uring_enter    uring_ring_enter
+#define own_io_uring_register uring_ring_register
+#define own_io_submit         kernel_aio_submit
+#define own_io_getevents      kernel_aio_getevents
+#define own_io_pgetevents     kernel_aio_pgetevents
+#define own_io_cancel         kernel_aio_cancel
+#define own_io_destroy        kernel_aio_destroy
 
 /* As the kernel has it. */
 struct kernel_action {
@@ -192,6 +196,10 @@ bool syscall_answers(const uintptr_t *words, long *result)
 {
     if (hook_unlikely(!hook_next_syscall))
         hook_resolve();
+    if (hook_unlikely(words[0] == SYS_io_uring_setup)) {
+        *result = uring_ring_setup(words + 1); /* rings may be there first */
+        return true;
+    }
     return mask_is_seen() && answers((long)words[0], words + 1, result);
 }
 

@@ -1,11 +1,12 @@
 /*
  * io_uring on memory that may be shared, for programs that use liburing's
  * shared library: the entries of the submission queue are looked at before the
- * kernel is (uring_entry.h).
+ * kernel is (uring_entry.h). Rings of raw system calls: uring_ring.c.
  */
 #include "interpose/hook.h"
 #include "interpose/libc/relay.h"
 #include "interpose/libc/uring_entry.h"
+#include "interpose/libc/uring_ring.h"
 #include "init.h"
 #include "os/real.h"
 
@@ -48,6 +49,7 @@ static void look_through(struct io_uring *of)
     bool linked = false;
     if (!adsm_is_up() || hook_passes())
         return;
+    uring_ring_forget(ring->fd);
     for (unsigned i = ring->sq.sqe_head; i != ring->sq.sqe_tail; i++) {
         struct io_uring_sqe *sqe =
             &ring->sq.sqes[(i & *ring->sq.kring_mask) << shift];

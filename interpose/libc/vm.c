@@ -8,6 +8,7 @@
  * that is shared in part, the rest is the kernel's, unless the call fails.
  */
 #include "interpose/libc/vm.h"
+#include "interpose/libc/uring_ring.h"
 #include "interpose/calls/call.h"
 #include "interpose/calls/numbers.h"
 #include "base/log.h"
@@ -66,7 +67,11 @@ void *mmap64(void *address, size_t bytes, int protection, int flags, int file,
                   EPERM);
         return MAP_FAILED;
     }
-    return HOOK_REAL(mmap64)(address, bytes, protection, flags, file, offset);
+    void *map =
+        HOOK_REAL(mmap64)(address, bytes, protection, flags, file, offset);
+    if (hook_unlikely(uring_ring_is(file)) && map != MAP_FAILED)
+        uring_ring_mapped(file, offset, map, bytes);
+    return map;
 }
 
 void *mmap(void *address, size_t bytes, int protection, int flags, int file,
@@ -81,6 +86,7 @@ int munmap(void *address, size_t bytes)
         return VM_REFUSE("munmap of shared memory is refused: freeing it "
                          "(cuMemFree) gives it back; at",
                          address, EPERM);
+    uring_ring_unmaps(address, bytes);
     return HOOK_REAL(munmap)(address, bytes);
 }
 
@@ -253,7 +259,9 @@ bool vm_call_concerns(long number, const uintptr_t *w)
     case SYS_shmat:
         return attaches_over((int)w[0], (const void *)w[1], (int)w[2]);
     case SYS_mmap:
-        return w[3] & MAP_FIXED && concerns;
+        return (w[3] & MAP_FIXED && concerns) || uring_ring_is((int)w[4]);
+    case SYS_munmap:
+        return concerns || uring_ring_any();
     case SYS_mremap:
         return concerns || (!w[1] && vm_concerns((const void *)w[0], 1)) ||
                (w[3] & MREMAP_FIXED && vm_concerns((const void *)w[4], w[2]));

@@ -23,6 +23,7 @@
 
 /** The order in which locks are taken: outermost first. */
 enum adsm_rank {
+    ADSM_RANK_RING, /* entries of io_uring, while they are looked at */
     ADSM_RANK_API,
     ADSM_RANK_MODULE,
     ADSM_RANK_GATE,
