@@ -1,9 +1,12 @@
 /*
- * io_uring through liburing: operations of all kinds on ranges, beside kernels
+ * io_uring through liburing, or by system calls (raw_uring.h): operations of all kinds on ranges, beside kernels
  * and accesses, with ends that the program finds in the ring by itself. See
  * memory.h for the command line.
  */
 #include "memory.h"
+#ifdef RAW
+#include "raw_uring.h"
+#endif
 
 #include <errno.h>
 #include <liburing.h>
