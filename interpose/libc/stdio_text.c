@@ -1,5 +1,5 @@
 /*
- * Strings that may be shared, to streams; and streams' buffers.
+ * Strings that may be shared, to streams; lines from them; streams' buffers.
  *
  * fputs and puts hand a string that is longer than the room in the stream's
  * buffer to the kernel as it is; here they are writes of known length
@@ -8,6 +8,7 @@
  * standard leaves to setvbuf, and the array stays as it is.
  */
 #include "interpose/hook.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -45,6 +46,64 @@ int puts(const char *text)
     funlockfile(stdout);
     return put;
 }
+
+/* ---- lines ------------------------------------------------------------------ */
+
+/* Up to `end`, and a byte 0. Return: its length; -1: it does not fit, or there
+ * is none. */
+static ssize_t read_line(char *line, size_t room, int end, FILE *stream)
+{
+    size_t length = 0;
+    int c = EOF;
+    while (length + 1 < room && c != end && (c = getc_unlocked(stream)) != EOF)
+        line[length++] = (char)c;
+    line[length] = '\0';
+    if (c == EOF && length + 1 < room)
+        return length > 0 && !ferror_unlocked(stream) ? (ssize_t)length : -1;
+    if (c == end || (c = getc_unlocked(stream)) == EOF)
+        return length > 0 ? (ssize_t)length : -1;
+    ungetc(c, stream);
+    adsm_log_once(ADSM_LOG_ERROR,
+                  "getline: a line that is longer than the shared memory it is "
+                  "to go to fails (ENOMEM): realloc cannot make that larger");
+    errno = ENOMEM;
+    return -1;
+}
+
+/* Is there a line to read into that malloc has not given? */
+static bool is_shared(char *const *line, const size_t *room)
+{
+    return line && room && *line && *room > 0 && !hook_is_plain(*line, *room);
+}
+
+static ssize_t line_shared(char *line, size_t room, int end, FILE *stream)
+{
+    flockfile(stream);
+    ssize_t length = read_line(line, room, end, stream);
+    funlockfile(stream);
+    return length;
+}
+
+ssize_t getdelim(char **line, size_t *room, int end, FILE *stream)
+{
+    if (hook_unlikely(is_shared(line, room)))
+        return line_shared(*line, *room, (unsigned char)end, stream);
+    return HOOK_REAL(getdelim)(line, room, end, stream);
+}
+
+ssize_t __getdelim(char **line, size_t *room, int end, FILE *stream)
+{
+    return getdelim(line, room, end, stream);
+}
+
+ssize_t getline(char **line, size_t *room, FILE *stream)
+{
+    if (hook_unlikely(is_shared(line, room)))
+        return line_shared(*line, *room, '\n', stream);
+    return HOOK_REAL(getline)(line, room, stream);
+}
+
+/* ---- messages, buffers ---------------------------------------------------- */
 
 /* A plain copy of a text that goes before a message; errno is kept. Without
  * memory the message has none. */
