@@ -171,9 +171,9 @@ static long aio_read(uint8_t *m)
 }
 
 /* One entry through a ring that is made for it. */
-static long ring_with(const struct io_uring_sqe *entry)
+static long ring_with(const struct io_uring_sqe *entry, unsigned setup)
 {
-    struct io_uring_params params = {0};
+    struct io_uring_params params = {.flags = setup};
     long fd = call(SYS_io_uring_setup, 1, &params);
     if (fd < 0)
         return fd == -ENOSYS || fd == -EPERM ? 0 : fd; /* none here */
@@ -188,8 +188,8 @@ static long ring_with(const struct io_uring_sqe *entry)
     *entries = *entry;
     ((uint32_t *)(ring + params.sq_off.array))[0] = 0;
     atomic_store((_Atomic uint32_t *)(ring + params.sq_off.tail), 1);
-    long made = call(SYS_io_uring_enter, (int)fd, 1, 1, IORING_ENTER_GETEVENTS,
-                     NULL, 0);
+    long made = call(SYS_io_uring_enter, (int)fd, 1, 1,
+                     IORING_ENTER_GETEVENTS | IORING_ENTER_SQ_WAKEUP, NULL, 0);
     if (made == 1)
         made = ((struct io_uring_cqe *)(ring + params.cq_off.cqes))->res;
     munmap(ring, bytes);
@@ -198,7 +198,7 @@ static long ring_with(const struct io_uring_sqe *entry)
     return made;
 }
 
-static long ring_read_as(uint8_t *m, uint8_t flags)
+static long ring_read_as(uint8_t *m, uint8_t flags, unsigned setup)
 {
     struct io_uring_sqe entry = {.opcode = IORING_OP_READ,
                                  .flags = flags,
@@ -206,17 +206,23 @@ static long ring_read_as(uint8_t *m, uint8_t flags)
                                  .addr = (uintptr_t)m,
                                  .len = LONG,
                                  .off = 11};
-    return ring_with(&entry);
+    return ring_with(&entry, setup);
 }
 
 static long ring_read(uint8_t *m)
 {
-    return ring_read_as(m, 0);
+    return ring_read_as(m, 0, 0);
 }
 
 static long ring_read_async(uint8_t *m)
 {
-    return ring_read_as(m, IOSQE_ASYNC);
+    return ring_read_as(m, IOSQE_ASYNC, 0);
+}
+
+/* The kernel takes entries from the queue when it likes to. */
+static long ring_read_polled(uint8_t *m)
+{
+    return ring_read_as(m, 0, IORING_SETUP_SQPOLL);
 }
 
 /* One function for each row: their arguments are of any type. */
