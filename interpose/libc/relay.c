@@ -25,7 +25,7 @@ enum { OF_MESSAGE = 1 };
 
 static struct {
     struct adsm_lock lock;
-    enum { RELAY_UNKNOWN, RELAY_WORKS, RELAY_FAILED } state;
+    enum { RELAY_UNKNOWN, RELAY_WORKS, RELAY_FAILED, RELAY_LOST } state;
     int fd;
     struct io_uring_params about;
     char *rings;
@@ -42,6 +42,18 @@ static int enter(unsigned submit, unsigned wait)
 {
     return (int)syscall(SYS_io_uring_enter, relay.fd, submit, wait,
                         wait ? IORING_ENTER_GETEVENTS : 0, NULL, 0);
+}
+
+/* Is the descriptor still the ring's? A program may close what it has not
+ * opened, and open something else. The lock is held. */
+static bool is_lost(void)
+{
+    int saved = errno;
+    bool lost = enter(0, 0) < 0 && (errno == EBADF || errno == EOPNOTSUPP);
+    if (lost)
+        relay.state = RELAY_LOST;
+    errno = saved;
+    return lost;
 }
 
 /* The lock is held. Every entry is taken by the kernel at once. */
@@ -138,7 +150,14 @@ static void *serve(void *unused)
         uint32_t tail = atomic_load_explicit(word(relay.about.cq_off.tail),
                                              memory_order_acquire);
         if (head == tail) {
-            (void)enter(0, 1);
+            if (enter(0, 1) >= 0 || errno == EINTR)
+                continue;
+            adsm_lock_acquire(&relay.lock);
+            bool lost = is_lost();
+            adsm_lock_release(&relay.lock);
+            if (lost)
+                return unused;
+            nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
             continue;
         }
         struct io_uring_cqe *cqes =
@@ -153,7 +172,6 @@ static void *serve(void *unused)
         else if (op)
             on_end(op, cqe.res);
     }
-    return unused;
 }
 
 /* ---- the ring -------------------------------------------------------------- */
@@ -194,14 +212,18 @@ static bool start(void)
            adsm_thread_start(serve, 0, false) == ADSM_OK;
 }
 
-bool relay_works(void)
+const char *relay_obstacle(void)
 {
+    const char *why = NULL;
     adsm_lock_acquire(&relay.lock);
     if (relay.state == RELAY_UNKNOWN)
         relay.state = start() ? RELAY_WORKS : RELAY_FAILED;
-    bool works = relay.state == RELAY_WORKS;
+    if (relay.state == RELAY_LOST || (relay.state == RELAY_WORKS && is_lost()))
+        why = "the program has closed a descriptor that is the runtime's";
+    else if (relay.state == RELAY_FAILED)
+        why = "the kernel has no IORING_OP_MSG_RING";
     adsm_lock_release(&relay.lock);
-    return works;
+    return why;
 }
 
 /* ---- operations -------------------------------------------------------------- */

@@ -26,9 +26,9 @@ struct relay_op {
     struct flights *ranges; /* NULL: none, it is about another operation     */
 };
 
-/** Can operations be relayed here? Starts the ring and its thread.
- *  Thread: any. Signal: never */
-bool relay_works(void);
+/** Why operations cannot be relayed here; NULL: they can. Starts the ring and
+ *  its thread. Thread: any. Signal: never */
+const char *relay_obstacle(void);
 
 /** An operation on `count` ranges of memory; NULL: none. Thread: any.
  *  Signal: never. Undone by relay_free as long as it is not sent. */

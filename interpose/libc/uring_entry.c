@@ -168,7 +168,7 @@ static const char *obstacle(const struct io_uring_sqe *sqe,
         return "its file is a registered one";
     if (sqe->personality || ring->flags & IORING_SETUP_IOPOLL)
         return "its ring polls, or it has a personality";
-    return relay_works() ? NULL : "the kernel has no IORING_OP_MSG_RING";
+    return relay_obstacle();
 }
 
 static void relay_it(struct relay_op *op, struct io_uring_sqe *sqe,

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <time.h>
 
 enum { BYTES = 1 << 20, FILE_BYTES = 5000, OWN_MEMORY = 1 << 14 };
 
@@ -76,6 +77,41 @@ START_TEST(a_ring_that_ends_hears_nothing_more)
     ck_assert_int_eq(memory[4096], 'x');
     raw_exit(&ring);
     ck_assert_int_eq(times_said("\n"), 0);
+}
+END_TEST
+
+/* Close what this program has not opened: every ring but its own. */
+static void close_foreign_rings(void)
+{
+    char path[64], target[64];
+    for (int file = 3; file < 200; file++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        ssize_t bytes = readlink(path, target, sizeof target - 1);
+        target[bytes > 0 ? bytes : 0] = '\0';
+        if (strstr(target, "io_uring") && file != ring.ring_fd)
+            close(file);
+    }
+}
+
+START_TEST(without_its_ring_the_runtime_refuses)
+{
+    int ends[2];
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 7);
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(raw_init(8, &ring, 0), 0);
+    reads(ends[0], memory, 100);
+    close_foreign_rings();
+    reads(made_file(), memory + 4096, 50);
+    ck_assert_int_eq(result_of(), -EINVAL);
+    ck_assert_int_eq(memory[4096], 7);
+    ck_assert_int_eq(times_said("closed a descriptor"), 1);
+    /* Who waited for the first one does not go round for ever. */
+    ck_assert_int_eq(write(ends[1], "y", 1), 1);
+    poll(NULL, 0, 50);
+    clock_t before = clock();
+    poll(NULL, 0, 200);
+    ck_assert_int_lt(clock() - before, CLOCKS_PER_SEC / 100);
 }
 END_TEST
 
@@ -148,4 +184,4 @@ END_TEST
 SUITE_MAIN("rings", 60, a_ring_that_was_there_first_is_known,
            a_ring_that_ends_hears_nothing_more,
            buffers_are_registered_by_structure, queues_in_memory_of_the_program,
-           a_polled_ring_is_said_once)
+           a_polled_ring_is_said_once, without_its_ring_the_runtime_refuses)
