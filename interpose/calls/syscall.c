@@ -42,8 +42,6 @@ static long issue(void *number, const uintptr_t *w)
         return (long)name(__VA_ARGS__);                                        \
     }
 OWN(sigaltstack, P(0), P(1))
-OWN(mmap, P(0), w[1], (int)w[2], (int)w[3], (int)w[4], (off_t)w[5])
-OWN(munmap, P(0), w[1])
 OWN(mremap, P(0), w[1], w[2], (int)w[3], P(4))
 OWN(remap_file_pages, P(0), w[1], (int)w[2], w[3], (int)w[4])
 OWN(shmat, (int)w[0], P(1), (int)w[2])
@@ -75,6 +73,29 @@ OWN(msgrcv, (int)w[0], P(1), w[2], (long)w[3], (int)w[4])
 #define own_io_pgetevents     kernel_aio_pgetevents
 #define own_io_cancel         kernel_aio_cancel
 #define own_io_destroy        kernel_aio_destroy
+
+/* Of a ring the kernel itself is asked: libc's functions may have been made to
+ * make these very calls. */
+static long own_mmap(const uintptr_t *w)
+{
+    long at;
+    bool over = w[3] & MAP_FIXED && vm_concerns(P(0), w[1]);
+    if (over || !uring_ring_is((int)w[4]))
+        return (long)mmap(P(0), w[1], (int)w[2], (int)w[3], (int)w[4],
+                          (off_t)w[5]);
+    at = issue((void *)SYS_mmap, w);
+    if (at != -1)
+        uring_ring_mapped((int)w[4], (off_t)w[5], (void *)at, w[1]);
+    return at;
+}
+
+static long own_munmap(const uintptr_t *w)
+{
+    if (vm_concerns(P(0), w[1]))
+        return munmap(P(0), w[1]);
+    uring_ring_unmaps(P(0), w[1]);
+    return issue((void *)SYS_munmap, w);
+}
 
 /* As the kernel has it. */
 struct kernel_action {

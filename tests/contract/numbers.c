@@ -8,15 +8,21 @@
 #include <linux/openat2.h>
 #include <linux/perf_event.h>
 #include <mqueue.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/fanotify.h>
 #include <sys/ipc.h>
+#include <sys/klog.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/swap.h>
+#include <sys/timex.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -298,6 +304,24 @@ RUN(resuid, syscall(SYS_getresuid, p, &(uid_t){0}, &(uid_t){0}))
 RUN(lsm, syscall(SYS_lsm_list_modules, (uint64_t[32]){0}, p, 0))
 RUN(mounts, syscall(SYS_listmount, p, (uint64_t[4]){0}, 4L, 0))
 RUN(ruleset, opened(syscall(SYS_landlock_create_ruleset, p, 8L, 0)))
+static long marked(uint8_t *p)
+{
+    int watch = fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_FID, O_RDONLY);
+    errno = 0;
+    long result =
+        fanotify_mark(watch, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, (char *)p);
+    THEN(close(watch));
+    return result;
+}
+
+RUN(getcpu, syscall(SYS_getcpu, p, NULL))
+RUN(log, klogctl(3, (char *)p, 8))
+RUN(clock, ntp_adjtime((struct timex *)p) >= 0)
+RUN(unmount, umount2((char *)p, 0))
+RUN(swap, swapoff((char *)p))
+RUN(mark, marked(p))
+RUN(mounted, mount((char *)p, (char *)p, "no such system", 0, NULL))
+RUN(quota, syscall(SYS_quotactl, 0x80000400L, p, 0, NULL))
 #ifdef SYS_arch_prctl
 RUN(arch, syscall(SYS_arch_prctl, 0x1003, p))
 #endif
@@ -327,6 +351,7 @@ FILL(bad_info, siginfo_t, .si_signo = SIGUSR1, .si_code = SI_QUEUE)
 FILL(sched, uint32_t[12], 48)
 FILL(bad_sched, uint32_t[12], 4097)
 FILL(few, uint32_t, 8)
+FILL(clock, struct timex, .modes = 0)
 FILL(request, uint64_t[3], 24, ~UINT64_C(0), 0)
 FILL(rules, uint64_t, 1)
 
@@ -409,6 +434,15 @@ const struct contract_row rows_numbers[] = {
     {"get_robust_list", 8, NULL, run_robust, 0},
     {"sysinfo by number", 112, NULL, run_sysinfo, CONTRACT_LOOSE},
     {"getresuid by number", 4, NULL, run_resuid, 0},
+    {"getcpu by number", 4, NULL, run_getcpu, CONTRACT_LOOSE},
+    {"klogctl", 8, NULL, run_log, CONTRACT_LOOSE},
+    {"ntp_adjtime", sizeof(struct timex), fill_clock, run_clock,
+     CONTRACT_LOOSE},
+    {"umount2", 16, fill_path, run_unmount, 0},
+    {"swapoff", 16, fill_path, run_swap, 0},
+    {"fanotify_mark", 16, fill_path, run_mark, 0},
+    {"mount", 16, fill_path, run_mounted, 0},
+    {"quotactl", 16, fill_path, run_quota, 0},
     {"lsm_list_modules", 4, fill_few, run_lsm, 0},
     {"listmount", 24, fill_request, run_mounts, 0},
     {"landlock_create_ruleset", 8, fill_rules, run_ruleset, 0},
