@@ -315,7 +315,7 @@ static long marked(uint8_t *p)
 }
 
 RUN(getcpu, syscall(SYS_getcpu, p, NULL))
-RUN(log, klogctl(3, (char *)p, 8))
+RUN(log, klogctl(3, (char *)p, 4000) > 0)
 RUN(clock, ntp_adjtime((struct timex *)p) >= 0)
 RUN(unmount, umount2((char *)p, 0))
 RUN(swap, swapoff((char *)p))
@@ -435,7 +435,7 @@ const struct contract_row rows_numbers[] = {
     {"sysinfo by number", 112, NULL, run_sysinfo, CONTRACT_LOOSE},
     {"getresuid by number", 4, NULL, run_resuid, 0},
     {"getcpu by number", 4, NULL, run_getcpu, CONTRACT_LOOSE},
-    {"klogctl", 8, NULL, run_log, CONTRACT_LOOSE},
+    {"klogctl", 4000, NULL, run_log, CONTRACT_LOOSE},
     {"ntp_adjtime", sizeof(struct timex), fill_clock, run_clock,
      CONTRACT_LOOSE},
     {"umount2", 16, fill_path, run_unmount, 0},
