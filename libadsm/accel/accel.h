@@ -195,6 +195,16 @@ int adsm_fence_order(struct adsm_accel *accel, adsm_stream stream,
  */
 int adsm_lane_wait_noted(struct adsm_accel *accel);
 
+/**
+ * Wait for all that the lanes were given so far, in slices (base/slices.h)
+ * between which handlers of the program run.
+ *
+ * Return: true when it is over; false: where no handler can run, or it cannot
+ *         be known; the driver may be asked to wait
+ * Thread: any. Signal: never
+ */
+bool adsm_accel_await(struct adsm_accel *accel);
+
 /** Wait for everything on the context (cuCtxSynchronize). Thread: any. Signal:
  *  never */
 int adsm_accel_synchronize(struct adsm_accel *accel);

@@ -8,6 +8,7 @@
 #include "accel/error.h"
 #include "accel/lane_parts.h"
 #include "base/pool.h"
+#include "base/slices.h"
 
 /* ---- marks: events that stand for a number ------------------------------ */
 
@@ -225,6 +226,23 @@ int adsm_lane_settle_all(struct adsm_accel *accel, struct adsm_lane *lane)
     return ADSM_OK;
 }
 
+/* In slices, where handlers of the program can run meanwhile; else the driver
+ * waits. */
+static int wait_event(struct adsm_accel *accel, adsm_device_event event,
+                      uint64_t spin_ns)
+{
+    struct adsm_slices slices = {0};
+    bool reached = false;
+    int status = ADSM_OK;
+    if (adsm_slices_begin())
+        do
+            status = accel->ops->event_query(accel, event, &reached);
+        while (status == ADSM_OK && !reached && adsm_slices_next(&slices));
+    return reached || status != ADSM_OK
+               ? status
+               : accel->ops->event_wait(accel, event, spin_ns);
+}
+
 int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,
                    uint64_t seq, uint64_t spin_ns)
 {
@@ -243,7 +261,7 @@ int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,
         return adsm_accel_health(accel) == ADSM_OK
                    ? adsm_lane_settle_all(accel, lane)
                    : status;
-    status = accel->ops->event_wait(accel, mark->event, spin_ns);
+    status = wait_event(accel, mark->event, spin_ns);
     adsm_lock_acquire(&lane->lock);
     mark->waiters--;
     bool last = mark->dropped && mark->waiters == 0;

@@ -3,6 +3,7 @@
  */
 #include "accel/device.h"
 #include "accel/lane_parts.h"
+#include "base/slices.h"
 
 /* Copy lanes are never noted: their own bookkeeping orders them. */
 static bool is_copy_lane(uint32_t i)
@@ -145,6 +146,55 @@ bool adsm_lane_noted_done(struct adsm_accel *accel)
     return true;
 }
 
+/* ---- all that was given so far ------------------------------------------- */
+
+/* The number in each lane of what it was given so far. Return: ADSM_OK, or why
+ * there is none */
+static int numbers(struct adsm_accel *accel, uint32_t used, uint64_t *seq)
+{
+    int status = ADSM_OK;
+    for (uint32_t i = 0; i < used && status == ADSM_OK; i++) {
+        struct adsm_lane *lane = &accel->lanes.lane[i];
+        seq[i] = atomic_load_explicit(&lane->given, memory_order_acquire);
+        if (!has_noted_work(lane))
+            continue;
+        adsm_lock_acquire(&lane->lock);
+        status = adsm_lane_cover_notes(accel, lane, &seq[i]);
+        adsm_lock_release(&lane->lock);
+    }
+    return status;
+}
+
+static bool are_reached(struct adsm_accel *accel, uint32_t used,
+                        const uint64_t *seq)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (!adsm_fence_done((struct adsm_fence){accel, i, seq[i]}))
+            return false;
+    return true;
+}
+
+bool adsm_accel_await(struct adsm_accel *accel)
+{
+    struct adsm_slices slices = {0};
+    uint64_t seq[ADSM_LANES];
+    uint32_t used =
+        atomic_load_explicit(&accel->lanes.used, memory_order_acquire);
+    bool reached;
+    if (!adsm_slices_begin())
+        return false;
+    adsm_quiet_enter(); /* once, and not for each lock and call */
+    int status = numbers(accel, used, seq);
+    reached = status == ADSM_OK && are_reached(accel, used, seq);
+    adsm_quiet_leave();
+    while (status == ADSM_OK && !reached && adsm_slices_next(&slices)) {
+        adsm_quiet_enter();
+        reached = are_reached(accel, used, seq);
+        adsm_quiet_leave();
+    }
+    return reached;
+}
+
 static int order_noted(struct adsm_accel *accel, struct adsm_lane *lane,
                        struct adsm_accel *waits, uint32_t copy_lane)
 {
@@ -226,7 +276,14 @@ int adsm_accel_synchronize(struct adsm_accel *accel)
         notes[i] =
             atomic_load_explicit(&lanes->lane[i].notes, memory_order_acquire);
     }
+    /* Where all ended that is known of, what is left is not worth opening the
+     * thread to handlers that could not use the driver. */
+    bool awaited = adsm_accel_await(accel);
+    if (awaited)
+        adsm_quiet_enter();
     int status = accel->ops->context_wait(accel);
+    if (awaited)
+        adsm_quiet_leave();
     if (status != ADSM_OK)
         return status;
     for (uint32_t i = 0; i < used; i++) {

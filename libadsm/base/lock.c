@@ -56,12 +56,13 @@ static __thread struct {
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
+/* Synchronous signals must arrive: a blocked SIGSEGV ends the process. */
+static const uint64_t asynchronous =
+    ~(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) |
+      BIT(SIGSYS) | BIT(SIGABRT));
+
 void adsm_quiet_enter(void)
 {
-    /* Synchronous signals must arrive: a blocked SIGSEGV ends the process. */
-    static const uint64_t asynchronous =
-        ~(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) |
-          BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT));
     if (quiet.depth == 0) {
         syscall(SYS_rt_sigprocmask, SIG_BLOCK, &asynchronous, &quiet.saved,
                 sizeof asynchronous);
@@ -79,6 +80,18 @@ void adsm_quiet_leave(void)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &quiet.saved, NULL,
             sizeof quiet.saved);
     adsm_cancel_release(cancel);
+}
+
+bool adsm_quiet_is_on(void)
+{
+    return quiet.depth != 0;
+}
+
+uint64_t adsm_quiet_takes(void)
+{
+    uint64_t blocked = 0;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
+    return asynchronous & ~blocked;
 }
 
 void adsm_quiet_enter_handler(void)

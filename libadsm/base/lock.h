@@ -100,6 +100,13 @@ struct adsm_rwlock {
 void adsm_quiet_enter(void);
 void adsm_quiet_leave(void);
 
+/** Is the thread in a stretch, or holds it a lock? Signal: any handler */
+bool adsm_quiet_is_on(void);
+
+/** Outside of stretches: the asynchronous signals that the thread takes, bit
+ *  n - 1 for signal n. Thread: any. Signal: fault path */
+uint64_t adsm_quiet_takes(void);
+
 /** The same for a thread in a handler of a synchronous signal that has all
  *  asynchronous ones blocked and cancellation held already: saves the calls. */
 void adsm_quiet_enter_handler(void);

@@ -1,0 +1,83 @@
+/* Long waits in slices; see slices.h. */
+#include "base/slices.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+
+/* A sleep is as long as a part of the wait so far, within bounds: long enough
+ * to leave the processor to others, short enough to be no loss. */
+enum { PART = 8, SLEEP_LEAST_NS = 10000, SLEEP_MOST_NS = 200000 };
+
+/* Signals looked at between two questions. */
+enum { LOOKS = 16 };
+
+/* NULL: nobody knows. */
+static const _Atomic uint64_t *_Atomic known;
+
+void adsm_slices_know(const _Atomic uint64_t *handled)
+{
+    atomic_store(&known, handled);
+}
+
+bool adsm_slices_begin(void)
+{
+    const _Atomic uint64_t *handled = atomic_load(&known);
+    return !adsm_quiet_is_on() && (!handled || atomic_load(handled) != 0);
+}
+
+static bool has_handler(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 &&
+           (action.sa_flags & SA_SIGINFO ||
+            (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN));
+}
+
+/* Look at some more. Return: whether there is more to find out */
+static bool look(struct adsm_slices *slices)
+{
+    uint64_t open = adsm_quiet_takes();
+    const _Atomic uint64_t *handled = atomic_load(&known);
+    if (handled) {
+        slices->minds = (atomic_load(handled) & open) != 0;
+        slices->looked = NSIG - 1;
+    }
+    for (int i = 0; i < LOOKS && slices->looked < NSIG - 1; i++) {
+        int number = ++slices->looked;
+        slices->minds |= open >> (number - 1) & 1 && has_handler(number);
+    }
+    return slices->minds || slices->looked < NSIG - 1;
+}
+
+static void pass(const struct adsm_slices *slices)
+{
+    uint64_t ns = (adsm_now_ns() - slices->began_ns) / PART;
+    if (ns < SLEEP_LEAST_NS)
+        ns = SLEEP_LEAST_NS;
+    if (ns > SLEEP_MOST_NS)
+        ns = SLEEP_MOST_NS;
+    /* Not by libc: its function is a place where a thread is cancelled. */
+    const struct timespec sleep = {0, (long)ns};
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &sleep, NULL);
+}
+
+bool adsm_slices_next(struct adsm_slices *slices)
+{
+    int saved_errno = errno;
+    bool again = !adsm_quiet_is_on();
+    if (again && slices->looked == 0)
+        slices->began_ns = adsm_now_ns();
+    if (again && slices->minds)
+        pass(slices);
+    else if (again)
+        again = look(slices);
+    errno = saved_errno;
+    return again;
+}
