@@ -49,21 +49,21 @@ CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t at, size_t bytes)
 {
     return host_is_shared(to, bytes)
                ? cuMemcpyAtoD_v2((CUdeviceptr)to, from, at, bytes)
-               : CUDA_CALL(cuMemcpyAtoH_v2, (to, from, at, bytes));
+               : CUDA_CALL_LONG(cuMemcpyAtoH_v2, (to, from, at, bytes));
 }
 
 CUresult cuMemcpyAtoH_v2_ptds(void *to, CUarray from, size_t at, size_t bytes)
 {
     return host_is_shared(to, bytes)
                ? cuMemcpyAtoD_v2_ptds((CUdeviceptr)to, from, at, bytes)
-               : CUDA_CALL(cuMemcpyAtoH_v2_ptds, (to, from, at, bytes));
+               : CUDA_CALL_LONG(cuMemcpyAtoH_v2_ptds, (to, from, at, bytes));
 }
 
 CUresult cuMemcpyHtoA_v2(CUarray to, size_t at, const void *from, size_t bytes)
 {
     return host_is_shared(from, bytes)
                ? cuMemcpyDtoA_v2(to, at, (CUdeviceptr)from, bytes)
-               : CUDA_CALL(cuMemcpyHtoA_v2, (to, at, from, bytes));
+               : CUDA_CALL_LONG(cuMemcpyHtoA_v2, (to, at, from, bytes));
 }
 
 CUresult cuMemcpyHtoA_v2_ptds(CUarray to, size_t at, const void *from,
@@ -71,14 +71,15 @@ CUresult cuMemcpyHtoA_v2_ptds(CUarray to, size_t at, const void *from,
 {
     return host_is_shared(from, bytes)
                ? cuMemcpyDtoA_v2_ptds(to, at, (CUdeviceptr)from, bytes)
-               : CUDA_CALL(cuMemcpyHtoA_v2_ptds, (to, at, from, bytes));
+               : CUDA_CALL_LONG(cuMemcpyHtoA_v2_ptds, (to, at, from, bytes));
 }
 
 CUresult cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t at, size_t bytes,
                               CUstream stream)
 {
     if (!host_is_shared(to, bytes))
-        return CUDA_CALL(cuMemcpyAtoHAsync_v2, (to, from, at, bytes, stream));
+        return CUDA_CALL_LONG(cuMemcpyAtoHAsync_v2,
+                              (to, from, at, bytes, stream));
     CUresult result = cuda_driver_wait(cuda_order(stream, false).stream);
     return result ? result : cuMemcpyAtoD_v2((CUdeviceptr)to, from, at, bytes);
 }
@@ -87,8 +88,8 @@ CUresult cuMemcpyAtoHAsync_v2_ptsz(void *to, CUarray from, size_t at,
                                    size_t bytes, CUstream stream)
 {
     if (!host_is_shared(to, bytes))
-        return CUDA_CALL(cuMemcpyAtoHAsync_v2_ptsz,
-                         (to, from, at, bytes, stream));
+        return CUDA_CALL_LONG(cuMemcpyAtoHAsync_v2_ptsz,
+                              (to, from, at, bytes, stream));
     CUresult result = cuda_driver_wait(cuda_order(stream, true).stream);
     return result ? result : cuMemcpyAtoD_v2((CUdeviceptr)to, from, at, bytes);
 }
@@ -97,7 +98,8 @@ CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t at, const void *from,
                               size_t bytes, CUstream stream)
 {
     if (!host_is_shared(from, bytes))
-        return CUDA_CALL(cuMemcpyHtoAAsync_v2, (to, at, from, bytes, stream));
+        return CUDA_CALL_LONG(cuMemcpyHtoAAsync_v2,
+                              (to, at, from, bytes, stream));
     CUresult result = cuda_driver_wait(cuda_order(stream, false).stream);
     return result ? result : cuMemcpyDtoA_v2(to, at, (CUdeviceptr)from, bytes);
 }
@@ -106,8 +108,8 @@ CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray to, size_t at, const void *from,
                                    size_t bytes, CUstream stream)
 {
     if (!host_is_shared(from, bytes))
-        return CUDA_CALL(cuMemcpyHtoAAsync_v2_ptsz,
-                         (to, at, from, bytes, stream));
+        return CUDA_CALL_LONG(cuMemcpyHtoAAsync_v2_ptsz,
+                              (to, at, from, bytes, stream));
     CUresult result = cuda_driver_wait(cuda_order(stream, true).stream);
     return result ? result : cuMemcpyDtoA_v2(to, at, (CUdeviceptr)from, bytes);
 }

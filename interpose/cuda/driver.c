@@ -3,6 +3,8 @@
  */
 #include "interpose/cuda/driver.h"
 #include "base/lock.h"
+#include "base/slices.h"
+#include "interpose/cuda/state.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
@@ -19,9 +21,11 @@ static void *driver_function(void *_Atomic *slot, const char *name)
     void *known = atomic_load_explicit(slot, memory_order_relaxed);
     if (hook_likely(known != NULL))
         return known;
+    adsm_quiet_enter(); /* a handler may come here as well */
     void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
     known = adsm_real()->dlsym(handle ? handle : RTLD_NEXT, name);
     dlerror();
+    adsm_quiet_leave();
     atomic_store_explicit(slot, known, memory_order_relaxed);
     return known;
 }
@@ -65,14 +69,37 @@ CUresult cuda_driver_synchronize(void)
 {
     /* It may last for ever, and the stretch may be a quiet one. */
     uint64_t opened = adsm_quiet_wait_begin();
-    CUresult result = CUDA_CALL(cuCtxSynchronize, ());
+    CUresult result = CUDA_CALL_OPEN(cuCtxSynchronize, ());
     adsm_quiet_wait_end(opened);
     return result;
 }
 
+/* Ask until it is over, as long as there is anybody to ask for. */
+#define AWAIT(name, args)                                                      \
+    struct adsm_slices slices = {0};                                           \
+    CUresult result = CUDA_ERROR_NOT_READY;                                    \
+    if (cuda_is_serving() && !cuda_captures() && adsm_slices_begin())          \
+        do                                                                     \
+            result = CUDA_SUBMIT(name, args);                                  \
+        while (result == CUDA_ERROR_NOT_READY && adsm_slices_next(&slices));   \
+    return result
+
+CUresult cuda_driver_await_stream(CUstream stream)
+{
+    AWAIT(cuStreamQuery, (stream));
+}
+
+CUresult cuda_driver_await_event(CUevent event)
+{
+    AWAIT(cuEventQuery, (event));
+}
+
 CUresult cuda_driver_wait(CUstream stream)
 {
-    return CUDA_CALL(cuStreamSynchronize, (stream));
+    CUresult result = cuda_driver_await_stream(stream);
+    return result == CUDA_ERROR_NOT_READY
+               ? CUDA_CALL_OPEN(cuStreamSynchronize, (stream))
+               : result;
 }
 
 bool cuda_driver_is_capturing(CUstream stream)

@@ -26,6 +26,16 @@ CUresult cuda_driver_synchronize(void);
 /** Wait for one stream (handles of cuda_order). */
 CUresult cuda_driver_wait(CUstream stream);
 
+/**
+ * Wait for what a stream (handles of cuda_order) has so far, or for an event,
+ * in slices between which handlers of the program run (base/slices.h).
+ *
+ * Return: the driver's answer when it is over; CUDA_ERROR_NOT_READY: nobody
+ *         minds if the driver waits
+ */
+CUresult cuda_driver_await_stream(CUstream stream);
+CUresult cuda_driver_await_event(CUevent event);
+
 /** Whether the stream is capturing. */
 bool cuda_driver_is_capturing(CUstream stream);
 

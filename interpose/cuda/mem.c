@@ -100,7 +100,7 @@ static CUresult release(CUdeviceptr device)
 CUresult cuMemFree_v2(CUdeviceptr device)
 {
     if (hook_passes() || !cuda_is_shared(device, 1))
-        return CUDA_CALL(cuMemFree_v2, (device));
+        return CUDA_CALL_LONG(cuMemFree_v2, (device));
     return release(device);
 }
 

@@ -151,7 +151,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
 CUresult cuModuleUnload(CUmodule module)
 {
     cuda_params_forget();
-    CUresult result = CUDA_CALL(cuModuleUnload, (module));
+    CUresult result = CUDA_CALL_LONG(cuModuleUnload, (module));
     if (result == CUDA_SUCCESS) {
         adsm_lock_acquire(&lock);
         drop(module);
@@ -163,7 +163,7 @@ CUresult cuModuleUnload(CUmodule module)
 CUresult cuLibraryUnload(CUlibrary library)
 {
     cuda_params_forget();
-    return CUDA_CALL(cuLibraryUnload, (library));
+    return CUDA_CALL_LONG(cuLibraryUnload, (library));
 }
 
 bool cuda_module_kernel(CUfunction handle, struct ptx_kernel *kernel)

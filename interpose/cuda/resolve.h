@@ -4,7 +4,9 @@
 #ifndef INTERPOSE_CUDA_RESOLVE_H
 #define INTERPOSE_CUDA_RESOLVE_H
 
+#include "base/lock.h"
 #include "interpose/hook.h"
+#include "mm/heap.h"
 
 /**
  * Find the driver that the program loaded and fill the cuda half of hook_real.
@@ -27,14 +29,52 @@ bool cuda_resolve_has(void **slot);
          ? hook_real.name args                                                 \
          : CUDA_ERROR_NOT_INITIALIZED)
 
-/** CUDA_REAL as every hook uses it: what the driver calls meanwhile is its
- *  own business, and so are its faults. */
-#define CUDA_CALL(name, args)                                                  \
+/** CUDA_REAL for calls that may last for ever: what the driver calls meanwhile
+ *  is its own business, and so are its faults. */
+#define CUDA_CALL_OPEN(name, args)                                             \
     ({                                                                         \
         hook_enter();                                                          \
         CUresult cuda_call_result = CUDA_REAL(name, args);                     \
         hook_leave();                                                          \
         cuda_call_result;                                                      \
+    })
+
+/** Where there is shared memory no handler of the program's, which may touch it,
+ *  comes between while the driver holds its locks. Return: what to give to
+ *  cuda_call_end. */
+static inline bool cuda_call_begin(void)
+{
+    bool quiet = adsm_heap_count() > 0;
+    if (quiet)
+        adsm_quiet_enter();
+    return quiet;
+}
+
+static inline void cuda_call_end(bool quiet)
+{
+    if (quiet)
+        adsm_quiet_leave();
+}
+
+/** CUDA_CALL_OPEN with handlers kept away: for all other calls. */
+#define CUDA_CALL(name, args)                                                  \
+    ({                                                                         \
+        bool cuda_call_quiet = cuda_call_begin();                              \
+        CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);                \
+        cuda_call_end(cuda_call_quiet);                                        \
+        cuda_call_answer;                                                      \
+    })
+
+/** The same for one that may wait for kernels: signals that end the program get
+ *  through. */
+#define CUDA_CALL_LONG(name, args)                                             \
+    ({                                                                         \
+        bool cuda_call_quiet = cuda_call_begin();                              \
+        uint64_t cuda_call_opened = adsm_quiet_wait_begin();                   \
+        CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);                \
+        adsm_quiet_wait_end(cuda_call_opened);                                 \
+        cuda_call_end(cuda_call_quiet);                                        \
+        cuda_call_answer;                                                      \
     })
 
 /**

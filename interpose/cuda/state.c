@@ -366,8 +366,7 @@ uint64_t cuda_host_begin(const struct cuda_work *work, const void *host)
 
 CUresult cuda_wait_ahead(struct cuda_order order)
 {
-    if (hook_unlikely(
-            atomic_load_explicit(&capture_seen, memory_order_relaxed)))
+    if (hook_unlikely(cuda_captures()))
         return CUDA_SUCCESS;
     return cuda_seen(cuda_driver_wait(order.stream));
 }
@@ -392,10 +391,14 @@ CUresult cuda_done(struct cuda_work *work, CUresult result)
     return result;
 }
 
+bool cuda_captures(void)
+{
+    return atomic_load_explicit(&capture_seen, memory_order_relaxed);
+}
+
 bool cuda_is_capturing(CUstream stream)
 {
-    return atomic_load_explicit(&capture_seen, memory_order_relaxed) &&
-           cuda_driver_is_capturing(stream);
+    return cuda_captures() && cuda_driver_is_capturing(stream);
 }
 
 void cuda_capture_seen(void)

@@ -22,29 +22,49 @@ static CUresult waited(CUresult result)
     return cuda_result("acquiring shared memory", status);
 }
 
+/* What is known of in the accel has ended; of the rest nobody was told. */
+static bool await_all(struct adsm_accel *accel)
+{
+    /* Not between hook_enter and hook_leave: handlers come in between. */
+    return accel && !cuda_captures() && adsm_accel_await(accel);
+}
+
+static bool is_over(CUresult answer)
+{
+    return answer != CUDA_ERROR_NOT_READY;
+}
+
 CUresult cuCtxSynchronize(void)
 {
-    return waited(CUDA_CALL(cuCtxSynchronize, ()));
+    bool awaited = cuda_is_serving() && await_all(cuda_accel_current());
+    return waited(CUDA_WAIT(awaited, cuCtxSynchronize, ()));
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
-    return waited(CUDA_CALL(cuCtxSynchronize_v2, (context)));
+    bool awaited =
+        cuda_is_serving() && await_all(adsm_accel_of_context(context));
+    return waited(CUDA_WAIT(awaited, cuCtxSynchronize_v2, (context)));
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-    return waited(CUDA_CALL(cuStreamSynchronize, (stream)));
+    bool awaited =
+        is_over(cuda_driver_await_stream(cuda_order(stream, false).stream));
+    return waited(CUDA_WAIT(awaited, cuStreamSynchronize, (stream)));
 }
 
 CUresult cuStreamSynchronize_ptsz(CUstream stream)
 {
-    return waited(CUDA_CALL(cuStreamSynchronize_ptsz, (stream)));
+    bool awaited =
+        is_over(cuda_driver_await_stream(cuda_order(stream, true).stream));
+    return waited(CUDA_WAIT(awaited, cuStreamSynchronize_ptsz, (stream)));
 }
 
 CUresult cuEventSynchronize(CUevent event)
 {
-    return waited(CUDA_CALL(cuEventSynchronize, (event)));
+    bool awaited = is_over(cuda_driver_await_event(event));
+    return waited(CUDA_WAIT(awaited, cuEventSynchronize, (event)));
 }
 
 static void retire(CUstream stream)
@@ -132,13 +152,15 @@ CUresult cuStreamBeginRecaptureToGraph_ptsz(CUstream stream, int mode,
 CUresult cuCtxDestroy(CUcontext context)
 {
     struct cuda_parting parting = cuda_context_part(context);
-    return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy, (context)));
+    return cuda_context_parted(parting,
+                               CUDA_CALL_LONG(cuCtxDestroy, (context)));
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
     struct cuda_parting parting = cuda_context_part(context);
-    return cuda_context_parted(parting, CUDA_CALL(cuCtxDestroy_v2, (context)));
+    return cuda_context_parted(parting,
+                               CUDA_CALL_LONG(cuCtxDestroy_v2, (context)));
 }
 
 /* Attached to more than once, by the program; of which context nobody asks. */
@@ -157,12 +179,12 @@ CUresult cuCtxDetach(CUcontext context)
 {
     if (atomic_load(&attached) > 0) {
         cuda_params_forget();
-        CUresult result = CUDA_CALL(cuCtxDetach, (context));
+        CUresult result = CUDA_CALL_LONG(cuCtxDetach, (context));
         atomic_fetch_sub(&attached, result == CUDA_SUCCESS);
         return result;
     }
     struct cuda_parting parting = cuda_context_part(context);
-    return cuda_context_parted(parting, CUDA_CALL(cuCtxDetach, (context)));
+    return cuda_context_parted(parting, CUDA_CALL_LONG(cuCtxDetach, (context)));
 }
 
 /* It has no memory of its own, but functions. */
@@ -170,7 +192,7 @@ CUresult cuCtxDetach(CUcontext context)
 CUresult cuGreenCtxDestroy(CUgreenCtx context)
 {
     cuda_params_forget();
-    return CUDA_CALL(cuGreenCtxDestroy, (context));
+    return CUDA_CALL_LONG(cuGreenCtxDestroy, (context));
 }
 
 /* A primary context goes with its last release, so its holders are counted:
@@ -223,14 +245,14 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
     struct cuda_parting parting = let_go(device);
     return ended(device, parting,
-                 CUDA_CALL(cuDevicePrimaryCtxRelease, (device)));
+                 CUDA_CALL_LONG(cuDevicePrimaryCtxRelease, (device)));
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     struct cuda_parting parting = let_go(device);
     return ended(device, parting,
-                 CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (device)));
+                 CUDA_CALL_LONG(cuDevicePrimaryCtxRelease_v2, (device)));
 }
 
 static struct cuda_parting reset(CUdevice device)
@@ -242,12 +264,13 @@ static struct cuda_parting reset(CUdevice device)
 CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
     struct cuda_parting parting = reset(device);
-    return ended(device, parting, CUDA_CALL(cuDevicePrimaryCtxReset, (device)));
+    return ended(device, parting,
+                 CUDA_CALL_LONG(cuDevicePrimaryCtxReset, (device)));
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     struct cuda_parting parting = reset(device);
     return ended(device, parting,
-                 CUDA_CALL(cuDevicePrimaryCtxReset_v2, (device)));
+                 CUDA_CALL_LONG(cuDevicePrimaryCtxReset_v2, (device)));
 }

@@ -9,6 +9,7 @@
  *
  * Until the runtime is in use nothing here does anything.
  */
+#include "base/slices.h"
 #include "interpose/signals/mask.h"
 #include "os/fault.h"
 
@@ -18,6 +19,9 @@ typedef void handler_fn(int, siginfo_t *, void *);
 
 /* The program's handler of each signal for which `deliver` is installed. */
 static handler_fn *_Atomic handlers[NSIG];
+
+/* Signals that have one. Those of SA_RESETHAND stay in it. */
+static _Atomic uint64_t handled;
 
 /* SIGSEGV is blocked while its handler runs. */
 static _Atomic bool segv_blocks;
@@ -79,7 +83,11 @@ static int swap(int number, const struct sigaction *action,
     int result = kernel_for(number)(number, action ? &next : NULL, &old);
     if (result != 0)
         atomic_store(&handlers[number], previous);
-    else if (before) {
+    else if (action && has_handler(action))
+        atomic_fetch_or(&handled, BIT(number));
+    else if (action)
+        atomic_fetch_and(&handled, ~BIT(number));
+    if (result == 0 && before) {
         if (old.sa_sigaction == deliver)
             old.sa_sigaction = previous;
         *before = old;
@@ -105,6 +113,7 @@ void signal_adopt_actions(void)
 {
     for (int number = 1; number < NSIG; number++)
         adopt(number);
+    adsm_slices_know(&handled);
 }
 
 int sigaction(int number, const struct sigaction *action,

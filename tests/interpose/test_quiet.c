@@ -158,12 +158,19 @@ static bool opens(enum copy which)
     return which == UP_LATER || which == DOWN_LATER;
 }
 
+/* Signals end the program, however the test was started (nohup) and whatever
+ * Check has for them. */
+static void have_no_handlers(void)
+{
+    for (int i = 1; i <= SIGRTMAX; i++)
+        signal(i, SIG_DFL);
+}
+
 /* What the CPU has written is sent by the copies that read it. */
 START_TEST(copy_changes_the_mask_twice)
 {
     start();
-    /* One that ends the program, however the test was started (nohup). */
-    signal(SIGHUP, SIG_DFL);
+    have_no_handlers();
     for (int which = 0; which < COPIES; which++)
         for (int round = 0; round < LAUNCHES; round++) {
             for (int i = 0; i < 2 && round % 2; i++)
@@ -175,6 +182,26 @@ START_TEST(copy_changes_the_mask_twice)
             ck_assert_msg(changes - before == times, "copy %d of round %d: %u",
                           which, round, changes - before);
         }
+}
+END_TEST
+
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+/* Beside a handler the wait before a copy asks, with signals held. */
+START_TEST(copy_beside_a_handler_changes_the_mask_four_times)
+{
+    start();
+    signal(SIGUSR1, on_signal);
+    must(cuCtxSynchronize());
+    for (int i = 0; i < LAUNCHES; i++) {
+        unsigned before = changes;
+        must(copy(UP, BYTES));
+        ck_assert_uint_eq(changes - before, 4);
+        must(cuCtxSynchronize());
+    }
 }
 END_TEST
 
@@ -239,5 +266,7 @@ START_TEST(handler_between_launches_may_touch_everything)
 END_TEST
 
 SUITE_MAIN("launches and signals", 60, launch_changes_the_mask_twice,
-           copy_changes_the_mask_twice, mask_is_the_programs_behind_it,
+           copy_changes_the_mask_twice,
+           copy_beside_a_handler_changes_the_mask_four_times,
+           mask_is_the_programs_behind_it,
            handler_between_launches_may_touch_everything)
