@@ -77,6 +77,11 @@ static inline void cuda_call_end(bool quiet)
         cuda_call_answer;                                                      \
     })
 
+/** A call that waits. What it waits for was awaited: handlers are kept away for
+ *  the little that is left; or nobody minds that the driver waits. */
+#define CUDA_WAIT(awaited, name, args)                                         \
+    ((awaited) ? CUDA_CALL_LONG(name, args) : CUDA_CALL_OPEN(name, args))
+
 /**
  * The wrapper for what cuGetProcAddress answered, or `found` itself.
  *

@@ -129,14 +129,6 @@ CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows);
     })
 
 /**
- * A call that waits, for ever perhaps. Where what it waits for was awaited it
- * ends soon, and no handler of the program's comes between it and the driver;
- * else there was no handler, and signals that end the program get through.
- */
-#define CUDA_WAIT(awaited, name, args)                                         \
-    ((awaited) ? CUDA_SUBMIT(name, args) : CUDA_CALL_OPEN(name, args))
-
-/**
  * The same for a copy whose host side is `host` (NULL: none). Where that is not
  * page-locked the driver may wait for what is ahead in the stream, for ever:
  * the signals that end a program get through meanwhile.

@@ -22,28 +22,30 @@ static CUresult waited(CUresult result)
     return cuda_result("acquiring shared memory", status);
 }
 
-/* What is known of in the accel has ended; of the rest nobody was told. */
-static bool await_all(struct adsm_accel *accel)
-{
-    /* Not between hook_enter and hook_leave: handlers come in between. */
-    return accel && !cuda_captures() && adsm_accel_await(accel);
-}
-
 static bool is_over(CUresult answer)
 {
     return answer != CUDA_ERROR_NOT_READY;
 }
 
+/* What is known of in the current context has ended; of the rest nobody was
+ * told. Not between hook_enter and hook_leave: handlers come in between. */
+static bool await_all(void)
+{
+    struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
+    return accel && !cuda_captures() ? adsm_accel_await(accel)
+                                     : is_over(cuda_driver_await_stream(NULL));
+}
+
 CUresult cuCtxSynchronize(void)
 {
-    bool awaited = cuda_is_serving() && await_all(cuda_accel_current());
-    return waited(CUDA_WAIT(awaited, cuCtxSynchronize, ()));
+    return waited(CUDA_WAIT(await_all(), cuCtxSynchronize, ()));
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
-    bool awaited =
-        cuda_is_serving() && await_all(adsm_accel_of_context(context));
+    struct adsm_accel *accel =
+        cuda_is_serving() ? adsm_accel_of_context(context) : NULL;
+    bool awaited = accel && !cuda_captures() && adsm_accel_await(accel);
     return waited(CUDA_WAIT(awaited, cuCtxSynchronize_v2, (context)));
 }
 

@@ -64,6 +64,11 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done);
  * holds the block, a signal handler has interrupted the call and would wait for
  * itself. The block is opened as it is; adsm_loan_end closes it again.
  *
+ * Asynchronous signals are held while blocks are, so the handler is one of a
+ * fault: a copy by the CPU reads or writes plain memory that another thread of
+ * the program took away a moment ago, and the handler that gives it back uses
+ * what the copy writes (a collector with barriers that counts in there).
+ *
  * Return: true when that was the case
  * Thread: any; the object's lock is held shared. Signal: fault path
  */

@@ -71,6 +71,16 @@ static void wait_for_context(void)
     launch_and(cuCtxSynchronize());
 }
 
+static void wait_after_capture(void)
+{
+    static CUgraph graph;
+    if (!graph) {
+        must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+        must(cuStreamEndCapture(stream, &graph));
+    }
+    launch_and(cuCtxSynchronize());
+}
+
 static void wait_for_stream(void)
 {
     launch_and(cuStreamSynchronize(stream));
@@ -204,6 +214,7 @@ static void storm(void (*work)(void))
 
 STORM(launch)
 STORM(wait_for_context)
+STORM(wait_after_capture)
 STORM(wait_for_stream)
 STORM(wait_for_event)
 STORM(upload)
@@ -219,6 +230,7 @@ STORM(allocate)
 
 SUITE_MAIN("regress-interpose-storm", 20, handlers_touch_memory_beside_launch,
            handlers_touch_memory_beside_wait_for_context,
+           handlers_touch_memory_beside_wait_after_capture,
            handlers_touch_memory_beside_wait_for_stream,
            handlers_touch_memory_beside_wait_for_event,
            handlers_touch_memory_beside_upload,
