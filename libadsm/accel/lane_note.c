@@ -174,25 +174,35 @@ static bool are_reached(struct adsm_accel *accel, uint32_t used,
     return true;
 }
 
-bool adsm_accel_await(struct adsm_accel *accel)
+/* Return: true: all is over, and a quiet stretch has begun, one for all locks
+ * and calls */
+static bool await_quietly(struct adsm_accel *accel)
 {
     struct adsm_slices slices = {0};
     uint64_t seq[ADSM_LANES];
     uint32_t used =
         atomic_load_explicit(&accel->lanes.used, memory_order_acquire);
-    bool reached;
     if (!adsm_slices_begin())
         return false;
-    adsm_quiet_enter(); /* once, and not for each lock and call */
+    adsm_quiet_enter();
     int status = numbers(accel, used, seq);
-    reached = status == ADSM_OK && are_reached(accel, used, seq);
-    adsm_quiet_leave();
-    while (status == ADSM_OK && !reached && adsm_slices_next(&slices)) {
-        adsm_quiet_enter();
-        reached = are_reached(accel, used, seq);
+    while (status == ADSM_OK && !are_reached(accel, used, seq)) {
         adsm_quiet_leave();
+        if (!adsm_slices_next(&slices))
+            return false;
+        adsm_quiet_enter();
     }
-    return reached;
+    if (status != ADSM_OK)
+        adsm_quiet_leave();
+    return status == ADSM_OK;
+}
+
+bool adsm_accel_await(struct adsm_accel *accel)
+{
+    bool over = await_quietly(accel);
+    if (over)
+        adsm_quiet_leave();
+    return over;
 }
 
 static int order_noted(struct adsm_accel *accel, struct adsm_lane *lane,
@@ -278,9 +288,7 @@ int adsm_accel_synchronize(struct adsm_accel *accel)
     }
     /* Where all ended that is known of, what is left is not worth opening the
      * thread to handlers that could not use the driver. */
-    bool awaited = adsm_accel_await(accel);
-    if (awaited)
-        adsm_quiet_enter();
+    bool awaited = await_quietly(accel);
     int status = accel->ops->context_wait(accel);
     if (awaited)
         adsm_quiet_leave();

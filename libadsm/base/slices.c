@@ -2,6 +2,7 @@
 #include "base/slices.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -11,12 +12,13 @@
 #include "base/clock.h"
 #include "base/lock.h"
 
-/* A sleep is as long as a part of the wait so far, within bounds: long enough
- * to leave the processor to others, short enough to be no loss. */
-enum { PART = 8, SLEEP_LEAST_NS = 10000, SLEEP_MOST_NS = 200000 };
+/* Most waits are short, and a sleep takes a timer and two changes of context:
+ * at first only others who want the processor come in between. Then a sleep is
+ * as long as a part of the wait so far, and no longer than anybody minds. */
+enum { NO_SLEEP_NS = 50000, PART = 8, SLEEP_MOST_NS = 200000 };
 
 /* Signals looked at between two questions. */
-enum { LOOKS = 16 };
+enum { LOOKS = 4 };
 
 /* NULL: nobody knows. */
 static const _Atomic uint64_t *_Atomic known;
@@ -43,7 +45,9 @@ static bool has_handler(int number)
 /* Look at some more. Return: whether there is more to find out */
 static bool look(struct adsm_slices *slices)
 {
-    uint64_t open = adsm_quiet_takes();
+    if (slices->looked == 0)
+        slices->open = adsm_quiet_takes();
+    uint64_t open = slices->open;
     const _Atomic uint64_t *handled = atomic_load(&known);
     if (handled) {
         slices->minds = (atomic_load(handled) & open) != 0;
@@ -58,9 +62,12 @@ static bool look(struct adsm_slices *slices)
 
 static void pass(const struct adsm_slices *slices)
 {
-    uint64_t ns = (adsm_now_ns() - slices->began_ns) / PART;
-    if (ns < SLEEP_LEAST_NS)
-        ns = SLEEP_LEAST_NS;
+    uint64_t so_far = adsm_now_ns() - slices->began_ns;
+    uint64_t ns = so_far / PART;
+    if (so_far < NO_SLEEP_NS) {
+        sched_yield();
+        return;
+    }
     if (ns > SLEEP_MOST_NS)
         ns = SLEEP_MOST_NS;
     /* Not by libc: its function is a place where a thread is cancelled. */

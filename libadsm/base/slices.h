@@ -21,8 +21,9 @@
 /** One wait; zeroed at its beginning. */
 struct adsm_slices {
     uint64_t began_ns;
-    int looked; /* signals looked at so far         */
-    bool minds; /* one of them has a handler        */
+    uint64_t open; /* the thread takes these           */
+    int looked;    /* signals looked at so far         */
+    bool minds;    /* one of them has a handler        */
 };
 
 /** From now on *handled says which signals have a handler of the program's, bit
