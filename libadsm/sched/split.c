@@ -2,7 +2,6 @@
 #include "sched/split.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 long adsm_split_common(long a, long b)
@@ -150,8 +149,8 @@ static long strip(const struct cutter *c, int d, int i, int first, int below)
     if (split->tile[d] > 0)
         at = lo + i * split->tile[d];
     else
-        at = lo + lround((double)(hi - lo) * weight(c, first, i * below) /
-                         weight(c, first, c->grid[d] * below));
+        at = lo + (long)(0.5 + (double)(hi - lo) * weight(c, first, i * below) /
+                                   weight(c, first, c->grid[d] * below));
     long unit = split->grain[d];
     if (d == c->outermost)
         unit = adsm_split_common(split->align, unit);
