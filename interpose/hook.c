@@ -31,12 +31,12 @@ enum { HOOKS = sizeof infos / sizeof *infos };
 
 #define LINK_REAL(name, cuda, shaped)                                          \
     {                                                                          \
-        name, (void **)&hook_real.name, cuda, shaped                           \
+        name, (void **)&hook_real.name, cuda, shaped, false                    \
     }
 
 static const struct hook_link links[HOOKS] = {
 #define ADSM_HOOK_STUB(name, family)                                           \
-    {name, (void **)&hook_next_##name, false, false},
+    {name, (void **)&hook_next_##name, false, false, true},
 #define ADSM_HOOK_LIBC(returns, name, params) LINK_REAL(name, false, false),
 #define ADSM_HOOK_CALL(returns, name, params, parts)                           \
     LINK_REAL(name, false, true),
@@ -55,12 +55,23 @@ const struct adsm_hook *adsm_hooks_list(size_t *count)
     return infos;
 }
 
-/* What is behind this library: by the real functions, called from here. */
+/* Libraries between this one and libc. They stay as long as it does. */
+static struct adsm_real_images before;
+static _Atomic bool before_is_known;
+
+/* What is behind this library: by the real functions, called from here. What
+ * libc alone has is found without dlsym, by whoever calls the hook first, be it
+ * a signal handler. */
 static void *find_next(const char *name)
 {
     /* Forms of condition variables of one name on x86-64. */
     static const char begin[] = "pthread_cond_", old[] = "GLIBC_2.2.5";
-    void *last = adsm_real_lookup(name, NULL);
+    void *last = atomic_load_explicit(&before_is_known, memory_order_acquire)
+                     ? adsm_real_lookup_libc(name)
+                     : NULL;
+    if (last && !adsm_real_is_before(&before, name))
+        return last;
+    last = adsm_real_lookup(name, NULL);
     /* A look-up that fails leaves a message (dlerror). */
     void *next = last ? adsm_real()->dlsym(RTLD_NEXT, name) : NULL;
     size_t i = 0;
@@ -72,20 +83,42 @@ static void *find_next(const char *name)
     return next;
 }
 
-void hook_resolve(void)
+static void resolve(size_t i)
 {
-    for (size_t i = 0; i < HOOKS; i++) {
-        if (links[i].cuda || *links[i].real)
-            continue;
-        *links[i].real = find_next(infos[i].name);
-        if (!*links[i].real && links[i].shaped)
-            *links[i].real = (void *)hook_absent;
-    }
+    if (links[i].cuda || *links[i].real)
+        return;
+    *links[i].real = find_next(infos[i].name);
+    if (!*links[i].real && links[i].shaped)
+        *links[i].real = (void *)hook_absent;
 }
 
+void hook_resolve(void **real)
+{
+    size_t i = 0;
+    while (i < HOOKS && links[i].real != real)
+        i++;
+    if (i < HOOKS)
+        resolve(i);
+}
+
+/* Most functions are found when they are first called, which a program does
+ * with few of some hundred: looking for all takes longer than the rest of this
+ * library's start. Not so those that are used without asking, and those for
+ * which dlsym has to be called, since no signal handler may. */
 __attribute__((constructor(101))) static void hook_start(void)
 {
-    hook_resolve();
+    bool known = adsm_real_before(_DYNAMIC, &before);
+    /* Release pairs with the acquire in find_next. */
+    atomic_store_explicit(&before_is_known, known, memory_order_release);
+    (void)HOOK_REAL(memmove);
+    (void)HOOK_REAL(memset);
+    (void)HOOK_REAL(memcmp);
+    (void)HOOK_REAL(memcpy);
+    for (size_t i = 0; i < HOOKS; i++)
+        if (!known || links[i].stub ||
+            (before.count && !links[i].cuda &&
+             adsm_real_is_before(&before, infos[i].name)))
+            resolve(i);
 }
 
 const struct hook_link *hook_find(const char *name)

@@ -3,9 +3,9 @@
  * shared, and the flag that keeps calls of the driver itself out.
  *
  * Owns the tables made from hooks.def and their look-up. Does not know what a
- * hook does. No lock: the tables are filled once, before main, by the library's
- * constructor; until then the memory hooks work by themselves and all others
- * fill the tables first.
+ * hook does. No lock: a function is looked for when it is first called, and
+ * whoever does so at the same time finds the same; the memory hooks work by
+ * themselves until the library's constructor has looked for theirs.
  *
  * The runtime is brought up by the first hooked allocation, never by an
  * unrelated call: until an object exists the index is empty, and a hook costs
@@ -91,17 +91,19 @@ struct hook_real {
 
 extern struct hook_real hook_real;
 
-/** Fill the libc half of hook_real. Idempotent. Thread: any. */
-void hook_resolve(void);
+/** Find the function of libc for one place of hook_real, or of a stub, where
+ *  it stays NULL without one. Idempotent. Thread: any. Signal: any handler */
+void hook_resolve(void **real);
 
 /** Stands where this libc has no such call, since a program may have found the
  *  hook instead. Return: -1, errno ENOSYS */
 long hook_absent(void);
 
-/** The real function `name` of libc, also before the constructor ran. */
+/** The real function `name` of libc, looked for when it is first wanted. */
 #define HOOK_REAL(name)                                                        \
-    (hook_likely(hook_real.name != NULL) ? hook_real.name                      \
-                                         : (hook_resolve(), hook_real.name))
+    (hook_likely(hook_real.name != NULL)                                       \
+         ? hook_real.name                                                      \
+         : (hook_resolve((void **)&hook_real.name), hook_real.name))
 
 /**
  * Greater than 0 while this thread is inside the driver or the runtime on
@@ -144,6 +146,7 @@ struct hook_link {
     void **real;
     bool cuda;
     bool shaped; /* of libc, with a shape (call.h) */
+    bool stub;   /* of libc, jumped to by hook_stub.S */
 };
 
 /**

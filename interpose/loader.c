@@ -53,7 +53,7 @@ struct hook_answer hook_dlsym_answer(void *handle, const char *name)
     if (!link || handle == RTLD_NEXT)
         return none;
     if (!*link->real)
-        link->cuda ? cuda_resolve() : hook_resolve();
+        link->cuda ? cuda_resolve() : hook_resolve(link->real);
     void *found = hook_next_dlsym(handle, name);
     /* Our own export says nothing about whether there is a driver, or a library
      * that not every program has. */
@@ -75,6 +75,6 @@ struct hook_answer hook_dlvsym_answer(void *handle, const char *name,
     if (!link || handle == RTLD_NEXT)
         return none;
     if (!*link->real)
-        link->cuda ? cuda_resolve() : hook_resolve();
+        link->cuda ? cuda_resolve() : hook_resolve(link->real);
     return answer(link, hook_next_dlvsym(handle, name, version));
 }

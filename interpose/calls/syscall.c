@@ -216,7 +216,7 @@ static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
 bool syscall_answers(const uintptr_t *words, long *result)
 {
     if (hook_unlikely(!hook_next_syscall))
-        hook_resolve();
+        hook_resolve((void **)&hook_next_syscall);
     if (hook_unlikely(words[0] == SYS_io_uring_setup)) {
         *result = uring_ring_setup(words + 1); /* rings may be there first */
         return true;

@@ -35,7 +35,7 @@ static bool noted_blocked(const sigset_t *set)
 struct hook_answer hook_getcontext_answer(ucontext_t *context)
 {
     if (hook_unlikely(!hook_next_getcontext))
-        hook_resolve();
+        hook_resolve((void **)&hook_next_getcontext);
     note(&context->uc_sigmask);
     return (struct hook_answer){NULL, 0};
 }
@@ -45,7 +45,7 @@ struct hook_answer hook___sigsetjmp_answer(struct __jmp_buf_tag *buffer,
                                            long saves_mask)
 {
     if (hook_unlikely(!hook_next___sigsetjmp))
-        hook_resolve();
+        hook_resolve((void **)&hook_next___sigsetjmp);
     if ((int)saves_mask)
         note(&buffer->__saved_mask);
     return (struct hook_answer){NULL, 0};

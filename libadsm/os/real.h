@@ -12,6 +12,8 @@
 #ifndef ADSM_OS_REAL_H
 #define ADSM_OS_REAL_H
 
+#include "os/image.h"
+
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -60,5 +62,30 @@ static inline const struct adsm_real *adsm_real(void)
  * Signal: any handler
  */
 void *adsm_real_lookup(const char *name, const char *version);
+
+/** The same in libc.so.6 alone, where nearly all is; the default version. */
+void *adsm_real_lookup_libc(const char *name);
+
+enum { ADSM_REAL_IMAGES = 64 };
+
+/** Libraries where the loader looks before it comes to the C library. */
+struct adsm_real_images {
+    size_t count;
+    struct adsm_image images[ADSM_REAL_IMAGES];
+};
+
+/**
+ * Those behind the library with that dynamic section: so a function that none
+ * of them has is what dlsym(RTLD_NEXT) finds from there in the C library. They
+ * were loaded at the start; of one that was loaded later nothing is known.
+ *
+ * Return: false: it cannot be said, ask dlsym
+ * Thread: any. Signal: any handler
+ */
+bool adsm_real_before(const void *dynamic, struct adsm_real_images *before);
+
+/** Has one of them a symbol of that name? Thread: any. Signal: any handler */
+bool adsm_real_is_before(const struct adsm_real_images *before,
+                         const char *name);
 
 #endif

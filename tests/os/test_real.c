@@ -116,6 +116,26 @@ START_TEST(resolving_again_changes_nothing)
 }
 END_TEST
 
+START_TEST(libraries_before_libc_are_known)
+{
+    static struct adsm_real_images before;
+    ck_assert_ptr_eq(adsm_real_lookup_libc("getpid"),
+                     adsm_real_lookup("getpid", NULL));
+    ck_assert_ptr_null(adsm_real_lookup_libc("no_such_function"));
+    ck_assert(adsm_real_before(_DYNAMIC, &before));
+    ck_assert_uint_gt(before.count, 0);
+    /* Of check, where that is a library, or of one that it needs. */
+    ck_assert(adsm_real_is_before(&before, "srunner_create") ||
+              adsm_real_is_before(&before, "floor"));
+    ck_assert(!adsm_real_is_before(&before, "no_such_function"));
+    ck_assert(!adsm_real_is_before(&before, "getppid")); /* libc's alone */
+    /* It defines that, but is not behind itself. */
+    ck_assert(SANITIZED || !adsm_real_is_before(&before, "dlsym"));
+    ck_assert(!adsm_real_before(NULL, &before));
+}
+END_TEST
+
 SUITE_MAIN("real", 10, every_entry_is_the_c_librarys,
            real_read_is_not_the_programs, memory_functions_work,
-           lookup_knows_versions, resolving_again_changes_nothing)
+           lookup_knows_versions, resolving_again_changes_nothing,
+           libraries_before_libc_are_known)
