@@ -200,4 +200,10 @@ void adsm_rwlock_acquire_another(struct adsm_rwlock *lock);
 bool adsm_rwlock_try(struct adsm_rwlock *lock);
 bool adsm_rwlock_try_shared(struct adsm_rwlock *lock);
 
+/** Is somebody the only one in there now? Thread: any. Signal: any handler */
+static inline bool adsm_rwlock_is_taken(const struct adsm_rwlock *lock)
+{
+    return atomic_load(&lock->state) & ADSM_RWLOCK_WRITER;
+}
+
 #endif

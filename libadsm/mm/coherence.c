@@ -93,6 +93,8 @@ static int protect_bytes(struct adsm_object *object, size_t offset,
         [ADSM_READ_ONLY] = ADSM_PROT_READ,
         [ADSM_DIRTY] = ADSM_PROT_READ_WRITE,
     };
+    if (state != ADSM_DIRTY)
+        atomic_fetch_add(&object->closings, 1);
     if (!atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK; /* nothing is mapped, the placeholder stands */
     return adsm_fault_range_protect((uintptr_t)object->host + offset, bytes,
@@ -203,6 +205,8 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
 static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
                      bool write)
 {
+    if (!atomic_load_explicit(&object->backed, memory_order_acquire))
+        return;
     while (count > 0 && adsm_block_flags(object, first, ADSM_BLOCK_MAPPED))
         first++, count--;
     while (count > 0 &&
@@ -217,6 +221,12 @@ static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
     adsm_object_memory_add(adsm_now_ns() - began);
     for (uint32_t i = first; rc == ADSM_OK && write && i < first + count; i++)
         (void)adsm_block_change(object, i, 0, ADSM_BLOCK_MAPPED);
+}
+
+void adsm_coherence_map_open(struct adsm_object *object, uint32_t first,
+                             uint32_t count)
+{
+    populate(object, first, count, true);
 }
 
 static void set_state(struct adsm_object *object, uint32_t i,

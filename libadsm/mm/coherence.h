@@ -60,6 +60,11 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
 int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t i,
                                 enum adsm_event event) ADSM_MUST_CHECK;
 
+/** Fill in the page table at A for blocks that are DIRTY, and held by the
+ *  caller, as the CPU's first stores would. Signal: never */
+void adsm_coherence_map_open(struct adsm_object *object, uint32_t first,
+                             uint32_t count);
+
 /**
  * Apply `event` to every block of [first, first + count), run by run, except
  * that a block held for overwriting is not fetched. At the limit on mappings the

@@ -4,6 +4,7 @@
 #include "base/lock.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/direct.h"
 #include "mm/write_back.h"
 #include "mm/gate.h"
 #include "mm/index.h"
@@ -204,6 +205,19 @@ static int begin_in_turn(const void *address, size_t bytes,
     return rc;
 }
 
+/* The host has what is to be read: the shadow is all that it takes. */
+static bool begin_direct(const void *address, size_t bytes,
+                         struct adsm_loan *loan)
+{
+    void *shadow = adsm_direct_read(address, &bytes);
+    if (!shadow)
+        return false;
+    loan->address = shadow;
+    loan->bytes = bytes;
+    ADSM_COUNT(loans, 1);
+    return true;
+}
+
 int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
                     struct adsm_loan *loan)
 {
@@ -212,6 +226,8 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
         return ADSM_OK;
     if (adsm_turn_is_mine())
         return begin_in_turn(address, bytes, access, loan);
+    if (access == ADSM_READ && begin_direct(address, bytes, loan))
+        return ADSM_OK;
     struct adsm_object *object = adsm_turn_pass(address, &loan->gate);
     if (!object) {
         loan->bytes = plain_bytes(address, bytes);
@@ -303,6 +319,22 @@ static int commit(struct adsm_loan *loan, size_t done)
     return first_failure;
 }
 
+/* Blocks that were DIRTY and have been written whole: who does that once may do
+ * it again, and then without a loan (direct.h). */
+static void map_rewritten(struct adsm_loan *loan, size_t done)
+{
+    size_t from = loan->offset, to = from + done;
+    uint32_t i = loan->held_first, end = i + loan->held_count;
+    for (uint32_t n; i < end; i += n ? n : 1) {
+        for (n = 0; i + n < end &&
+                    covers_block(loan->object, from, to, i + n) &&
+                    adsm_block_state(loan->object, i + n) == ADSM_DIRTY;)
+            n++;
+        if (n > 0)
+            adsm_coherence_map_open(loan->object, i, n);
+    }
+}
+
 static void conceal(struct adsm_object *object, uint32_t i)
 {
     /* At the limit on mappings it stays open: what the CPU sees there until
@@ -324,8 +356,10 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == loan->generation) {
-        if (done > 0)
+        if (done > 0) {
+            map_rewritten(loan, done);
             rc = commit(loan, done);
+        }
         for (uint32_t i = 0; loan->exposed && i < loan->held_count; i++)
             conceal(object, loan->held_first + i);
         adsm_block_release(object, loan->held_first, loan->held_count);

@@ -73,10 +73,11 @@ struct adsm_object {
     size_t block_bytes; /* whole pages; the last one may be shorter        */
     uint32_t block_count;
     _Atomic uint32_t blocks_used; /* those behind were never allocated     */
-    _Atomic uint8_t *blocks; /* block_count bytes: mm/block.h              */
-    _Atomic uint32_t near;   /* blocks that are not INVALID                */
-    _Atomic uint32_t dirty;  /* blocks that are DIRTY                      */
-    _Atomic bool settled;    /* none was since a call released it          */
+    _Atomic uint8_t *blocks;   /* block_count bytes: mm/block.h              */
+    _Atomic uint32_t near;     /* blocks that are not INVALID                */
+    _Atomic uint32_t dirty;    /* blocks that are DIRTY                      */
+    _Atomic uint32_t closings; /* grows before blocks are closed: direct.h */
+    _Atomic bool settled;      /* none was since a call released it          */
 
     /* The copy at home. Of an object without one only `home` means something,
      * which page-locks its pages, and `span`, which has no memory. */
@@ -164,6 +165,11 @@ bool adsm_object_make_room(void);
  */
 int adsm_object_commit(struct adsm_object *object, size_t offset,
                        size_t bytes) ADSM_MUST_CHECK;
+
+/** Are all of them committed? Lock: none; they stay so while it lives.
+ *  Thread: any. Signal: any handler */
+bool adsm_object_has(const struct adsm_object *object, size_t offset,
+                     size_t bytes);
 
 /**
  * Time this thread has spent in getting host pages from the system, which a

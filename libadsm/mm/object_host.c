@@ -177,14 +177,27 @@ static int commit_grains(struct adsm_object *object, size_t first, size_t last)
     return ADSM_OK;
 }
 
+/* Behind the last grain of [offset, +bytes), and the first that is missing. */
+static size_t missing(const struct adsm_object *object, size_t offset,
+                      size_t bytes, size_t *last)
+{
+    size_t g = offset >> object->grain_shift;
+    *last = (offset + bytes + grain_bytes(object) - 1) >> object->grain_shift;
+    while (g < *last && is_committed(object, g))
+        g++;
+    return g;
+}
+
+bool adsm_object_has(const struct adsm_object *object, size_t offset,
+                     size_t bytes)
+{
+    size_t last;
+    return missing(object, offset, bytes, &last) == last;
+}
+
 int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes)
 {
-    size_t grain = grain_bytes(object);
-    size_t first = offset / grain;
-    size_t last = (offset + bytes + grain - 1) / grain;
-    size_t g = first;
-    while (g < last && is_committed(object, g))
-        g++;
+    size_t last, g = missing(object, offset, bytes, &last);
     if (g == last)
         return ADSM_OK;
     uint64_t began = adsm_now_ns();
