@@ -1,6 +1,7 @@
 /* Lists of ranges of one call. */
 #include "interpose/calls/ranges.h"
 #include "base/status.h"
+#include "os/look.h"
 
 #include <limits.h>
 
@@ -77,7 +78,9 @@ int call_ranges_begin(struct call_ranges *ranges, struct call_few *few,
             return ADSM_E_NOMEM;
         if (many.at)
             now = (struct iovec *)many.at;
-        status = call_get(now, *list, bytes, &there);
+        there = bytes;
+        if (!adsm_look(now, *list, bytes)) /* without a call, mostly */
+            status = call_get(now, *list, bytes, &there);
     }
     if (!status && there == bytes)
         status = begin(ranges, now, *count, access, policy);

@@ -49,6 +49,16 @@ static size_t most_pieces(const struct iovec *iov, int count)
     return most;
 }
 
+/* Bytes of the first range and of those that go on where it ends. */
+static size_t side_by_side(const struct iovec *iov, int count)
+{
+    size_t bytes = iov->iov_len;
+    for (int i = 1;
+         i < count && iov[i].iov_base == (char *)iov->iov_base + bytes; i++)
+        bytes += iov[i].iov_len;
+    return bytes;
+}
+
 /* Would the list take more than one loan? A thread that holds one range must
  * not wait for another: the two may share a block, or a second thread may take
  * them the other way round. */
@@ -57,11 +67,13 @@ static bool needs_loans(const struct iovec *iov, int count)
     int loans = 0;
     for (int i = 0; i < count && loans < 2; i++) {
         const char *begin = iov[i].iov_base;
-        size_t bytes = iov[i].iov_len;
+        size_t bytes = side_by_side(iov + i, count - i);
         if (hook_is_plain(begin, bytes))
             continue;
         const char *last = begin + bytes - 1;
         loans += adsm_index_find(begin) == adsm_index_find(last) ? 1 : 2;
+        while (iov[i].iov_len < bytes)
+            bytes -= iov[i++].iov_len;
     }
     return loans > 1;
 }
@@ -97,15 +109,46 @@ static int prepare(struct pieces *list, size_t bounced, bool many)
     return ADSM_OK;
 }
 
-/* Take the longest uniform prefix of [address, +bytes) as one more entry. */
-static int take(struct pieces *list, char *address, size_t bytes, size_t *taken)
+/* A loan of as much of [address, +extent), in one object, as there is; the
+ * piece is the first `bytes` of it. */
+static int lend(struct pieces *list, struct piece *piece, char *address,
+                size_t bytes, size_t extent)
+{
+    int status = adsm_loan_begin(address, extent, list->access, &piece->loan);
+    if (!status && piece->loan.bytes > bytes) {
+        list->next = (struct iovec){address + bytes, piece->loan.bytes - bytes};
+        list->next_shadow = (char *)piece->loan.address + bytes;
+    }
+    return status;
+}
+
+/* The piece goes on where the last loan does. */
+static bool is_covered(struct pieces *list, struct piece *piece)
+{
+    size_t bytes = piece->loan.bytes;
+    if (list->next.iov_len == 0 || piece->loan.address != list->next.iov_base)
+        return false;
+    if (bytes > list->next.iov_len)
+        bytes = list->next.iov_len;
+    piece->loan.address = list->next_shadow;
+    piece->loan.bytes = bytes;
+    list->next.iov_base = (char *)list->next.iov_base + bytes;
+    list->next.iov_len -= bytes;
+    list->next_shadow += bytes;
+    return true;
+}
+
+/* Take the longest uniform prefix of [address, +bytes) as one more entry.
+ * @rest  the list from there on, of `count` ranges */
+static int take(struct pieces *list, char *address, size_t bytes,
+                const struct iovec *rest, int count, size_t *taken)
 {
     struct piece *piece = &list->pieces[list->count];
     piece->bounced = NULL;
     piece->loan.object = NULL;
     piece->loan.address = address;
     piece->loan.bytes = bytes;
-    if (hook_is_plain(address, bytes)) {
+    if (hook_is_plain(address, bytes) || is_covered(list, piece)) {
         /* all of it, as it is */
     } else if (list->bounce) {
         struct call_stretch next = call_stretch(address, bytes);
@@ -116,14 +159,16 @@ static int take(struct pieces *list, char *address, size_t bytes, size_t *taken)
             list->bounce_used += next.bytes;
         }
     } else {
-        int status =
-            adsm_loan_begin(address, bytes, list->access, &piece->loan);
+        char *end = (char *)rest->iov_base + side_by_side(rest, count);
+        size_t extent = (size_t)(end - address);
+        if (extent > transfer_most - list->total)
+            extent = transfer_most - list->total;
+        int status = lend(list, piece, address, bytes, extent);
         if (status)
             return status;
     }
-    list->iov[list->count++] =
-        (struct iovec){piece->loan.address, piece->loan.bytes};
-    *taken = piece->loan.bytes;
+    *taken = piece->loan.bytes < bytes ? piece->loan.bytes : bytes;
+    list->iov[list->count++] = (struct iovec){piece->loan.address, *taken};
     return ADSM_OK;
 }
 
@@ -138,7 +183,7 @@ static int fill(struct pieces *list, const struct iovec *iov, int count)
             size_t taken;
             if (list->count == list->room)
                 return ADSM_OK;
-            int status = take(list, at, left, &taken);
+            int status = take(list, at, left, iov + i, count - i, &taken);
             if (status)
                 return status;
             at += taken;
@@ -157,6 +202,7 @@ int pieces_begin(struct pieces *list, const struct iovec *iov, int count,
     list->total = 0;
     list->bounce = NULL;
     list->bounce_used = 0;
+    list->next.iov_len = 0;
     list->memory = (struct call_buffer){0};
     bounce = bounce || (access == ADSM_WRITE && needs_loans(iov, count));
     size_t bounced = bounce ? shared_bytes(iov, count) : 0;
@@ -207,9 +253,11 @@ int pieces_end(struct pieces *list, size_t done)
         status = put_bounced(list, done);
     for (int i = list->count - 1; i >= 0; i--) {
         struct piece *piece = &list->pieces[i];
-        size_t begin = end - piece->loan.bytes;
+        size_t begin = end - list->iov[i].iov_len;
         if (piece->loan.object) {
-            int failed = adsm_loan_end(&piece->loan, reached(begin, end, done));
+            size_t lent = begin + piece->loan.bytes;
+            int failed =
+                adsm_loan_end(&piece->loan, reached(begin, lent, done));
             status = failed ? failed : status;
         }
         end = begin;

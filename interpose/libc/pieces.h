@@ -2,8 +2,9 @@
  * A scatter list of the program, turned into one the kernel may work on.
  *
  * Every shared range is replaced by its shadow (lent) or by a bounce buffer,
- * split where it leaves an object; plain ranges stay as they are. The list
- * then goes to the kernel in one system call, whatever it was made of.
+ * split where it leaves an object; plain ranges stay as they are. Ranges side by
+ * side are lent together. The list then goes to the kernel in one system call,
+ * whatever it was made of.
  *
  * Bounce buffers serve reads from files that can make the caller wait
  * (sockets, pipes, terminals): a lent block would keep other threads, and
@@ -19,7 +20,8 @@ enum { PIECES_FEW = 8 };
 
 struct piece {
     struct adsm_loan
-        loan;      /* loan.object NULL: plain memory, or bounced       */
+        loan;      /* loan.object NULL: plain memory, bounced, or covered by
+                   the loan of a piece before                               */
     void *bounced; /* the program's address when a bounce buffer stands
                             in for it, else NULL                            */
 };
@@ -33,6 +35,8 @@ struct pieces {
     size_t total;         /* bytes in all entries                          */
     char *bounce;         /* NULL: loan                                     */
     size_t bounce_used;
+    struct iovec next; /* what the last loan covers behind its piece       */
+    char *next_shadow;
     struct call_buffer memory; /* for long lists and the bounce buffer     */
     struct iovec few_iov[PIECES_FEW];
     struct piece few[PIECES_FEW];
