@@ -27,9 +27,17 @@ static void believe(int how, bool named)
         mask_believe(how == SIG_BLOCK);
 }
 
+/* Must the kernel get another set? Unblocking is passed on as it is: harmless. */
+static bool is_exchanged(int how, const sigset_t *set)
+{
+    return (how != SIG_UNBLOCK && *mask_word(set) & mask_opened()) ||
+           !hook_is_plain(set, WORD_BYTES);
+}
+
 static int mask(mask_fn *real, int how, const sigset_t *set, sigset_t *before)
 {
-    sigset_t given, old;
+    const sigset_t *given = set;
+    sigset_t copy, old;
     if (!mask_is_seen()) {
         int result = real(how, set, before);
         if (mask_is_seen()) /* it came into use meanwhile */
@@ -37,23 +45,23 @@ static int mask(mask_fn *real, int how, const sigset_t *set, sigset_t *before)
         return result;
     }
     bool named = set && *mask_word(set) & MASK_SEGV;
-    bool was_blocked = mask_thread.blocked, given_set = set != NULL;
-    if (set) {
-        sigemptyset(&given);
-        /* Unblocking is passed on as it is: harmless. */
-        *mask_word(&given) =
+    bool was_blocked = mask_thread.blocked;
+    if (hook_unlikely(set && is_exchanged(how, set))) {
+        sigemptyset(&copy);
+        *mask_word(&copy) =
             *mask_word(set) &
             (how == SIG_UNBLOCK ? ~UINT64_C(0) : ~mask_opened());
+        given = &copy;
     }
     bool plain = !before || hook_is_plain(before, WORD_BYTES);
-    int result = real(how, set ? &given : NULL, plain ? before : &old);
+    int result = real(how, given, plain ? before : &old);
     if (result != 0)
         return result;
     if (!plain)
         *mask_word(before) = *mask_word(&old);
     if (before && was_blocked)
         *mask_word(before) |= MASK_SEGV;
-    if (given_set)
+    if (given) /* the set may be in the place of the one before */
         believe(how, named);
     return 0;
 }
@@ -119,9 +127,11 @@ static bool wait_begin(const sigset_t **set, sigset_t *copy)
     if (!*set || !mask_is_seen())
         return true;
     bool after = mask_thread.blocked, blocked = *mask_word(*set) & MASK_SEGV;
-    sigemptyset(copy);
-    *mask_word(copy) = *mask_word(*set) & ~mask_opened();
-    *set = copy;
+    if (is_exchanged(SIG_SETMASK, *set)) {
+        sigemptyset(copy);
+        *mask_word(copy) = *mask_word(*set) & ~mask_opened();
+        *set = copy;
+    }
     if (!blocked && mask_has_kept()) {
         mask_believe(false);
         mask_believe(after);
@@ -134,15 +144,19 @@ static bool wait_begin(const sigset_t **set, sigset_t *copy)
     return true;
 }
 
-static void wait_end(const sigset_t *set)
+/* Without a handler the kernel has its own mask back, which was open. */
+static void wait_end(const sigset_t *set, int result)
 {
     if (!set || !mask_is_seen())
         return;
-    if (mask_thread.waits) {
+    bool began = mask_thread.waits;
+    if (began) {
         mask_thread.waits = false;
         mask_believe(mask_thread.after);
     }
-    mask_adopt(); /* it came into use meanwhile, or a handler blocked it */
+    /* It came into use meanwhile, or a handler may have blocked it. */
+    if (!began || (result < 0 && errno == EINTR))
+        mask_adopt();
 }
 
 /* `call` with `set` as the kernel may have it. */
@@ -152,7 +166,7 @@ static void wait_end(const sigset_t *set)
         int wait_result = -1;                                                  \
         if (wait_begin(&set, &wait_copy)) {                                    \
             wait_result = call;                                                \
-            wait_end(set);                                                     \
+            wait_end(set, wait_result);                                        \
         }                                                                      \
         wait_result;                                                           \
     })

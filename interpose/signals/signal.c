@@ -137,13 +137,14 @@ int __sigaction(int number, const struct sigaction *action,
 static sighandler_t install(int number, sighandler_t handler, int flags,
                             bool blocks_itself)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
-    struct sigaction before;
-    sigemptyset(&action.sa_mask);
+    struct sigaction action, before;
     if (handler == SIG_ERR || !is_a_signal(number)) {
         errno = EINVAL;
         return SIG_ERR;
     }
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigemptyset(&action.sa_mask);
     if (blocks_itself)
         sigaddset(&action.sa_mask, number);
     return sigaction(number, &action, &before) == 0 ? before.sa_handler
