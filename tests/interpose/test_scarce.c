@@ -333,7 +333,7 @@ END_TEST
 
 START_TEST(few_addresses)
 {
-    for (long mib = 100; mib < 4000; mib += mib / 4)
+    for (long mib = 500; mib < 3000; mib += mib / 4)
         check_row(&(struct row){"addresses", addresses, mib << 20, true});
 }
 END_TEST

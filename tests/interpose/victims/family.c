@@ -237,16 +237,6 @@ static void hear(const char *name, void (*maker)(int))
     waitpid(child, NULL, 0);
 }
 
-static void hear_all(const char *when)
-{
-    printf("%s\n", when);
-    hear("exec", by_exec);
-    hear("vfork", by_vfork);
-    hear("spawn", by_spawn);
-    hear("shell", by_shell);
-    hear("late daemon", by_late_daemon);
-}
-
 /* ---- children beside a thread that launches ---------------------------------- */
 
 static atomic_bool enough;
@@ -337,10 +327,14 @@ int main(int argc, char **argv)
                                             : daemonize(atoi(argv[2]));
     hear("fork twice", by_fork_twice);
     hear("daemon", by_daemon);
-    hear_all("before");
+    hear("exec", by_exec);
     begin();
     CUdeviceptr at = make(5);
-    hear_all("after");
+    hear("exec", by_exec);
+    hear("vfork", by_vfork);
+    hear("spawn", by_spawn);
+    hear("shell", by_shell);
+    hear("late daemon", by_late_daemon);
     hear("strace", by_strace);
     hear("gdb", by_gdb);
     fork_beside_launches();
