@@ -58,10 +58,13 @@ CUresult cuda_driver_device(CUcontext context, CUdevice *device)
 {
     static void *_Atomic slot;
     device_fn *call = driver_function(&slot, "cuCtxGetDevice");
-    if (!call || !cuda_driver_push(context))
-        return CUDA_ERROR_INVALID_CONTEXT;
-    CUresult result = call(device);
-    cuda_driver_pop();
+    CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+    adsm_quiet_enter();
+    if (call && cuda_driver_push(context)) {
+        result = call(device);
+        cuda_driver_pop();
+    }
+    adsm_quiet_leave();
     return result;
 }
 
@@ -107,7 +110,10 @@ bool cuda_driver_is_capturing(CUstream stream)
     static void *_Atomic slot;
     int state = 0;
     capture_fn *call = driver_function(&slot, "cuStreamIsCapturing");
-    return call && call(stream, &state) == CUDA_SUCCESS && state != 0;
+    adsm_quiet_enter();
+    bool known = call && call(stream, &state) == CUDA_SUCCESS;
+    adsm_quiet_leave();
+    return known && state != 0;
 }
 
 CUresult cuda_driver_parameter(CUfunction kernel, unsigned index,
@@ -119,6 +125,7 @@ CUresult cuda_driver_parameter(CUfunction kernel, unsigned index,
         "cuKernelGetParamInfo", /* the handle may be that of a library's */
     };
     CUresult result = CUDA_ERROR_NOT_FOUND;
+    adsm_quiet_enter();
     for (int i = 0; i < 2; i++) {
         parameter_fn *call = driver_function(&slots[i], names[i]);
         if (call)
@@ -127,5 +134,6 @@ CUresult cuda_driver_parameter(CUfunction kernel, unsigned index,
             result != CUDA_ERROR_INVALID_HANDLE)
             break;
     }
+    adsm_quiet_leave();
     return result;
 }
