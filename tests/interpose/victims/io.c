@@ -230,6 +230,34 @@ static void vectors(void)
              (inside[0].iov_base = NULL, inside[1].iov_base = NULL, 0L));
 }
 
+/* Ranges that go on where others end; with one more, those before in between. */
+static void fill_beside(struct iovec beside[6])
+{
+    uint8_t *m = memory;
+    beside[0] = (struct iovec){m + 5, 30000};
+    beside[1] = (struct iovec){m + 30005, 0};
+    beside[2] = (struct iovec){m + 30005, 41000};
+    beside[3] = (struct iovec){m + 71005, 9};
+    beside[4] = (struct iovec){m + 71014, 300000};
+    beside[5] = (struct iovec){m + 30005, 7000};
+}
+
+static void vectors_beside(void)
+{
+    struct iovec beside[6];
+    fill_beside(beside);
+    CASE(readv_at(3, beside, 5));
+    CASE(readv_at(3, beside, 6));
+    CASE(readv_at(FILE_BYTES - 50000, beside, 5));
+    CASE(readv_at(FILE_BYTES - 30000, beside, 5));
+    CASE(preadv(file, beside, 5, 70));
+    CASE(preadv(file, beside, 6, 70));
+    CASE(preadv(file, beside + 2, 3, FILE_BYTES - 41005));
+    beside[4] = (struct iovec){memory + 71014, HALF - 71014};
+    beside[5] = (struct iovec){memory + HALF, 20000};
+    CASE(readv_at(11, beside, 6));
+}
+
 static long check_written(int out, long result)
 {
     static uint8_t back[4 * HALF];
@@ -262,6 +290,10 @@ static void writes(void)
     CASE(check_written(out, writev(out, parts, 4)));
     CASE(check_written(out, pwritev(out, parts, 4, 9)));
     CASE(check_written(out, pwritev2(out, parts, 4, 9, 0)));
+    struct iovec beside[6];
+    fill_beside(beside);
+    CASE((victim_write(m, 400000, 4),
+          check_written(out, writev(out, beside, 6))));
     CASE(check_written(out, write(out, nowhere, 0)));
     CASE(check_written(out, write(out, nowhere, 1)));
     fclose(stream);
@@ -282,6 +314,7 @@ int main(int argc, char **argv)
         datagrams(SOCK_SEQPACKET);
         datagrams(SOCK_STREAM);
         vectors();
+        vectors_beside();
         writes();
     }
     return 0;
