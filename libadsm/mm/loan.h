@@ -20,7 +20,7 @@
 #include "os/fault.h"
 
 struct adsm_loan {
-    struct adsm_object *object; /* NULL: plain memory, nothing to end        */
+    struct adsm_object *object; /* NULL: nothing to end                      */
     uint32_t generation;
     uint32_t gate; /* of the object's home                                   */
     enum adsm_access access;
