@@ -100,8 +100,7 @@ static adsm_status_t start_protocol(const struct adsm_options *options)
                  wanted->name, why, sound ? sound->name : "none");
     if (!sound)
         return ADSM_E_INVALID;
-    adsm_coherence_init(sound, (uint32_t)options->rolling_size,
-                        (uint32_t)options->rolling_factor);
+    adsm_coherence_init(sound, options);
     return ADSM_OK;
 }
 

@@ -1,23 +1,10 @@
-/* The queue of dirty blocks: a ring and a limit. */
+/* The queue of dirty blocks: a ring. */
 #include "protocols/dirty_queue.h"
 
 void adsm_dirty_queue_init(struct adsm_dirty_queue *queue,
-                           struct adsm_dirty_entry *ring, uint32_t capacity,
-                           uint32_t size, uint32_t factor)
+                           struct adsm_dirty_entry *ring, uint32_t capacity)
 {
-    *queue = (struct adsm_dirty_queue){
-        .ring = ring,
-        .capacity = capacity,
-        .limit = size,
-        .factor = size ? 0 : factor,
-    };
-}
-
-void adsm_dirty_queue_grow(struct adsm_dirty_queue *queue)
-{
-    /* Past the ring's size a larger limit would mean nothing. */
-    if (queue->limit + queue->factor <= queue->capacity)
-        queue->limit += queue->factor;
+    *queue = (struct adsm_dirty_queue){.ring = ring, .capacity = capacity};
 }
 
 bool adsm_dirty_queue_push(struct adsm_dirty_queue *queue,

@@ -10,6 +10,7 @@
 #include "mm/residence.h"
 #include "mm/spread.h"
 #include "mm/turn.h"
+#include "mm/write_back.h"
 
 static uint32_t first_block(const struct adsm_use *use)
 {
@@ -264,6 +265,7 @@ int adsm_boundary_called(const struct adsm_call *call)
 {
     int rc = ADSM_OK;
     ADSM_COUNT(launches, 1);
+    adsm_write_back_called();
     if (call->rest != ADSM_REST_UNUSED) {
         adsm_lane_note(call->accel, call->stream, call->per_thread);
         rc = note_peers(call);

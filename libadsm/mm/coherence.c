@@ -27,11 +27,11 @@ static const struct adsm_cell *cell_of(enum adsm_event event,
     return &protocol->cell[event][state];
 }
 
-void adsm_coherence_init(const struct adsm_protocol *chosen, uint32_t size,
-                         uint32_t factor)
+void adsm_coherence_init(const struct adsm_protocol *chosen,
+                         const struct adsm_options *options)
 {
     protocol = chosen;
-    if (adsm_protocol_queues(chosen) && !adsm_write_back_init(size, factor))
+    if (adsm_protocol_queues(chosen) && !adsm_write_back_init(options))
         adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: what "
                                 "is written stays here until the next call");
 }

@@ -19,13 +19,13 @@
 #include "mm/block.h"
 
 /**
- * Choose the protocol and the queue's limit.
+ * Choose the protocol, and the queue's limit as `options` say.
  *
  * @protocol  one that adsm_protocol_check calls sound
  * Thread: one, at init. Signal: never
  */
 void adsm_coherence_init(const struct adsm_protocol *protocol,
-                         uint32_t rolling_size, uint32_t rolling_factor);
+                         const struct adsm_options *options);
 
 /** The protocol in use. Thread: any. Signal: any handler */
 const struct adsm_protocol *adsm_coherence_protocol(void);

@@ -7,7 +7,7 @@
 #include "mm/gate.h"
 #include "mm/spread.h"
 #include "os/fault.h"
-#include "protocols/dirty_queue.h"
+#include "protocols/rolling_size.h"
 
 #include <sys/mman.h>
 
@@ -16,28 +16,53 @@ enum { QUEUE_ENTRIES = 1 << 16 };
 static struct adsm_lock queue_lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
 static struct adsm_dirty_queue
     queue; /* queue_lock; without ring: none is written back */
-static _Atomic uint32_t limit; /* queue.limit, readable without it */
-static _Atomic int64_t dirty;  /* blocks that are DIRTY now */
+static struct adsm_rolling_size size; /* queue_lock */
+static _Atomic uint32_t limit;        /* size.limit, readable without it */
+static _Atomic int64_t dirty;         /* blocks that are DIRTY now */
 
-bool adsm_write_back_init(uint32_t size, uint32_t factor)
+/* The queue, and blocks that left it, in one mapping. */
+struct storage {
+    struct adsm_dirty_entry ring[QUEUE_ENTRIES];
+    struct adsm_sent_block sent[QUEUE_ENTRIES];
+};
+
+bool adsm_write_back_init(const struct adsm_options *options)
 {
-    struct adsm_dirty_entry *ring = queue.ring;
-    if (!ring)
-        ring = mmap(NULL, QUEUE_ENTRIES * sizeof *ring, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (ring == MAP_FAILED)
+    static struct storage *storage;
+    if (!storage)
+        storage = mmap(NULL, sizeof *storage, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (storage == MAP_FAILED)
         return false;
-    adsm_dirty_queue_init(&queue, ring, QUEUE_ENTRIES, size, factor);
-    atomic_store(&limit, queue.limit);
+    adsm_dirty_queue_init(&queue, storage->ring, QUEUE_ENTRIES);
+    adsm_rolling_size_init(&size, (uint32_t)options->rolling_size,
+                           (uint32_t)options->rolling_factor, QUEUE_ENTRIES,
+                           options->rolling_learn ? storage->sent : NULL,
+                           QUEUE_ENTRIES);
+    atomic_store(&limit, size.limit);
     return true;
+}
+
+static void end_of_change(void)
+{
+    atomic_store(&limit, size.limit);
+    adsm_lock_release(&queue_lock);
 }
 
 void adsm_write_back_grow(void)
 {
     adsm_lock_acquire(&queue_lock);
-    adsm_dirty_queue_grow(&queue);
-    atomic_store(&limit, queue.limit);
-    adsm_lock_release(&queue_lock);
+    adsm_rolling_size_grow(&size);
+    end_of_change();
+}
+
+void adsm_write_back_called(void)
+{
+    if (!queue.ring)
+        return;
+    adsm_lock_acquire(&queue_lock);
+    adsm_rolling_size_called(&size);
+    end_of_change();
 }
 
 void adsm_write_back_count(int64_t more)
@@ -68,11 +93,12 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
             continue;
         struct adsm_dirty_entry entry = {object,
                                          atomic_load(&object->generation), i};
+        adsm_rolling_size_dirtied(&size, &entry);
         if (!adsm_dirty_queue_push(&queue, entry))
             /* Full: the block stays dirty until the next call flushes it. */
             unmark(object, i);
     }
-    adsm_lock_release(&queue_lock);
+    end_of_change();
 }
 
 /* Pass the gate of a queued block, which may be stale, besides `passed`. */
@@ -104,6 +130,18 @@ static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most,
     return n;
 }
 
+/* They were sent before a call asked for it: do they come back? */
+static void remember_sent(struct adsm_object *object, uint32_t first,
+                          uint32_t count)
+{
+    struct adsm_dirty_entry block = {object, atomic_load(&object->generation),
+                                     first};
+    adsm_lock_acquire(&queue_lock);
+    for (; block.block < first + count; block.block++)
+        adsm_rolling_size_sent(&size, &block);
+    adsm_lock_release(&queue_lock);
+}
+
 /* Held blocks of a live object, run by run. Return: how many went back */
 static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
                                 uint32_t n)
@@ -115,10 +153,12 @@ static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
             adsm_object_is_spread(object))
             continue;
         if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK) ==
-            ADSM_OK)
+            ADSM_OK) {
             written += run;
-        else /* it still counts: to be tried when it is the oldest again */
+            remember_sent(object, first + k, run);
+        } else { /* it still counts: to be tried when it is the oldest again */
             adsm_write_back_enqueue(object, first + k, run);
+        }
     }
     return written;
 }

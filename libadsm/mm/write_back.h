@@ -3,8 +3,8 @@
  * device once more than the rolling size are dirty (the paper, section 4.3,
  * which calls it eviction; here only a copy in device memory is evicted).
  *
- * Owns the queue of dirty blocks (policy: protocols/dirty_queue.h) and their
- * number. Which blocks enter it is a matter of the protocol's table
+ * Owns the queue of dirty blocks and the rolling size (policies:
+ * protocols/dirty_queue.h and rolling_size.h) and their number. Which blocks enter it is a matter of the protocol's table
  * (ADSM_DO_QUEUE), what that means for one as well (ADSM_WRITE_BACK).
  *
  * Lock: the queue's, rank DIRTY_QUEUE, held for loads and stores only. Objects
@@ -19,16 +19,18 @@
 /**
  * Make the queue; without it nothing is written back early.
  *
- * @size    rolling size in blocks; 0: adaptive, growing by `factor` with each
- *          allocation
+ * @options  rolling_size, rolling_factor, rolling_learn
  * Return: false when there is no memory for it
  * Thread: one, at init. Signal: never
  */
-bool adsm_write_back_init(uint32_t size, uint32_t factor);
+bool adsm_write_back_init(const struct adsm_options *options);
 
 /** An allocation was made: the adaptive rolling size grows.
  *  Thread: any. Signal: never */
 void adsm_write_back_grow(void);
+
+/** A call has released what it may use. Thread: any. Signal: never */
+void adsm_write_back_called(void);
 
 /** So many more blocks are DIRTY; fewer when negative. Thread: any.
  *  Signal: fault path */

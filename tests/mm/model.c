@@ -339,7 +339,7 @@ static void plant(const char *bug)
         wrong.cell[ADSM_CALL_KEPT][ADSM_DIRTY].actions = 0;
     else
         exit(2);
-    adsm_coherence_init(&wrong, 4, 0);
+    adsm_coherence_init(&wrong, &(struct adsm_options){.rolling_size = 4});
 }
 
 static void bring_up(void)

@@ -280,6 +280,7 @@ START_TEST(early_write_back_passes_over_the_blocks_of_a_call_being_made)
     struct adsm_call call;
     setenv("SOFTCUDA_DEVICES", "2", 1);
     setenv("ADSM_ROLLING_SIZE", "4", 1);
+    setenv("ADSM_ROLLING_LEARN", "0", 1);
     setenv("ADSM_BLOCK_SIZE", "64K", 1);
     (void)fixture_up();
     for (int i = 0; i < 2; i++) {

@@ -147,6 +147,7 @@ START_TEST(blocks_opened_at_the_mapping_limit_leave_before_younger_ones)
     enum { BYTES = 2 << 20, ROLLING = 8, LATER = 4 };
     setenv("ADSM_BLOCK_SIZE", "4K", 1);
     setenv("ADSM_ROLLING_SIZE", "8", 1);
+    setenv("ADSM_ROLLING_LEARN", "0", 1);
     (void)fixture_up();
     uint8_t *p = adsmAlloc(BYTES), *q = adsmAlloc(BYTES);
     p[0] = 1;

@@ -387,7 +387,7 @@ START_TEST(queue_returns_the_oldest_first_across_the_wrap)
     struct adsm_dirty_entry ring[4];
     struct adsm_dirty_queue queue;
     struct adsm_dirty_entry entry;
-    adsm_dirty_queue_init(&queue, ring, 4, 0, 2);
+    adsm_dirty_queue_init(&queue, ring, 4);
     for (uint32_t i = 0; i < 100; i++) {
         ck_assert(adsm_dirty_queue_push(
             &queue, (struct adsm_dirty_entry){&queue, 1, i}));
@@ -404,7 +404,7 @@ START_TEST(full_queue_refuses_and_empty_queue_has_nothing)
     struct adsm_dirty_entry ring[2];
     struct adsm_dirty_queue queue;
     struct adsm_dirty_entry entry = {&queue, 1, 7};
-    adsm_dirty_queue_init(&queue, ring, 2, 5, 2);
+    adsm_dirty_queue_init(&queue, ring, 2);
     ck_assert(!adsm_dirty_queue_pop(&queue, &entry));
     ck_assert(adsm_dirty_queue_push(&queue, entry));
     ck_assert(adsm_dirty_queue_push(&queue, entry));
@@ -413,27 +413,12 @@ START_TEST(full_queue_refuses_and_empty_queue_has_nothing)
 }
 END_TEST
 
-START_TEST(adaptive_size_grows_by_two_per_allocation_fixed_does_not)
-{
-    struct adsm_dirty_entry ring[64];
-    struct adsm_dirty_queue queue;
-    adsm_dirty_queue_init(&queue, ring, 64, 0, 2);
-    ck_assert_uint_eq(queue.limit, 0);
-    for (int i = 0; i < 3; i++)
-        adsm_dirty_queue_grow(&queue);
-    ck_assert_uint_eq(queue.limit, 6);
-    adsm_dirty_queue_init(&queue, ring, 64, 4, 2);
-    adsm_dirty_queue_grow(&queue);
-    ck_assert_uint_eq(queue.limit, 4);
-}
-END_TEST
-
 START_TEST(run_is_extended_by_the_next_block_of_the_same_object_only)
 {
     struct adsm_dirty_entry ring[8], entry;
     struct adsm_dirty_queue queue;
     int a, b;
-    adsm_dirty_queue_init(&queue, ring, 8, 0, 2);
+    adsm_dirty_queue_init(&queue, ring, 8);
     adsm_dirty_queue_push(&queue, (struct adsm_dirty_entry){&a, 1, 0});
     adsm_dirty_queue_push(&queue, (struct adsm_dirty_entry){&a, 1, 1});
     adsm_dirty_queue_push(&queue, (struct adsm_dirty_entry){&b, 1, 2});
@@ -457,5 +442,4 @@ SUITE_MAIN("protocols", 10, lazy_table_equals_figure_6b,
            unknown_states_and_events_have_no_name,
            queue_returns_the_oldest_first_across_the_wrap,
            full_queue_refuses_and_empty_queue_has_nothing,
-           adaptive_size_grows_by_two_per_allocation_fixed_does_not,
            run_is_extended_by_the_next_block_of_the_same_object_only)

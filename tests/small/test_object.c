@@ -296,6 +296,7 @@ static void check_states(const struct adsm_object *object, const char *states)
 START_TEST(oldest_block_is_written_back_and_one_that_cannot_be_stays)
 {
     setenv("ADSM_ROLLING_SIZE", "2", 1);
+    setenv("ADSM_ROLLING_LEARN", "0", 1);
     struct adsm_accel *accel = up("rolling", 1);
     struct adsm_object *object = new_object(accel, BYTES, ADSM_READ_ONLY);
     store(object, 2);
