@@ -37,6 +37,9 @@
     W(ADDRESS, WINDOW, "window")                                               \
     W(ADDRESS, OVERLAY, "overlay")                                             \
     W(ADDRESS, TRANSLATE, "translate")
+#define ADSM_WORDS_HUGE_PAGES(W)                                               \
+    W(HUGE_PAGES, AUTO, "auto")                                                \
+    W(HUGE_PAGES, OFF, "off")
 #define ADSM_WORDS_LOG(W)                                                      \
     W(LOG, ERROR, "error")                                                     \
     W(LOG, WARN, "warn")                                                       \
@@ -50,6 +53,7 @@ enum adsm_opt_protocol { ADSM_WORDS_PROTOCOL(ADSM_WORD_ENUM) };
 enum adsm_opt_fault_engine { ADSM_WORDS_FAULT_ENGINE(ADSM_WORD_ENUM) };
 enum adsm_opt_syscalls { ADSM_WORDS_SYSCALLS(ADSM_WORD_ENUM) };
 enum adsm_opt_address { ADSM_WORDS_ADDRESS(ADSM_WORD_ENUM) };
+enum adsm_opt_huge_pages { ADSM_WORDS_HUGE_PAGES(ADSM_WORD_ENUM) };
 enum adsm_opt_log { ADSM_WORDS_LOG(ADSM_WORD_ENUM) };
 #undef ADSM_WORD_ENUM
 
@@ -108,6 +112,10 @@ struct adsm_option_info {
  * Signal: any handler
  */
 const struct adsm_options *adsm_options_get(void);
+
+/** Was the value of option `index` (ADSM_OPTION_ID_*) taken from the
+ *  environment? Thread: any. Signal: any handler */
+bool adsm_option_is_from_environment(size_t index);
 
 /**
  * Parse the environment once; later calls do nothing. Warns about bad values

@@ -23,9 +23,6 @@ extern const struct adsm_option_entry adsm_option_table[ADSM_OPTION_COUNT];
 void adsm_option_default_text(const struct adsm_option_entry *entry, char *text,
                               size_t bytes);
 
-/** Was the value taken from the environment? Thread: any. Signal: never. */
-bool adsm_option_is_from_environment(size_t index);
-
 /**
  * The allowed values in words, "a size from 4K to 1G, a power of two".
  *
