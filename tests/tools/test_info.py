@@ -21,6 +21,10 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 INFO = BUILD / 'tools/adsm-info'
 SOFT = {'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda')}
 
+# A program with no huge pages (PR_SET_THP_DISABLE) that becomes its arguments.
+THP_OFF = '''import ctypes, os, sys
+ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])'''
 
 PLAIN = {name: value for name, value in os.environ.items()
          if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
@@ -83,7 +87,7 @@ class Sections(unittest.TestCase):
     def test_all_sections_when_none_is_named(self):
         whole = json.loads(adsm_info('--json', **SOFT).stdout)
         self.assertEqual(list(whole), ['version', 'devices', 'driver', 'engines',
-                                       'options', 'hooks'])
+                                       'memory', 'options', 'hooks'])
 
     def test_engine_in_use_is_named(self):
         rows, _ = section('engines')
@@ -118,6 +122,20 @@ class Sections(unittest.TestCase):
                          ['in use', 'cannot run here'])
         self.assertIn('cannot run here', rows[0]['why'])
         self.assertIn('descriptor', rows[1]['why'])
+
+    def test_huge_pages_are_in_use_or_the_reason_is_said(self):
+        row, = section('memory')[0]
+        self.assertEqual(row['memory'], 'huge pages')
+        self.assertIn(row['state'], ('in use', 'not in use'))
+        off, = section('memory', ADSM_HUGE_PAGES='off')[0]
+        self.assertEqual((off['state'], off['why']),
+                         ('not in use', 'ADSM_HUGE_PAGES is off'))
+        refused = subprocess.run(
+            [sys.executable, '-c', THP_OFF, INFO, '--json', '--memory'],
+            check=True, text=True, env=PLAIN, capture_output=True, timeout=60)
+        row, = json.loads(refused.stdout)['memory']
+        self.assertEqual(row['state'], 'not in use')
+        self.assertIn('PR_SET_THP_DISABLE', row['why'])
 
     def test_hooks_are_the_names_the_preload_libraries_export(self):
         exported = set()

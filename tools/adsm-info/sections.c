@@ -12,6 +12,7 @@
 #include "accel/inspect.h"
 #include "base/option.h"
 #include "os/fault.h"
+#include "os/huge.h"
 
 static void add_device(struct table *table, int device)
 {
@@ -98,6 +99,29 @@ void section_engines(struct table *table)
                                    engine.refused ? engine.refused
                                                   : why_engine(&engine)});
     }
+}
+
+/* The engine that is chosen is not installed here. */
+static const char *engine_in_use(void)
+{
+    struct adsm_fault_engine_info engine;
+    for (size_t i = 0; adsm_fault_engine_info(i, &engine); i++)
+        if (engine.is_chosen)
+            return engine.name;
+    return "";
+}
+
+void section_memory(struct table *table)
+{
+    const char *why;
+    bool works = adsm_huge_try(&why);
+    if (works && strcmp(engine_in_use(), "uffd") == 0) {
+        works = false;
+        why = "the fault engine uffd opens memory page by page";
+    }
+    table_columns(table, "memory", "", "memory", "state", "why", NULL);
+    table_add(table, (const char *[]){"huge pages",
+                                      works ? "in use" : "not in use", why});
 }
 
 void section_options(struct table *table)

@@ -17,6 +17,9 @@ void section_driver(struct table *table);
 /** Fault engines: which exist, which is chosen. */
 void section_engines(struct table *table);
 
+/** Whether shared memory gets huge pages, and what stands in the way. Tries. */
+void section_memory(struct table *table);
+
 /** Every option: value in use, where from, what it may be. */
 void section_options(struct table *table);
 
