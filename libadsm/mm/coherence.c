@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "mm/grain.h"
 #include "mm/keep.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
@@ -97,6 +98,7 @@ static int protect_bytes(struct adsm_object *object, size_t offset,
         atomic_fetch_add(&object->closings, 1);
     if (!atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK; /* nothing is mapped, the placeholder stands */
+    adsm_grain_split(object, offset, bytes);
     return adsm_fault_range_protect((uintptr_t)object->host + offset, bytes,
                                     of_state[state]);
 }
@@ -202,11 +204,9 @@ void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
 
 /* Fill in the page table at A once: 0.1 us a page here, 0.5 us as a fault. What
  * lies between blocks that want it is filled in with them, in one call. */
-static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
-                     bool write)
+static void populate_small(struct adsm_object *object, uint32_t first,
+                           uint32_t count, bool write)
 {
-    if (!atomic_load_explicit(&object->backed, memory_order_acquire))
-        return;
     while (count > 0 && adsm_block_flags(object, first, ADSM_BLOCK_MAPPED))
         first++, count--;
     while (count > 0 &&
@@ -221,6 +221,18 @@ static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
     adsm_object_memory_add(adsm_now_ns() - began);
     for (uint32_t i = first; rc == ADSM_OK && write && i < first + count; i++)
         (void)adsm_block_change(object, i, 0, ADSM_BLOCK_MAPPED);
+}
+
+static void populate(struct adsm_object *object, uint32_t first, uint32_t count,
+                     bool write)
+{
+    if (!atomic_load_explicit(&object->backed, memory_order_acquire))
+        return;
+    size_t offset = run_offset(object, first);
+    size_t bytes = run_page_bytes(object, first, count);
+    adsm_grain_join(object, offset, bytes);
+    populate_small(object, first, count, write);
+    adsm_grain_joined(object, offset, bytes);
 }
 
 void adsm_coherence_map_open(struct adsm_object *object, uint32_t first,

@@ -30,7 +30,7 @@ static bool is_movable(struct adsm_accel *accel, size_t bytes,
 }
 
 static int allocate(struct adsm_accel *accel, size_t bytes,
-                    enum adsm_origin origin, void **host)
+                    enum adsm_origin origin, void **host, uint32_t *reach)
 {
     static const enum adsm_placement of_origin[] = {
         [ADSM_FROM_API] = ADSM_ONE_ADDRESS,
@@ -40,6 +40,7 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
     };
     enum adsm_state first = first_state(origin);
     enum adsm_placement placement = of_origin[origin];
+    *reach = 1;
     if (bytes <= adsm_options_get()->slab_max &&
         placement != ADSM_NO_HOME_MEMORY)
         return adsm_slab_alloc(accel, bytes, first,
@@ -49,24 +50,27 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
                  ? adsm_residence_create(accel, bytes, &object)
                  : adsm_object_create(accel, bytes, bytes, first, placement,
                                       &object);
-    if (rc == ADSM_OK)
+    if (rc == ADSM_OK) {
         *host = object->host;
+        *reach = object->reach;
+    }
     return rc;
 }
 
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host)
 {
-    int rc = allocate(accel, bytes, origin, host);
+    uint32_t reach;
+    int rc = allocate(accel, bytes, origin, host, &reach);
     if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
-        rc = allocate(accel, bytes, origin, host);
+        rc = allocate(accel, bytes, origin, host, &reach);
     /* What moves needs no room; what stays may have that of something else. */
     while (rc == ADSM_E_DEVICE_NOMEM && !is_movable(accel, bytes, origin) &&
            adsm_residence_make_room(accel))
-        rc = allocate(accel, bytes, origin, host);
+        rc = allocate(accel, bytes, origin, host, &reach);
     if (rc != ADSM_OK)
         return rc;
-    adsm_write_back_grow();
+    adsm_write_back_grow(reach);
     atomic_fetch_add(&live, 1);
     ADSM_COUNT(allocs, 1);
     return ADSM_OK;

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
+#include "mm/grain.h"
 #include "mm/index.h"
 #include "mm/keep.h"
 #include "mm/residence.h"
@@ -63,13 +64,14 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     adsm_block_init(object, first);
     atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
     atomic_store(&object->dirty, 0);
-    return ADSM_OK;
+    return adsm_grain_init(object, unit);
 }
 
 static void free_blocks(struct adsm_object *object)
 {
     adsm_twin_free(object);
     adsm_keep_free(object);
+    adsm_grain_fini(object);
     free((void *)object->blocks);
     free(object->sent);
     free((void *)object->committed);

@@ -8,6 +8,7 @@
 #include "mm/coherence.h"
 #include "mm/write_back.h"
 #include "mm/gate.h"
+#include "mm/grain.h"
 #include "mm/index.h"
 #include "mm/loan.h"
 #include "mm/turn.h"
@@ -63,10 +64,39 @@ static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
     return adsm_accel_health(object->home) == ADSM_OK ? rc : salvage(object, i);
 }
 
-/* One block of a live object whose lock is held shared. */
+/* Hold blocks behind held block `i` that are in its state, [i, i + n) in all.
+ * Return: how many are held, `i` among them; nobody is waited for */
+static uint32_t hold_more(struct adsm_object *object, uint32_t i, uint32_t n)
+{
+    enum adsm_state state = adsm_block_state(object, i);
+    uint32_t held = 1;
+    while (held < n && adsm_block_state(object, i + held) == state &&
+           adsm_block_try_hold(object, i + held)) {
+        if (adsm_block_state(object, i + held) != state) {
+            adsm_block_release(object, i + held, 1);
+            break;
+        }
+        held++;
+    }
+    return held;
+}
+
+/* Held block `i` of a live object whose lock is held shared, and more behind it
+ * where accesses come one behind the other. */
 static int touch_block(struct adsm_object *object, uint32_t i,
                        enum adsm_event event)
 {
+    uint32_t n = adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT);
+    if (n > 1)
+        n = hold_more(object, i, n);
+    if (n > 1) {
+        int all = adsm_coherence_apply(object, i, n, event);
+        adsm_block_release(object, i + 1, n - 1);
+        if (all == ADSM_OK) {
+            adsm_block_release(object, i, 1);
+            return ADSM_OK;
+        }
+    }
     int rc = adsm_coherence_apply(object, i, 1, event);
     if (rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST)
         rc = insist(object, i, event);

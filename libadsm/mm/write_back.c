@@ -49,10 +49,11 @@ static void end_of_change(void)
     adsm_lock_release(&queue_lock);
 }
 
-void adsm_write_back_grow(void)
+void adsm_write_back_grow(uint32_t blocks)
 {
     adsm_lock_acquire(&queue_lock);
-    adsm_rolling_size_grow(&size);
+    while (blocks-- > 0)
+        adsm_rolling_size_grow(&size);
     end_of_change();
 }
 
@@ -63,6 +64,11 @@ void adsm_write_back_called(void)
     adsm_lock_acquire(&queue_lock);
     adsm_rolling_size_called(&size);
     end_of_change();
+}
+
+uint32_t adsm_write_back_limit(void)
+{
+    return queue.ring ? atomic_load(&limit) : UINT32_MAX;
 }
 
 void adsm_write_back_count(int64_t more)
@@ -110,8 +116,21 @@ static bool pass_gate(const struct adsm_dirty_entry *entry, uint32_t passed,
     return *gate == passed || adsm_gate_try_enter(*gate);
 }
 
-/* Oldest run of queued blocks, at most `most` long; 0 when there is none, or
- * its gate is closed. *gate has been passed, besides `passed`, otherwise. */
+/* Does the grain go on behind `n` blocks that were taken from it? They went
+ * there together, and leave so: closing a part would split a huge page. Not
+ * where the rolling size is so small that the youngest block would be among
+ * them. */
+static bool is_in_grain(const struct adsm_dirty_entry *oldest, uint32_t n)
+{
+    const struct adsm_object *object = oldest->owner;
+    uint32_t blocks = object->reach;
+    return blocks > 1 && (oldest->block + n) % blocks != 0 &&
+           size.limit >= 2 * blocks;
+}
+
+/* Oldest run of queued blocks, at most `most` long or up to the end of a grain;
+ * 0 when there is none, or its gate is closed. *gate has been passed, besides
+ * `passed`, otherwise. */
 static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most,
                             uint32_t passed, uint32_t *gate)
 {
@@ -122,7 +141,7 @@ static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most,
         (void)adsm_dirty_queue_push(&queue, *oldest);
         n = 0;
     }
-    while (n > 0 && n < most &&
+    while (n > 0 && (n < most || is_in_grain(oldest, n)) &&
            adsm_dirty_queue_pop_next(&queue, oldest->owner, oldest->generation,
                                      oldest->block + n))
         n++;

@@ -25,9 +25,13 @@
  */
 bool adsm_write_back_init(const struct adsm_options *options);
 
-/** An allocation was made: the adaptive rolling size grows.
- *  Thread: any. Signal: never */
-void adsm_write_back_grow(void);
+/** An allocation was made of which an access may open so many blocks: the
+ *  adaptive rolling size grows, by `factor` for each. Thread: any. Signal:
+ *  never */
+void adsm_write_back_grow(uint32_t blocks);
+
+/** The rolling size as it is now. Thread: any. Signal: any handler */
+uint32_t adsm_write_back_limit(void);
 
 /** A call has released what it may use. Thread: any. Signal: never */
 void adsm_write_back_called(void);
