@@ -2,8 +2,9 @@
  * Model test: random events on shared objects against a reference that has one
  * copy of everything and therefore nothing to keep coherent.
  *
- *   model <events> <seed> [<planted bug>]
+ *   model <events> <seed> [<planted bug> | large]
  *
+ * `large`: objects of several MiB, of which long stretches are used in order.
  * Events: CPU loads and stores of random ranges, bulk moves, sets and compares,
  * system calls through loans that transfer less than they were asked for,
  * launches with random access sets, bursts of calls, syncs, frees and
@@ -26,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OBJECTS = 12, LONGEST = 200000, KERNEL_BYTES = 4096 };
+enum { OBJECTS = 12, MOST = 3 << 20, KERNEL_BYTES = 4096 };
 
 static struct shared {
     uint8_t *p;   /* the shared object    */
@@ -38,9 +39,10 @@ static uint64_t random_state;
 static long event_number;
 static adsmModule *module;
 static adsmKernel *mix, *mix_only, *fill, *fill_only;
-static bool planted;
+static bool planted, large;
+static uint32_t longest = 200000; /* range of one event */
 static int pipe_fds[2];
-static uint8_t scratch[LONGEST];
+static uint8_t scratch[MOST];
 
 static uint32_t draw(uint32_t below)
 {
@@ -76,9 +78,8 @@ static void compare(const struct shared *o, const uint8_t *seen, size_t at,
 static struct shared *pick_long(size_t *at, size_t *n, uint32_t rarity)
 {
     struct shared *o = &objects[draw(OBJECTS)];
-    size_t longest = draw(rarity) == 0 ? LONGEST : 100;
     *at = draw((uint32_t)o->bytes);
-    *n = 1 + draw((uint32_t)longest);
+    *n = 1 + draw(draw(rarity) == 0 ? longest : 100);
     if (*n > o->bytes - *at)
         *n = o->bytes - *at;
     return o;
@@ -94,6 +95,8 @@ static void renew(struct shared *o)
     static const size_t sizes[] = {1,     100,    4096,    4097,   12288,
                                    70000, 262144, 300000,  655360, 1048576,
                                    5000,  9000,   2097152, 2500001};
+    static const size_t large_sizes[] = {2097152, 2500001, 4194304,
+                                         6000000, 300000,  8388608};
     if (o->p) {
         compare(o, o->p, 0, o->bytes, "before free");
         require(adsmFree(o->p), "adsmFree");
@@ -102,6 +105,8 @@ static void renew(struct shared *o)
     /* Whole objects move: large ones would only make the run longer. */
     bool whole = adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT;
     o->bytes = sizes[draw(whole ? 6 : sizeof sizes / sizeof *sizes)];
+    if (large)
+        o->bytes = large_sizes[draw(sizeof large_sizes / sizeof *large_sizes)];
     o->p = adsmAlloc(o->bytes);
     o->ref = malloc(o->bytes);
     if (!o->p)
@@ -365,7 +370,10 @@ int main(int argc, char **argv)
     unsigned long seed = strtoul(argv[2], NULL, 0);
     random_state = seed * 0x9e3779b97f4a7c15u + 1;
     bring_up();
-    planted = argc > 3;
+    large = argc > 3 && strcmp(argv[3], "large") == 0;
+    if (large)
+        longest = MOST;
+    planted = argc > 3 && !large;
     if (planted)
         plant(argv[3]);
     for (int i = 0; i < OBJECTS; i++)

@@ -40,9 +40,9 @@
 
 enum {
     MOST_THREADS = 6,
-    SHARED = 6,
+    SHARED = 7,
     PRIVATE = 4,
-    LONGEST = 200000,
+    LONGEST = 400000,
     KERNEL_BYTES = 1500,
     LIMIT_S = 60,
 };
@@ -55,9 +55,10 @@ struct object {
 };
 
 static struct object shared[SHARED] = {
-    {.bytes = 3000, .cell = 24},     {.bytes = 12288, .cell = 700},
-    {.bytes = 70000, .cell = 5000},  {.bytes = 300000, .cell = 64},
-    {.bytes = 700001, .cell = 9000}, {.bytes = 1500000, .cell = 150000},
+    {.bytes = 3000, .cell = 24},        {.bytes = 12288, .cell = 700},
+    {.bytes = 70000, .cell = 5000},     {.bytes = 300000, .cell = 64},
+    {.bytes = 700001, .cell = 9000},    {.bytes = 1500000, .cell = 150000},
+    {.bytes = 5000000, .cell = 400000},
 };
 
 struct thread {
