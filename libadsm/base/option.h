@@ -39,6 +39,7 @@
     W(ADDRESS, TRANSLATE, "translate")
 #define ADSM_WORDS_HUGE_PAGES(W)                                               \
     W(HUGE_PAGES, AUTO, "auto")                                                \
+    W(HUGE_PAGES, ON, "on")                                                    \
     W(HUGE_PAGES, OFF, "off")
 #define ADSM_WORDS_LOG(W)                                                      \
     W(LOG, ERROR, "error")                                                     \

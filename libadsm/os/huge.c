@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
@@ -22,17 +23,22 @@
  * large: 64 KiB ones make it 512 MiB. */
 enum { SMALL_PAGE = 4096 };
 
-/* After so many refusals in a row, one try in 2^LEAST_OFTEN remains: the kernel
- * looks long for free memory before it says no. */
-enum { LEAST_OFTEN = 8 };
+/*
+ * The kernel looks long for free memory before it says no. And it waits until
+ * each processor has been through its list of new pages, which takes 0.02 ms, or
+ * 20 where others keep all of them busy; small pages take 1 then, or 6. After n
+ * failures in a row, of one kind or the other, one chance in 2^n is taken,
+ * 2^LEAST_OFTEN at last, unless the user wants them all.
+ */
+enum { LEAST_OFTEN = 8, SLOW_NS = 20000000 };
 
 static _Atomic bool impossible;   /* the kernel has said so            */
-static _Atomic uint32_t refusals; /* in a row                          */
+static _Atomic uint32_t failures; /* in a row                          */
 static _Atomic uint32_t to_skip;  /* chances to let pass until the next */
 
 static bool is_wished(void)
 {
-    return adsm_options_get()->huge_pages == ADSM_OPT_HUGE_PAGES_AUTO &&
+    return adsm_options_get()->huge_pages != ADSM_OPT_HUGE_PAGES_OFF &&
            adsm_vm_page_bytes() == SMALL_PAGE;
 }
 
@@ -72,46 +78,50 @@ static bool is_too_soon(void)
     uint32_t left = atomic_load_explicit(&to_skip, memory_order_relaxed);
     if (left > 0)
         atomic_store_explicit(&to_skip, left - 1, memory_order_relaxed);
-    return left > 0;
+    return left > 0 && adsm_options_get()->huge_pages != ADSM_OPT_HUGE_PAGES_ON;
 }
 
-static void refused(int reason)
+static void learn(bool worth_it)
 {
-    if (reason == EINVAL) {
-        atomic_store_explicit(&impossible, true, memory_order_relaxed);
-        adsm_log_signal(ADSM_LOG_INFO, "the kernel makes no huge pages for "
-                                       "shared memory: adsm-info --memory");
-        return;
-    }
-    uint32_t n = atomic_load_explicit(&refusals, memory_order_relaxed);
-    n = n < LEAST_OFTEN ? n + 1 : n;
-    atomic_store_explicit(&refusals, n, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&failures, memory_order_relaxed);
+    n = worth_it ? 0 : n < LEAST_OFTEN ? n + 1 : n;
+    atomic_store_explicit(&failures, n, memory_order_relaxed);
     atomic_store_explicit(&to_skip, (UINT32_C(1) << n) - 1,
                           memory_order_relaxed);
 }
 
-bool adsm_huge_make(uintptr_t addr, size_t bytes)
+/* One chance: `work` on it, or none. Return: 0, or why not */
+static int take_chance(int (*work)(uintptr_t, size_t), uintptr_t addr,
+                       size_t bytes)
 {
     if (bytes == 0 || !adsm_huge_is_wanted() || is_too_soon())
-        return false;
+        return EAGAIN;
     int saved_errno = errno;
-    int reason = make(addr, bytes);
-    if (reason == 0) {
-        atomic_store_explicit(&refusals, 0, memory_order_relaxed);
-        ADSM_COUNT(huge_pages, bytes / ADSM_HUGE_BYTES);
-    } else {
-        refused(reason);
-    }
+    uint64_t began = adsm_now_ns();
+    int reason = work(addr, bytes);
+    uint64_t each = (adsm_now_ns() - began) / (bytes / ADSM_HUGE_BYTES);
+    learn(reason == 0 && each < SLOW_NS);
     errno = saved_errno;
+    return reason;
+}
+
+bool adsm_huge_make(uintptr_t addr, size_t bytes)
+{
+    int reason = take_chance(make, addr, bytes);
+    if (reason == 0)
+        ADSM_COUNT(huge_pages, bytes / ADSM_HUGE_BYTES);
+    if (reason == EINVAL) {
+        /* Relaxed: see adsm_huge_is_wanted. */
+        atomic_store_explicit(&impossible, true, memory_order_relaxed);
+        adsm_log_signal(ADSM_LOG_INFO, "the kernel makes no huge pages for "
+                                       "shared memory: adsm-info --memory");
+    }
     return reason == 0;
 }
 
 bool adsm_huge_rejoin(uintptr_t addr, size_t bytes)
 {
-    int saved_errno = errno;
-    int reason = collapse(addr, bytes);
-    errno = saved_errno;
-    return reason == 0;
+    return take_chance(collapse, addr, bytes) == 0;
 }
 
 /* Two pages of a file of its own. Return: as collapse */

@@ -6,8 +6,8 @@
  * /sys/kernel/mm/transparent_hugepage says about memory files. Owns whether
  * that is asked for: not where ADSM_HUGE_PAGES is off, the engine answers
  * faults page by page (uffd) or the kernel has said that it cannot, and rarely
- * where it has found none free. What is refused stays on small pages, and
- * nothing else changes. Does not know objects. Lock: none.
+ * where it has found none free, or took long. What is refused stays on small
+ * pages, and nothing else changes. Does not know objects. Lock: none.
  */
 #ifndef ADSM_OS_HUGE_H
 #define ADSM_OS_HUGE_H
@@ -34,7 +34,7 @@ bool adsm_huge_make(uintptr_t addr, size_t bytes);
 /**
  * Map a huge page that is there as one again, where its mapping was split.
  *
- * Return: whether it is. Thread, Signal, @addr, @bytes: as above
+ * Return: whether it is; false where it was not tried. Thread, Signal, @addr, @bytes: as above
  */
 bool adsm_huge_rejoin(uintptr_t addr, size_t bytes);
 

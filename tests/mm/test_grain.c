@@ -175,11 +175,19 @@ START_TEST(rolling_size_of_one_still_serves_stores_in_order)
 }
 END_TEST
 
+/* All that can be had, however long it takes. */
+static struct fixture up_for_huge_pages(void)
+{
+    if (strcmp(getenv("ADSM_HUGE_PAGES"), "auto") == 0)
+        setenv("ADSM_HUGE_PAGES", "on", 1);
+    return fixture_up();
+}
+
 /* The mapping that the program uses, not only the memory. */
 START_TEST(grains_that_are_used_whole_are_huge_and_stay_so)
 {
     const char *why;
-    struct fixture f = fixture_up();
+    struct fixture f = up_for_huge_pages();
     if (!adsm_huge_try(&why))
         return;
     uint8_t *p = make(32 * MIB);
@@ -200,7 +208,7 @@ END_TEST
 START_TEST(sparse_use_splits_a_grain_and_dense_use_joins_it_again)
 {
     const char *why;
-    struct fixture f = fixture_up();
+    struct fixture f = up_for_huge_pages();
     if (!adsm_huge_try(&why))
         return;
     uint8_t *p = make(8 * MIB);
