@@ -256,6 +256,8 @@ static int per_device_attribute(int attribute, CUdevice dev)
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
         return SC_SMS;
+    case CU_DEVICE_ATTRIBUTE_INTEGRATED:
+        return sc_options.integrated;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
         return dev + 1;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:

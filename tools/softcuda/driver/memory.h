@@ -40,7 +40,8 @@ struct sc_block {
     enum sc_block_kind kind;
     struct sc_device *device; /* NULL: host memory */
     CUcontext ctx;
-    unsigned flags; /* of cuMemHostAlloc */
+    unsigned flags;            /* of cuMemHostAlloc */
+    struct sc_device *charged; /* with host memory, which it shares */
     uint64_t id;
     struct sc_slab *slab;
     struct sc_physical *physical;

@@ -170,9 +170,10 @@ static void read_rates(const char *name, parse_one *parse, const char *wanted,
 static void warn_unknown(void)
 {
     static const char *const names[] = {
-        "DEVICES",   "MEMORY", "LINK",  "PACE",   "PEER",
-        "STATS",     "NATIVE", "CC",    "ISA",    "CACHE",
-        "CACHE_MAX", "KEEP",   "LATER", "STRICT", "DEVICE_PROGRAM"};
+        "DEVICES", "MEMORY", "LINK",       "PACE",
+        "PEER",    "STATS",  "NATIVE",     "CC",
+        "ISA",     "CACHE",  "CACHE_MAX",  "KEEP",
+        "LATER",   "STRICT", "INTEGRATED", "DEVICE_PROGRAM"};
     for (char **at = environ; at && *at; at++) {
         if (strncmp(*at, "SOFTCUDA_", 9) != 0)
             continue;
@@ -202,6 +203,7 @@ void sc_options_read(struct sc_options *options)
                "a rate of threads such as 50M/s or 0, or up to 16 with commas",
                options->pace_threads_per_second);
     options->peer = read_switch("SOFTCUDA_PEER", true);
+    options->integrated = read_switch("SOFTCUDA_INTEGRATED", false);
     options->stats = read_switch("SOFTCUDA_STATS", false);
     options->program = getenv("SOFTCUDA_DEVICE_PROGRAM");
     if (options->program && !*options->program)

@@ -17,6 +17,7 @@ struct sc_options {
     /* SOFTCUDA_PACE, of each device, 0 = what the processors give */
     uint64_t pace_threads_per_second[SC_MAX_DEVICES];
     bool peer;           /* SOFTCUDA_PEER */
+    bool integrated;     /* SOFTCUDA_INTEGRATED */
     bool stats;          /* SOFTCUDA_STATS */
     const char *program; /* SOFTCUDA_DEVICE_PROGRAM or NULL */
 };

@@ -13,6 +13,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
+#include "driver/view.h"
 
 #define HOST_PAGE 4096ull
 
@@ -58,11 +59,11 @@ static bool place(struct sc_block *block)
 {
     if (!offsets.list && !sc_ranges_init(&offsets, 0, SC_HOST_FILE_BYTES))
         return false;
-    block->offset = sc_ranges_take(&offsets, block->span, HOST_PAGE);
+    uint64_t align = block->span < SC_PAGE ? HOST_PAGE : SC_PAGE;
+    block->offset = sc_ranges_take(&offsets, block->span, align);
     if (block->offset == SC_RANGES_NONE)
         return false;
-    block->address =
-        sc_ranges_take(&sc_memory_addresses, block->span, HOST_PAGE);
+    block->address = sc_ranges_take(&sc_memory_addresses, block->span, align);
     if (block->address == SC_RANGES_NONE) {
         sc_ranges_give(&offsets, block->offset, block->span);
         return false;
@@ -78,6 +79,21 @@ static void displace(const struct sc_block *block)
     sc_ranges_give(&sc_memory_addresses, block->address, block->span);
 }
 
+/* A device that shares the host's memory has so much less of it. */
+static bool charge(struct sc_block *block)
+{
+    if (!sc_options.integrated)
+        return true;
+    block->charged = block->ctx->device;
+    return sc_memory_charge(block->charged, block->span);
+}
+
+static void discharge(const struct sc_block *block)
+{
+    if (block->charged)
+        block->charged->used_bytes -= block->span;
+}
+
 CUresult sc_pinned_alloc(CUcontext ctx, enum sc_block_kind kind, uint64_t bytes,
                          unsigned flags, uint64_t *address)
 {
@@ -90,6 +106,10 @@ CUresult sc_pinned_alloc(CUcontext ctx, enum sc_block_kind kind, uint64_t bytes,
     if (block.span < bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&sc_memory_lock);
+    if (!charge(&block)) {
+        pthread_mutex_unlock(&sc_memory_lock);
+        return sc_memory_refuse(block.charged, block.span);
+    }
     bool ok = place(&block);
     if (ok && (!map_here(&block) || !sc_memory_add(&block))) {
         unmap_here(&block);
@@ -98,7 +118,12 @@ CUresult sc_pinned_alloc(CUcontext ctx, enum sc_block_kind kind, uint64_t bytes,
     }
     if (ok)
         for_started_devices(show, &block);
+    else
+        discharge(&block);
     pthread_mutex_unlock(&sc_memory_lock);
+    /* it is all the memory there is: with large pages, as the other kind */
+    if (ok && sc_options.integrated)
+        sc_view_enlarge(block.address, block.span);
     *address = block.address;
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -119,6 +144,7 @@ CUresult sc_pinned_free(enum sc_block_kind kind, uint64_t address)
         for_started_devices(hide, &block);
         unmap_here(&block);
         displace(&block);
+        discharge(&block);
     }
     pthread_mutex_unlock(&sc_memory_lock);
     return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

@@ -188,10 +188,10 @@ static bool has_pages(uint64_t address)
     return false;
 }
 
-/* One large page where there is none yet: it is cleared at once, the device
- * maps it at once, and it goes back at once. Where kernels wrote before, making
- * one would copy what they wrote. Needs a page to begin with. */
-static void enlarge(uint64_t address, uint64_t bytes)
+/* It is cleared at once, the device maps it at once, and it goes back at once.
+ * Where kernels wrote before, making one would copy what they wrote. Needs a page
+ * to begin with. */
+void sc_view_enlarge(uint64_t address, uint64_t bytes)
 {
     uint64_t end = address + bytes;
     for (uint64_t at = address & ~(SC_PAGE - 1); at < end; at += SC_PAGE) {
@@ -210,7 +210,7 @@ static bool take_pieces(struct sc_view *view, uint64_t first, uint64_t end)
     uint64_t at = first << PIECE_SHIFT, bytes = (end - first) << PIECE_SHIFT;
     if (bytes > view->bytes - at)
         bytes = view->bytes - at;
-    enlarge((uint64_t)(uintptr_t)view->base + at, bytes);
+    sc_view_enlarge((uint64_t)(uintptr_t)view->base + at, bytes);
     /* reading maps more than one page at a time, and writable ones */
     if (!populate((uint64_t)(uintptr_t)view->base + at, bytes,
                   MADV_POPULATE_READ))

@@ -91,6 +91,43 @@ START_TEST(bad_options_keep_the_defaults)
 }
 END_TEST
 
+START_TEST(integrated_device_pays_for_page_locked_memory)
+{
+    int is;
+    size_t before, less, after, total;
+    void *host;
+    setenv("SOFTCUDA_INTEGRATED", "1", 1);
+    setenv("SOFTCUDA_MEMORY", "64M", 1);
+    (void)begin();
+    OK(cuDeviceGetAttribute(&is, CU_DEVICE_ATTRIBUTE_INTEGRATED, 0));
+    ck_assert_int_eq(is, 1);
+    OK(cuMemGetInfo(&before, &total));
+    OK(cuMemHostAlloc(&host, 40 * MIB, 0));
+    OK(cuMemGetInfo(&less, &total));
+    ck_assert_uint_eq(before - less, 40 * MIB);
+    WANT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocHost(&host, 40 * MIB));
+    OK(cuMemFreeHost(host));
+    OK(cuMemGetInfo(&after, &total));
+    ck_assert_uint_eq(before, after);
+    OK(cuMemHostAlloc(&host, 60 * MIB, 0));
+}
+END_TEST
+
+START_TEST(other_devices_have_memory_of_their_own)
+{
+    int is;
+    size_t before, after, total;
+    void *host;
+    (void)begin();
+    OK(cuDeviceGetAttribute(&is, CU_DEVICE_ATTRIBUTE_INTEGRATED, 0));
+    ck_assert_int_eq(is, 0);
+    OK(cuMemGetInfo(&before, &total));
+    OK(cuMemHostAlloc(&host, 40 * MIB, 0));
+    OK(cuMemGetInfo(&after, &total));
+    ck_assert_uint_eq(before, after);
+}
+END_TEST
+
 START_TEST(contexts_stack_per_thread)
 {
     CUcontext a = begin(), b, now;
@@ -177,6 +214,8 @@ END_TEST
 SUITE_MAIN("softcuda driver: device", 20, calls_before_init_say_so,
            calls_without_context_say_so, four_devices_asked_for_are_there,
            attributes_up_to_143_answer, bad_options_keep_the_defaults,
-           contexts_stack_per_thread, primary_context_is_shared_and_counted,
+           integrated_device_pays_for_page_locked_memory,
+           other_devices_have_memory_of_their_own, contexts_stack_per_thread,
+           primary_context_is_shared_and_counted,
            reset_primary_context_is_still_to_be_released,
            every_error_has_name_and_text, device_program_missing_is_a_status)
