@@ -1,8 +1,8 @@
 /*
  * Which address strategy an accel uses; see address.h.
  *
- * Chosen at the first use: the first of window, overlay, translate whose probe
- * succeeds, or the one ADSM_ADDRESS names.
+ * Chosen at the first use: the first of direct, window, overlay, translate whose
+ * probe succeeds, or the one ADSM_ADDRESS names.
  */
 #include "accel/device.h"
 #include "accel/error.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 
 static const struct adsm_address_way *const ways[] = {
+    [ADSM_DIRECT] = &adsm_address_direct,
     [ADSM_WINDOW] = &adsm_address_window,
     [ADSM_OVERLAY] = &adsm_address_overlay,
     [ADSM_TRANSLATE] = &adsm_address_translate,
@@ -86,6 +87,8 @@ static int address_probe(struct adsm_accel *accel)
             append(address->why, sizeof address->why, ways[i]->why);
         if (status == ADSM_OK || status == ADSM_E_NOMEM)
             return status;
+        if (i == ADSM_DIRECT)
+            continue; /* most devices have memory of their own: no news */
         append(address->why, sizeof address->why, "no ");
         append(address->why, sizeof address->why, ways[i]->name);
         append(address->why, sizeof address->why, " (");
@@ -98,6 +101,8 @@ static int address_probe(struct adsm_accel *accel)
 static int choose_now(struct adsm_accel *accel)
 {
     switch (adsm_options_get()->address) {
+    case ADSM_OPT_ADDRESS_DIRECT:
+        return force(accel, ADSM_DIRECT);
     case ADSM_OPT_ADDRESS_WINDOW:
         return force(accel, ADSM_WINDOW);
     case ADSM_OPT_ADDRESS_OVERLAY:

@@ -1,6 +1,8 @@
 /*
  * Address strategies: device memory together with host addresses for it.
  *
+ *   direct     the host's own memory, which kernels use where it is: for devices
+ *              that share it. Open on both sides, nothing is copied
  *   window     one big cuMemAddressReserve range; spans are mapped into it by
  *              cuMemCreate/cuMemMap; the host address is the device address
  *   overlay    an ordinary cuMemAlloc, whose address range on the host is
@@ -9,8 +11,8 @@
  *   reserved   host addresses only: devices get copies of parts (range/)
  *
  * Probed once per accel, forced by ADSM_ADDRESS. A span's host range is whole
- * pages, no other span's, and PROT_NONE until the memory manager maps pages
- * over it.
+ * pages, no other span's, and, but for direct, PROT_NONE until the memory
+ * manager maps pages over it.
  */
 #ifndef ADSM_ACCEL_ADDRESS_H
 #define ADSM_ACCEL_ADDRESS_H
@@ -20,6 +22,7 @@
 struct adsm_share;
 
 enum adsm_strategy {
+    ADSM_DIRECT,
     ADSM_WINDOW,
     ADSM_OVERLAY,
     ADSM_TRANSLATE,
@@ -27,7 +30,7 @@ enum adsm_strategy {
 };
 
 struct adsm_span {
-    uint8_t *host;            /* CPU address range, PROT_NONE            */
+    uint8_t *host;            /* CPU address range, PROT_NONE; direct: open */
     struct adsm_daddr device; /* equals host except under translate       */
     size_t bytes;             /* rounded up to pages                      */
     uint64_t handle;          /* back end's own (VMM handle, base address) */

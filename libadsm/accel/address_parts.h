@@ -71,6 +71,7 @@ struct adsm_address_way {
     int (*free)(struct adsm_accel *accel, struct adsm_span *span);
 };
 
+extern const struct adsm_address_way adsm_address_direct;
 extern const struct adsm_address_way adsm_address_window;
 extern const struct adsm_address_way adsm_address_overlay;
 extern const struct adsm_address_way adsm_address_translate;

@@ -274,6 +274,10 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .memory_free = adsm_cuda_memory_free,
     .memory_info = adsm_cuda_memory_info,
     .memory_is_managed = adsm_cuda_memory_is_managed,
+
+    .direct_probe = adsm_cuda_direct_probe,
+    .direct_alloc = adsm_cuda_direct_alloc,
+    .direct_free = adsm_cuda_direct_free,
     .range_granule = adsm_cuda_range_granule,
     .range_reserve = adsm_cuda_range_reserve,
     .range_free = adsm_cuda_range_free,

@@ -134,6 +134,13 @@ struct adsm_accel_ops {
     /* Whether the driver itself moves the memory between host and device. */
     bool (*memory_is_managed)(struct adsm_accel *accel, struct adsm_daddr at);
 
+    /* Memory of the host that kernels use where it is, at the host's address.
+     * Can the device, and should it? ADSM_E_UNSUPPORTED with the reason.
+     * `asked`: the user wants it, also where the bus lies in between. */
+    int (*direct_probe)(struct adsm_accel *accel, bool asked);
+    int (*direct_alloc)(struct adsm_accel *accel, size_t bytes, void **host);
+    int (*direct_free)(struct adsm_accel *accel, void *host);
+
     /* Addresses first, memory for them later. ADSM_E_UNSUPPORTED when the
      * device cannot. Addresses and sizes are multiples of the granule. */
     int (*range_granule)(struct adsm_accel *accel, size_t *bytes);

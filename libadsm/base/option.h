@@ -34,6 +34,7 @@
     W(SYSCALLS, TRAP, "trap")
 #define ADSM_WORDS_ADDRESS(W)                                                  \
     W(ADDRESS, AUTO, "auto")                                                   \
+    W(ADDRESS, DIRECT, "direct")                                               \
     W(ADDRESS, WINDOW, "window")                                               \
     W(ADDRESS, OVERLAY, "overlay")                                             \
     W(ADDRESS, TRANSLATE, "translate")

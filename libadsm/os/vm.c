@@ -232,6 +232,15 @@ void adsm_vm_dump(uintptr_t addr, size_t bytes)
     errno = saved_errno;
 }
 
+void adsm_vm_keep_from_children(uintptr_t addr, size_t bytes)
+{
+    size_t page = adsm_vm_page_bytes();
+    int saved_errno = errno;
+    (void)adsm_real()->madvise((void *)addr, (bytes + page - 1) / page * page,
+                               MADV_DONTFORK);
+    errno = saved_errno;
+}
+
 adsm_status_t adsm_vm_placeholder(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;

@@ -106,6 +106,10 @@ ADSM_MUST_CHECK adsm_status_t adsm_vm_map_again(uintptr_t addr, size_t bytes,
  *  limit nothing changes. Thread: any. Signal: fault path */
 void adsm_vm_dump(uintptr_t addr, size_t bytes);
 
+/** Keep mapped pages from forked children. Where the system does not, children
+ *  have them. Thread: any. Signal: fault path */
+void adsm_vm_keep_from_children(uintptr_t addr, size_t bytes);
+
 /**
  * Put a placeholder (as adsm_vm_reserve) at exactly this address, in place of
  * whatever is there.

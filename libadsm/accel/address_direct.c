@@ -1,0 +1,46 @@
+/*
+ * Strategy "direct": kernels use the host's pages, which are at one address for
+ * both. For devices that share the host's memory; on others each access of a
+ * kernel would go through the bus.
+ *
+ * A forked child does not get the pages, as it gets none of a span.
+ */
+#include "accel/device.h"
+#include "accel/error.h"
+#include "base/option.h"
+#include "os/vm.h"
+
+static int direct_probe(struct adsm_accel *accel)
+{
+    bool asked = adsm_options_get()->address == ADSM_OPT_ADDRESS_DIRECT;
+    if (!accel->ops->direct_probe)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the device has memory of its own", NULL);
+    return accel->ops->direct_probe(accel, asked);
+}
+
+static int direct_alloc(struct adsm_accel *accel, size_t bytes,
+                        struct adsm_span *span)
+{
+    void *host;
+    int status = accel->ops->direct_alloc(accel, bytes, &host);
+    if (status != ADSM_OK)
+        return status;
+    adsm_vm_keep_from_children((uintptr_t)host, bytes);
+    span->host = host;
+    span->device.at = (uintptr_t)host;
+    return ADSM_OK;
+}
+
+static int direct_free(struct adsm_accel *accel, struct adsm_span *span)
+{
+    return accel->ops->direct_free(accel, span->host);
+}
+
+const struct adsm_address_way adsm_address_direct = {
+    .name = "direct",
+    .why = "the device shares the host's memory",
+    .probe = direct_probe,
+    .alloc = direct_alloc,
+    .free = direct_free,
+};

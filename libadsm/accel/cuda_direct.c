@@ -1,0 +1,73 @@
+/*
+ * The CUDA back end: page-locked host memory that kernels use where it is.
+ */
+#include "accel/cuda_call.h"
+#include "accel/error.h"
+
+static int attribute(struct adsm_accel *accel, int which, int *value)
+{
+    *value = 0;
+    int status =
+        ADSM_CUDA(accel, DeviceGetAttribute, value, which, accel->ordinal);
+    /* A driver older than the attribute: no. */
+    return status == ADSM_E_DEVICE_LOST ? status : ADSM_OK;
+}
+
+/* Does the device share the host's memory? */
+static int check_device(struct adsm_accel *accel, bool asked)
+{
+    int integrated, tables, pageable;
+    int status = attribute(accel, ADSM_CU_DEVICE_INTEGRATED, &integrated);
+    if (status == ADSM_OK)
+        status = attribute(accel, ADSM_CU_DEVICE_HOST_PAGE_TABLES, &tables);
+    if (status == ADSM_OK)
+        status = attribute(accel, ADSM_CU_DEVICE_PAGEABLE_ACCESS, &pageable);
+    if (status != ADSM_OK || integrated || tables || (pageable && asked))
+        return status;
+    return adsm_accel_fail(
+        ADSM_E_UNSUPPORTED,
+        pageable ? "the device reads the host's pages, but across the bus"
+                 : "the device has memory of its own",
+        NULL);
+}
+
+/* Has the memory one address for both? */
+static int check_address(struct adsm_accel *accel)
+{
+    adsm_cu_deviceptr device = 0;
+    void *host;
+    int status = adsm_cuda_direct_alloc(accel, 1, &host);
+    if (status != ADSM_OK)
+        return status;
+    status = ADSM_CUDA(accel, MemHostGetDevicePointer, &device, host, 0);
+    int freed = adsm_cuda_direct_free(accel, host);
+    if (status == ADSM_OK && device != (uintptr_t)host)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the host's memory has another address on the "
+                               "device",
+                               NULL);
+    return status == ADSM_OK ? freed : status;
+}
+
+int adsm_cuda_direct_probe(struct adsm_accel *accel, bool asked)
+{
+    const struct adsm_cuda_api *cu = adsm_cuda_api();
+    if (!cu->MemHostAlloc || !cu->MemFreeHost || !cu->MemHostGetDevicePointer)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the driver has no cuMemHostAlloc", NULL);
+    int status = check_device(accel, asked);
+    return status == ADSM_OK ? check_address(accel) : status;
+}
+
+int adsm_cuda_direct_alloc(struct adsm_accel *accel, size_t bytes, void **host)
+{
+    /* Portable: other devices of the program may use it as well. */
+    return ADSM_CUDA(accel, MemHostAlloc, host, bytes,
+                     ADSM_CU_MEMHOSTALLOC_PORTABLE |
+                         ADSM_CU_MEMHOSTALLOC_DEVICEMAP);
+}
+
+int adsm_cuda_direct_free(struct adsm_accel *accel, void *host)
+{
+    return ADSM_CUDA(accel, MemFreeHost, host);
+}
