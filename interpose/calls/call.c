@@ -2,7 +2,7 @@
 #include "interpose/calls/call.h"
 #include "base/status.h"
 #include "interpose/calls/command.h"
-#include "interpose/calls/direct.h"
+#include "interpose/calls/in_place.h"
 #include "interpose/calls/hold.h"
 #include "interpose/calls/list.h"
 #include "interpose/calls/request.h"
@@ -249,7 +249,7 @@ long call_shared(const struct call_shape *shape, const uintptr_t *words,
 {
     struct call call;
     long result = -1;
-    if (call_direct(shape, words, issue, context, &result))
+    if (call_in_place(shape, words, issue, context, &result))
         return result;
     call.shape = shape;
     call.bulk = NULL;

@@ -78,7 +78,7 @@ typedef long call_issue_fn(void *context, const uintptr_t *words);
  * @words    its arguments, CALL_WORDS of them; int arguments sign-extended
  * @issue    called again only where it was told not to wait (MSG_DONTWAIT) and
  *           would have, or may have missed bytes of a place of a file
- *           (direct.h); @context  is handed to it
+ *           (in_place.h); @context  is handed to it
  * Return: what `issue` returned, a pointer into a copy exchanged for the
  *         program's; the failure of the shape where the runtime cannot get or
  *         put data (errno EIO, ENOMEM)

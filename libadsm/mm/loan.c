@@ -4,7 +4,7 @@
 #include "base/lock.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
-#include "mm/direct.h"
+#include "mm/in_place.h"
 #include "mm/write_back.h"
 #include "mm/gate.h"
 #include "mm/index.h"
@@ -206,10 +206,10 @@ static int begin_in_turn(const void *address, size_t bytes,
 }
 
 /* The host has what is to be read: the shadow is all that it takes. */
-static bool begin_direct(const void *address, size_t bytes,
-                         struct adsm_loan *loan)
+static bool begin_in_place(const void *address, size_t bytes,
+                           struct adsm_loan *loan)
 {
-    void *shadow = adsm_direct_read(address, &bytes);
+    void *shadow = adsm_in_place_read(address, &bytes);
     if (!shadow)
         return false;
     loan->address = shadow;
@@ -226,7 +226,7 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
         return ADSM_OK;
     if (adsm_turn_is_mine())
         return begin_in_turn(address, bytes, access, loan);
-    if (access == ADSM_READ && begin_direct(address, bytes, loan))
+    if (access == ADSM_READ && begin_in_place(address, bytes, loan))
         return ADSM_OK;
     struct adsm_object *object = adsm_turn_pass(address, &loan->gate);
     if (!object) {
@@ -320,7 +320,7 @@ static int commit(struct adsm_loan *loan, size_t done)
 }
 
 /* Blocks that were DIRTY and have been written whole: who does that once may do
- * it again, and then without a loan (direct.h). */
+ * it again, and then without a loan (in_place.h). */
 static void map_rewritten(struct adsm_loan *loan, size_t done)
 {
     size_t from = loan->offset, to = from + done;

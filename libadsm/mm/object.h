@@ -78,7 +78,7 @@ struct adsm_object {
     _Atomic uint8_t *blocks;   /* block_count bytes: mm/block.h              */
     _Atomic uint32_t near;     /* blocks that are not INVALID                */
     _Atomic uint32_t dirty;    /* blocks that are DIRTY                      */
-    _Atomic uint32_t closings; /* grows before blocks are closed: direct.h */
+    _Atomic uint32_t closings; /* grows before blocks are closed: in_place.h */
     _Atomic bool settled;      /* none was since a call released it          */
 
     /* The copy at home. Of an object without one only `home` means something,

@@ -1,5 +1,5 @@
-/* Ranges that a system call may use as they are; see direct.h. */
-#include "mm/direct.h"
+/* Ranges that a system call may use as they are; see in_place.h. */
+#include "mm/in_place.h"
 
 #include "mm/block.h"
 #include "mm/index.h"
@@ -14,7 +14,7 @@ static const struct adsm_object *find(const void *address, size_t *offset)
     return *offset < object->bytes ? object : NULL;
 }
 
-void *adsm_direct_read(const void *address, size_t *bytes)
+void *adsm_in_place_read(const void *address, size_t *bytes)
 {
     size_t offset;
     const struct adsm_object *object = find(address, &offset);
@@ -40,14 +40,14 @@ static bool is_open(const struct adsm_object *object, uint32_t i)
            (ADSM_DIRTY | ADSM_BLOCK_MAPPED);
 }
 
-bool adsm_direct_write(const void *address, size_t bytes,
-                       struct adsm_direct *direct)
+bool adsm_in_place_write(const void *address, size_t bytes,
+                         struct adsm_in_place *place)
 {
     size_t offset;
     const struct adsm_object *object = find(address, &offset);
     if (!object || bytes == 0 || bytes > object->bytes - offset)
         return false;
-    *direct = (struct adsm_direct){object, atomic_load(&object->closings)};
+    *place = (struct adsm_in_place){object, atomic_load(&object->closings)};
     if (adsm_rwlock_is_taken(&object->lock))
         return false;
     uint32_t last = adsm_block_of(object, offset + bytes - 1);
@@ -57,7 +57,7 @@ bool adsm_direct_write(const void *address, size_t bytes,
     return true;
 }
 
-bool adsm_direct_lasts(const struct adsm_direct *direct)
+bool adsm_in_place_lasts(const struct adsm_in_place *place)
 {
-    return atomic_load(&direct->object->closings) == direct->closings;
+    return atomic_load(&place->object->closings) == place->closings;
 }

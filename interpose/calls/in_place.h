@@ -8,8 +8,8 @@
  * at the position of a file, which other threads may share, nor where reading
  * takes data away. No lock.
  */
-#ifndef INTERPOSE_CALLS_DIRECT_H
-#define INTERPOSE_CALLS_DIRECT_H
+#ifndef INTERPOSE_CALLS_IN_PLACE_H
+#define INTERPOSE_CALLS_IN_PLACE_H
 
 #include "interpose/calls/call.h"
 
@@ -20,7 +20,7 @@
  * Return: false: it is still to be issued; errno is kept then
  * Thread: any; may be cancelled inside `issue`. Signal: any handler
  */
-bool call_direct(const struct call_shape *shape, const uintptr_t *words,
-                 call_issue_fn *issue, void *context, long *result);
+bool call_in_place(const struct call_shape *shape, const uintptr_t *words,
+                   call_issue_fn *issue, void *context, long *result);
 
 #endif
