@@ -13,6 +13,7 @@
 #include "base/stats.h"
 #include "base/trace.h"
 #include "mm/coherence.h"
+#include "mm/direct.h"
 #include "mm/index.h"
 #include "mm/touch.h"
 #include "os/real.h"
@@ -66,6 +67,7 @@ static void in_child(void)
     atomic_store(&forked, true);
     atomic_store(&up, false);
     adsm_index_forget();
+    adsm_direct_drop();
 }
 
 static void expect_fork(void)
