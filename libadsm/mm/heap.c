@@ -1,9 +1,11 @@
-/* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX. */
+/* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX; where the
+ * device shares the host's memory, that as it is. */
 #include "mm/heap.h"
 
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/direct.h"
 #include "mm/write_back.h"
 #include "mm/index.h"
 #include "mm/keep.h"
@@ -29,6 +31,13 @@ static bool is_movable(struct adsm_accel *accel, size_t bytes,
     return origin == ADSM_FROM_CUDA && adsm_residence_wants(accel, bytes);
 }
 
+/* What has two addresses, or no home, is made of copies all the same. */
+static bool is_direct(struct adsm_accel *accel, enum adsm_origin origin)
+{
+    return (origin == ADSM_FROM_API || origin == ADSM_FROM_CUDA) &&
+           adsm_direct_serves(accel);
+}
+
 static int allocate(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host, uint32_t *reach)
 {
@@ -36,11 +45,14 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
         [ADSM_FROM_API] = ADSM_ONE_ADDRESS,
         [ADSM_FROM_CUDA] = ADSM_ONE_ADDRESS,
         [ADSM_FROM_SAFE] = ADSM_TWO_ADDRESSES,
+        [ADSM_FROM_ARRAY] = ADSM_ONE_ADDRESS,
         [ADSM_FROM_HOMELESS] = ADSM_NO_HOME_MEMORY,
     };
     enum adsm_state first = first_state(origin);
     enum adsm_placement placement = of_origin[origin];
     *reach = 1;
+    if (placement == ADSM_ONE_ADDRESS && adsm_direct_serves(accel))
+        placement = ADSM_TWO_ADDRESSES; /* that one is in use for the host's */
     if (bytes <= adsm_options_get()->slab_max &&
         placement != ADSM_NO_HOME_MEMORY)
         return adsm_slab_alloc(accel, bytes, first,
@@ -60,6 +72,12 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host)
 {
+    if (is_direct(accel, origin)) {
+        int rc = adsm_direct_alloc(accel, bytes, host);
+        if (rc == ADSM_OK)
+            ADSM_COUNT(allocs, 1);
+        return rc;
+    }
     uint32_t reach;
     int rc = allocate(accel, bytes, origin, host, &reach);
     if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
@@ -107,12 +125,20 @@ static void forget_slot(struct adsm_object *object, uint32_t generation,
     adsm_rwlock_release(&object->lock);
 }
 
+static int free_direct(void *host)
+{
+    int rc = adsm_direct_free(host);
+    if (rc != ADSM_E_NOT_SHARED)
+        ADSM_COUNT(frees, 1);
+    return rc;
+}
+
 int adsm_heap_free(void *host)
 {
     uint32_t generation;
     struct adsm_object *object = object_at(host, &generation);
     if (!object)
-        return ADSM_E_NOT_SHARED;
+        return free_direct(host);
     int rc = ADSM_E_NOT_SHARED;
     if (object->slab) {
         /* The slot may be used by work that is still running. */
@@ -132,7 +158,13 @@ int adsm_heap_free(void *host)
 int adsm_heap_range(const void *address, void **base, size_t *bytes)
 {
     uint32_t generation;
+    struct adsm_direct direct;
     struct adsm_object *object = object_at(address, &generation);
+    if (!object && adsm_direct_find(address, &direct)) {
+        *base = direct.host;
+        *bytes = direct.bytes;
+        return ADSM_OK;
+    }
     if (!object)
         return ADSM_E_NOT_SHARED;
     if (object->slab)
@@ -145,8 +177,10 @@ int adsm_heap_range(const void *address, void **base, size_t *bytes)
 int adsm_heap_device(const void *address, struct adsm_daddr *device)
 {
     struct adsm_object *object = adsm_index_acquire(address);
-    if (!object)
-        return ADSM_E_NOT_SHARED;
+    if (!object) {
+        device->at = (uintptr_t)address;
+        return adsm_direct_has(address) ? ADSM_OK : ADSM_E_NOT_SHARED;
+    }
     *device = adsm_daddr_add(
         object->device, (uint64_t)((const uint8_t *)address - object->host));
     bool homeless = object->homeless;
@@ -177,6 +211,7 @@ void adsm_heap_withdraw(struct adsm_accel *accel)
 
 void adsm_heap_forget(struct adsm_accel *accel)
 {
+    adsm_direct_forget(accel);
     adsm_slab_forget(accel);
     for (;;) {
         struct adsm_object *object = NULL;

@@ -3,7 +3,8 @@
  *
  * What adsmAlloc and the interposed cuMemAlloc share. Addresses returned are
  * host addresses A (equal to the device address except under translate). Owns
- * the number of allocations; what they are is object.h's and slab.h's.
+ * the number of allocations; what they are is object.h's and slab.h's, and
+ * direct.h's where there is nothing to keep coherent.
  *
  * Lock: none of its own. Thread: any, no lock of rank GATE or later held, where
  * nothing else is said. Signal: never, where nothing else is said.
@@ -17,6 +18,7 @@
 enum adsm_origin {
     ADSM_FROM_API,      /* the protocol's first state                        */
     ADSM_FROM_CUDA,     /* the same, but never DIRTY: may stay on the device  */
+    ADSM_FROM_ARRAY,    /* as API, always with memory of the device's own   */
     ADSM_FROM_SAFE,     /* as API, with an address of its own on the device  */
     ADSM_FROM_HOMELESS, /* as API, without memory of its own on any device */
 };
@@ -57,7 +59,7 @@ void adsm_heap_withdraw(struct adsm_accel *accel);
 /** Free everything of an accel whose context has gone, and that nobody uses. */
 void adsm_heap_forget(struct adsm_accel *accel);
 
-/** Number of live allocations. Thread: any. Signal: any handler */
+/** Number of live allocations that are kept coherent. Thread: any. Signal: any handler */
 size_t adsm_heap_count(void);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "base/lock.h"
 #include "mm/boundary.h"
+#include "mm/direct.h"
+#include "mm/direct_order.h"
 #include "mm/index.h"
 #include "mm/slab.h"
 #include "mm/spread.h"
@@ -25,6 +27,7 @@ struct launch {
     size_t use_count;
     /* An object's bytes are not all at home on the kernel's device. */
     bool elsewhere;
+    bool direct; /* it is given memory that is the host's as well */
 };
 
 /* If an earlier argument uses the same bytes differently, the safer mode wins.
@@ -74,9 +77,20 @@ static int not_at_home(const struct launch *launch, int number,
                        device, advice);
 }
 
+/* What is at one address for all, and in order by itself. */
+static int add_direct(struct launch *launch, int i, const adsmArg *arg)
+{
+    launch->pointers[i].at = (uintptr_t)arg->p;
+    launch->values[i] = &launch->pointers[i];
+    launch->direct = true;
+    return ADSM_OK;
+}
+
 static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
 {
     struct adsm_object *object = adsm_index_acquire(arg->p);
+    if (!object && adsm_direct_has(arg->p))
+        return add_direct(launch, i, arg);
     if (!object)
         return adsm_detail(ADSM_E_NOT_SHARED,
                            "argument %d of kernel '%s' (%p) is no shared "
@@ -153,6 +167,21 @@ static int add_argument(struct launch *launch, int i, const adsmArg *arg)
     return add_value(launch, i, arg);
 }
 
+/* To the driver, behind what other devices do with memory that all share. */
+static int submit(struct launch *launch, const unsigned grid[3],
+                  const unsigned block[3], size_t shared_bytes,
+                  adsm_stream stream)
+{
+    struct adsm_accel *accel = launch->kernel.accel;
+    int rc = launch->direct ? adsm_direct_order(accel, stream) : ADSM_OK;
+    if (rc == ADSM_OK)
+        rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
+                               shared_bytes, stream, launch->values);
+    if (rc == ADSM_OK && launch->direct)
+        rc = adsm_direct_launched(accel, stream);
+    return rc;
+}
+
 static int enqueue(struct launch *launch, const void *kernel,
                    const unsigned grid[3], const unsigned block[3],
                    size_t shared_bytes)
@@ -168,8 +197,7 @@ static int enqueue(struct launch *launch, const void *kernel,
                              .use_count = launch->use_count};
     int rc = adsm_boundary_call(&call);
     if (rc == ADSM_OK) {
-        rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
-                               shared_bytes, call.stream, launch->values);
+        rc = submit(launch, grid, block, shared_bytes, call.stream);
         if (rc == ADSM_OK)
             rc = adsm_boundary_called(&call);
         else
@@ -218,7 +246,7 @@ int adsm_launch(const struct adsm_kernel_view *kernel,
     launch.fixed = grid->bound_count;
     launch.use_count = 0;
     launch.bytes_used = 0;
-    launch.elsewhere = false;
+    launch.elsewhere = launch.direct = false;
     int rc = adsm_launch_check_count(kernel, count, grid->bound_count);
     for (int i = 0; i < grid->bound_count && rc == ADSM_OK; i++) {
         adsmArg bound = {.p = &grid->bounds[i], .bytes = sizeof(int64_t)};
