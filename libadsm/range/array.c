@@ -1,12 +1,15 @@
 /* Arrays that the program names, and hints about them; see spread.h. */
 #include "range/spread.h"
 
+#include "mm/direct.h"
+#include "mm/direct_order.h"
 #include "mm/gate.h"
 #include "mm/heap.h"
 #include "mm/index.h"
 #include "range/carry.h"
 #include "range/memory.h"
 #include "range/prepare.h"
+#include "range/shape.h"
 #include "range/state.h"
 
 #include <stdlib.h>
@@ -53,6 +56,8 @@ static int name_array(const struct adsm_array *array)
 
 int adsm_spread_shape(const struct adsm_array *array)
 {
+    if (array->direct)
+        return adsm_shape_say(array);
     int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;
@@ -65,8 +70,9 @@ int adsm_spread_array(const void *address, struct adsm_array *array)
 {
     struct adsm_object *object = adsm_index_acquire(address);
     if (!object)
-        return ADSM_E_NOT_SHARED;
+        return adsm_shape_find(address, array);
     array->object = object;
+    array->direct = NULL;
     array->generation = atomic_load(&object->generation);
     array->origin = (size_t)((const uint8_t *)address - object->host);
     const struct adsm_named *named = find_named(object, array->origin);
@@ -156,6 +162,8 @@ int adsm_spread_prefetch(const struct adsm_array *array, const adsmBox *box,
     struct adsm_want want = {.array = *array, .read = *box, .around = *box};
     struct adsm_part part = {.accel = accel, .wants = &want, .count = 1};
     int failed;
+    if (array->direct)
+        return ADSM_OK; /* it is everywhere */
     if (!accel)
         return with_box(array, box, bring_to_host, NULL);
     int rc = adsm_spread_begin(&part, 1, &failed);
@@ -185,7 +193,7 @@ static int drop_in(struct adsm_want *want, const struct adsm_accel *accel)
 int adsm_spread_drop(const struct adsm_array *array, const adsmBox *box,
                      struct adsm_accel *accel)
 {
-    return with_box(array, box, drop_in, accel);
+    return array->direct ? ADSM_OK : with_box(array, box, drop_in, accel);
 }
 
 /* The host's bytes, whatever they are, are the value; nothing is sent. */
@@ -202,7 +210,7 @@ static int discard(struct adsm_want *want, const struct adsm_accel *unused)
 
 int adsm_spread_discard(const struct adsm_array *array, const adsmBox *box)
 {
-    return with_box(array, box, discard, NULL);
+    return array->direct ? ADSM_OK : with_box(array, box, discard, NULL);
 }
 
 /* What uses a box of an object that is spread. */
@@ -221,12 +229,24 @@ static void add_users(const struct adsm_object *object, const adsmBox *box,
     }
 }
 
+/* Nobody keeps who uses which bytes of it: for all that was launched. */
+static int wait_direct(const struct adsm_array *array)
+{
+    struct adsm_direct direct;
+    if (!adsm_direct_find(array->direct, &direct))
+        return ADSM_E_NOT_SHARED;
+    adsm_direct_wait();
+    return adsm_accel_synchronize(direct.accel);
+}
+
 int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
                      bool writes)
 {
     struct adsm_want want = {
         .array = *array, .read = *box, .write = *box, .around = *box};
     struct adsm_waits waits = {.count = 0};
+    if (array->direct)
+        return wait_direct(array);
     int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;
@@ -283,7 +303,7 @@ size_t adsm_spread_there(const struct adsm_array *array, const adsmBox *box,
     struct adsm_want want = {.array = *array, .read = *box, .around = *box};
     struct adsm_object *object = array->object;
     size_t bytes = 0;
-    if (adsm_array_lock(array) != ADSM_OK)
+    if (array->direct || adsm_array_lock(array) != ADSM_OK)
         return 0;
     const adsmBox *whole =
         adsm_object_is_spread(object) ? adsm_ranged_shape(object) : NULL;
@@ -307,6 +327,8 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
 {
     struct adsm_object *object = array->object;
     int n = 0;
+    if (array->direct)
+        return 0;
     if (adsm_array_lock(array) != ADSM_OK)
         return -1;
     if (adsm_object_is_spread(object) &&

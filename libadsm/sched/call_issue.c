@@ -3,6 +3,8 @@
 
 #include "accel/error.h"
 #include "base/stats.h"
+#include "mm/direct_order.h"
+#include "range/box.h"
 #include "range/check.h"
 #include "sched/detail.h"
 
@@ -41,8 +43,9 @@ static struct adsm_want *make_part(const struct adsm_range_call *call,
                                .wants = wants,
                                .fetch = call->opts.fetch != 0};
     for (int k = 0; k < call->operand_count; k++)
-        part->count +=
-            adsm_operand_want(&call->operands[k], box, wants + part->count);
+        if (!call->operands[k].array.direct)
+            part->count +=
+                adsm_operand_want(&call->operands[k], box, wants + part->count);
     return wants + part->count;
 }
 
@@ -82,6 +85,17 @@ static int make_parts(struct adsm_range_call *call,
     return rc;
 }
 
+/* What the kernel gets for memory that is the same for all. */
+static void view_direct(const struct adsm_array *array, struct view *view)
+{
+    size_t pitch[3];
+    int nd = array->shape.nd;
+    adsm_box_pitches(&array->shape, pitch);
+    view->base = (uintptr_t)array->direct;
+    view->pitch[0] = nd > 1 ? (int64_t)pitch[nd - 2] : 0;
+    view->pitch[1] = nd > 2 ? (int64_t)pitch[nd - 3] : 0;
+}
+
 static int launch(struct adsm_range_call *call, struct adsm_part *part,
                   struct adsm_grid *grid, void *handle, adsm_stream stream)
 {
@@ -97,13 +111,17 @@ static int launch(struct adsm_range_call *call, struct adsm_part *part,
             values[n++] = call->values + call->value_at[i];
             continue;
         }
+        values[n++] = &views[k];
+        if (call->operands[k].array.direct) {
+            view_direct(&call->operands[k].array, &views[k]);
+            continue;
+        }
         size_t pitch[2];
         while (want->also)
             want++;
         views[k].base = adsm_spread_base(want++, pitch).at;
         views[k].pitch[0] = (int64_t)pitch[0];
         views[k].pitch[1] = (int64_t)pitch[1];
-        values[n++] = &views[k];
     }
     return adsm_accel_launch(part->accel, handle, grid->grid, grid->block,
                              call->opts.shared_bytes, stream, values);
@@ -132,10 +150,14 @@ static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
     struct adsm_fence fence;
     adsm_stream stream = adsm_accel_launch_stream(part->accel);
     int rc = adsm_spread_order(part, stream);
+    if (rc == ADSM_OK && call->direct)
+        rc = adsm_direct_order(part->accel, stream);
     if (rc == ADSM_OK)
         rc = adsm_check_before(part);
     if (rc == ADSM_OK)
         rc = launch_timed(call, part, box, grid, stream);
+    if (rc == ADSM_OK && call->direct)
+        rc = adsm_direct_launched(part->accel, stream);
     if (rc == ADSM_OK)
         rc = adsm_fence_record(part->accel, stream, &fence);
     if (rc == ADSM_OK) {

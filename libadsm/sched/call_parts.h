@@ -17,7 +17,8 @@ struct adsm_range_call {
     struct adsm_kernel_view kernel;
     adsmBox range;
     adsmOpts opts;
-    bool whole; /* one part that has all of its objects */
+    bool whole;  /* one part that has all of its objects */
+    bool direct; /* it is given memory that host and devices share */
     int count;
     const adsmArg *args;
     struct adsm_grid given; /* adsmLaunch: bound_count 0, the grid it says */

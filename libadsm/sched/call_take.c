@@ -80,6 +80,7 @@ static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
         rc = adsm_range_call_keep(call, operand->pad, operand->array.elem, &at);
         operand->pad = call->values + at;
     }
+    call->direct |= rc == ADSM_OK && operand->array.direct;
     if (rc == ADSM_OK)
         call->operand_of[i] = (int16_t)call->operand_count++;
     return rc;
