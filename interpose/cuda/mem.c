@@ -11,6 +11,7 @@
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/pointer.h"
 #include "interpose/cuda/state.h"
+#include "mm/direct.h"
 #include "mm/heap.h"
 #include "mm/residence.h"
 #include "mm/shortage.h"
@@ -97,9 +98,16 @@ static CUresult release(CUdeviceptr device)
     return cuda_result("freeing device memory", status);
 }
 
+/* Did it come from here? */
+static bool is_allocated(CUdeviceptr device)
+{
+    return !hook_passes() &&
+           (cuda_is_shared(device, 1) || adsm_direct_has((const void *)device));
+}
+
 CUresult cuMemFree_v2(CUdeviceptr device)
 {
-    if (hook_passes() || !cuda_is_shared(device, 1))
+    if (!is_allocated(device))
         return CUDA_CALL_LONG(cuMemFree_v2, (device));
     return release(device);
 }
@@ -154,14 +162,14 @@ static CUresult release_after(CUdeviceptr device, struct cuda_order order)
 
 CUresult cuMemFreeAsync(CUdeviceptr device, CUstream stream)
 {
-    if (hook_passes() || !cuda_is_shared(device, 1))
+    if (!is_allocated(device))
         return CUDA_CALL(cuMemFreeAsync, (device, stream));
     return release_after(device, cuda_order(stream, false));
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr device, CUstream stream)
 {
-    if (hook_passes() || !cuda_is_shared(device, 1))
+    if (!is_allocated(device))
         return CUDA_CALL(cuMemFreeAsync_ptsz, (device, stream));
     return release_after(device, cuda_order(stream, true));
 }

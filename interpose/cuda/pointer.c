@@ -3,8 +3,8 @@
  *
  * The driver knows the memory behind a shared address, but not the allocation:
  * several may lie in what it sees as one, and what it sees as mapped by the
- * program is memory of cuMemAlloc to the program. The driver answers first;
- * what it cannot know is answered from here.
+ * program, or as page-locked memory of the host, is memory of cuMemAlloc to the
+ * program. The driver answers first; what it cannot know is answered from here.
  *
  * Owns the identities of allocations: given out when they are asked for, kept
  * until other memory is allocated at the same address. Lock: one for all, rank
@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/state.h"
+#include "mm/direct.h"
 #include "mm/heap.h"
 #include "mm/residence.h"
 
@@ -99,7 +100,7 @@ struct allocation {
     CUdeviceptr base;
     size_t bytes;
     void *context;
-    bool away; /* the driver sees nothing there */
+    bool away; /* the driver sees nothing there, or memory of the host */
 };
 
 static bool is_corrected(int which)
@@ -156,8 +157,8 @@ static CUresult correct(void *answer, int which,
     return result;
 }
 
-/* In place of the driver, of memory that is away; what it would answer if it
- * were there. */
+/* In place of the driver, of memory that is away or the host's; what it would
+ * answer if the device had it. */
 static CUresult answer_away(void *answer, int which, CUdeviceptr at,
                             const struct allocation *allocation)
 {
@@ -183,6 +184,7 @@ static CUresult answer_away(void *answer, int which, CUdeviceptr at,
         *(void **)answer = NULL;
         return CUDA_SUCCESS;
     case ATTRIBUTE_HOST_POINTER:
+        *(void **)answer = NULL;
         return CUDA_ERROR_INVALID_VALUE;
     }
     return is_corrected(which) ? correct(answer, which, allocation)
@@ -194,8 +196,15 @@ static CUresult answer_away(void *answer, int which, CUdeviceptr at,
 static bool find(CUdeviceptr *at, struct allocation *allocation)
 {
     void *base;
+    struct adsm_direct direct;
     if (hook_passes() || !cuda_is_ours(*at))
         return false;
+    if (adsm_direct_find((const void *)*at, &direct)) {
+        *allocation =
+            (struct allocation){(CUdeviceptr)direct.host, direct.bytes,
+                                adsm_accel_context(direct.accel), true};
+        return true;
+    }
     struct adsm_object *object = adsm_index_acquire((const void *)*at);
     if (object) {
         allocation->context = adsm_accel_context(object->home);
@@ -216,8 +225,8 @@ CUresult cuPointerGetAttribute(void *answer, int which, CUdeviceptr at)
     struct allocation allocation;
     bool found = find(&at, &allocation);
     CUresult result = CUDA_CALL(cuPointerGetAttribute, (answer, which, at));
-    if (found && result == CUDA_ERROR_INVALID_VALUE && allocation.away &&
-        answer)
+    if (found && allocation.away && answer &&
+        (!result || result == CUDA_ERROR_INVALID_VALUE))
         return answer_away(answer, which, at, &allocation);
     return result || !found ? result : correct(answer, which, &allocation);
 }

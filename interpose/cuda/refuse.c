@@ -21,7 +21,8 @@ static bool is_ours(CUdeviceptr at)
 
 /* No part of a range of the host may be shared. */
 #define REGISTER(at, bytes, real, args)                                        \
-    return !hook_is_plain(at, bytes) && !hook_passes()                         \
+    return (!hook_is_plain(at, bytes) && !hook_passes()) ||                    \
+                   is_ours((CUdeviceptr)(at))                                  \
                ? CUDA_ERROR_INVALID_VALUE                                      \
                : CUDA_CALL(real, args)
 

@@ -16,6 +16,7 @@
 #include "interpose/cuda/params.h"
 #include "interpose/signals/mask.h"
 #include "libadsm/init.h"
+#include "mm/direct.h"
 #include "mm/heap.h"
 #include "mm/residence.h"
 
@@ -87,6 +88,7 @@ struct adsm_accel *cuda_accel_current(void)
 bool cuda_is_ours(CUdeviceptr address)
 {
     return adsm_index_find((const void *)address) ||
+           adsm_direct_is_ours((const void *)address) ||
            adsm_address_is_reserved(address);
 }
 
