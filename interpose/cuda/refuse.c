@@ -76,6 +76,11 @@ CUresult cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags)
     REGISTER(at, bytes, cuMemHostRegister_v2, (at, bytes, flags));
 }
 
+CUresult cuMemFreeHost(void *at)
+{
+    UNMAPPED((CUdeviceptr)at, cuMemFreeHost, (at));
+}
+
 CUresult cuIpcGetMemHandle(void *handle, CUdeviceptr at)
 {
     REFUSE(at, cuIpcGetMemHandle, (handle, at));

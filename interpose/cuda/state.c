@@ -28,6 +28,13 @@ bool cuda_is_serving(void)
     return !hook_passes() && adsm_heap_count() > 0;
 }
 
+bool cuda_is_watching(void)
+{
+    return cuda_is_serving() ||
+           (!hook_passes() &&
+            atomic_load_explicit(&adsm_direct_count, memory_order_acquire) > 0);
+}
+
 static bool is_up(void)
 {
     mask_start();
@@ -210,6 +217,15 @@ static bool goes_out(struct cuda_work *work, CUdeviceptr address, size_t bytes)
     return out;
 }
 
+/* The same of memory that the device shares, for which there is nothing else to
+ * do. */
+static bool goes_out_of_direct(struct cuda_work *work, CUdeviceptr address,
+                               size_t bytes)
+{
+    return bytes && adsm_direct_has((const void *)address) &&
+           goes_out(work, address, bytes);
+}
+
 /* Remember whose object it is. Return: false when it is none, or when nothing
  * runs now: a captured copy is seen to when its graph is launched. */
 static bool enter(struct cuda_work *work, CUdeviceptr address)
@@ -235,6 +251,8 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
 {
     const void *host = (const void *)address;
     adsm_stream stream = work->order.stream;
+    if (goes_out_of_direct(work, address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
     CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
     if (brought || !bytes || !enter(work, address))
         return brought;
@@ -259,6 +277,8 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
 static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
                      size_t extent)
 {
+    if (goes_out_of_direct(work, address, bytes ? extent : 0))
+        return CUDA_ERROR_INVALID_VALUE;
     CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
     if (brought || !bytes || !enter(work, address))
         return brought;
