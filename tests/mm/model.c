@@ -5,6 +5,9 @@
  *   model <events> <seed> [<planted bug> | large]
  *
  * `large`: objects of several MiB, of which long stretches are used in order.
+ * Memory that the device shares with the host is looked at behind adsmSync only,
+ * which is all that is left of coherence there.
+ *
  * Events: CPU loads and stores of random ranges, bulk moves, sets and compares,
  * system calls through loans that transfer less than they were asked for,
  * launches with random access sets, bursts of calls, syncs, frees and
@@ -19,6 +22,7 @@
 #include "kernels.h"
 #include "mm/bulk.h"
 #include "mm/coherence.h"
+#include "mm/direct.h"
 #include "mm/index.h"
 #include "mm/loan.h"
 
@@ -41,6 +45,7 @@ static adsmModule *module;
 static adsmKernel *mix, *mix_only, *fill, *fill_only;
 static bool planted, large;
 static uint32_t longest = 200000; /* range of one event */
+static bool direct, unsynced; /* memory that the device shares; the plant */
 static int pipe_fds[2];
 static uint8_t scratch[MOST];
 
@@ -249,6 +254,13 @@ static void launch_fill(void)
     host_fill(p->ref, n, s);
 }
 
+/* The host's turn. */
+static void look(void)
+{
+    if (direct && !unsynced)
+        require(adsmSync(), "adsmSync");
+}
+
 static void event(void);
 
 /* Some calls that read one object, which the CPU writes before most of them;
@@ -265,6 +277,7 @@ static void call_burst(void)
     for (uint32_t rounds = 4 + draw(8); rounds > 0; rounds--) {
         uint32_t at = draw(n), s = draw(256);
         if (draw(8) != 0) {
+            look();
             q->p[at] = (uint8_t)s;
             q->ref[at] = (uint8_t)s;
         }
@@ -281,12 +294,13 @@ static void call_burst(void)
                 return;
         }
     }
+    look();
     compare(p, p->p, 0, p->bytes, "after a burst");
 }
 
 static void check_structures(void)
 {
-    for (int i = 0; i < OBJECTS; i++) {
+    for (int i = 0; i < OBJECTS && !direct; i++) {
         struct adsm_object *o = adsm_index_find(objects[i].p);
         if (!o || !adsm_object_is_valid(o))
             stop("object invariant", &objects[i], 0);
@@ -296,6 +310,8 @@ static void check_structures(void)
 static void event(void)
 {
     uint32_t kind = draw(1000);
+    if (kind < 900 || kind >= 985)
+        look();
     if (kind < 380)
         cpu_read();
     else if (kind < 700)
@@ -329,7 +345,9 @@ static void plant(const char *bug)
 {
     static struct adsm_protocol wrong;
     wrong = *adsm_coherence_protocol();
-    if (strcmp(bug, "call-keeps-read-only") == 0)
+    if (strcmp(bug, "direct-unsynced") == 0)
+        unsynced = true;
+    else if (strcmp(bug, "call-keeps-read-only") == 0)
         wrong.cell[ADSM_CALL][ADSM_READ_ONLY].next = ADSM_READ_ONLY;
     else if (strcmp(bug, "call-without-flush") == 0)
         wrong.cell[ADSM_CALL][ADSM_DIRTY].actions = 0;
@@ -378,8 +396,10 @@ int main(int argc, char **argv)
         plant(argv[3]);
     for (int i = 0; i < OBJECTS; i++)
         renew(&objects[i]);
+    direct = adsm_direct_has(objects[0].p);
     for (event_number = 0; event_number < events; event_number++)
         event();
+    look();
     for (int i = 0; i < OBJECTS; i++)
         compare(&objects[i], objects[i].p, 0, objects[i].bytes, "at the end");
     printf("%ld events, seed %lu, %s: equal\n", events, seed,

@@ -1,0 +1,274 @@
+/*
+ * Memory that the device shares with the host: the host's pages are used as they
+ * are, by kernels and by system calls, and nothing is copied and nothing faults.
+ */
+#include "fixture.h"
+#include "accel/device.h"
+#include "base/stats.h"
+#include "mm/direct.h"
+#include "mm/heap.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char inc_ptx[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".visible .entry inc(.param .u64 i0, .param .u64 i1, .param .u64 p)\n"
+    "{ .reg .pred %c; .reg .b32 %r<6>; .reg .b64 %d<8>;\n"
+    "  ld.param.u64 %d1, [i0]; ld.param.u64 %d2, [i1];\n"
+    "  ld.param.u64 %d3, [p];\n"
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+    "  mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+    "  cvt.u64.u32 %d4, %r4; add.s64 %d4, %d4, %d1;\n"
+    "  setp.ge.s64 %c, %d4, %d2; @%c bra END;\n"
+    "  add.s64 %d5, %d3, %d4; ld.global.u8 %r5, [%d5];\n"
+    "  add.s32 %r5, %r5, 1; st.global.u8 [%d5], %r5;\n"
+    "END: ret; }\n";
+
+static adsmKernel *up_with_inc(void)
+{
+    adsmModule *module;
+    adsmKernel *inc;
+    must(adsmModuleLoad(&module, inc_ptx, sizeof inc_ptx - 1));
+    must(adsmKernelGet(&inc, module, "inc", ADSM_ONLY_ARGUMENTS));
+    return inc;
+}
+
+static uint64_t moved(void)
+{
+    return adsm_stats_get(ADSM_STAT_bytes_up) +
+           adsm_stats_get(ADSM_STAT_bytes_down) +
+           adsm_stats_get(ADSM_STAT_bytes_device) +
+           adsm_stats_get(ADSM_STAT_faults_read) +
+           adsm_stats_get(ADSM_STAT_faults_write);
+}
+
+static size_t memory_free(void)
+{
+    struct adsm_accel *accel;
+    size_t free_bytes, total;
+    must(adsm_accel_open(0, &accel));
+    must(adsm_accel_memory(accel, &free_bytes, &total));
+    return free_bytes;
+}
+
+START_TEST(both_sides_use_the_same_bytes_and_none_moves)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(1 << 20), *q = adsmAlloc(1 << 20);
+    ck_assert_ptr_eq(adsmSafe(p + 5), p + 5);
+    memset(p, 3, 1 << 20);
+    memset(q, 4, 1 << 20);
+    for (uint32_t round = 0; round < 3; round++) {
+        uint32_t n = 1 << 20, s = round;
+        p[7] = 9;
+        must(adsmLaunch(f.mix_only, adsmDim1(n / 256), adsmDim1(256), 0,
+                        adsmInOut(p), adsmIn(q), adsmVal(n), adsmVal(s)));
+        must(adsmSync());
+        ck_assert_int_eq(p[7], (uint8_t)(9 * 5 + 4 + round));
+    }
+    ck_assert_uint_eq(moved(), 0);
+    ck_assert_ptr_null(adsm_index_find(p));
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
+START_TEST(system_calls_use_it_as_any_memory)
+{
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(100000), back[100];
+    int ends[2];
+    must(pipe(ends));
+    device_fill(f.fill, p, 100000, 6);
+    must(adsmSync());
+    ck_assert_int_eq(write(ends[1], p + 5000, 100), 100);
+    ck_assert_int_eq(read(ends[0], back, 100), 100);
+    for (uint32_t i = 0; i < 100; i++)
+        ck_assert_int_eq(back[i], filled(5000 + i, 6));
+    ck_assert_int_eq(write(ends[1], "news", 4), 4);
+    ck_assert_int_eq(read(ends[0], p + 70000, 4), 4);
+    ck_assert_int_eq(memcmp(p + 70000, "news", 4), 0);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(small_allocations_are_apart_and_come_back)
+{
+    enum { COUNT = 9000 };
+    static uint8_t *at[COUNT];
+    struct fixture f = fixture_up();
+    size_t before = memory_free(), bytes;
+    void *base;
+    for (int i = 0; i < COUNT; i++) {
+        at[i] = adsmAlloc((size_t)(1 + i % 1500));
+        ck_assert_uint_eq((uintptr_t)at[i] % 512, 0);
+        memset(at[i], i, (size_t)(1 + i % 1500));
+    }
+    for (int i = 0; i < COUNT; i++) {
+        size_t size = (size_t)(1 + i % 1500);
+        must(adsm_heap_range(at[i] + size - 1, &base, &bytes));
+        ck_assert_ptr_eq(base, at[i]);
+        ck_assert_uint_eq(bytes, size);
+        ck_assert_int_eq(at[i][0] + at[i][size - 1], 2 * (uint8_t)i);
+    }
+    device_fill(f.fill, at[77], 78, 1);
+    must(adsmSync());
+    ck_assert_int_eq(at[78][0], 78);
+    ck_assert_int_eq(at[77][77], filled(77, 1));
+    for (int i = 0; i < COUNT; i += 2)
+        must(adsmFree(at[i]));
+    for (int i = 1; i < COUNT; i += 2)
+        must(adsmFree(at[i]));
+    ck_assert_uint_eq(memory_free(), before);
+    ck_assert_uint_eq(atomic_load(&adsm_direct_count), 0);
+}
+END_TEST
+
+START_TEST(what_is_no_allocation_is_refused)
+{
+    (void)fixture_up();
+    uint8_t *large = adsmAlloc(300000), *small = adsmAlloc(3000);
+    uint8_t plain;
+    expect(adsmFree(large + 1), ADSM_E_NOT_SHARED, "not the start");
+    expect(adsmFree(small + 512), ADSM_E_NOT_SHARED, "not the start");
+    expect(adsmFree(&plain), ADSM_E_NOT_SHARED, "not the start");
+    ck_assert_ptr_null(adsmSafe(large + 300000));
+    must(adsmFree(small));
+    expect(adsmFree(small), ADSM_E_NOT_SHARED, "not the start");
+    must(adsmFree(large));
+    ck_assert_ptr_null(adsmSafe(large));
+    ck_assert_ptr_null(adsmAlloc((size_t)600 << 20));
+    ck_assert_int_eq(adsmLastStatus(), ADSM_E_DEVICE_NOMEM);
+}
+END_TEST
+
+/* A slot is the next one's at once, and no driver waits for kernels then. */
+START_TEST(freed_memory_is_not_written_any_more)
+{
+    enum { BYTES = 64 << 20, SMALL = 3000 };
+    struct fixture f = fixture_up();
+    uint8_t *before = adsmAlloc(BYTES), *other = adsmAlloc(SMALL);
+    uint8_t *p = adsmAlloc(SMALL);
+    device_fill(f.fill_only, before, BYTES, 6);
+    device_fill(f.fill_only, p, SMALL, 6);
+    must(adsmFree(p));
+    uint8_t *q = adsmAlloc(SMALL);
+    ck_assert_ptr_eq(q, p);
+    memset(q, 1, SMALL);
+    must(adsmSync());
+    for (int i = 0; i < SMALL; i++)
+        ck_assert_int_eq(q[i], 1);
+    must(adsmFree(q));
+    must(adsmFree(other));
+    must(adsmFree(before));
+}
+END_TEST
+
+START_TEST(child_of_a_fork_has_none_of_it)
+{
+    (void)fixture_up();
+    volatile uint8_t *p = adsmAlloc(300000);
+    int status;
+    p[0] = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        p[0] = 2;
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    ck_assert_int_eq(p[0], 1);
+}
+END_TEST
+
+static const adsmOpts two = {.devices = ADSM_ALL_DEVICES, .parts = 3};
+
+START_TEST(calls_with_options_use_it_in_place)
+{
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    adsmKernel *inc = up_with_inc();
+    uint8_t *p = adsmAlloc(100000);
+    memset(p, 1, 100000);
+    must(adsmShape(p, 1, adsmR1(100000)));
+    must(adsmPrefetch(p, NULL, 1));
+    must(adsmCallWith(&two, inc, adsmR1(100000), adsmInOut(p)));
+    must(adsmWaitFor(p, NULL, ADSM_INOUT));
+    ck_assert_int_eq(p[0] + p[99999], 4);
+    /* Each device behind the other. */
+    for (int i = 0; i < 50; i++) {
+        const adsmOpts one = {.devices = 1u << (i & 1)};
+        must(adsmCallWith(&one, inc, adsmR1(100000), adsmInOut(p)));
+    }
+    must(adsmSync());
+    for (int i = 0; i < 100000; i++)
+        ck_assert_int_eq(p[i], 52);
+    ck_assert_uint_eq(moved(), 0);
+    ck_assert_int_eq(adsmCopies(p, NULL, 0), 0);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(arrays_of_several_devices_keep_their_copies)
+{
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    adsmKernel *inc = up_with_inc();
+    uint8_t *p = adsmAllocArray(1, adsmR1(100000), 0);
+    uint8_t *q = adsmAllocArray(1, adsmR1(100000), ADSM_NO_HOME);
+    ck_assert(p && q);
+    memset(p, 1, 100000);
+    memset(q, 2, 100000);
+    must(adsmCallWith(&two, inc, adsmR1(100000), adsmInOut(p)));
+    must(adsmCallWith(&two, inc, adsmR1(100000), adsmInOut(q)));
+    for (int i = 0; i < 100000; i++)
+        ck_assert_int_eq(p[i] + q[i], 5);
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
+START_TEST(an_edge_of_it_is_refused)
+{
+    adsmKernel *inc = up_with_inc();
+    const adsmOpts opts = {.parts = 1};
+    uint8_t *p = adsmAlloc(100000);
+    expect(adsmCallWith(&opts, inc, adsmR1(100000),
+                        adsmHalo(p, 1, ADSM_EDGE_CLAMP)),
+           ADSM_E_UNSUPPORTED, "adsmAllocArray");
+}
+END_TEST
+
+START_TEST(device_with_memory_of_its_own_is_told_so)
+{
+    setenv("SOFTCUDA_INTEGRATED", "0", 1);
+    setenv("ADSM_ADDRESS", "direct", 1);
+    (void)fixture_up();
+    ck_assert_ptr_null(adsmAlloc(100));
+    expect(adsmLastStatus(), ADSM_E_UNSUPPORTED, "memory of its own");
+}
+END_TEST
+
+START_TEST(device_that_shares_may_be_used_as_if_it_did_not)
+{
+    setenv("ADSM_ADDRESS", "window", 1);
+    struct fixture f = fixture_up();
+    uint8_t *p = adsmAlloc(100000);
+    device_fill(f.fill, p, 100000, 6);
+    ck_assert_int_eq(p[99999], filled(99999, 6));
+    ck_assert_ptr_nonnull(adsm_index_find(p));
+    ck_assert_uint_gt(moved(), 0);
+}
+END_TEST
+
+SUITE_MAIN("direct", 60, both_sides_use_the_same_bytes_and_none_moves,
+           system_calls_use_it_as_any_memory,
+           small_allocations_are_apart_and_come_back,
+           what_is_no_allocation_is_refused,
+           freed_memory_is_not_written_any_more, child_of_a_fork_has_none_of_it,
+           calls_with_options_use_it_in_place,
+           arrays_of_several_devices_keep_their_copies,
+           an_edge_of_it_is_refused, device_with_memory_of_its_own_is_told_so,
+           device_that_shares_may_be_used_as_if_it_did_not)
