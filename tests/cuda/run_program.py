@@ -4,9 +4,9 @@
     run_program.py PROGRAM [NAME=VALUE]...
 
 Its output and exit status have to be the same by the interpreter, by native
-code, and preloaded under each protocol; values go to the environment of every
-run. DEVICE_DIR and PRELOAD say where the libraries are. A program that exits
-77 is skipped.
+code, preloaded under each protocol, and preloaded where the device shares the
+host's memory; values go to the environment of every run. DEVICE_DIR and PRELOAD
+say where the libraries are. A program that exits 77 is skipped.
 """
 import os
 import subprocess
@@ -19,6 +19,8 @@ WAYS = {'bare, native code': {'SOFTCUDA_NATIVE': 'wait'}}
 for protocol in ('batch', 'lazy', 'rolling'):
     WAYS[f'preloaded, {protocol}'] = {'LD_PRELOAD': os.environ['PRELOAD'],
                                       'ADSM_PROTOCOL': protocol}
+WAYS['preloaded, direct'] = {'LD_PRELOAD': os.environ['PRELOAD'],
+                             'SOFTCUDA_INTEGRATED': '1'}
 # Templates of CUB keep a C compiler busy for seconds each.
 TIMEOUT_S = 180
 
