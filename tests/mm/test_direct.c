@@ -185,6 +185,30 @@ START_TEST(child_of_a_fork_has_none_of_it)
 }
 END_TEST
 
+/* What the second device is given the first has written, or is about to. */
+START_TEST(devices_use_it_one_behind_the_other)
+{
+    enum { BYTES = 32 << 20, SMALL = 3000 };
+    setenv("SOFTCUDA_DEVICES", "2", 1);
+    struct fixture first = fixture_up();
+    must(adsmDeviceUse(1));
+    struct fixture second = fixture_up();
+    must(adsmDeviceUse(0));
+    uint8_t *before = adsmAlloc(BYTES), *p = adsmAlloc(SMALL);
+    uint8_t *q = adsmAlloc(SMALL);
+    uint32_t n = SMALL, s = 3;
+    memset(q, 0, SMALL);
+    device_fill(first.fill_only, before, BYTES, 6);
+    device_fill(first.fill_only, p, SMALL, 6);
+    must(adsmLaunch(second.mix_only, adsmDim1((n + 255) / 256), adsmDim1(256),
+                    0, adsmInOut(p), adsmIn(q), adsmVal(n), adsmVal(s)));
+    must(adsmDeviceUse(1));
+    must(adsmSync());
+    for (uint32_t i = 0; i < SMALL; i++)
+        ck_assert_int_eq(p[i], (uint8_t)(filled(i, 6) * 5 + 3));
+}
+END_TEST
+
 static const adsmOpts two = {.devices = ADSM_ALL_DEVICES, .parts = 3};
 
 START_TEST(calls_with_options_use_it_in_place)
@@ -268,6 +292,7 @@ SUITE_MAIN("direct", 60, both_sides_use_the_same_bytes_and_none_moves,
            small_allocations_are_apart_and_come_back,
            what_is_no_allocation_is_refused,
            freed_memory_is_not_written_any_more, child_of_a_fork_has_none_of_it,
+           devices_use_it_one_behind_the_other,
            calls_with_options_use_it_in_place,
            arrays_of_several_devices_keep_their_copies,
            an_edge_of_it_is_refused, device_with_memory_of_its_own_is_told_so,
