@@ -1,9 +1,7 @@
 /* Which way a call goes, and what its options ask for. */
 #include "sched/call.h"
 
-#include "base/log.h"
 #include "mm/boundary.h"
-#include "mm/direct.h"
 #include "sched/call_parts.h"
 #include "sched/detail.h"
 #include "sched/into.h"
@@ -274,34 +272,6 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
     return rc;
 }
 
-/* Memory that all share is there without being brought, so parts would gain
- * nothing on one device; of several the first has all of it, since parts that
- * read what others write are kept apart by their copies. An edge is made in a
- * copy, too. */
-static int look_for_direct(struct adsm_range_call *call)
-{
-    int edge = -1;
-    for (int i = 0; i < call->count; i++) {
-        const adsmArg *arg = &call->args[i];
-        if (arg->mode && arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE)
-            edge = i;
-        call->direct |= arg->mode && adsm_direct_has(arg->p);
-    }
-    if (call->direct && edge >= 0)
-        return adsm_detail(ADSM_E_UNSUPPORTED,
-                           "argument %d of kernel '%s' has an edge, and the "
-                           "call has memory that the device shares with the "
-                           "host, of which there are no copies: allocate its "
-                           "arrays with adsmAllocArray",
-                           edge, call->kernel.name);
-    if (call->direct && call->devices > 1)
-        adsm_log_once(ADSM_LOG_INFO,
-                      "a call over several devices runs on its first one: it "
-                      "has memory that the device shares with the host, of "
-                      "which there are no copies");
-    return ADSM_OK;
-}
-
 static int ranged(struct adsm_range_call *call, int device, bool options)
 {
     struct adsm_grid grid;
@@ -320,7 +290,7 @@ static int ranged(struct adsm_range_call *call, int device, bool options)
                            "if it follows no pointers that are stored in "
                            "memory",
                            call->kernel.name);
-    rc = options ? look_for_direct(call) : ADSM_OK;
+    rc = options ? adsm_range_call_check_direct(call) : ADSM_OK;
     if (rc != ADSM_OK)
         return rc;
     if (call->direct)

@@ -1,5 +1,7 @@
 /* What a call's options ask for, and what is set from outside. */
+#include "base/log.h"
 #include "base/option.h"
+#include "mm/direct.h"
 #include "sched/call_parts.h"
 #include "sched/chunks.h"
 #include "sched/detail.h"
@@ -60,4 +62,32 @@ void adsm_call_override(adsmOpts *opts)
         opts->parts = (int)from->parts;
         memset(opts->tile, 0, sizeof opts->tile);
     }
+}
+
+/* Memory that all share is there without being brought, so parts would gain
+ * nothing on one device; of several the first has all of it, since parts that
+ * read what others write are kept apart by their copies. An edge is made in a
+ * copy, too. */
+int adsm_range_call_check_direct(struct adsm_range_call *call)
+{
+    int edge = -1;
+    for (int i = 0; i < call->count; i++) {
+        const adsmArg *arg = &call->args[i];
+        if (arg->mode && arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE)
+            edge = i;
+        call->direct |= arg->mode && adsm_direct_has(arg->p);
+    }
+    if (call->direct && edge >= 0)
+        return adsm_detail(ADSM_E_UNSUPPORTED,
+                           "argument %d of kernel '%s' has an edge, and the "
+                           "call has memory that the device shares with the "
+                           "host, of which there are no copies: allocate its "
+                           "arrays with adsmAllocArray",
+                           edge, call->kernel.name);
+    if (call->direct && call->devices > 1)
+        adsm_log_once(ADSM_LOG_INFO,
+                      "a call over several devices runs on its first one: it "
+                      "has memory that the device shares with the host, of "
+                      "which there are no copies");
+    return ADSM_OK;
 }

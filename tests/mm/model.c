@@ -254,7 +254,6 @@ static void launch_fill(void)
     host_fill(p->ref, n, s);
 }
 
-/* The host's turn. */
 static void look(void)
 {
     if (direct && !unsynced)
