@@ -78,7 +78,8 @@ CUresult cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags)
 
 CUresult cuMemFreeHost(void *at)
 {
-    UNMAPPED((CUdeviceptr)at, cuMemFreeHost, (at));
+    return is_ours((CUdeviceptr)at) ? CUDA_ERROR_INVALID_VALUE
+                                    : CUDA_CALL_LONG(cuMemFreeHost, (at));
 }
 
 CUresult cuIpcGetMemHandle(void *handle, CUdeviceptr at)
