@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "driver/fatbin.h"
+#include "ptx/fatbin.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -39,10 +39,11 @@ static void find(const void *image)
 {
     char why[256];
     struct sc_text text;
-    CUresult result = sc_fatbin_find(image, &text, why, sizeof why);
-    if (result == CUDA_SUCCESS)
+    enum sc_image_status result =
+        sc_fatbin_find(image, 90, &text, why, sizeof why);
+    if (result == SC_IMAGE_FOUND)
         FUZZ_CHECK(text.text && text.bytes == strlen(text.text));
-    free(result == CUDA_SUCCESS ? text.text : NULL);
+    free(result == SC_IMAGE_FOUND ? text.text : NULL);
 }
 
 static void find_parts(const uint8_t *at, const uint8_t *end)

@@ -31,7 +31,7 @@ SOFTCUDA = {
     'exec': ['base', 'ptx', 'native'],
     'device': ['base', 'native', 'exec'],
     'include': [],
-    'driver': ['base', 'include'],
+    'driver': ['base', 'ptx', 'include'],
     'cudart': ['include'],
     'nvrtc': [],
     'tests': ['base', 'ptx', 'native', 'exec', 'cudart', 'nvrtc'],

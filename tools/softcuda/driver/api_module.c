@@ -9,15 +9,15 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/entry.h"
-#include "driver/fatbin.h"
 #include "driver/handle.h"
+#include "driver/image.h"
 #include "driver/module.h"
 
 static CUresult find_text(const void *image, struct sc_text *text,
                           struct sc_jit_log *log)
 {
     char why[256];
-    CUresult result = sc_fatbin_find(image, text, why, sizeof why);
+    CUresult result = sc_image_find(image, text, why, sizeof why);
     if (result != CUDA_SUCCESS && *why)
         sc_jit_log_error(log, "module refused", why);
     return result;

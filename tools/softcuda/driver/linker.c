@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/fatbin.h"
 #include "driver/handle.h"
-#include "driver/joint.h"
+#include "driver/image.h"
+#include "ptx/joint.h"
 #include "driver/module.h"
 
 struct CUlinkState_st {
@@ -66,7 +66,7 @@ static CUresult add_image(CUlinkState state, const void *data)
 {
     char why[256];
     struct sc_text text;
-    CUresult result = sc_fatbin_find(data, &text, why, sizeof why);
+    CUresult result = sc_image_find(data, &text, why, sizeof why);
     if (result != CUDA_SUCCESS)
         return fail(state, result, why);
     bool ok = sc_joint_add(&state->joint, text.text);

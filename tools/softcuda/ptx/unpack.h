@@ -1,8 +1,8 @@
 /*
  * Reading bytes that may not be there, and undoing compression.
  */
-#ifndef SOFTCUDA_DRIVER_UNPACK_H
-#define SOFTCUDA_DRIVER_UNPACK_H
+#ifndef SOFTCUDA_PTX_UNPACK_H
+#define SOFTCUDA_PTX_UNPACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * Does not own: the meaning of the text beyond its outermost statements: what
  * is malformed passes through and is refused by the front end.  No lock.
  */
-#include "driver/joint.h"
+#include "ptx/joint.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/fatbin.h"
+#include "ptx/fatbin.h"
 
 enum kind { OTHER, FUNCTION, ENTRY, VARIABLE, VERSION, TARGET };
 enum linking { LOCAL, VISIBLE, EXTERN, WEAK };

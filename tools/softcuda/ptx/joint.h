@@ -1,8 +1,8 @@
 /*
  * Joining PTX texts into one, as a linker joins objects.
  */
-#ifndef SOFTCUDA_DRIVER_JOINT_H
-#define SOFTCUDA_DRIVER_JOINT_H
+#ifndef SOFTCUDA_PTX_JOINT_H
+#define SOFTCUDA_PTX_JOINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

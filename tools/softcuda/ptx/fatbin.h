@@ -1,12 +1,17 @@
 /*
  * PTX text out of images: text itself, fat binaries, their wrappers.
  */
-#ifndef SOFTCUDA_DRIVER_FATBIN_H
-#define SOFTCUDA_DRIVER_FATBIN_H
+#ifndef SOFTCUDA_PTX_FATBIN_H
+#define SOFTCUDA_PTX_FATBIN_H
 
 #include <stddef.h>
 
-#include "driver/driver.h"
+enum sc_image_status {
+    SC_IMAGE_FOUND,
+    SC_IMAGE_DAMAGED,
+    SC_IMAGE_NO_CODE, /* none that the device can run */
+    SC_IMAGE_NO_MEMORY,
+};
 
 /** PTX text of one module; ends in a NUL that `bytes` does not count. */
 struct sc_text {
@@ -22,14 +27,13 @@ struct sc_text {
  * readable memory or expands without end is refused.  Plain text must end in
  * a NUL, as cuModuleLoadData demands.
  *
- * @image as given to cuModuleLoadData; @text receives the PTX, to be freed
+ * @image as given to cuModuleLoadData; @sm 90 for capability 9.0
+ * @text  receives the PTX, to be freed
  * @why   receives one sentence when there is none
- * Return: CUDA_SUCCESS, CUDA_ERROR_INVALID_IMAGE (damaged),
- *         CUDA_ERROR_NO_BINARY_FOR_GPU (no usable PTX),
- *         CUDA_ERROR_OUT_OF_MEMORY
  * Thread: any
  */
-CUresult sc_fatbin_find(const void *image, struct sc_text *text, char *why,
-                        size_t why_bytes);
+enum sc_image_status sc_fatbin_find(const void *image, unsigned sm,
+                                    struct sc_text *text, char *why,
+                                    size_t why_bytes);
 
 #endif

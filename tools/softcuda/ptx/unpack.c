@@ -2,7 +2,7 @@
  * Owns: safe reads of an image and its decompression.
  * Does not own: the layout of images (fatbin.c).  No lock.
  */
-#include "driver/unpack.h"
+#include "ptx/unpack.h"
 
 #include <errno.h>
 #include <lz4.h>

@@ -8,14 +8,14 @@
  * header bytes, u64 payload bytes @8, u32 compressed bytes @16, u32 sm @28,
  * u64 flags @40, u64 uncompressed bytes @56}.
  */
-#include "driver/fatbin.h"
+#include "ptx/fatbin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/joint.h"
-#include "driver/unpack.h"
+#include "ptx/joint.h"
+#include "ptx/unpack.h"
 
 #define WRAPPER_MAGIC   0x466243b1u
 #define CONTAINER_MAGIC 0xba55ed50u
@@ -58,6 +58,7 @@ _Static_assert(sizeof(struct entry) == SMALLEST_ENTRY, "as nvcc writes it");
 
 /* What the entries of a container amount to. */
 struct survey {
+    unsigned sm;            /* of the device */
     const uint8_t *payload; /* of the PTX chosen */
     struct entry chosen;
     uint32_t newer; /* lowest capability above ours */
@@ -83,7 +84,7 @@ static void look_at_entry(struct survey *survey, const struct entry *e,
     bool special = e->flags & FLAGS_SPECIAL;
     if (packed && !(e->flags & (FLAG_LZ4 | FLAG_ZSTD))) {
         survey->unknown_packing = true;
-    } else if (e->sm > SC_SM || (special && e->sm != SC_SM)) {
+    } else if (e->sm > survey->sm || (special && e->sm != survey->sm)) {
         if (!survey->newer || e->sm < survey->newer)
             survey->newer = e->sm;
     } else if (!survey->payload || is_better(e, &survey->chosen)) {
@@ -124,15 +125,16 @@ static void look_at_container(struct survey *survey, const uint8_t *at)
 }
 
 /* Nothing usable was found: say why, and what would help. */
-static CUresult explain(const struct survey *survey, char *why,
-                        size_t why_bytes)
+static enum sc_image_status explain(const struct survey *survey, char *why,
+                                    size_t why_bytes)
 {
     if (survey->newer)
         snprintf(why, why_bytes,
                  "the PTX in this fat binary is for sm_%u%s, which this "
-                 "device's sm_%d cannot run; compile with nvcc -gencode "
+                 "device's sm_%u cannot run; compile with nvcc -gencode "
                  "arch=compute_75,code=compute_75",
-                 survey->newer, survey->newer > SC_SM ? "" : "a", SC_SM);
+                 survey->newer, survey->newer > survey->sm ? "" : "a",
+                 survey->sm);
     else if (survey->unknown_packing)
         snprintf(why, why_bytes,
                  "the PTX in this fat binary is compressed in an unknown way; "
@@ -144,12 +146,13 @@ static CUresult explain(const struct survey *survey, char *why,
     else
         snprintf(why, why_bytes, "this fat binary is %s",
                  survey->damaged ? "damaged" : "empty");
-    return survey->damaged && !survey->newer ? CUDA_ERROR_INVALID_IMAGE
-                                             : CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return survey->damaged && !survey->newer ? SC_IMAGE_DAMAGED
+                                             : SC_IMAGE_NO_CODE;
 }
 
-static CUresult take(const struct survey *survey, struct sc_text *text,
-                     char *why, size_t why_bytes)
+static enum sc_image_status take(const struct survey *survey,
+                                 struct sc_text *text, char *why,
+                                 size_t why_bytes)
 {
     const struct entry *e = &survey->chosen;
     if (!survey->payload)
@@ -163,26 +166,28 @@ static CUresult take(const struct survey *survey, struct sc_text *text,
     text->bytes =
         sc_unpack(packing, survey->payload, bytes, e->full_bytes, &text->text);
     if (text->bytes != SIZE_MAX)
-        return CUDA_SUCCESS;
+        return SC_IMAGE_FOUND;
     snprintf(why, why_bytes, "the PTX in this fat binary is damaged");
-    return CUDA_ERROR_INVALID_IMAGE;
+    return SC_IMAGE_DAMAGED;
 }
 
-static CUresult take_container(const uint8_t *at, struct sc_text *text,
-                               char *why, size_t why_bytes)
+static enum sc_image_status take_container(const uint8_t *at, unsigned sm,
+                                           struct sc_text *text, char *why,
+                                           size_t why_bytes)
 {
-    struct survey survey = {0};
+    struct survey survey = {.sm = sm};
     look_at_container(&survey, at);
     return take(&survey, text, why, why_bytes);
 }
 
 /* A part was left out: is it needed? */
-static CUresult check_missing(const struct sc_joint *joint,
-                              struct sc_text *text, char *why, size_t why_bytes)
+static enum sc_image_status check_missing(const struct sc_joint *joint,
+                                          struct sc_text *text, char *why,
+                                          size_t why_bytes)
 {
     char name[100];
     if (!sc_joint_missing(joint, name, sizeof name))
-        return CUDA_SUCCESS;
+        return SC_IMAGE_FOUND;
     snprintf(why, why_bytes,
              "a part of this program holds no PTX this device can run and "
              "'%s' is defined nowhere else; compile every part with nvcc "
@@ -190,78 +195,81 @@ static CUresult check_missing(const struct sc_joint *joint,
              name);
     free(text->text);
     *text = (struct sc_text){0};
-    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return SC_IMAGE_NO_CODE;
 }
 
 /* Parts of a program compiled with -rdc=true: one text out of each. */
-static CUresult take_parts(const uint8_t *const *parts, struct sc_text *text,
-                           char *why, size_t why_bytes)
+static enum sc_image_status take_parts(const uint8_t *const *parts, unsigned sm,
+                                       struct sc_text *text, char *why,
+                                       size_t why_bytes)
 {
     struct sc_joint joint = {0};
-    CUresult result = CUDA_SUCCESS;
+    enum sc_image_status result = SC_IMAGE_FOUND;
     bool skipped = false;
-    for (size_t i = 0; result == CUDA_SUCCESS && i < MOST_PARTS; i++) {
+    for (size_t i = 0; result == SC_IMAGE_FOUND && i < MOST_PARTS; i++) {
         const uint8_t *part;
         struct sc_text one = {0};
         if (!sc_unpack_peek(&part, parts + i, sizeof part)) {
             snprintf(why, why_bytes, "this fat binary is damaged");
-            result = CUDA_ERROR_INVALID_IMAGE;
+            result = SC_IMAGE_DAMAGED;
         } else if (!part) {
             break;
         } else {
-            result = take_container(part, &one, why, why_bytes);
-            if (result == CUDA_SUCCESS && !sc_joint_add(&joint, one.text))
-                result = CUDA_ERROR_OUT_OF_MEMORY;
+            result = take_container(part, sm, &one, why, why_bytes);
+            if (result == SC_IMAGE_FOUND && !sc_joint_add(&joint, one.text))
+                result = SC_IMAGE_NO_MEMORY;
             /* parts of nvcc's own libraries may be machine code; nobody may
              * need them */
-            if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
+            if (result == SC_IMAGE_NO_CODE) {
                 skipped = true;
-                result = CUDA_SUCCESS;
+                result = SC_IMAGE_FOUND;
             }
         }
         free(one.text);
     }
-    if (result == CUDA_SUCCESS && joint.count == 0)
-        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-    if (result == CUDA_SUCCESS && !sc_joint_finish(&joint, text))
-        result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (result == CUDA_SUCCESS && skipped)
+    if (result == SC_IMAGE_FOUND && joint.count == 0)
+        result = SC_IMAGE_NO_CODE;
+    if (result == SC_IMAGE_FOUND && !sc_joint_finish(&joint, text))
+        result = SC_IMAGE_NO_MEMORY;
+    if (result == SC_IMAGE_FOUND && skipped)
         result = check_missing(&joint, text, why, why_bytes);
     sc_joint_fini(&joint);
     return result;
 }
 
-static CUresult take_wrapper(const void *image, struct sc_text *text, char *why,
-                             size_t why_bytes)
+static enum sc_image_status take_wrapper(const void *image, unsigned sm,
+                                         struct sc_text *text, char *why,
+                                         size_t why_bytes)
 {
     struct wrapper wrapper;
     const uint8_t *first = NULL;
-    struct survey survey = {0};
+    struct survey survey = {.sm = sm};
     if (!sc_unpack_peek(&wrapper, image, sizeof wrapper)) {
         snprintf(why, why_bytes, "this fat binary is damaged");
-        return CUDA_ERROR_INVALID_IMAGE;
+        return SC_IMAGE_DAMAGED;
     }
     if (wrapper.data)
         look_at_container(&survey, wrapper.data);
     /* what a linker joined already serves better than its parts */
     if (!survey.payload && wrapper.version == 2 && wrapper.parts &&
         sc_unpack_peek(&first, wrapper.parts, sizeof first) && first)
-        return take_parts(wrapper.parts, text, why, why_bytes);
+        return take_parts(wrapper.parts, sm, text, why, why_bytes);
     return take(&survey, text, why, why_bytes);
 }
 
-static CUresult take_plain(const char *image, struct sc_text *text)
+static enum sc_image_status take_plain(const char *image, struct sc_text *text)
 {
     text->bytes = strlen(image);
     text->text = malloc(text->bytes + 1);
     if (!text->text)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return SC_IMAGE_NO_MEMORY;
     memcpy(text->text, image, text->bytes + 1);
-    return CUDA_SUCCESS;
+    return SC_IMAGE_FOUND;
 }
 
-CUresult sc_fatbin_find(const void *image, struct sc_text *text, char *why,
-                        size_t why_bytes)
+enum sc_image_status sc_fatbin_find(const void *image, unsigned sm,
+                                    struct sc_text *text, char *why,
+                                    size_t why_bytes)
 {
     /* An empty string is text too, so look no further than its NUL. */
     uint32_t magic = 0;
@@ -269,20 +277,20 @@ CUresult sc_fatbin_find(const void *image, struct sc_text *text, char *why,
     *text = (struct sc_text){0};
     memcpy(&magic, image, strnlen(image, 4));
     if (magic == WRAPPER_MAGIC)
-        return take_wrapper(image, text, why, why_bytes);
+        return take_wrapper(image, sm, text, why, why_bytes);
     if (magic == CONTAINER_MAGIC)
-        return take_container(image, text, why, why_bytes);
+        return take_container(image, sm, text, why, why_bytes);
     if (magic == OLD_MAGIC) {
         snprintf(why, why_bytes,
                  "this fat binary has the layout of CUDA 3; "
                  "compile it again with a newer nvcc");
-        return CUDA_ERROR_INVALID_IMAGE;
+        return SC_IMAGE_DAMAGED;
     }
     if (memcmp(&magic, "\177ELF", 4) == 0) {
         snprintf(why, why_bytes,
                  "this image is machine code (a cubin); compile with nvcc "
                  "-ptx, or -fatbin -gencode arch=compute_75,code=compute_75");
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+        return SC_IMAGE_NO_CODE;
     }
     return take_plain(image, text);
 }
