@@ -17,6 +17,10 @@ enum sc_load_error { SC_LOAD_INVALID = 1, SC_LOAD_UNSUPPORTED, SC_LOAD_NOMEM };
 /** One load in progress; `back` is set by whoever started it. */
 struct sc_load {
     struct sc_arena arena;
+    /* Nobody will run it: instructions that are not understood become one of
+     * opcode SC_OP_COUNT, unknown modifiers are noted, special registers that
+     * hold a number on this device have any. */
+    bool tolerant;
     char *log;
     size_t log_bytes;
     jmp_buf back; /* receives an enum sc_load_error */

@@ -113,7 +113,7 @@ enum sc_operand_kind {
     SC_OPERAND_INT,
     SC_OPERAND_SINGLE, /* bits of an f32 */
     SC_OPERAND_DOUBLE, /* bits of an f64 */
-    SC_OPERAND_SPECIAL,
+    SC_OPERAND_SPECIAL, /* `reg` SC_SREG_COUNT: one that is not known */
     SC_OPERAND_SYMBOL,  /* address of var + bits */
     SC_OPERAND_ADDRESS, /* [sub[0] + bits], sub[0] register or symbol */
     SC_OPERAND_VECTOR,  /* {sub[0], …} */
@@ -201,6 +201,7 @@ struct sc_inst {
     enum sc_type types[SC_MAX_TYPES]; /* in order of the text */
     uint8_t type_count;
     bool guarded, guard_negate;
+    bool odd;       /* has modifiers that are not known (sc_load.tolerant) */
     uint32_t guard; /* register of @p */
     uint32_t operand_count;
     struct sc_operand *operands;

@@ -160,6 +160,8 @@ static void parse_special(struct sc_parser *parser, struct sc_operand *operand)
         operand->kind = SC_OPERAND_INT;
         return;
     }
+    if (special < 0 && parser->load->tolerant)
+        special = SC_SREG_COUNT;
     if (special < 0 &&
         (find_alias(operand, &token) || find_reserved(parser, operand, &token)))
         return;

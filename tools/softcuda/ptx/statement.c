@@ -49,6 +49,8 @@ static void parse_modifiers(struct sc_parser *parser, struct sc_inst *inst)
             inst->types[inst->type_count++] = (enum sc_type)type;
         else if (mod >= 0)
             inst->mods[mod / 64] |= (uint64_t)1 << mod % 64;
+        else if (parser->load->tolerant)
+            inst->odd = true;
         else
             sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, inst->line,
                          "unknown modifier '%.*s' in '%.*s'",
@@ -133,7 +135,8 @@ static void finish_inst(struct sc_parser *parser, struct sc_inst *inst,
                      "unknown opcode '%.*s'", shown_length(parser, name->text),
                      name->text);
     inst->opcode = (enum sc_opcode)opcode;
-    refuse_units(parser, inst, name);
+    if (!parser->load->tolerant)
+        refuse_units(parser, inst, name);
     parse_modifiers(parser, inst);
     parser->selects = name->text[0] == 'v' && opcode != SC_OP_vote;
     if (opcode == SC_OP_call)
@@ -204,7 +207,7 @@ static void parse_body_directive(struct sc_parser *parser)
     }
 }
 
-static void parse_statement(struct sc_parser *parser)
+static void parse_understood(struct sc_parser *parser)
 {
     struct sc_lexer *lex = &parser->lex;
     if (lex->token.kind == SC_TOK_DOT) {
@@ -222,6 +225,36 @@ static void parse_statement(struct sc_parser *parser)
         parse_label(parser, &name);
     else
         finish_inst(parser, inst, &name);
+}
+
+/* One that is not understood ends at its semicolon, and something stands where
+ * it was. */
+static void parse_statement(struct sc_parser *parser)
+{
+    struct sc_load *load = parser->load;
+    struct sc_lexer start = parser->lex;
+    jmp_buf outer;
+    if (!load->tolerant) {
+        parse_understood(parser);
+        return;
+    }
+    memcpy(outer, load->back, sizeof outer);
+    int error = setjmp(load->back);
+    if (!error)
+        parse_understood(parser);
+    memcpy(load->back, outer, sizeof outer);
+    if (error == SC_LOAD_NOMEM)
+        longjmp(load->back, error);
+    if (!error)
+        return;
+    parser->lex = start;
+    parser->anonymous = false;
+    new_inst(parser)->opcode = SC_OP_COUNT;
+    parser->func->inst_count++;
+    while (parser->lex.token.kind != SC_TOK_END &&
+           !sc_lex_is(&parser->lex, ';'))
+        sc_lex_next(&parser->lex);
+    sc_parse_punct(parser, ';');
 }
 
 static _Noreturn void nothing_called(struct sc_parser *parser,
