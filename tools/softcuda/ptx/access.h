@@ -1,0 +1,94 @@
+/*
+ * What a launch may read and write, told from its kernel's PTX.
+ *
+ * For who looks into programs: takes any image as cuModuleLoadData does, reads
+ * it when the first of its kernels is asked for, and never runs anything.
+ * Every doubt ends in "anything". Stands alone: the rest of the room is not
+ * needed to include it.
+ *
+ * Owns the text and what was read from it. Lock: none; the caller sees to it
+ * that a module is used by one thread at a time.
+ */
+#ifndef SOFTCUDA_PTX_ACCESS_H
+#define SOFTCUDA_PTX_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SC_PLACES_MOST = 32, SC_RANGES_MOST = 48 };
+
+/** Eight bytes of a kernel's parameters. */
+struct sc_place {
+    uint16_t param;  /* its number                                        */
+    uint16_t offset; /* in it, bytes                                      */
+    uint16_t at;     /* in the list of all of them, bytes                 */
+};
+
+/** What is known of a kernel whatever its launch. */
+struct sc_reach {
+    bool writes_anywhere;  /* it may write to any memory                  */
+    bool reaches_anywhere; /* it may read or write any memory             */
+    unsigned place_count;
+    struct sc_place place[SC_PLACES_MOST];
+    uint32_t written; /* bit i: it may write where place[i] points        */
+    uint32_t reached; /* ... or read                                      */
+};
+
+/** A launch. */
+struct sc_geometry {
+    uint32_t grid[3], block[3];
+};
+
+/** Bytes [first, end) that a launch may touch. */
+struct sc_range {
+    uint64_t first, end;
+    uint32_t places; /* its address was computed from these               */
+    bool reads, writes;
+    bool known; /* otherwise: anywhere in what the places point into      */
+};
+
+/** Of one launch. */
+struct sc_touched {
+    unsigned count;
+    struct sc_range range[SC_RANGES_MOST];
+};
+
+struct sc_program;
+struct sc_program_kernel;
+
+/**
+ * Keep a copy of PTX text, to be read when a kernel of it is asked for.
+ *
+ * Return: NULL: no memory, or nothing that begins like PTX
+ * Thread: any. Signal: never
+ */
+struct sc_program *sc_program_new(const char *text, size_t bytes);
+void sc_program_free(struct sc_program *program);
+
+/** The kernel of that name; NULL: it has none, or none that was understood. It
+ *  lives as long as the program. Signal: never */
+const struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
+                                                  const char *name);
+
+/** What is known of it without a launch. */
+const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel);
+
+/** Bytes of all its parameters, and where parameter `index` lies among them.
+ *  Return: bytes of it; 0: there are not that many. */
+size_t sc_program_parameter(const struct sc_program_kernel *kernel,
+                            unsigned index, size_t *offset);
+
+/**
+ * What a launch touches, for a kernel that does not reach anywhere.
+ *
+ * @params values of all parameters, where the kernel has them; @bytes of them
+ * Return: false: nothing is known but sc_program_reach
+ * Signal: never
+ */
+bool sc_program_touched(const struct sc_program_kernel *kernel,
+                        const struct sc_geometry *geometry,
+                        const uint8_t *params, size_t bytes,
+                        struct sc_touched *touched);
+
+#endif
