@@ -79,7 +79,7 @@ CUresult cuda_arguments_resolve(struct cuda_arguments *a, CUfunction kernel,
 }
 
 const char *cuda_arguments_at(const struct cuda_arguments *a,
-                              const struct ptx_place *place)
+                              const struct sc_place *place)
 {
     if (a->params)
         return place->param < CUDA_PARAMS_MOST

@@ -10,7 +10,7 @@
 #define INTERPOSE_CUDA_ARGUMENTS_H
 
 #include "interpose/cuda/params.h"
-#include "interpose/cuda/ptx_writes.h"
+#include "tools/softcuda/ptx/access.h"
 
 enum { CUDA_ARGUMENT_BYTES_MOST = 4096, CUDA_EXTRA_MOST = 8 };
 
@@ -35,7 +35,7 @@ CUresult cuda_arguments_resolve(struct cuda_arguments *a, CUfunction kernel,
 
 /** Where eight bytes of the arguments are; NULL: nobody can tell. */
 const char *cuda_arguments_at(const struct cuda_arguments *a,
-                              const struct ptx_place *place);
+                              const struct sc_place *place);
 
 /** Bytes [from, +bytes) of the program, which may be shared, to plain memory. */
 CUresult cuda_arguments_fetch(void *to, const void *from, size_t bytes);

@@ -18,15 +18,16 @@
 
 struct known_module {
     CUmodule handle;
-    struct ptx_module *ptx;
+    struct sc_program *program;
     UT_hash_handle hh;
 };
 
 struct known_function {
     CUfunction handle;
-    CUmodule module;
-    struct ptx_kernel kernel;
+    CUmodule of;
+    const struct sc_program_kernel *kernel; /* NULL: not looked at yet       */
     UT_hash_handle hh;
+    char name[];
 };
 
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE);
@@ -36,7 +37,7 @@ static struct known_function *functions;
 static void drop_module(struct known_module *module)
 {
     HASH_DEL(modules, module);
-    ptx_module_free(module->ptx);
+    sc_program_free(module->program);
     free(module);
 }
 
@@ -58,7 +59,7 @@ static void drop(CUmodule of)
     struct known_function *function, *next_function;
     HASH_ITER(hh, functions, function, next_function)
     {
-        if (!of || function->module == of)
+        if (!of || function->of == of)
             drop_function(function);
     }
 }
@@ -70,19 +71,19 @@ static bool is_text(const void *image)
            strchr("./ \t\r\n", *(const char *)image) && *(const char *)image;
 }
 
-static void note_module(CUmodule handle, struct ptx_module *ptx)
+static void note_module(CUmodule handle, struct sc_program *program)
 {
     struct known_module *module = calloc(1, sizeof *module);
     adsm_lock_acquire(&lock);
     drop(handle);
     if (module) {
-        *module = (struct known_module){.handle = handle, .ptx = ptx};
+        *module = (struct known_module){.handle = handle, .program = program};
         HASH_ADD_PTR(modules, handle, module);
     }
     bool kept = module && module->hh.tbl;
     adsm_lock_release(&lock);
     if (!kept) {
-        ptx_module_free(ptx);
+        sc_program_free(program);
         free(module);
     }
 }
@@ -94,9 +95,10 @@ static CUresult loaded(CUresult result, const CUmodule *handle,
     if (result != CUDA_SUCCESS || hook_depth)
         return result;
     hook_enter();
-    struct ptx_module *ptx = is_text(image) ? ptx_module_read(image) : NULL;
-    if (ptx)
-        note_module(*handle, ptx);
+    struct sc_program *program =
+        is_text(image) ? sc_program_new(image, strlen(image)) : NULL;
+    if (program)
+        note_module(*handle, program);
     hook_leave();
     return result;
 }
@@ -123,12 +125,11 @@ static void note_function(CUfunction handle, CUmodule of, const char *name)
     if (function)
         drop_function(function);
     HASH_FIND_PTR(modules, &of, module);
-    const struct ptx_kernel *kernel =
-        module ? ptx_module_kernel(module->ptx, name) : NULL;
-    function = kernel ? calloc(1, sizeof *function) : NULL;
+    function = module ? calloc(1, sizeof *function + strlen(name) + 1) : NULL;
     if (function) {
-        *function = (struct known_function){
-            .handle = handle, .module = of, .kernel = *kernel};
+        function->handle = handle;
+        function->of = of;
+        strcpy(function->name, name);
         HASH_ADD_PTR(functions, handle, function);
         if (!function->hh.tbl)
             free(function);
@@ -166,15 +167,33 @@ CUresult cuLibraryUnload(CUlibrary library)
     return CUDA_CALL_LONG(cuLibraryUnload, (library));
 }
 
-bool cuda_module_kernel(CUfunction handle, struct ptx_kernel *kernel)
+/* Its lock is held. NULL: nothing is known. */
+static const struct sc_program_kernel *kernel_of(CUfunction handle)
 {
     struct known_function *function;
-    adsm_lock_acquire(&lock);
+    struct known_module *module = NULL;
     HASH_FIND_PTR(functions, &handle, function);
-    if (function)
-        *kernel = function->kernel;
+    if (!function || function->kernel)
+        return function ? function->kernel : NULL;
+    HASH_FIND_PTR(modules, &function->of, module);
+    if (module)
+        function->kernel = sc_program_kernel(module->program, function->name);
+    const struct sc_program_kernel *kernel = function->kernel;
+    if (!kernel)
+        drop_function(function); /* nor will there be another time */
+    return kernel;
+}
+
+bool cuda_module_reach(CUfunction handle, struct sc_reach *reach)
+{
+    hook_enter();
+    adsm_lock_acquire(&lock);
+    const struct sc_program_kernel *kernel = kernel_of(handle);
+    if (kernel)
+        *reach = *sc_program_reach(kernel);
     adsm_lock_release(&lock);
-    return function != NULL;
+    hook_leave();
+    return kernel != NULL;
 }
 
 void cuda_module_forget(void)

@@ -9,12 +9,13 @@
 #define INTERPOSE_CUDA_MODULE_H
 
 #include "interpose/cuda/types.h"
-#include "interpose/cuda/ptx_writes.h"
+#include "tools/softcuda/ptx/access.h"
 
 #include <stdbool.h>
 
-/** Copy what is known of a kernel. Return: false: nothing. Thread: any. */
-bool cuda_module_kernel(CUfunction function, struct ptx_kernel *kernel);
+/** Copy what is known of a kernel, whose module is read when the first of its
+ *  kernels is asked for. Return: false: nothing. Thread: any. */
+bool cuda_module_reach(CUfunction function, struct sc_reach *reach);
 
 /** Contexts end, and with them modules: forget them all. Thread: any. */
 void cuda_module_forget(void);

@@ -29,13 +29,15 @@ static bool use_at(const uint8_t *at, struct adsm_use *use)
 /* Where the arguments in these places point, a use each at most. Return: false:
  * somewhere that is not known */
 static bool uses_of(const struct cuda_arguments *a,
-                    const struct ptx_place *place, unsigned places,
+                    const struct sc_reach *reach, uint32_t places,
                     struct adsm_use *uses, size_t *count)
 {
     uint64_t value;
     *count = 0;
-    for (unsigned i = 0; i < places; i++) {
-        const char *from = cuda_arguments_at(a, &place[i]);
+    for (unsigned i = 0; i < reach->place_count; i++) {
+        if (!(places >> i & 1))
+            continue;
+        const char *from = cuda_arguments_at(a, &reach->place[i]);
         if (!from)
             return false;
         memcpy(&value, from, sizeof value);
@@ -73,8 +75,8 @@ static bool find_pointers(const struct cuda_arguments *a, CUfunction function,
     for (unsigned i = 0; i < known.count; i++)
         for (unsigned at = 0; at + sizeof value <= known.at[i].bytes;
              at += sizeof value) {
-            const struct ptx_place place = {
-                (uint16_t)i, (uint16_t)at, (uint16_t)(known.at[i].offset + at)};
+            const struct sc_place place = {(uint16_t)i, (uint16_t)at,
+                                           (uint16_t)(known.at[i].offset + at)};
             const char *from = cuda_arguments_at(a, &place);
             if (!from || *count == CUDA_REACH_MOST / 2)
                 return false;
@@ -86,12 +88,12 @@ static bool find_pointers(const struct cuda_arguments *a, CUfunction function,
 }
 
 /* What the launch may touch of objects that come and go. */
-static bool reach_of(const struct ptx_kernel *kernel,
+static bool reach_of(const struct sc_reach *kernel,
                      const struct cuda_arguments *a, CUfunction function,
                      struct adsm_use *uses, size_t *count)
 {
     if (kernel && !kernel->reaches_anywhere &&
-        uses_of(a, kernel->reach, kernel->reach_count, uses, count))
+        uses_of(a, kernel, kernel->reached, uses, count))
         return true;
     return adsm_options_get()->oversubscribe ==
                ADSM_OPT_OVERSUBSCRIBE_ARGUMENTS &&
@@ -104,13 +106,13 @@ void cuda_reach_tell(struct adsm_call *call, CUfunction function,
     const struct adsm_options *options = adsm_options_get();
     bool writes = options->kernel_writes == ADSM_OPT_KERNEL_WRITES_PTX;
     bool comes_and_goes = options->oversubscribe;
-    struct ptx_kernel k;
+    struct sc_reach k;
     size_t count;
     if (!writes && !comes_and_goes)
         return;
-    bool known = cuda_module_kernel(function, &k);
-    if (known && writes && !k.anywhere &&
-        uses_of(a, k.place, k.count, told->writes, &count)) {
+    bool known = cuda_module_reach(function, &k);
+    if (known && writes && !k.writes_anywhere &&
+        uses_of(a, &k, k.written, told->writes, &count)) {
         call->rest = ADSM_REST_READ;
         call->uses = told->writes;
         call->use_count = count;

@@ -14,11 +14,11 @@
 #include "mm/boundary.h"
 
 /* Each place leads to an object, and to one that begins shortly behind. */
-enum { CUDA_REACH_MOST = 4 * PTX_PLACES_MOST };
+enum { CUDA_REACH_MOST = 4 * SC_PLACES_MOST };
 
 /** Room for what a call is told. */
 struct cuda_told {
-    struct adsm_use writes[PTX_PLACES_MOST], reach[CUDA_REACH_MOST];
+    struct adsm_use writes[SC_PLACES_MOST], reach[CUDA_REACH_MOST];
 };
 
 /**

@@ -54,8 +54,9 @@ TABLE = {
     'libadsm/sched': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).
+    # softcuda/ptx: to look into the kernels that programs bring.
     'interpose': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'libadsm/mm',
-                  'libadsm/sched', 'libadsm'],
+                  'libadsm/sched', 'libadsm', 'tools/softcuda/ptx'],
     'tools': ['libadsm/base'],
     # adsm-info shows what the layers below decided, and the list of hooks.
     'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',

@@ -27,7 +27,7 @@ more_of()
 {
     seeds=$build/tests/fuzz/seeds
     case $1 in
-    ptx_writes | softcuda_ptx)
+    access | softcuda_ptx)
         echo "-max_len=6000 -dict=$seeds/ptx.dict $seeds/ptx" ;;
     fatbin) echo "-max_len=6000 $seeds/fatbin" ;;
     *) echo "-max_len=1000" ;;

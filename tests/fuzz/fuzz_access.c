@@ -1,0 +1,63 @@
+/*
+ * What a launch may touch, read from any text: each kernel is asked for by
+ * name, and launched with arguments that are the beginning of the text.
+ */
+#include "fuzz.h"
+
+#include "ptx/access.h"
+
+enum { PARAMS = 256, NAME_MOST = 64 };
+
+static void check_places(const struct sc_reach *reach)
+{
+    FUZZ_CHECK(reach->place_count <= SC_PLACES_MOST);
+    FUZZ_CHECK(!reach->writes_anywhere || reach->reaches_anywhere);
+    FUZZ_CHECK((reach->written & ~reach->reached) == 0);
+    for (unsigned i = 0; i < reach->place_count; i++)
+        for (unsigned k = 0; k < i; k++)
+            FUZZ_CHECK(reach->place[i].at != reach->place[k].at);
+}
+
+/* A range is of what the kernel may reach, and writes only what it may. */
+static void check_ranges(const struct sc_reach *reach,
+                         const struct sc_touched *touched)
+{
+    FUZZ_CHECK(touched->count <= SC_RANGES_MOST);
+    for (unsigned i = 0; i < touched->count; i++) {
+        const struct sc_range *r = &touched->range[i];
+        FUZZ_CHECK(r->places && r->first < r->end);
+        FUZZ_CHECK((r->places & ~reach->reached) == 0);
+        FUZZ_CHECK(!r->writes || (r->places & ~reach->written) == 0);
+    }
+}
+
+static void check_kernel(const struct sc_program_kernel *kernel,
+                         const uint8_t *params)
+{
+    static const struct sc_geometry geometry = {{7, 2, 1}, {64, 2, 1}};
+    const struct sc_reach *reach = sc_program_reach(kernel);
+    struct sc_touched touched;
+    check_places(reach);
+    if (sc_program_touched(kernel, &geometry, params, PARAMS, &touched))
+        check_ranges(reach, &touched);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    char *text = fuzz_text(data, bytes), name[NAME_MOST];
+    uint8_t params[PARAMS] = {0};
+    struct sc_program *program = sc_program_new(text, bytes);
+    memcpy(params, data, bytes < PARAMS ? bytes : PARAMS);
+    for (const char *at = text; (at = strstr(at, ".entry"));) {
+        at += strlen(".entry");
+        if (sscanf(at, " %63[A-Za-z0-9_$]", name) != 1)
+            continue;
+        const struct sc_program_kernel *kernel =
+            sc_program_kernel(program, name);
+        if (kernel)
+            check_kernel(kernel, params);
+    }
+    sc_program_free(program);
+    free(text);
+    return 0;
+}
