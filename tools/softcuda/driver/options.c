@@ -170,10 +170,10 @@ static void read_rates(const char *name, parse_one *parse, const char *wanted,
 static void warn_unknown(void)
 {
     static const char *const names[] = {
-        "DEVICES", "MEMORY", "LINK",       "PACE",
-        "PEER",    "STATS",  "NATIVE",     "CC",
-        "ISA",     "CACHE",  "CACHE_MAX",  "KEEP",
-        "LATER",   "STRICT", "INTEGRATED", "DEVICE_PROGRAM"};
+        "DEVICES",        "MEMORY", "LINK",  "PACE",   "PEER",
+        "STATS",          "NATIVE", "CC",    "ISA",    "CACHE",
+        "CACHE_MAX",      "KEEP",   "LATER", "STRICT", "INTEGRATED",
+        "DEVICE_PROGRAM", "TOUCHED"};
     for (char **at = environ; at && *at; at++) {
         if (strncmp(*at, "SOFTCUDA_", 9) != 0)
             continue;

@@ -13,6 +13,7 @@
 #include "base/futex.h"
 #include "exec/near.h"
 #include "exec/pool.h"
+#include "exec/touched.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -391,14 +392,18 @@ static void run_job(struct job *job)
     if (launch->cooperative && job->kernel->code.workspace)
         memset((void *)(uintptr_t)job->kernel->code.workspace, 0,
                SC_WORKSPACE_BYTES);
-    if (!together)
+    if (job->kernel->flow)
+        why = "SOFTCUDA_TOUCHED is for the interpreter";
+    else if (!together)
         job->variant = sc_build_find(&job->kernel->native, launch->block, &why);
     if (job->variant) {
         why = NULL;
         sc_build_begin(job->variant, launch->cancel);
     }
     job->most = together ? 1 : piece_size(job);
+    sc_touched_begin(job->kernel->flow);
     sc_pool_run(helpers_for(job), together ? run_together : run_ctas, job);
+    sc_touched_end(job->kernel->flow, launch);
     end_near(job);
     if (!together)
         learn(job);

@@ -5,6 +5,7 @@
  * Lock: none.
  */
 #include "exec/lower.h"
+#include "exec/touched.h"
 
 /* ---- cp.async ---- */
 
@@ -48,6 +49,7 @@ static void lower_copy(struct sc_lower *lower)
         sc_lower_place(lower, sc_lower_operand(lower, 0), SC_SPACE_SHARED);
     struct sc_lower_place from =
         sc_lower_place(lower, sc_lower_operand(lower, 1), SC_SPACE_GLOBAL);
+    sc_touched_lower(lower, &from, (uint32_t)size->bits);
     uint32_t c = read_slot(lower, (uint32_t)size->bits);
     struct sc_op *op = sc_lower_emit(lower, sc_op_copy);
     op->a = to.slot;

@@ -5,6 +5,7 @@
  * Lock: none.
  */
 #include "exec/lower.h"
+#include "exec/touched.h"
 
 enum sc_space_kind sc_lower_space(struct sc_lower *lower)
 {
@@ -277,6 +278,7 @@ static void lower_load(struct sc_lower *lower)
         components(lower, sc_lower_operand(lower, 0), n);
     struct sc_lower_place address =
         sc_lower_place(lower, sc_lower_operand(lower, 1), space);
+    sc_touched_lower(lower, &address, n * size);
     if (is_whole(lower, spin, to, n, size)) {
         uint32_t slots[4] = {0};
         for (uint32_t i = 0; i < n; i++)
@@ -325,6 +327,7 @@ static void lower_store(struct sc_lower *lower)
         sc_lower_refuse(lower, "store to read-only space in");
     struct sc_lower_place address =
         sc_lower_place(lower, sc_lower_operand(lower, 0), space);
+    sc_touched_lower(lower, &address, n * size);
     const struct sc_operand *from =
         components(lower, sc_lower_operand(lower, 1), n);
     if (release)
@@ -379,6 +382,7 @@ static void lower_atomic(struct sc_lower *lower, bool returns)
     sc_lower_count(lower, first + 1 + n, first + 1 + n);
     struct sc_lower_place address =
         sc_lower_place(lower, sc_lower_operand(lower, first), space);
+    sc_touched_lower(lower, &address, bytes);
     uint32_t b =
         sc_lower_source(lower, sc_lower_operand(lower, first + 1), bytes, type);
     uint32_t c =
