@@ -46,7 +46,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     char *text = fuzz_text(data, bytes), name[NAME_MOST];
     uint8_t params[PARAMS] = {0};
-    struct sc_program *program = sc_program_new(text, bytes);
+    struct sc_program *program = sc_program_new(text, 90);
+    if (!program) { /* an image of another kind */
+        free(text);
+        return 0;
+    }
     memcpy(params, data, bytes < PARAMS ? bytes : PARAMS);
     for (const char *at = text; (at = strstr(at, ".entry"));) {
         at += strlen(".entry");

@@ -4,6 +4,7 @@
  * Lock: none.
  */
 #include "ptx/access.h"
+#include "ptx/fatbin.h"
 #include "ptx/flow.h"
 #include "ptx/parse.h"
 
@@ -26,25 +27,22 @@ struct sc_program_kernel {
 
 struct sc_program {
     struct sc_load load;
-    char *text; /* until it is read */
-    size_t bytes;
+    struct sc_packed packed; /* until it is read */
+    char *text;
     struct sc_ir *ir; /* NULL: not read yet, or not understood */
     struct sc_program_kernel *kernels;
 };
 
-struct sc_program *sc_program_new(const char *text, size_t bytes)
+struct sc_program *sc_program_new(const void *image, unsigned sm)
 {
+    const struct sc_fatbin_device device = {sm, true};
     struct sc_program *program = calloc(1, sizeof *program);
-    char *copy = malloc(bytes + 1);
-    if (!program || !copy) {
+    char why[256];
+    if (!program || sc_fatbin_pick(image, device, &program->packed, why,
+                                   sizeof why) != SC_IMAGE_FOUND) {
         free(program);
-        free(copy);
         return NULL;
     }
-    memcpy(copy, text, bytes);
-    copy[bytes] = 0;
-    program->text = copy;
-    program->bytes = bytes;
     program->load.tolerant = true;
     sc_arena_init(&program->load.arena, MEMORY_MOST);
     return program;
@@ -55,6 +53,7 @@ void sc_program_free(struct sc_program *program)
     if (!program)
         return;
     sc_arena_fini(&program->load.arena);
+    free(program->packed.payload);
     free(program->text);
     free(program);
 }
@@ -63,9 +62,9 @@ void sc_program_free(struct sc_program *program)
 
 static void read_text(struct sc_program *program)
 {
-    if (setjmp(program->load.back) == 0)
-        program->ir =
-            sc_ptx_parse(&program->load, program->text, program->bytes);
+    size_t bytes = sc_unpack(&program->packed, &program->text);
+    if (bytes != SIZE_MAX && setjmp(program->load.back) == 0)
+        program->ir = sc_ptx_parse(&program->load, program->text, bytes);
 }
 
 /* What all accesses of a kind are computed from. */
@@ -117,10 +116,8 @@ static const struct sc_func *find(const struct sc_program *program,
 const struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
                                                   const char *name)
 {
-    if (program->bytes && !program->ir) {
+    if (program->packed.payload)
         read_text(program);
-        program->bytes = 0;
-    }
     for (struct sc_program_kernel *k = program->kernels; k; k = k->next)
         if (strcmp(k->func->name, name) == 0)
             return k;

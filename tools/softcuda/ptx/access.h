@@ -58,12 +58,15 @@ struct sc_program;
 struct sc_program_kernel;
 
 /**
- * Keep a copy of PTX text, to be read when a kernel of it is asked for.
+ * Keep a copy of an image's PTX as it is packed there, to be read when a kernel
+ * of it is asked for.
  *
- * Return: NULL: no memory, or nothing that begins like PTX
+ * @image  as given to cuModuleLoadData: text, or a fat binary
+ * @sm     of the device that will run it, 90 for capability 9.0
+ * Return: NULL: no memory, or no PTX that says what this device will do
  * Thread: any. Signal: never
  */
-struct sc_program *sc_program_new(const char *text, size_t bytes);
+struct sc_program *sc_program_new(const void *image, unsigned sm);
 void sc_program_free(struct sc_program *program);
 
 /** The kernel of that name; NULL: it has none, or none that was understood. It

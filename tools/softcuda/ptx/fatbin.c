@@ -58,7 +58,9 @@ _Static_assert(sizeof(struct entry) == SMALLEST_ENTRY, "as nvcc writes it");
 
 /* What the entries of a container amount to. */
 struct survey {
-    unsigned sm;            /* of the device */
+    struct sc_fatbin_device device;
+    unsigned code; /* capability of the machine code that it would run */
+    bool code_special;
     const uint8_t *payload; /* of the PTX chosen */
     struct entry chosen;
     uint32_t newer; /* lowest capability above ours */
@@ -73,18 +75,41 @@ static bool is_better(const struct entry *e, const struct entry *than)
     return special != than_special ? than_special : e->sm > than->sm;
 }
 
+/* Machine code runs on later devices of its generation, too. */
+static void look_at_code(struct survey *survey, const struct entry *e)
+{
+    unsigned sm = survey->device.sm;
+    bool special = e->flags & FLAGS_SPECIAL;
+    survey->machine_code = true;
+    if (e->sm / 10 != sm / 10 || e->sm > sm || (special && e->sm != sm) ||
+        e->sm < survey->code)
+        return;
+    survey->code = e->sm;
+    survey->code_special |= special;
+}
+
+/* Is the PTX chosen what the device runs, or what that was made from? */
+static bool is_what_runs(const struct survey *survey)
+{
+    bool special = survey->chosen.flags & FLAGS_SPECIAL;
+    return !survey->device.runs_machine_code || !survey->code ||
+           (survey->chosen.sm == survey->code && !survey->code_special &&
+            !special);
+}
+
 static void look_at_entry(struct survey *survey, const struct entry *e,
                           const uint8_t *payload)
 {
     if (e->kind == KIND_ELF)
-        survey->machine_code = true;
+        look_at_code(survey, e);
     if (e->kind != KIND_PTX)
         return;
     bool packed = e->compressed_bytes != 0 || e->full_bytes != 0;
     bool special = e->flags & FLAGS_SPECIAL;
     if (packed && !(e->flags & (FLAG_LZ4 | FLAG_ZSTD))) {
         survey->unknown_packing = true;
-    } else if (e->sm > survey->sm || (special && e->sm != survey->sm)) {
+    } else if (e->sm > survey->device.sm ||
+               (special && e->sm != survey->device.sm)) {
         if (!survey->newer || e->sm < survey->newer)
             survey->newer = e->sm;
     } else if (!survey->payload || is_better(e, &survey->chosen)) {
@@ -133,8 +158,8 @@ static enum sc_image_status explain(const struct survey *survey, char *why,
                  "the PTX in this fat binary is for sm_%u%s, which this "
                  "device's sm_%u cannot run; compile with nvcc -gencode "
                  "arch=compute_75,code=compute_75",
-                 survey->newer, survey->newer > survey->sm ? "" : "a",
-                 survey->sm);
+                 survey->newer, survey->newer > survey->device.sm ? "" : "a",
+                 survey->device.sm);
     else if (survey->unknown_packing)
         snprintf(why, why_bytes,
                  "the PTX in this fat binary is compressed in an unknown way; "
@@ -150,34 +175,50 @@ static enum sc_image_status explain(const struct survey *survey, char *why,
                                              : SC_IMAGE_NO_CODE;
 }
 
+static enum sc_image_status say_damaged(char *why, size_t why_bytes)
+{
+    snprintf(why, why_bytes, "the PTX in this fat binary is damaged");
+    return SC_IMAGE_DAMAGED;
+}
+
 static enum sc_image_status take(const struct survey *survey,
-                                 struct sc_text *text, char *why,
+                                 struct sc_packed *packed, char *why,
                                  size_t why_bytes)
 {
     const struct entry *e = &survey->chosen;
     if (!survey->payload)
         return explain(survey, why, why_bytes);
+    if (!is_what_runs(survey))
+        return SC_IMAGE_NO_CODE;
     enum sc_packing packing = e->full_bytes == 0     ? SC_PACKED_NOT
                               : e->flags & FLAG_ZSTD ? SC_PACKED_ZSTD
                                                      : SC_PACKED_LZ4;
     uint64_t bytes = e->payload_bytes;
     if (packing != SC_PACKED_NOT && e->compressed_bytes <= bytes)
         bytes = e->compressed_bytes; /* the payload is padded */
-    text->bytes =
-        sc_unpack(packing, survey->payload, bytes, e->full_bytes, &text->text);
-    if (text->bytes != SIZE_MAX)
-        return SC_IMAGE_FOUND;
-    snprintf(why, why_bytes, "the PTX in this fat binary is damaged");
-    return SC_IMAGE_DAMAGED;
+    return sc_unpack_copy(packing, survey->payload, bytes, e->full_bytes,
+                          packed)
+               ? SC_IMAGE_FOUND
+               : say_damaged(why, why_bytes);
 }
 
-static enum sc_image_status take_container(const uint8_t *at, unsigned sm,
-                                           struct sc_text *text, char *why,
+static enum sc_image_status take_container(const uint8_t *at,
+                                           struct sc_fatbin_device device,
+                                           struct sc_packed *packed, char *why,
                                            size_t why_bytes)
 {
-    struct survey survey = {.sm = sm};
+    struct survey survey = {.device = device};
     look_at_container(&survey, at);
-    return take(&survey, text, why, why_bytes);
+    return take(&survey, packed, why, why_bytes);
+}
+
+static enum sc_image_status open_packed(struct sc_packed *packed,
+                                        struct sc_text *text, char *why,
+                                        size_t why_bytes)
+{
+    text->bytes = sc_unpack(packed, &text->text);
+    return text->bytes == SIZE_MAX ? say_damaged(why, why_bytes)
+                                   : SC_IMAGE_FOUND;
 }
 
 /* A part was left out: is it needed? */
@@ -198,88 +239,120 @@ static enum sc_image_status check_missing(const struct sc_joint *joint,
     return SC_IMAGE_NO_CODE;
 }
 
+/* One part into the joint. Return: SC_IMAGE_NO_CODE: it has none of use */
+static enum sc_image_status add_part(struct sc_joint *joint,
+                                     const uint8_t *part,
+                                     struct sc_fatbin_device device, char *why,
+                                     size_t why_bytes)
+{
+    struct sc_packed packed;
+    struct sc_text one = {0};
+    enum sc_image_status status =
+        take_container(part, device, &packed, why, why_bytes);
+    if (status == SC_IMAGE_FOUND)
+        status = open_packed(&packed, &one, why, why_bytes);
+    if (status == SC_IMAGE_FOUND && !sc_joint_add(joint, one.text))
+        status = SC_IMAGE_NO_MEMORY;
+    free(one.text);
+    return status;
+}
+
+/* All parts; `skipped` those of nvcc's own libraries, maybe, that are machine
+ * code. */
+static enum sc_image_status add_parts(struct sc_joint *joint,
+                                      const uint8_t *const *parts,
+                                      struct sc_fatbin_device device,
+                                      bool *skipped, char *why,
+                                      size_t why_bytes)
+{
+    enum sc_image_status status = SC_IMAGE_FOUND;
+    for (size_t i = 0; status == SC_IMAGE_FOUND && i < MOST_PARTS; i++) {
+        const uint8_t *part;
+        if (!sc_unpack_peek(&part, parts + i, sizeof part)) {
+            snprintf(why, why_bytes, "this fat binary is damaged");
+            return SC_IMAGE_DAMAGED;
+        }
+        if (!part)
+            break;
+        status = add_part(joint, part, device, why, why_bytes);
+        if (status == SC_IMAGE_NO_CODE) {
+            *skipped = true;
+            status = SC_IMAGE_FOUND;
+        }
+    }
+    return status;
+}
+
 /* Parts of a program compiled with -rdc=true: one text out of each. */
-static enum sc_image_status take_parts(const uint8_t *const *parts, unsigned sm,
-                                       struct sc_text *text, char *why,
+static enum sc_image_status take_parts(const uint8_t *const *parts,
+                                       struct sc_fatbin_device device,
+                                       struct sc_packed *packed, char *why,
                                        size_t why_bytes)
 {
     struct sc_joint joint = {0};
-    enum sc_image_status result = SC_IMAGE_FOUND;
+    struct sc_text text = {0};
     bool skipped = false;
-    for (size_t i = 0; result == SC_IMAGE_FOUND && i < MOST_PARTS; i++) {
-        const uint8_t *part;
-        struct sc_text one = {0};
-        if (!sc_unpack_peek(&part, parts + i, sizeof part)) {
-            snprintf(why, why_bytes, "this fat binary is damaged");
-            result = SC_IMAGE_DAMAGED;
-        } else if (!part) {
-            break;
-        } else {
-            result = take_container(part, sm, &one, why, why_bytes);
-            if (result == SC_IMAGE_FOUND && !sc_joint_add(&joint, one.text))
-                result = SC_IMAGE_NO_MEMORY;
-            /* parts of nvcc's own libraries may be machine code; nobody may
-             * need them */
-            if (result == SC_IMAGE_NO_CODE) {
-                skipped = true;
-                result = SC_IMAGE_FOUND;
-            }
-        }
-        free(one.text);
-    }
-    if (result == SC_IMAGE_FOUND && joint.count == 0)
-        result = SC_IMAGE_NO_CODE;
-    if (result == SC_IMAGE_FOUND && !sc_joint_finish(&joint, text))
-        result = SC_IMAGE_NO_MEMORY;
-    if (result == SC_IMAGE_FOUND && skipped)
-        result = check_missing(&joint, text, why, why_bytes);
+    enum sc_image_status status =
+        add_parts(&joint, parts, device, &skipped, why, why_bytes);
+    if (status == SC_IMAGE_FOUND &&
+        (joint.count == 0 || (skipped && device.runs_machine_code)))
+        status = SC_IMAGE_NO_CODE;
+    if (status == SC_IMAGE_FOUND && !sc_joint_finish(&joint, &text))
+        status = SC_IMAGE_NO_MEMORY;
+    if (status == SC_IMAGE_FOUND && skipped)
+        status = check_missing(&joint, &text, why, why_bytes);
     sc_joint_fini(&joint);
-    return result;
+    *packed = (struct sc_packed){SC_PACKED_NOT, text.text, text.bytes, 0};
+    return status;
 }
 
-static enum sc_image_status take_wrapper(const void *image, unsigned sm,
-                                         struct sc_text *text, char *why,
+static enum sc_image_status take_wrapper(const void *image,
+                                         struct sc_fatbin_device device,
+                                         struct sc_packed *packed, char *why,
                                          size_t why_bytes)
 {
     struct wrapper wrapper;
     const uint8_t *first = NULL;
-    struct survey survey = {.sm = sm};
+    struct survey survey = {.device = device};
     if (!sc_unpack_peek(&wrapper, image, sizeof wrapper)) {
         snprintf(why, why_bytes, "this fat binary is damaged");
         return SC_IMAGE_DAMAGED;
     }
     if (wrapper.data)
         look_at_container(&survey, wrapper.data);
+    /* whether that was linked from the parts' PTX or from other code of theirs
+     * nobody can tell */
+    if (device.runs_machine_code && survey.code && !survey.payload)
+        return SC_IMAGE_NO_CODE;
     /* what a linker joined already serves better than its parts */
     if (!survey.payload && wrapper.version == 2 && wrapper.parts &&
         sc_unpack_peek(&first, wrapper.parts, sizeof first) && first)
-        return take_parts(wrapper.parts, sm, text, why, why_bytes);
-    return take(&survey, text, why, why_bytes);
+        return take_parts(wrapper.parts, device, packed, why, why_bytes);
+    return take(&survey, packed, why, why_bytes);
 }
 
-static enum sc_image_status take_plain(const char *image, struct sc_text *text)
+static enum sc_image_status take_plain(const char *image,
+                                       struct sc_packed *packed)
 {
-    text->bytes = strlen(image);
-    text->text = malloc(text->bytes + 1);
-    if (!text->text)
-        return SC_IMAGE_NO_MEMORY;
-    memcpy(text->text, image, text->bytes + 1);
-    return SC_IMAGE_FOUND;
+    char *copy = strdup(image);
+    *packed = (struct sc_packed){SC_PACKED_NOT, copy, strlen(image), 0};
+    return copy ? SC_IMAGE_FOUND : SC_IMAGE_NO_MEMORY;
 }
 
-enum sc_image_status sc_fatbin_find(const void *image, unsigned sm,
-                                    struct sc_text *text, char *why,
+enum sc_image_status sc_fatbin_pick(const void *image,
+                                    struct sc_fatbin_device device,
+                                    struct sc_packed *packed, char *why,
                                     size_t why_bytes)
 {
     /* An empty string is text too, so look no further than its NUL. */
     uint32_t magic = 0;
     why[0] = '\0';
-    *text = (struct sc_text){0};
+    *packed = (struct sc_packed){.payload = NULL};
     memcpy(&magic, image, strnlen(image, 4));
     if (magic == WRAPPER_MAGIC)
-        return take_wrapper(image, sm, text, why, why_bytes);
+        return take_wrapper(image, device, packed, why, why_bytes);
     if (magic == CONTAINER_MAGIC)
-        return take_container(image, sm, text, why, why_bytes);
+        return take_container(image, device, packed, why, why_bytes);
     if (magic == OLD_MAGIC) {
         snprintf(why, why_bytes,
                  "this fat binary has the layout of CUDA 3; "
@@ -292,5 +365,17 @@ enum sc_image_status sc_fatbin_find(const void *image, unsigned sm,
                  "-ptx, or -fatbin -gencode arch=compute_75,code=compute_75");
         return SC_IMAGE_NO_CODE;
     }
-    return take_plain(image, text);
+    return take_plain(image, packed);
+}
+
+enum sc_image_status sc_fatbin_find(const void *image, unsigned sm,
+                                    struct sc_text *text, char *why,
+                                    size_t why_bytes)
+{
+    struct sc_packed packed;
+    *text = (struct sc_text){0};
+    enum sc_image_status status = sc_fatbin_pick(
+        image, (struct sc_fatbin_device){.sm = sm}, &packed, why, why_bytes);
+    return status == SC_IMAGE_FOUND ? open_packed(&packed, text, why, why_bytes)
+                                    : status;
 }

@@ -4,6 +4,8 @@
 #ifndef SOFTCUDA_PTX_FATBIN_H
 #define SOFTCUDA_PTX_FATBIN_H
 
+#include "ptx/unpack.h"
+
 #include <stddef.h>
 
 enum sc_image_status {
@@ -18,6 +20,25 @@ struct sc_text {
     char *text; /* malloc'ed */
     size_t bytes;
 };
+
+/** What an image is looked into for. */
+struct sc_fatbin_device {
+    unsigned sm; /* 90 for capability 9.0 */
+    /* it runs machine code where there is some for it: PTX that may be of
+     * other source code, compiled for another architecture, is none then */
+    bool runs_machine_code;
+};
+
+/**
+ * Find the PTX that suits the device best in an image, and copy it as it is.
+ * The parts of a relocatable program are unpacked and joined.
+ *
+ * As sc_fatbin_find otherwise.
+ */
+enum sc_image_status sc_fatbin_pick(const void *image,
+                                    struct sc_fatbin_device device,
+                                    struct sc_packed *packed, char *why,
+                                    size_t why_bytes);
 
 /**
  * Find the PTX that suits the device best in an image, decompress it, and

@@ -52,37 +52,43 @@ static size_t unpack_zstd(const char *packed, size_t bytes, char *text,
     return ZSTD_isError(n) ? SIZE_MAX : n;
 }
 
-size_t sc_unpack(enum sc_packing packing, const void *payload, size_t bytes,
-                 size_t full_bytes, char **text)
+bool sc_unpack_copy(enum sc_packing packing, const void *payload, size_t bytes,
+                    size_t full_bytes, struct sc_packed *packed)
 {
-    *text = NULL;
     if (packing == SC_PACKED_NOT)
         full_bytes = bytes;
     if (bytes == 0 || bytes > SC_UNPACK_LIMIT || full_bytes > SC_UNPACK_LIMIT ||
         (packing == SC_PACKED_LZ4 && full_bytes / LZ4_DENSEST > bytes))
-        return SIZE_MAX;
-    char *packed = malloc(bytes + 1);
-    if (!packed || !sc_unpack_peek(packed, payload, bytes)) {
-        free(packed);
-        return SIZE_MAX;
+        return false;
+    char *copy = malloc(bytes + 1);
+    if (!copy || !sc_unpack_peek(copy, payload, bytes)) {
+        free(copy);
+        return false;
     }
-    if (packing == SC_PACKED_NOT) {
-        packed[bytes] = '\0';
-        *text = packed;
-        return strlen(packed);
-    }
-    size_t n = SIZE_MAX;
-    char *whole = malloc(full_bytes + 1);
+    copy[bytes] = 0;
+    *packed = (struct sc_packed){packing, copy, bytes, full_bytes};
+    return true;
+}
+
+size_t sc_unpack(struct sc_packed *packed, char **text)
+{
+    char *from = packed->payload, *whole;
+    packed->payload = NULL;
+    *text = from;
+    if (packed->packing == SC_PACKED_NOT)
+        return strlen(from);
+    size_t n = SIZE_MAX, full = packed->full_bytes;
+    whole = malloc(full + 1);
     if (whole)
-        n = packing == SC_PACKED_LZ4
-                ? unpack_lz4(packed, bytes, whole, full_bytes)
-                : unpack_zstd(packed, bytes, whole, full_bytes);
-    free(packed);
+        n = packed->packing == SC_PACKED_LZ4
+                ? unpack_lz4(from, packed->bytes, whole, full)
+                : unpack_zstd(from, packed->bytes, whole, full);
+    free(from);
+    *text = n == SIZE_MAX ? NULL : whole;
     if (n == SIZE_MAX) {
         free(whole);
         return SIZE_MAX;
     }
-    whole[n] = '\0';
-    *text = whole;
+    whole[n] = 0;
     return strlen(whole);
 }
