@@ -14,6 +14,8 @@ typedef CUresult push_fn(CUcontext);
 typedef CUresult device_fn(CUdevice *);
 typedef CUresult parameter_fn(CUfunction, size_t, size_t *, size_t *);
 typedef CUresult capture_fn(CUstream, int *);
+typedef CUresult count_fn(int *);
+typedef CUresult attribute_fn(int *, int, CUdevice);
 
 /* The driver's export `name`, remembered in *slot once it was found. */
 static void *driver_function(void *_Atomic *slot, const char *name)
@@ -114,6 +116,33 @@ bool cuda_driver_is_capturing(CUstream stream)
     bool known = call && call(stream, &state) == CUDA_SUCCESS;
     adsm_quiet_leave();
     return known && state != 0;
+}
+
+static unsigned ask_capability(CUdevice device)
+{
+    enum { MAJOR = 75, MINOR };
+    static void *_Atomic slot;
+    int major = 0, minor = 0;
+    attribute_fn *call = driver_function(&slot, "cuDeviceGetAttribute");
+    if (!call || call(&major, MAJOR, device) || call(&minor, MINOR, device))
+        return 0;
+    return (unsigned)(10 * major + minor);
+}
+
+unsigned cuda_driver_capability(void)
+{
+    static void *_Atomic slot;
+    static _Atomic unsigned known;
+    unsigned all = atomic_load_explicit(&known, memory_order_relaxed);
+    int count = 0;
+    count_fn *call = driver_function(&slot, "cuDeviceGetCount");
+    if (all || !call || call(&count) || count < 1)
+        return all;
+    all = ask_capability(0);
+    for (int i = 1; i < count; i++)
+        all = ask_capability(i) == all ? all : 0;
+    atomic_store_explicit(&known, all, memory_order_relaxed);
+    return all;
 }
 
 CUresult cuda_driver_parameter(CUfunction kernel, unsigned index,

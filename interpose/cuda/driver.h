@@ -39,6 +39,10 @@ CUresult cuda_driver_await_event(CUevent event);
 /** Whether the stream is capturing. */
 bool cuda_driver_is_capturing(CUstream stream);
 
+/** Compute capability of the devices, 90 for 9.0; 0: they differ, or nobody can
+ *  tell. */
+unsigned cuda_driver_capability(void);
+
 /**
  * Where parameter `index` of a kernel lies in its list, in bytes.
  *

@@ -1,5 +1,5 @@
 /*
- * Modules and functions of the program; see cuda_module.h.
+ * What is known of the program's kernels; see module.h.
  *
  * Handles are the driver's: a handle that is met again belongs to something
  * new, and what was known under it goes.
@@ -7,8 +7,7 @@
 #include "interpose/cuda/module.h"
 
 #include "base/lock.h"
-#include "interpose/cuda/params.h"
-#include "interpose/cuda/resolve.h"
+#include "interpose/cuda/driver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,189 +15,187 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-struct known_module {
-    CUmodule handle;
+/* A module or a library; a module of a library has no program of its own. */
+struct known_image {
+    const void *handle;
+    const void *of; /* the library, or the module itself                     */
     struct sc_program *program;
     UT_hash_handle hh;
 };
 
-struct known_function {
-    CUfunction handle;
-    CUmodule of;
-    const struct sc_program_kernel *kernel; /* NULL: not looked at yet       */
+/* A function, or a library's kernel, which can be launched as well. */
+struct known_kernel {
+    const void *handle;
+    const void *of;                       /* the image that it is from       */
+    const struct sc_program_kernel *code; /* NULL: not looked at yet         */
     UT_hash_handle hh;
     char name[];
 };
 
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE);
-static struct known_module *modules;
-static struct known_function *functions;
+static struct known_image *images;
+static struct known_kernel *kernels;
 
-static void drop_module(struct known_module *module)
+static void drop_image(struct known_image *image)
 {
-    HASH_DEL(modules, module);
-    sc_program_free(module->program);
-    free(module);
+    HASH_DEL(images, image);
+    sc_program_free(image->program);
+    free(image);
 }
 
-static void drop_function(struct known_function *function)
+static void drop_kernel(struct known_kernel *kernel)
 {
-    HASH_DEL(functions, function);
-    free(function);
+    HASH_DEL(kernels, kernel);
+    free(kernel);
 }
 
-/* NULL `of`: all. */
-static void drop(CUmodule of)
+/* What is of this image; NULL: all. */
+static void drop(const void *of)
 {
-    struct known_module *module, *next_module;
-    HASH_ITER(hh, modules, module, next_module)
+    struct known_kernel *kernel, *next_kernel;
+    HASH_ITER(hh, kernels, kernel, next_kernel)
     {
-        if (!of || module->handle == of)
-            drop_module(module);
+        if (!of || kernel->of == of)
+            drop_kernel(kernel);
     }
-    struct known_function *function, *next_function;
-    HASH_ITER(hh, functions, function, next_function)
+    struct known_image *image, *next_image;
+    HASH_ITER(hh, images, image, next_image)
     {
-        if (!of || function->of == of)
-            drop_function(function);
+        if (!of || image->of == of || image->handle == of)
+            drop_image(image);
     }
 }
 
-/* Machine code and fat binaries begin with other bytes. */
-static bool is_text(const void *image)
+static struct known_image *image_of(const void *handle)
 {
-    return image && hook_is_plain(image, 1) &&
-           strchr("./ \t\r\n", *(const char *)image) && *(const char *)image;
+    struct known_image *image;
+    HASH_FIND_PTR(images, &handle, image);
+    return image;
 }
 
-static void note_module(CUmodule handle, struct sc_program *program)
+static struct known_kernel *kernel_of(const void *handle)
 {
-    struct known_module *module = calloc(1, sizeof *module);
+    struct known_kernel *kernel;
+    HASH_FIND_PTR(kernels, &handle, kernel);
+    return kernel;
+}
+
+static void add_image(const void *handle, const void *of,
+                      struct sc_program *program)
+{
+    struct known_image *image = calloc(1, sizeof *image);
+    if (image) {
+        *image = (struct known_image){
+            .handle = handle, .of = of, .program = program};
+        HASH_ADD_PTR(images, handle, image);
+    }
+    if (!image || !image->hh.tbl) {
+        sc_program_free(program);
+        free(image);
+    }
+}
+
+void cuda_module_loaded(const void *handle, const void *image)
+{
+    struct sc_program *program =
+        image && hook_is_plain(image, 1)
+            ? sc_program_new(image, cuda_driver_capability())
+            : NULL;
     adsm_lock_acquire(&lock);
     drop(handle);
-    if (module) {
-        *module = (struct known_module){.handle = handle, .program = program};
-        HASH_ADD_PTR(modules, handle, module);
-    }
-    bool kept = module && module->hh.tbl;
-    adsm_lock_release(&lock);
-    if (!kept) {
-        sc_program_free(program);
-        free(module);
-    }
-}
-
-/* The driver loaded `image`, with `result`. */
-static CUresult loaded(CUresult result, const CUmodule *handle,
-                       const void *image)
-{
-    if (result != CUDA_SUCCESS || hook_depth)
-        return result;
-    hook_enter();
-    struct sc_program *program =
-        is_text(image) ? sc_program_new(image, strlen(image)) : NULL;
     if (program)
-        note_module(*handle, program);
-    hook_leave();
-    return result;
+        add_image(handle, handle, program);
+    adsm_lock_release(&lock);
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
+void cuda_module_of_library(const void *module, const void *library)
 {
-    return loaded(CUDA_CALL(cuModuleLoadData, (module, image)), module, image);
-}
-
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
-                            int *options, void **values)
-{
-    return loaded(
-        CUDA_CALL(cuModuleLoadDataEx, (module, image, count, options, values)),
-        module, image);
-}
-
-static void note_function(CUfunction handle, CUmodule of, const char *name)
-{
-    struct known_function *function;
-    struct known_module *module;
     adsm_lock_acquire(&lock);
-    HASH_FIND_PTR(functions, &handle, function);
-    if (function)
-        drop_function(function);
-    HASH_FIND_PTR(modules, &of, module);
-    function = module ? calloc(1, sizeof *function + strlen(name) + 1) : NULL;
-    if (function) {
-        function->handle = handle;
-        function->of = of;
-        strcpy(function->name, name);
-        HASH_ADD_PTR(functions, handle, function);
-        if (!function->hh.tbl)
-            free(function);
+    struct known_image *there = image_of(module);
+    if (image_of(library) && (!there || there->of != library)) {
+        drop(module);
+        add_image(module, library, NULL);
     }
     adsm_lock_release(&lock);
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
-                             const char *name)
+void cuda_module_unloaded(const void *handle)
 {
-    CUresult result = CUDA_CALL(cuModuleGetFunction, (function, module, name));
-    if (result == CUDA_SUCCESS && !hook_depth) {
-        hook_enter();
-        note_function(*function, module, name);
-        hook_leave();
-    }
-    return result;
+    adsm_lock_acquire(&lock);
+    drop(handle);
+    adsm_lock_release(&lock);
 }
 
-CUresult cuModuleUnload(CUmodule module)
+static void add_kernel(const void *handle, const void *of, const char *name)
 {
-    cuda_params_forget();
-    CUresult result = CUDA_CALL_LONG(cuModuleUnload, (module));
-    if (result == CUDA_SUCCESS) {
-        adsm_lock_acquire(&lock);
-        drop(module);
-        adsm_lock_release(&lock);
-    }
-    return result;
-}
-
-CUresult cuLibraryUnload(CUlibrary library)
-{
-    cuda_params_forget();
-    return CUDA_CALL_LONG(cuLibraryUnload, (library));
-}
-
-/* Its lock is held. NULL: nothing is known. */
-static const struct sc_program_kernel *kernel_of(CUfunction handle)
-{
-    struct known_function *function;
-    struct known_module *module = NULL;
-    HASH_FIND_PTR(functions, &handle, function);
-    if (!function || function->kernel)
-        return function ? function->kernel : NULL;
-    HASH_FIND_PTR(modules, &function->of, module);
-    if (module)
-        function->kernel = sc_program_kernel(module->program, function->name);
-    const struct sc_program_kernel *kernel = function->kernel;
+    struct known_kernel *kernel = kernel_of(handle);
+    if (kernel && kernel->of == of && strcmp(kernel->name, name) == 0)
+        return;
+    if (kernel)
+        drop_kernel(kernel);
+    kernel = calloc(1, sizeof *kernel + strlen(name) + 1);
     if (!kernel)
-        drop_function(function); /* nor will there be another time */
-    return kernel;
+        return;
+    kernel->handle = handle;
+    kernel->of = of;
+    strcpy(kernel->name, name);
+    HASH_ADD_PTR(kernels, handle, kernel);
+    if (!kernel->hh.tbl)
+        free(kernel);
+}
+
+void cuda_module_kernel(const void *handle, const void *image, const char *name)
+{
+    adsm_lock_acquire(&lock);
+    struct known_image *known = image_of(image);
+    struct known_kernel *old = kernel_of(handle);
+    if (known)
+        add_kernel(handle, known->of, name);
+    else if (old)
+        drop_kernel(old);
+    adsm_lock_release(&lock);
+}
+
+void cuda_module_function_of(const void *function, const void *kernel)
+{
+    adsm_lock_acquire(&lock);
+    struct known_kernel *known = kernel_of(kernel);
+    struct known_kernel *old = kernel_of(function);
+    if (known && known != old)
+        add_kernel(function, known->of, known->name);
+    else if (!known && old)
+        drop_kernel(old);
+    adsm_lock_release(&lock);
+}
+
+/* NULL: nothing is known. */
+static const struct sc_program_kernel *code_of(const void *handle)
+{
+    struct known_kernel *kernel = kernel_of(handle);
+    if (!kernel || kernel->code)
+        return kernel ? kernel->code : NULL;
+    struct known_image *image = image_of(kernel->of);
+    if (image && image->program)
+        kernel->code = sc_program_kernel(image->program, kernel->name);
+    const struct sc_program_kernel *code = kernel->code;
+    if (!code)
+        drop_kernel(kernel); /* nor will there be another time */
+    return code;
 }
 
 bool cuda_module_reach(CUfunction handle, struct sc_reach *reach)
 {
     hook_enter();
     adsm_lock_acquire(&lock);
-    const struct sc_program_kernel *kernel = kernel_of(handle);
-    if (kernel)
-        *reach = *sc_program_reach(kernel);
+    const struct sc_program_kernel *code = code_of(handle);
+    if (code)
+        *reach = *sc_program_reach(code);
     adsm_lock_release(&lock);
     hook_leave();
-    return kernel != NULL;
+    return code != NULL;
 }
 
 void cuda_module_forget(void)
 {
-    adsm_lock_acquire(&lock);
-    drop(NULL);
-    adsm_lock_release(&lock);
+    cuda_module_unloaded(NULL);
 }

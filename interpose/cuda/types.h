@@ -18,6 +18,7 @@ typedef void *CUstream;
 typedef void *CUevent;
 typedef void *CUgreenCtx;
 typedef void *CUlibrary;
+typedef void *CUkernel;
 typedef void *CUmodule;
 typedef void *CUfunction;
 typedef void *CUarray;

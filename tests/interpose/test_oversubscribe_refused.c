@@ -130,16 +130,23 @@ START_TEST(addresses_in_memory_take_everything)
 }
 END_TEST
 
-/* A kernel whose code nobody has read: it came in a library. */
+/* A kernel of which nobody has been told: it was found without its name. */
 static CUfunction unread_kernel(void)
 {
-    CUlibrary library;
-    CUkernel found;
-    CUfunction function;
-    must(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
-    must(cuLibraryGetKernel(&found, library, "add"));
-    must(cuKernelGetFunction(&function, found));
-    return function;
+    CUmodule module;
+    CUfunction functions[16];
+    const char *name;
+    unsigned count;
+    must(cuModuleLoadData(&module, text));
+    must(cuModuleGetFunctionCount(&count, module));
+    ck_assert_uint_le(count, 16);
+    must(cuModuleEnumerateFunctions(functions, count, module));
+    for (unsigned i = 0; i < count; i++) {
+        must(cuFuncGetName(&name, functions[i]));
+        if (strcmp(name, "add") == 0)
+            return functions[i];
+    }
+    ck_abort_msg("no kernel has that name");
 }
 
 static CUresult launch_unread(struct array *x, struct array *y)
