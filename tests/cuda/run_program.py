@@ -5,12 +5,14 @@
 
 Its output and exit status have to be the same by the interpreter, by native
 code, preloaded under each protocol, and preloaded where the device shares the
-host's memory; values go to the environment of every run. DEVICE_DIR and PRELOAD
+host's memory; values go to the environment of every run. What its launches
+touch by the interpreter lies in what was proved of them. DEVICE_DIR and PRELOAD
 say where the libraries are. A program that exits 77 is skipped.
 """
 import os
 import subprocess
 import sys
+import tempfile
 
 SKIP = 77
 # How a program runs after its first run, and what that puts into its
@@ -48,15 +50,31 @@ def show(how, result):
                   .replace('\n', '\n  '))
 
 
+def touched(program, common):
+    """The first run; (its result, launches, accesses outside of their proof)."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, 'touched')
+        first = run(program, dict(common, SOFTCUDA_NATIVE='off',
+                                  SOFTCUDA_TOUCHED=log))
+        lines = []
+        if os.path.exists(log):
+            with open(log, encoding='utf-8') as file:
+                lines = file.readlines()
+    return (first, sum(line.startswith('launch ') for line in lines),
+            [line for line in lines if line.endswith(' WRONG\n')])
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     common = dict(word.split('=', 1) for word in sys.argv[2:])
-    first = run(program, dict(common, SOFTCUDA_NATIVE='off'))
+    first, launches, wrong = touched(program, common)
     show('bare, interpreter', first)
     if first[0] == SKIP:
         sys.exit(SKIP)
+    print(f'{launches} launches, {len(wrong)} accesses outside of what was '
+          'proved', *wrong[:20], sep='\n')
     good = first[0] == 0 and b'PASS ' in first[1]
-    checks, failed = 1, int(not good)
+    checks, failed = 2, int(not good) + bool(wrong)
     for how, settings in WAYS.items() if good else ():
         checks += 1
         result = run(program, dict(common, **settings))
