@@ -95,9 +95,9 @@ static bool is_dropped_later(const struct adsm_use *use)
            !(protocol->cell[event][ADSM_DIRTY].actions & ADSM_DO_FLUSH);
 }
 
-static int release_use(const struct adsm_use *use)
+static int release_use(const struct adsm_use *use, bool may_be_gone)
 {
-    int rc = ADSM_E_NOT_SHARED;
+    int rc = may_be_gone ? ADSM_OK : ADSM_E_NOT_SHARED;
     /* With the gate closed nobody makes it spread. */
     if (is_dropped_later(use) && !use->object->spread)
         return ADSM_OK;
@@ -113,6 +113,18 @@ static int release_use(const struct adsm_use *use)
 static bool is_exact(const struct adsm_call *call)
 {
     return call->rest != ADSM_REST_READ;
+}
+
+/* Does it use nothing else? */
+static bool names_all(const struct adsm_call *call)
+{
+    return call->rest == ADSM_REST_UNUSED || call->rest == ADSM_REST_UNTOUCHED;
+}
+
+/* Do fences of what it names say when it has ended? */
+static bool leaves_fences(const struct adsm_call *call)
+{
+    return is_exact(call) && call->rest != ADSM_REST_UNTOUCHED;
 }
 
 enum { BEFORE_BYTES = 64 << 10 };
@@ -195,7 +207,7 @@ static int release_uses(const struct adsm_call *call)
 {
     int rc = ADSM_OK;
     for (size_t i = 0; i < call->use_count && rc == ADSM_OK; i++)
-        rc = release_use(&call->uses[i]);
+        rc = release_use(&call->uses[i], call->rest == ADSM_REST_UNTOUCHED);
     return rc;
 }
 
@@ -219,7 +231,7 @@ int adsm_boundary_call(struct adsm_call *call)
     int rc = adsm_residence_prepare(call);
     if (rc == ADSM_OK && is_exact(call))
         rc = release_uses(call);
-    if (rc == ADSM_OK && call->rest != ADSM_REST_UNUSED) {
+    if (rc == ADSM_OK && !names_all(call)) {
         rc = adsm_object_each(call->accel, true, release_unnamed, (void *)call);
         if (rc == ADSM_OK)
             rc = release_peers(call);
@@ -270,7 +282,7 @@ int adsm_boundary_called(const struct adsm_call *call)
         adsm_lane_note(call->accel, call->stream, call->per_thread);
         rc = note_peers(call);
     }
-    if (rc == ADSM_OK && is_exact(call))
+    if (rc == ADSM_OK && leaves_fences(call))
         rc = remember_uses(call);
     adsm_gate_open(call->gates);
     return rc;

@@ -19,6 +19,9 @@
 enum adsm_rest {
     ADSM_REST_USED,   /* it may read and write them */
     ADSM_REST_UNUSED, /* nothing */
+    /* Nothing, of a call on a stream of the program's own, for which lanes
+     * speak and not the fences of what it names. */
+    ADSM_REST_UNTOUCHED,
     /* It may read them. What it names is where its pointers point: it may
      * write those objects, and those that begin shortly behind one (an array
      * that is passed less one element), whoever owns the addresses by then. */
@@ -58,7 +61,7 @@ struct adsm_call {
  *
  * Return: ADSM_OK, or the first failure: the caller must not launch, and the
  *         gates are open. ADSM_E_NOT_SHARED: an object that it names was freed
- *         since it was found. ADSM_E_DEVICE_NOMEM: the device has no room for
+ *         since it was found, which ADSM_REST_UNTOUCHED passes over. ADSM_E_DEVICE_NOMEM: the device has no room for
  *         all that it may touch
  * Thread: any. Signal: never
  */
@@ -70,8 +73,9 @@ void adsm_boundary_call_failed(const struct adsm_call *call);
 
 /**
  * The call is enqueued: remember what later CPU accesses must wait for, then
- * open the gates. What is named gets a fence, except under ADSM_REST_READ;
- * unless the rest is unused, the stream's lane is noted for all.
+ * open the gates. What is named gets a fence, except under ADSM_REST_READ and
+ * ADSM_REST_UNTOUCHED; unless the rest is unused, the stream's lane is noted
+ * for all.
  *
  * Return: ADSM_OK; a device error: the call is enqueued all the same
  * Thread: that of the call. Signal: never

@@ -207,7 +207,8 @@ static void give_way(void)
 static bool touches(const struct adsm_call *call, const struct adsm_use **uses,
                     size_t *count)
 {
-    bool named = call->rest == ADSM_REST_UNUSED;
+    bool named =
+        call->rest == ADSM_REST_UNUSED || call->rest == ADSM_REST_UNTOUCHED;
     *uses = named ? call->uses : call->reach;
     *count = named ? call->use_count : call->reach_count;
     return named || call->reach_known;
