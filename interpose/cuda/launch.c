@@ -8,15 +8,18 @@
 #include "interpose/cuda/reach.h"
 #include "interpose/cuda/release.h"
 
+#include <string.h>
+
 /* Attributes of a launch: size of one, and more than there are kinds of. */
 enum { ATTRIBUTE_BYTES = 64, ATTRIBUTES_MOST = 32 };
 
-/* Everything is released but what the kernel cannot write. */
+/* What the kernel may touch is released, as far as that is known. */
 static CUresult release_to(struct adsm_call *call, CUfunction kernel,
+                           const struct sc_geometry *geometry,
                            const struct cuda_arguments *a)
 {
     struct cuda_told told;
-    cuda_reach_tell(call, kernel, a, &told);
+    cuda_reach_tell(call, kernel, geometry, a, &told);
     CUresult result = cuda_release(call);
     /* Nobody looks at them again: none of them gets a fence. */
     call->uses = call->reach = NULL;
@@ -38,7 +41,8 @@ struct launch {
  *
  * Return: whether the driver may be called */
 static bool begin(struct launch *launch, struct cuda_order order,
-                  CUfunction kernel, void **params, void **extra)
+                  CUfunction kernel, struct sc_geometry geometry, void **params,
+                  void **extra)
 {
     struct cuda_arguments *with = &launch->with;
     launch->call = cuda_call_of(order);
@@ -49,7 +53,7 @@ static bool begin(struct launch *launch, struct cuda_order order,
     CUresult result = cuda_arguments_resolve(with, kernel, params, extra);
     adsm_quiet_enter();
     if (!result)
-        result = release_to(&launch->call, kernel, with);
+        result = release_to(&launch->call, kernel, &geometry, with);
     launch->result = result;
     if (!result) {
         adsm_fault_enter_driver();
@@ -77,7 +81,8 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
                         void **extra)
 {
     struct launch launch;
-    if (begin(&launch, cuda_order(stream, false), kernel, params, extra))
+    if (begin(&launch, cuda_order(stream, false), kernel,
+              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, extra))
         launch.result = CUDA_CALL(
             cuLaunchKernel, (kernel, gx, gy, gz, bx, by, bz, shared, stream,
                              launch.with.params, launch.with.extra));
@@ -90,7 +95,8 @@ CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
                              void **extra)
 {
     struct launch launch;
-    if (begin(&launch, cuda_order(stream, true), kernel, params, extra))
+    if (begin(&launch, cuda_order(stream, true), kernel,
+              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, extra))
         launch.result =
             CUDA_CALL(cuLaunchKernel_ptsz,
                       (kernel, gx, gy, gz, bx, by, bz, shared, stream,
@@ -104,7 +110,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
                                    CUstream stream, void **params)
 {
     struct launch launch;
-    if (begin(&launch, cuda_order(stream, false), kernel, params, NULL))
+    if (begin(&launch, cuda_order(stream, false), kernel,
+              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, NULL))
         launch.result = CUDA_CALL(cuLaunchCooperativeKernel,
                                   (kernel, gx, gy, gz, bx, by, bz, shared,
                                    stream, launch.with.params));
@@ -118,7 +125,8 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
                                         void **params)
 {
     struct launch launch;
-    if (begin(&launch, cuda_order(stream, true), kernel, params, NULL))
+    if (begin(&launch, cuda_order(stream, true), kernel,
+              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, NULL))
         launch.result = CUDA_CALL(cuLaunchCooperativeKernel_ptsz,
                                   (kernel, gx, gy, gz, bx, by, bz, shared,
                                    stream, launch.with.params));
@@ -145,6 +153,14 @@ static CUresult resolve_description(struct description *d,
     return result;
 }
 
+static struct sc_geometry geometry_of(const struct cuda_launch *how)
+{
+    struct sc_geometry geometry;
+    memcpy(geometry.grid, how->grid, sizeof geometry.grid);
+    memcpy(geometry.block, how->block, sizeof geometry.block);
+    return geometry;
+}
+
 CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
                           void **params, void **extra)
 {
@@ -155,7 +171,8 @@ CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
     CUresult described = resolve_description(&d, asked);
     if (described)
         return described;
-    if (begin(&launch, cuda_order(d.how.stream, false), kernel, params, extra))
+    if (begin(&launch, cuda_order(d.how.stream, false), kernel,
+              geometry_of(&d.how), params, extra))
         launch.result =
             CUDA_CALL(cuLaunchKernelEx,
                       (&d.how, kernel, launch.with.params, launch.with.extra));
@@ -172,7 +189,8 @@ CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
     CUresult described = resolve_description(&d, asked);
     if (described)
         return described;
-    if (begin(&launch, cuda_order(d.how.stream, true), kernel, params, extra))
+    if (begin(&launch, cuda_order(d.how.stream, true), kernel,
+              geometry_of(&d.how), params, extra))
         launch.result =
             CUDA_CALL(cuLaunchKernelEx_ptsz,
                       (&d.how, kernel, launch.with.params, launch.with.extra));

@@ -195,6 +195,42 @@ bool cuda_module_reach(CUfunction handle, struct sc_reach *reach)
     return code != NULL;
 }
 
+/* The values of all parameters, in one piece. Return: how many bytes; 0: they
+ * are not to be had */
+static size_t gather(const struct sc_program_kernel *code,
+                     const struct cuda_arguments *a, uint8_t *to, size_t room)
+{
+    size_t offset, bytes, end = 0;
+    for (unsigned i = 0; (bytes = sc_program_parameter(code, i, &offset));
+         i++) {
+        const struct sc_place place = {(uint16_t)i, 0, (uint16_t)offset};
+        const char *from = cuda_arguments_at(a, &place);
+        if (!from || offset + bytes > room ||
+            (!a->params && offset + bytes > a->extra_bytes))
+            return 0;
+        memcpy(to + offset, from, bytes);
+        end = offset + bytes;
+    }
+    return end;
+}
+
+bool cuda_module_touched(CUfunction handle, const struct sc_geometry *geometry,
+                         const struct cuda_arguments *a,
+                         struct sc_touched *touched)
+{
+    uint8_t params[CUDA_ARGUMENT_BYTES_MOST] = {0};
+    bool known = false;
+    hook_enter();
+    adsm_lock_acquire(&lock);
+    const struct sc_program_kernel *code = code_of(handle);
+    size_t bytes = code ? gather(code, a, params, sizeof params) : 0;
+    if (bytes)
+        known = sc_program_touched(code, geometry, params, bytes, touched);
+    adsm_lock_release(&lock);
+    hook_leave();
+    return known;
+}
+
 void cuda_module_forget(void)
 {
     cuda_module_unloaded(NULL);

@@ -9,7 +9,7 @@
 #ifndef INTERPOSE_CUDA_MODULE_H
 #define INTERPOSE_CUDA_MODULE_H
 
-#include "interpose/cuda/types.h"
+#include "interpose/cuda/arguments.h"
 #include "tools/softcuda/ptx/access.h"
 
 #include <stdbool.h>
@@ -33,6 +33,16 @@ void cuda_module_function_of(const void *function, const void *kernel);
 /** Copy what is known of a kernel, whose image is read when the first of its
  *  kernels is asked for. Return: false: nothing. Thread: any. */
 bool cuda_module_reach(CUfunction function, struct sc_reach *reach);
+
+/**
+ * What a launch of a kernel touches, if its parameters are to be had.
+ *
+ * Return: false: nothing is known but cuda_module_reach. Thread: any
+ */
+bool cuda_module_touched(CUfunction function,
+                         const struct sc_geometry *geometry,
+                         const struct cuda_arguments *a,
+                         struct sc_touched *touched);
 
 /** Contexts end, and with them modules: forget them all. Thread: any. */
 void cuda_module_forget(void);

@@ -3,9 +3,13 @@
 
 #include "base/option.h"
 #include "interpose/cuda/module.h"
+#include "mm/coherence.h"
 #include "mm/index.h"
 
 #include <string.h>
+
+/* As mm/boundary.c has it. */
+enum { BEHIND_BYTES = 64 << 10 };
 
 /* No address lies that low, or that high: sizes and strides. */
 static bool is_small(uint64_t value)
@@ -54,7 +58,6 @@ static bool uses_of(const struct cuda_arguments *a,
  * those are added. Return: how many uses there are then */
 static size_t add_behind(struct adsm_use *uses, size_t count)
 {
-    enum { BEHIND_BYTES = 64 << 10 };
     size_t all = count;
     for (size_t i = 0; i < count; i++)
         if (uses[i].bytes <= BEHIND_BYTES &&
@@ -62,6 +65,133 @@ static size_t add_behind(struct adsm_use *uses, size_t count)
             all++;
     return all;
 }
+
+/* ---- ranges -------------------------------------------------------------- */
+
+enum { PAGE = 4096, GAPS_MOST = 64 };
+
+struct names {
+    struct adsm_use *uses;
+    size_t count;
+    adsmMode mode;
+};
+
+/* [at, end) as far as it lies in one object. Return: where that ends; NULL:
+ * nothing is shared there, or there is no room */
+static const uint8_t *name_from(struct names *names, const uint8_t *at,
+                                const uint8_t *end)
+{
+    struct adsm_use *use = &names->uses[names->count];
+    if (names->count == CUDA_REACH_MOST || !use_at(at, use))
+        return NULL;
+    if (use->bytes > (size_t)(end - at))
+        use->bytes = (size_t)(end - at);
+    use->mode = names->mode;
+    names->count++;
+    return at + use->bytes;
+}
+
+/* What is shared of a range, whoever it was meant for. Return: false: too much
+ * of it is not */
+static bool name_range(struct names *names, uint64_t first, uint64_t last)
+{
+    unsigned gaps = 0;
+    for (uint64_t at = first; at <= last;) {
+        const uint8_t *behind =
+            name_from(names, (const uint8_t *)(uintptr_t)at,
+                      (const uint8_t *)(uintptr_t)(last + 1));
+        if (!behind && ++gaps > GAPS_MOST)
+            return false;
+        at = behind ? (uintptr_t)behind : (at | (PAGE - 1)) + 1;
+    }
+    return true;
+}
+
+/* The object around `at`, all of it. Return: where it ends; NULL: none, or there
+ * is no room */
+static const uint8_t *name_object(struct names *names, const uint8_t *at)
+{
+    struct adsm_use found;
+    if (!use_at(at, &found))
+        return NULL;
+    const uint8_t *end = found.at + found.bytes;
+    const uint8_t *host = found.object->host;
+    return host < end ? name_from(names, host, end) : NULL;
+}
+
+/* The objects that a pointer leads to: an array that is passed less some
+ * elements begins shortly behind it. */
+static bool name_target(struct names *names, const uint8_t *pointer)
+{
+    const uint8_t *at = name_object(names, pointer);
+    if (!at)
+        return false;
+    while (at <= pointer + BEHIND_BYTES) {
+        const uint8_t *behind = name_object(names, at);
+        at = behind ? behind : at + PAGE - (uintptr_t)at % PAGE;
+    }
+    return names->count < CUDA_REACH_MOST;
+}
+
+static bool name_targets(struct names *names, const struct sc_reach *reach,
+                         uint32_t places, const struct cuda_arguments *a)
+{
+    uint64_t value;
+    for (unsigned i = 0; i < reach->place_count; i++) {
+        if (!(places >> i & 1))
+            continue;
+        const char *from = cuda_arguments_at(a, &reach->place[i]);
+        if (!from)
+            return false;
+        memcpy(&value, from, sizeof value);
+        if (!is_small(value) &&
+            !name_target(names, (const uint8_t *)(uintptr_t)value))
+            return false;
+    }
+    return true;
+}
+
+/* All that the launch touches. Return: false: it may touch more */
+static bool name_all(struct names *names, const struct sc_reach *reach,
+                     const struct sc_touched *touched,
+                     const struct cuda_arguments *a)
+{
+    for (unsigned i = 0; i < touched->count; i++) {
+        const struct sc_range *r = &touched->range[i];
+        size_t before = names->count;
+        names->mode = r->writes ? ADSM_INOUT : ADSM_IN;
+        if (r->known && name_range(names, r->first, r->last))
+            continue;
+        names->count = before;
+        if (!name_targets(names, reach, r->places, a))
+            return false;
+    }
+    return true;
+}
+
+/* Say what the call touches by ranges. Return: false: that is not known */
+static bool tell_ranges(struct adsm_call *call, CUfunction function,
+                        const struct sc_reach *reach,
+                        const struct sc_geometry *geometry,
+                        const struct cuda_arguments *a, struct cuda_told *told)
+{
+    struct sc_touched touched;
+    struct names names = {.uses = told->uses};
+    /* Programmers whom batch mimics take everything. */
+    if (reach->reaches_anywhere || adsm_coherence_protocol()->acquires ||
+        !cuda_module_touched(function, geometry, a, &touched) ||
+        !name_all(&names, reach, &touched, a))
+        return false;
+    for (size_t i = 0; i < names.count; i++)
+        if (names.uses[i].home != call->accel)
+            return false;
+    call->rest = ADSM_REST_UNTOUCHED;
+    call->uses = names.uses;
+    call->use_count = names.count;
+    return true;
+}
+
+/* ---- objects ------------------------------------------------------------- */
 
 /* Every eight bytes of the arguments that are the address of an object. Return:
  * false: nobody knows where arguments are, or they are too many */
@@ -101,6 +231,7 @@ static bool reach_of(const struct sc_reach *kernel,
 }
 
 void cuda_reach_tell(struct adsm_call *call, CUfunction function,
+                     const struct sc_geometry *geometry,
                      const struct cuda_arguments *a, struct cuda_told *told)
 {
     const struct adsm_options *options = adsm_options_get();
@@ -111,10 +242,13 @@ void cuda_reach_tell(struct adsm_call *call, CUfunction function,
     if (!writes && !comes_and_goes)
         return;
     bool known = cuda_module_reach(function, &k);
+    if (known && writes && !comes_and_goes &&
+        tell_ranges(call, function, &k, geometry, a, told))
+        return;
     if (known && writes && !k.writes_anywhere &&
-        uses_of(a, &k, k.written, told->writes, &count)) {
+        uses_of(a, &k, k.written, told->uses, &count)) {
         call->rest = ADSM_REST_READ;
-        call->uses = told->writes;
+        call->uses = told->uses;
         call->use_count = count;
     }
     if (comes_and_goes &&

@@ -18,15 +18,17 @@ enum { CUDA_REACH_MOST = 4 * SC_PLACES_MOST };
 
 /** Room for what a call is told. */
 struct cuda_told {
-    struct adsm_use writes[SC_PLACES_MOST], reach[CUDA_REACH_MOST];
+    struct adsm_use uses[CUDA_REACH_MOST], reach[CUDA_REACH_MOST];
 };
 
 /**
  * Fill in the call's uses and its reach, which lie in `told` then.
  *
+ * @geometry  of the launch
  * Thread: any, no lock of an object or of a later rank held. Signal: never
  */
 void cuda_reach_tell(struct adsm_call *call, CUfunction function,
+                     const struct sc_geometry *geometry,
                      const struct cuda_arguments *a, struct cuda_told *told);
 
 #endif

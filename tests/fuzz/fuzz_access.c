@@ -25,7 +25,7 @@ static void check_ranges(const struct sc_reach *reach,
     FUZZ_CHECK(touched->count <= SC_RANGES_MOST);
     for (unsigned i = 0; i < touched->count; i++) {
         const struct sc_range *r = &touched->range[i];
-        FUZZ_CHECK(r->places && r->first < r->end);
+        FUZZ_CHECK(r->places && r->first <= r->last);
         FUZZ_CHECK((r->places & ~reach->reached) == 0);
         FUZZ_CHECK(!r->writes || (r->places & ~reach->written) == 0);
     }

@@ -144,7 +144,8 @@ size_t sc_program_parameter(const struct sc_program_kernel *kernel,
 
 static bool is_near(const struct sc_range *a, const struct sc_range *b)
 {
-    return a->first <= b->end + NEAR_BYTES && b->first <= a->end + NEAR_BYTES;
+    return (a->first < b->last || a->first - b->last <= NEAR_BYTES) &&
+           (b->first < a->last || b->first - a->last <= NEAR_BYTES);
 }
 
 static bool is_alike(const struct sc_range *a, const struct sc_range *b)
@@ -160,7 +161,7 @@ static void widen(struct sc_range *to, const struct sc_range *by)
     to->writes |= by->writes;
     to->known &= by->known;
     to->first = by->first < to->first ? by->first : to->first;
-    to->end = by->end > to->end ? by->end : to->end;
+    to->last = by->last > to->last ? by->last : to->last;
 }
 
 /* Into one that is there, or behind them. Return: false: too many. */
@@ -197,7 +198,7 @@ static bool collect(const struct sc_flow *flow,
             continue;
         range.known = at.hi - at.lo < sc_interval_any(64).hi;
         range.first = range.known ? (uint64_t)at.lo : 0;
-        range.end = range.known ? (uint64_t)at.hi + 1 : UINT64_MAX;
+        range.last = range.known ? (uint64_t)at.hi : UINT64_MAX;
         if (!add(touched, &range))
             return false;
     }

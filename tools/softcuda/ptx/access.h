@@ -40,9 +40,9 @@ struct sc_geometry {
     uint32_t grid[3], block[3];
 };
 
-/** Bytes [first, end) that a launch may touch. */
+/** Bytes that a launch may touch. */
 struct sc_range {
-    uint64_t first, end;
+    uint64_t first, last;
     uint32_t places; /* its address was computed from these               */
     bool reads, writes;
     bool known; /* otherwise: anywhere in what the places point into      */

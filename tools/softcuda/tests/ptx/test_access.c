@@ -372,7 +372,7 @@ static void tell(const struct sc_reach *reach, const struct sc_touched *touched,
         if (r->known)
             text += sprintf(text, "%+lld..%lld",
                             (long long)(r->first - base[which]),
-                            (long long)(r->end - base[which]));
+                            (long long)(r->last + 1 - base[which]));
         else
             text += sprintf(text, "*");
     }
