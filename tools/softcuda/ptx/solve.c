@@ -12,6 +12,8 @@
 
 enum { PASSES_MOST = 64, EXACT_PASSES = 6, HASTY_PASSES = 12, SHRINKS = 3 };
 enum { COUNT_BITS_MOST = 48 };
+/* Sources to evaluate at most, and their limits: some hundred microseconds. */
+enum { STEPS_MOST = 20000 };
 
 struct solve {
     const struct sc_flow *flow;
@@ -19,6 +21,7 @@ struct solve {
     const uint8_t *params;
     size_t bytes;
     struct sc_interval *values; /* by variable */
+    unsigned steps;             /* evaluated so far */
 };
 
 static struct sc_interval below(uint64_t count)
@@ -196,10 +199,12 @@ static struct sc_interval apply(const struct solve *s,
 }
 
 /* In the register, which may be wider: by zeros or by the sign. */
-static struct sc_interval result(const struct solve *s,
+static struct sc_interval result(struct solve *s,
                                  const struct sc_variable *variable,
                                  const struct sc_step *step)
 {
+    for (int i = 0; i < 3; i++)
+        s->steps += 1 + step->from[i].limit_count;
     struct sc_interval v = sc_interval_trim(apply(s, step), step->bits);
     if (variable->bits > 64)
         return sc_interval_any(64);
@@ -218,7 +223,7 @@ static bool is_in(const struct sc_flow *flow, const struct sc_loop *loop,
     return place >= loop->first && place < loop->end;
 }
 
-static struct sc_interval before_loop(const struct solve *s,
+static struct sc_interval before_loop(struct solve *s,
                                       const struct sc_counter *counter)
 {
     const struct sc_variable *v = counter->variable;
@@ -280,7 +285,7 @@ static sc_wide trips_until(const struct trip *t)
 }
 
 /* How often the test lets the loop go on at most; -1: nobody knows. */
-static sc_wide trips_of(const struct solve *s, const struct sc_test *test)
+static sc_wide trips_of(struct solve *s, const struct sc_test *test)
 {
     const struct sc_fact *fact = &s->flow->facts[test->limit.fact];
     unsigned bits = fact->bits;
@@ -315,7 +320,7 @@ static sc_wide trips_of(const struct solve *s, const struct sc_test *test)
 
 /* Values of a counter from the loop's beginning to behind it. Return: false:
  * nobody knows how often it advances. */
-static bool count(const struct solve *s, const struct sc_counter *counter,
+static bool count(struct solve *s, const struct sc_counter *counter,
                   struct sc_interval *all)
 {
     sc_wide least = -1;
@@ -345,8 +350,7 @@ static bool count(const struct solve *s, const struct sc_counter *counter,
 
 /* ---- variables ----------------------------------------------------------- */
 
-static struct sc_interval evaluate(const struct solve *s,
-                                   const struct sc_variable *v)
+static struct sc_interval evaluate(struct solve *s, const struct sc_variable *v)
 {
     struct sc_interval all = SC_INTERVAL_NONE;
     if (v->counter && count(s, v->counter, &all))
@@ -435,20 +439,20 @@ static struct sc_interval reached(const struct solve *s, size_t access)
 bool sc_solve(const struct sc_flow *flow, const struct sc_geometry *geometry,
               const uint8_t *params, size_t bytes, struct sc_interval *ranges)
 {
-    struct solve s = {flow, geometry, params, bytes, NULL};
+    struct solve s = {flow, geometry, params, bytes, NULL, 0};
     unsigned pass = 0;
     s.values = malloc((flow->variable_count + 1) * sizeof *s.values);
     if (!s.values)
         return false;
     for (size_t i = 0; i < flow->variable_count; i++)
         s.values[i] = SC_INTERVAL_NONE;
-    while (pass < PASSES_MOST && grow(&s, pass))
+    while (s.steps < STEPS_MOST && pass < PASSES_MOST && grow(&s, pass))
         pass++;
-    for (unsigned i = 0; pass < PASSES_MOST && i < SHRINKS; i++)
+    bool ended = s.steps < STEPS_MOST && pass < PASSES_MOST;
+    for (unsigned i = 0; ended && i < SHRINKS; i++)
         shrink(&s);
-    for (size_t i = 0; pass < PASSES_MOST && i < flow->origins.access_count;
-         i++)
+    for (size_t i = 0; ended && i < flow->origins.access_count; i++)
         ranges[i] = reached(&s, i);
     free(s.values);
-    return pass < PASSES_MOST;
+    return ended;
 }
