@@ -285,6 +285,17 @@ static const struct body launches[] = {
      "add.s32 %r7, %r6, 16; mov.u32 %r6, %r7; mul.wide.s32 %rd5, %r6, 4;"
      "add.s64 %rd6, %rd1, %rd5; st.global.u8 [%rd6], 1; END:",
      "w out+0..253"},
+    {"mov.u32 %r6, %r4; setp.lt.s32 %p1, %r6, 8; @!%p1 bra END;"
+     "add.s32 %r7, %r6, 16; mov.u32 %r6, %r7; mul.wide.s32 %rd5, %r6, 4;"
+     "add.s64 %rd6, %rd1, %rd5; st.global.u8 [%rd6], 1; END:",
+     "w out+0..253"},
+    {"setp.lt.s32 %p1, %r5, 8; mov.u32 %r6, 0; setp.lt.s32 %p1, %r6, 1;"
+     "@%p1 bra IN; ret; IN: mul.wide.s32 %rd5, %r5, 4;"
+     "add.s64 %rd6, %rd1, %rd5; st.global.u8 [%rd6], 1;",
+     "w out+0..1021"},
+    {"mov.u32 %r6, %tid.y; mad.wide.u32 %rd6, %r6, 4096, %rd1;"
+     "st.global.v4.f32 [%rd6], {%f1, %f1, %f1, %f1};",
+     "w out+0..4112"},
     /* loops */
     {"LOOP: setp.ge.s32 %p1, %r5, %r1; @%p1 bra END; mul.wide.s32 %rd5, %r5, 4;"
      "add.s64 %rd6, %rd1, %rd5; st.global.f32 [%rd6], %f1;"
