@@ -341,6 +341,10 @@ static const struct body launches[] = {
      "add.s64 %rd6, %rd6, 1; @%p2 add.s32 %r6, %r6, 1;"
      "setp.lt.s32 %p1, %r6, %r1; @%p1 bra LOOP;",
      "w out*"},
+    {"mov.u32 %r6, 0; mov.b64 %rd6, %rd1; LOOP: st.global.u8 [%rd6], 1;"
+     "add.s64 %rd6, %rd6, 1; add.s32 %r6, %r6, 1; @%p2 bra LOOP;"
+     "setp.lt.s32 %p1, %r6, %r1; @%p1 bra LOOP;",
+     "w out*"},
     /* numbers that wrap, or that nobody knows */
     {"mul.lo.s32 %r6, %r5, 0x10000000; mul.wide.s32 %rd5, %r6, 4;"
      "add.s64 %rd6, %rd1, %rd5; st.global.f32 [%rd6], %f1;",
