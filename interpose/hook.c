@@ -3,7 +3,7 @@
  *
  * Real functions of libc are found behind this library (RTLD_NEXT), so that
  * another preloaded library between us and libc keeps its place. The driver's
- * are found by cuda_resolve.c.
+ * are found by cuda/resolve.c.
  */
 #include "interpose/hook.h"
 #include "base/log.h"

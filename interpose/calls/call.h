@@ -9,7 +9,7 @@
  * where no memory is gets a copy that ends at an inaccessible page: the kernel
  * finds the same bytes, and then the same error.
  *
- * Owns no state but the buffers (call_copy.h). No lock.
+ * Owns no state but the buffers (copy.h). No lock.
  */
 #ifndef INTERPOSE_CALLS_CALL_H
 #define INTERPOSE_CALLS_CALL_H

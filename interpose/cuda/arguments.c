@@ -1,4 +1,4 @@
-/* Argument lists in plain memory; see cuda_arguments.h. */
+/* Argument lists in plain memory; see arguments.h. */
 #include "interpose/cuda/arguments.h"
 
 #include "interpose/cuda/state.h"

@@ -1,6 +1,6 @@
 /*
  * Copies between arrays and linear memory. A shared host side becomes the
- * device side of the same copy, as in cuda_copy.c; the asynchronous forms have
+ * device side of the same copy, as in copy.c; the asynchronous forms have
  * no such twin, so there the stream is waited for first.
  */
 #include "interpose/cuda/driver.h"

@@ -1,4 +1,4 @@
-/* Copies and sets on the host part; see cuda_away.h. */
+/* Copies and sets on the host part; see away.h. */
 #include "interpose/cuda/away.h"
 
 #include "base/option.h"

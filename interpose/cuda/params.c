@@ -1,5 +1,5 @@
 /*
- * Parameters of kernels, remembered; see cuda_params.h.
+ * Parameters of kernels, remembered; see params.h.
  *
  * A table of a fixed size: a function has one place in it, where it takes the
  * turn of another. A writer makes the place's version odd, and even again; a

@@ -1,4 +1,4 @@
-/* From places of pointers to uses of objects; see cuda_reach.h. */
+/* From places of pointers to uses of objects; see reach.h. */
 #include "interpose/cuda/reach.h"
 
 #include "base/option.h"

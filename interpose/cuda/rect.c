@@ -1,7 +1,7 @@
 /*
  * Two- and three-dimensional copies.
  *
- * As in cuda_copy.c: a shared side is a device side, whatever memory type the
+ * As in copy.c: a shared side is a device side, whatever memory type the
  * program gave it. The program's description is copied and changed, never
  * written to.
  */

@@ -1,4 +1,4 @@
-/* Release before a call, its fences and gates after it; see cuda_release.h. */
+/* Release before a call, its fences and gates after it; see release.h. */
 #include "interpose/cuda/release.h"
 
 struct adsm_call cuda_call_of(struct cuda_order order)

@@ -1,4 +1,4 @@
-/* See mpi_room.h. Larger pieces are kept in a short list under a lock. */
+/* See room.h. Larger pieces are kept in a short list under a lock. */
 #include "interpose/mpi/room.h"
 #include "base/lock.h"
 

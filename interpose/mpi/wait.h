@@ -16,7 +16,7 @@
  */
 int mpi_wait_complete(struct mpi_use *use, mpi_word key, const void *status);
 
-/** Complete requests that the program freed before their end (mpi_start.c).
+/** Complete requests that the program freed before their end (start.c).
  *  @all  wait for those that are not yet there */
 void mpi_wait_orphans(bool all);
 
