@@ -184,7 +184,6 @@ static CUresult answer_away(void *answer, int which, CUdeviceptr at,
         *(void **)answer = NULL;
         return CUDA_SUCCESS;
     case ATTRIBUTE_HOST_POINTER:
-        *(void **)answer = NULL;
         return CUDA_ERROR_INVALID_VALUE;
     }
     return is_corrected(which) ? correct(answer, which, allocation)
@@ -220,13 +219,24 @@ static bool find(CUdeviceptr *at, struct allocation *allocation)
     return true;
 }
 
+/* The driver has told of memory of the host, and what has no answer is 0. */
+static CUresult answer_instead(void *answer, int which, CUdeviceptr at,
+                               const struct allocation *allocation)
+{
+    if (which == ATTRIBUTE_HOST_POINTER)
+        *(void **)answer = NULL;
+    return answer_away(answer, which, at, allocation);
+}
+
 CUresult cuPointerGetAttribute(void *answer, int which, CUdeviceptr at)
 {
     struct allocation allocation;
     bool found = find(&at, &allocation);
     CUresult result = CUDA_CALL(cuPointerGetAttribute, (answer, which, at));
+    if (found && allocation.away && answer && !result)
+        return answer_instead(answer, which, at, &allocation);
     if (found && allocation.away && answer &&
-        (!result || result == CUDA_ERROR_INVALID_VALUE))
+        result == CUDA_ERROR_INVALID_VALUE)
         return answer_away(answer, which, at, &allocation);
     return result || !found ? result : correct(answer, which, &allocation);
 }
@@ -241,7 +251,7 @@ CUresult cuPointerGetAttributes(unsigned count, int *which, void **answers,
     for (unsigned i = 0; found && !result && i < count; i++)
         if (!allocation.away)
             result = correct(answers[i], which[i], &allocation);
-        else /* what has no answer stays 0 */
-            (void)answer_away(answers[i], which[i], at, &allocation);
+        else
+            (void)answer_instead(answers[i], which[i], at, &allocation);
     return result;
 }

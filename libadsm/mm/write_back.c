@@ -11,7 +11,7 @@
 
 #include <sys/mman.h>
 
-enum { QUEUE_ENTRIES = 1 << 16 };
+enum { QUEUE_ENTRIES = 1 << 16, SENT_ENTRIES = 1 << 14 };
 
 static struct adsm_lock queue_lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
 static struct adsm_dirty_queue
@@ -23,7 +23,7 @@ static _Atomic int64_t dirty;         /* blocks that are DIRTY now */
 /* The queue, and blocks that left it, in one mapping. */
 struct storage {
     struct adsm_dirty_entry ring[QUEUE_ENTRIES];
-    struct adsm_sent_block sent[QUEUE_ENTRIES];
+    struct adsm_sent_block sent[SENT_ENTRIES];
 };
 
 bool adsm_write_back_init(const struct adsm_options *options)
@@ -38,7 +38,7 @@ bool adsm_write_back_init(const struct adsm_options *options)
     adsm_rolling_size_init(&size, (uint32_t)options->rolling_size,
                            (uint32_t)options->rolling_factor, QUEUE_ENTRIES,
                            options->rolling_learn ? storage->sent : NULL,
-                           QUEUE_ENTRIES);
+                           SENT_ENTRIES);
     atomic_store(&limit, size.limit);
     return true;
 }

@@ -6,7 +6,9 @@
  *
  * An argument is a word, or words joined by ','. Where things are comes from
  * the environment: VICTIM_DIR, PRELOAD, DEVICE_DIR. NOT_UNDER names a protocol
- * that is left out; with ONCE none of them has a part in it, and one will do.
+ * that is left out; BY_PAGES: blocks of the default size, on huge pages, without
+ * them, and where the kernel refuses them. With ONCE protocols and blocks have no
+ * part in it, and one will do.
  */
 #include "base/protocols.def"
 
@@ -16,11 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MOST = 8 };
+enum { WORDS_MOST = 8, VARIANTS = 3 };
 
 struct output {
     int status; /* exit status, or 128 + signal */
@@ -100,8 +103,24 @@ static void show_difference(const struct output *want, const struct output *got)
            i < got->bytes ? strtok(got->text + i, "\n") : "(end)");
 }
 
+/* What is in the environment of the next ones. Return: its name */
+static const char *set_variant(size_t i)
+{
+    static const char *const blocks[VARIANTS] = {"4K", "64K", "1M"};
+    static const char *const pages[VARIANTS] = {"on", "off", "refused"};
+    if (!getenv("BY_PAGES")) {
+        setenv("ADSM_BLOCK_SIZE", blocks[i], 1);
+        return blocks[i];
+    }
+    setenv("ADSM_HUGE_PAGES", i == 1 ? "off" : "on", 1);
+    /* As long as it is set, of the children as well. */
+    if (prctl(PR_SET_THP_DISABLE, i == 2, 0, 0, 0) != 0)
+        exit(99);
+    return pages[i];
+}
+
 static bool compare(const char *program, const struct output *bare,
-                    const char *argument)
+                    const char *argument, const char *variant)
 {
     struct output want = *bare;
     want.text = strdup(bare->text);
@@ -112,8 +131,8 @@ static bool compare(const char *program, const struct output *bare,
                 want.bytes == got.bytes && want.bytes > 0 &&
                 memcmp(want.text, got.text, want.bytes) == 0;
     printf("%s %s %s/%s: %s (%d, %d)\n", program, argument,
-           getenv("ADSM_PROTOCOL"), getenv("ADSM_BLOCK_SIZE"),
-           same ? "same" : "DIFFERENT", want.status, got.status);
+           getenv("ADSM_PROTOCOL"), variant, same ? "same" : "DIFFERENT",
+           want.status, got.status);
     if (!same)
         show_difference(&want, &got);
     free(want.text);
@@ -126,7 +145,6 @@ int main(int argc, char **argv)
 #define WORD(option, constant, word, table, help) word,
     static const char *const protocols[] = {ADSM_WORDS_PROTOCOL(WORD)};
 #undef WORD
-    static const char *const blocks[] = {"4K", "64K", "1M"};
     int failed = 0;
     if (argc < 4)
         return 99;
@@ -139,11 +157,9 @@ int main(int argc, char **argv)
             if ((not_under && strcmp(not_under, protocols[p]) == 0) ||
                 (once && p > 0))
                 continue;
-            for (size_t b = 0; b < (once ? 1 : 3); b++) {
-                setenv("ADSM_PROTOCOL", protocols[p], 1);
-                setenv("ADSM_BLOCK_SIZE", blocks[b], 1);
-                failed += !compare(argv[1], &bare, argv[a]);
-            }
+            setenv("ADSM_PROTOCOL", protocols[p], 1);
+            for (size_t v = 0; v < (once ? 1 : VARIANTS); v++)
+                failed += !compare(argv[1], &bare, argv[a], set_variant(v));
         }
     }
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
