@@ -76,7 +76,7 @@ step_preload()
 {
     record_rows
     if [ "$quick" = yes ]; then
-        run_tests interpose '.*(copies|io|signals|hosts|written-.*|memory-.*|bulk-.*)'
+        run_tests interpose '.*(copies|io|signals|hosts|written-.*|touched-.*|memory-.*|bulk-.*)'
     else
         run_tests interpose '.*'
     fi
