@@ -111,8 +111,8 @@ struct sc_reg {
 enum sc_operand_kind {
     SC_OPERAND_REG,
     SC_OPERAND_INT,
-    SC_OPERAND_SINGLE, /* bits of an f32 */
-    SC_OPERAND_DOUBLE, /* bits of an f64 */
+    SC_OPERAND_SINGLE,  /* bits of an f32 */
+    SC_OPERAND_DOUBLE,  /* bits of an f64 */
     SC_OPERAND_SPECIAL, /* `reg` SC_SREG_COUNT: one that is not known */
     SC_OPERAND_SYMBOL,  /* address of var + bits */
     SC_OPERAND_ADDRESS, /* [sub[0] + bits], sub[0] register or symbol */

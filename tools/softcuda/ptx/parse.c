@@ -63,8 +63,7 @@ static void parse_version(struct sc_parser *parser)
     memcpy(&value, &token->bits, sizeof value);
     uint32_t version =
         value > 0 && value < 100 ? (uint32_t)(value * 10 + 0.5) : 0;
-    if (version < 10 ||
-        (version > NEWEST_VERSION && !parser->load->tolerant))
+    if (version < 10 || (version > NEWEST_VERSION && !parser->load->tolerant))
         sc_load_fail(parser->load, SC_LOAD_UNSUPPORTED, token->line,
                      ".version %.*s; versions up to %u.%u are understood",
                      (int)token->length, token->text, NEWEST_VERSION / 10,
