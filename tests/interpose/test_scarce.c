@@ -322,8 +322,8 @@ START_TEST(little_memory)
     static const struct row rows[] = {{"locked", locked, 0, false},
                                       {"locked", locked, 64 << 10, false},
                                       {"small pages", small_pages, 0, false},
-                                      {"data", data, 8 << 20, true},
-                                      {"data", data, 32 << 20, true},
+                                      {"data", data, 9 << 20, true},
+                                      {"data", data, 34 << 20, true},
                                       {"data", data, 128 << 20, false},
                                       {"group", group_memory, 64 << 20, false},
                                       {"group", group_memory, 32 << 20, false}};
