@@ -139,6 +139,9 @@ void adsm_turn_begin(struct adsm_turn *turn)
     turn->next = running;
     running = turn;
     adsm_lock_release(&running_lock);
+    /* A late answer to what the thread has asked before may wait for work
+     * behind this turn. */
+    adsm_fault_begin_anew();
 }
 
 static void stop_running(struct adsm_turn *turn)

@@ -95,6 +95,15 @@ pid_t adsm_fault_thread(void);
  */
 bool adsm_fault_is_in_call(void);
 
+/**
+ * The calling thread runs, so what is still answered for it comes late: what it
+ * asks from now on is not the same, even if it looks so. For who begins work
+ * that those answers may wait for.
+ *
+ * Thread: any. Signal: never
+ */
+void adsm_fault_begin_anew(void);
+
 /** Number of the calling thread, as that. Thread: any. Signal: any handler */
 pid_t adsm_fault_self(void);
 

@@ -121,6 +121,17 @@ static void end_answer(uint32_t self)
     adsm_lock_release(&serve_lock);
 }
 
+void adsm_fault_begin_anew(void)
+{
+    pid_t thread = adsm_fault_self();
+    uint32_t count = atomic_load(&threads);
+    adsm_lock_acquire(&serve_lock);
+    for (uint32_t i = 0; i < count; i++)
+        if (asked[i].thread == thread)
+            asked[i].thread = 0;
+    adsm_lock_release(&serve_lock);
+}
+
 static void answer(uint32_t self, const struct uffd_msg *msg)
 {
     size_t page_bytes = adsm_vm_page_bytes();
