@@ -17,6 +17,16 @@ static bool is_small(uint64_t value)
     return value < UINT64_C(1) << 32 || value > -(UINT64_C(1) << 32);
 }
 
+/* Return: false: nobody knows where the arguments are */
+static bool value_at(const struct cuda_arguments *a,
+                     const struct sc_place *place, uint64_t *value)
+{
+    const char *from = cuda_arguments_at(a, place);
+    if (from)
+        memcpy(value, from, sizeof *value);
+    return from != NULL;
+}
+
 /* What a kernel uses that writes through `at`. Return: false: nothing is shared
  * there */
 static bool use_at(const uint8_t *at, struct adsm_use *use)
@@ -41,10 +51,8 @@ static bool uses_of(const struct cuda_arguments *a,
     for (unsigned i = 0; i < reach->place_count; i++) {
         if (!(places >> i & 1))
             continue;
-        const char *from = cuda_arguments_at(a, &reach->place[i]);
-        if (!from)
+        if (!value_at(a, &reach->place[i], &value))
             return false;
-        memcpy(&value, from, sizeof value);
         if (is_small(value))
             continue;
         if (!use_at((const uint8_t *)(uintptr_t)value, &uses[*count]))
@@ -140,10 +148,8 @@ static bool name_targets(struct names *names, const struct sc_reach *reach,
     for (unsigned i = 0; i < reach->place_count; i++) {
         if (!(places >> i & 1))
             continue;
-        const char *from = cuda_arguments_at(a, &reach->place[i]);
-        if (!from)
+        if (!value_at(a, &reach->place[i], &value))
             return false;
-        memcpy(&value, from, sizeof value);
         if (!is_small(value) &&
             !name_target(names, (const uint8_t *)(uintptr_t)value))
             return false;
@@ -207,10 +213,8 @@ static bool find_pointers(const struct cuda_arguments *a, CUfunction function,
              at += sizeof value) {
             const struct sc_place place = {(uint16_t)i, (uint16_t)at,
                                            (uint16_t)(known.at[i].offset + at)};
-            const char *from = cuda_arguments_at(a, &place);
-            if (!from || *count == CUDA_REACH_MOST / 2)
+            if (*count == CUDA_REACH_MOST / 2 || !value_at(a, &place, &value))
                 return false;
-            memcpy(&value, from, sizeof value);
             *count += !is_small(value) &&
                       use_at((const uint8_t *)(uintptr_t)value, &uses[*count]);
         }

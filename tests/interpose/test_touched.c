@@ -5,10 +5,9 @@
  * Meson runs it preloaded, under every protocol, with small blocks and with the
  * option off.
  */
-#include "regress/interpose/preloaded.h"
+#include "tests/interpose/stays.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 enum { WORDS = 1 << 19, BYTES = 4 * WORDS, THREADS = 128 };
 
@@ -89,30 +88,6 @@ static void check(struct array *array)
     for (uint32_t i = 0; i < WORDS; i++)
         if (array->at[i] != array->model[i])
             ck_abort_msg("[%u]: %u, not %u", i, array->at[i], array->model[i]);
-}
-
-/* Whether the CPU may read there without a fault. */
-static bool is_open(const volatile void *at)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[512], may;
-    unsigned long from, to;
-    bool open = false;
-    while (fgets(line, sizeof line, maps))
-        if (sscanf(line, "%lx-%lx %c", &from, &to, &may) == 3 &&
-            (uintptr_t)at >= from && (uintptr_t)at < to)
-            open = may == 'r';
-    fclose(maps);
-    return open;
-}
-
-/* Batch takes everything, as the programmers it mimics would. */
-static bool keeps(void)
-{
-    const char *protocol = getenv("ADSM_PROTOCOL");
-    const char *writes = getenv("ADSM_KERNEL_WRITES");
-    return (!protocol || strcmp(protocol, "batch") != 0) &&
-           (!writes || strcmp(writes, "all") != 0);
 }
 
 /* Lazy has one block for an object. */

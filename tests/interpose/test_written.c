@@ -4,7 +4,7 @@
  *
  * Meson runs it preloaded, under every protocol and with the option off.
  */
-#include "regress/interpose/preloaded.h"
+#include "tests/interpose/stays.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,35 +67,6 @@ static void launch(const char *name, const void *a, const void *b)
     void *arguments[] = {&a, &b};
     must(cuLaunchKernel(kernel(name), 1, 1, 1, 1, 1, 1, 0, NULL, arguments,
                         NULL));
-}
-
-static volatile uint32_t *words(size_t bytes, uint8_t value)
-{
-    return (volatile uint32_t *)(void *)device_bytes(bytes, value);
-}
-
-/* Whether the CPU may read there without a fault. */
-static bool is_open(const volatile void *at)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[512], may;
-    unsigned long from, to;
-    bool open = false;
-    while (fgets(line, sizeof line, maps))
-        if (sscanf(line, "%lx-%lx %c", &from, &to, &may) == 3 &&
-            (uintptr_t)at >= from && (uintptr_t)at < to)
-            open = may == 'r';
-    fclose(maps);
-    return open;
-}
-
-/* Batch takes everything, as the programmers it mimics would. */
-static bool keeps(void)
-{
-    const char *protocol = getenv("ADSM_PROTOCOL");
-    const char *writes = getenv("ADSM_KERNEL_WRITES");
-    return (!protocol || strcmp(protocol, "batch") != 0) &&
-           (!writes || strcmp(writes, "all") != 0);
 }
 
 START_TEST(what_is_only_read_stays)
