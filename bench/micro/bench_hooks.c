@@ -7,8 +7,9 @@
  *
  * The functions and their parameters come from interpose/hooks.def, and
  * arguments follow from the types: file descriptor -1, eight bytes of plain
- * memory, a stream at its end. So most calls fail at once, behind the hook.
- * What does not return from such a call (jumps, waits, exec) is named in the
+ * memory, all zero, a stream at its end. So most calls fail at once, behind the
+ * hook; those that would set the clock, mount or rename the machine do as well,
+ * since a child gives up what root may do. What does not return from such a call (jumps, waits, exec) is named in the
  * end and not measured.
  *
  * PRELOAD names libadsm-preload.so. A child is this program again, as
@@ -19,12 +20,14 @@
 #include "bench.h"
 #include "serve.h"
 
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,8 +131,18 @@ static double measure(any_function *f, const long values[ARGUMENTS], int rounds)
     return best;
 }
 
+/* Most rows are names of calls that some user may make with effect. */
+static void give_up_capabilities(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (syscall(SYS_capset, &head, none) != 0)
+        _exit(77);
+}
+
 static int child(char **argv)
 {
+    give_up_capabilities();
     if (strcmp(argv[2], "serving") == 0)
         (void)serve(8 << 20);
     for (int i = atoi(argv[3]); i < ROWS; i++) {
@@ -138,6 +151,7 @@ static int child(char **argv)
         long values[ARGUMENTS] = {0};
         any_function *f = dlsym(RTLD_DEFAULT, rows[i].name);
         arguments_of(rows[i].parameters, values);
+        memset(plain, 0, sizeof plain); /* rows before wrote what they know */
         printf("%d %.3f\n", i, f ? measure(f, values, atoi(argv[4])) : -1);
         fflush(stdout);
     }
