@@ -2,10 +2,9 @@
  * POSIX asynchronous I/O: reads, writes, lists, ends seen in all ways, kernels
  * and accesses beside what is in flight. See memory.h for the command line.
  */
-#include "memory.h"
+#include "memory_case.h"
 
 #include <aio.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,35 +12,10 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { HALF = 2 << 20, FILE_BYTES = 3000000, PAGE = 4096 };
+enum { FILE_BYTES = 3000000, PAGE = 4096 };
 
-static uint8_t *memory;
-static enum memory_state state;
 static int file, ends[2];
 static CUfunction step;
-
-static void fill(void)
-{
-    memory_fill(memory, 2 * HALF, 0x21, state);
-}
-
-static void show(const char *name, long result)
-{
-    int saved = errno;
-    uint64_t seen = victim_hash(memory, 2 * HALF);
-    printf("%s/%d %ld %s: %016llx %016llx\n", name, state, result,
-           result < 0 ? strerror(saved) : "", (unsigned long long)seen,
-           (unsigned long long)memory_device_hash(memory, HALF));
-    fflush(stdout);
-}
-
-#define CASE(...)                                                              \
-    do {                                                                       \
-        fill();                                                                \
-        errno = 0;                                                             \
-        long result_ = (long)(__VA_ARGS__);                                    \
-        show(#__VA_ARGS__, result_);                                           \
-    } while (0)
 
 static struct aiocb block_of(int fd, size_t at, size_t bytes, off_t offset)
 {

@@ -3,9 +3,8 @@
  * those that change stacks, threads, processes, masks and handlers. For
  * ADSM_SYSCALLS=trap. See memory.h for the command line.
  */
-#include "memory.h"
+#include "memory_case.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -22,11 +21,9 @@
 
 #if defined(__x86_64__)
 
-enum { HALF = 2 << 20, FILE_BYTES = 300000 };
+enum { FILE_BYTES = 300000 };
 
-static uint8_t *memory;
 static int file;
-static enum memory_state state;
 
 static __attribute__((noinline)) long call(long number, long a, long b, long c,
                                            long d, long e, long f)
@@ -46,19 +43,6 @@ static __attribute__((noinline)) long call(long number, long a, long b, long c,
 #define CALL4(number, a, b, c, d)                                              \
     call(number, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 #define CALL3(number, a, b, c) CALL4(number, a, b, c, 0)
-
-static void show(const char *name, long result)
-{
-    printf("%s/%d %ld %016llx\n", name, state, result,
-           (unsigned long long)victim_hash(memory, 2 * HALF));
-    fflush(stdout);
-}
-
-#define CASE(...)                                                              \
-    do {                                                                       \
-        memory_fill(memory, 2 * HALF, 0x5a, state);                            \
-        show(#__VA_ARGS__, (long)(__VA_ARGS__));                               \
-    } while (0)
 
 static void data(void)
 {

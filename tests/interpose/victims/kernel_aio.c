@@ -3,9 +3,8 @@
  * on ranges, beside kernels and accesses, blocks and events in the memory under
  * test, too. See memory.h for the command line.
  */
-#include "memory.h"
+#include "memory_case.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <poll.h>
@@ -16,10 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HALF = 2 << 20, FILE_BYTES = 3000000, PAGE = 4096, ROOM = 16 };
+enum { FILE_BYTES = 3000000, PAGE = 4096, ROOM = 16 };
 
-static uint8_t *memory;
-static enum memory_state state;
 static int file, direct;
 static aio_context_t context;
 static CUfunction step;
@@ -45,27 +42,6 @@ int io_destroy(aio_context_t);
 #define io_cancel(of, block, event) BY_NUMBER(SYS_io_cancel, of, block, event)
 #define io_destroy(of)              BY_NUMBER(SYS_io_destroy, of)
 #endif
-
-static void fill(void)
-{
-    memory_fill(memory, 2 * HALF, 0x21, state);
-}
-
-static void show(const char *name, long result)
-{
-    uint64_t seen = victim_hash(memory, 2 * HALF);
-    printf("%s/%d %ld: %016llx %016llx\n", name, state, result,
-           (unsigned long long)seen,
-           (unsigned long long)memory_device_hash(memory, HALF));
-    fflush(stdout);
-}
-
-#define CASE(...)                                                              \
-    do {                                                                       \
-        fill();                                                                \
-        long result_ = (long)(__VA_ARGS__);                                    \
-        show(#__VA_ARGS__, result_);                                           \
-    } while (0)
 
 static struct iocb block_of(int code, int fd, const void *at, size_t count,
                             long long offset)

@@ -3,9 +3,8 @@
  * memory afterwards; and threads that wait in words of the memory under test
  * while kernels run. See memory.h for the command line.
  */
-#include "memory.h"
+#include "memory_case.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -22,27 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HALF = 2 << 20, FILE_BYTES = 300000, TURNS = 200 };
+enum { FILE_BYTES = 300000, TURNS = 200 };
 
-static uint8_t *memory;
 static int file;
-static enum memory_state state;
 static CUfunction step;
-
-static void show(const char *name, long result)
-{
-    int error = result < 0 ? errno : 0;
-    printf("%s/%d %ld %d %016llx\n", name, state, result, error,
-           (unsigned long long)victim_hash(memory, 2 * HALF));
-    fflush(stdout);
-}
-
-#define CASE(...)                                                              \
-    do {                                                                       \
-        memory_fill(memory, 2 * HALF, 0x5a, state);                            \
-        errno = 0;                                                             \
-        show(#__VA_ARGS__, (long)(__VA_ARGS__));                               \
-    } while (0)
 
 static void data(void)
 {
@@ -196,7 +178,7 @@ static void words(void)
     uint32_t *word = (uint32_t *)(memory + 8), *other = word + 3;
     struct timespec *time = (struct timespec *)(memory + 64);
     sigaction(SIGUSR1, &action, NULL);
-    memory_fill(memory, 2 * HALF, 0x5a, state);
+    fill();
     *other = 0;
     wait_and_wake("private",
                   (struct wait){word, NULL, NULL, FUTEX_WAIT_PRIVATE},
@@ -240,7 +222,9 @@ int main(int argc, char **argv)
         state = (enum memory_state)s;
         data();
         structures();
+        has_words = true;
         words();
+        has_words = false;
     }
     return 0;
 }

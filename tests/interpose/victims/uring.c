@@ -1,47 +1,23 @@
 /*
- * io_uring through liburing, or by system calls (raw_uring.h): operations of all kinds on ranges, beside kernels
- * and accesses, with ends that the program finds in the ring by itself. See
- * memory.h for the command line.
+ * io_uring through liburing, or by system calls (raw_uring.h): operations of all
+ * kinds on ranges, beside kernels and accesses, with ends that the program finds
+ * in the ring by itself. See memory.h for the command line.
  */
-#include "memory.h"
+#include "memory_case.h"
 #ifdef RAW
 #include "raw_uring.h"
 #endif
 
-#include <errno.h>
 #include <liburing.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { HALF = 2 << 20, FILE_BYTES = 3000000, PAGE = 4096 };
+enum { FILE_BYTES = 3000000, PAGE = 4096 };
 
-static uint8_t *memory;
-static enum memory_state state;
 static int file, ends[2], pair[2];
 static struct io_uring ring;
 static CUfunction step;
-
-static void fill(void)
-{
-    memory_fill(memory, 2 * HALF, 0x21, state);
-}
-
-static void show(const char *name, long result)
-{
-    uint64_t seen = victim_hash(memory, 2 * HALF);
-    printf("%s/%d %ld: %016llx %016llx\n", name, state, result,
-           (unsigned long long)seen,
-           (unsigned long long)memory_device_hash(memory, HALF));
-    fflush(stdout);
-}
-
-#define CASE(...)                                                              \
-    do {                                                                       \
-        fill();                                                                \
-        long result_ = (long)(__VA_ARGS__);                                    \
-        show(#__VA_ARGS__, result_);                                           \
-    } while (0)
 
 static struct io_uring_sqe *entry(void)
 {
