@@ -7,7 +7,7 @@
 #                             sanitisers; those of suite night, which take
 #                             longer than all others, run only so
 #
-# Suite stress takes a minute, or ADSM_STRESS_SECONDS.
+# Suite stress takes a minute, or STRESS_SECONDS.
 #
 # Steps: packages; build with warnings as errors and all tests (those of suite
 # tsan bring ThreadSanitizer along); the suites that do not preload under

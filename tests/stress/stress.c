@@ -4,7 +4,7 @@
  *
  *     stress work|away|signals|free|fork|kill [SHARES]
  *
- * ADSM_STRESS_SECONDS (60) is divided by SHARES (1). ADSM_STRESS_SEED repeats
+ * STRESS_SECONDS (60) is divided by SHARES (1). ADSM_STRESS_SEED repeats
  * the operations of a run that failed.
  */
 #include "stress.h"
@@ -247,14 +247,14 @@ static int repeat(void (*beside)(struct worker *), double seconds)
 
 int main(int argc, char **argv)
 {
-    const char *total = getenv("ADSM_STRESS_SECONDS");
+    const char *total = getenv("STRESS_SECONDS");
     const char *given = getenv("ADSM_STRESS_SEED");
     double seconds = total && *total ? atof(total) : 60;
     seconds /= argc > 2 ? atof(argv[2]) : 1;
     scenario = argc > 1 ? argv[1] : "";
     seed = given ? strtoull(given, NULL, 10)
                  : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
-    unsetenv("ADSM_STRESS_SECONDS"); /* the library knows no such option */
+    unsetenv("STRESS_SECONDS"); /* the library knows no such option */
     unsetenv("ADSM_STRESS_SEED");
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
         if (strcmp(scenario, scenarios[i].name) == 0)
