@@ -2,6 +2,7 @@
  * The small accelerator: its memory, streams that wait to be asked, and the
  * table of its calls, which have the names of the entries; see device.h.
  */
+#include "base/slices.h"
 #include "small/device.h"
 
 #include "accel/error.h"
@@ -559,6 +560,10 @@ static const struct adsm_accel_ops table = {
 
 void small_begin(int devices)
 {
+    /* Check has handlers, which want nothing of a device that gets on only
+     * where it is waited for. */
+    static const _Atomic uint64_t no_handlers;
+    adsm_slices_know(&no_handlers);
     count = devices;
     for (int i = 0; i < SMALL_DEVICES; i++) {
         small.memory[i] = SIZE_MAX / 2;
