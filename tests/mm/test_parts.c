@@ -14,14 +14,15 @@ enum { BYTES = 1 << 20 };
 static void note(uint8_t *p, enum adsm_event event)
 {
     struct adsm_object *object = adsm_index_find(p);
+    /* Locked: who answers a fault elsewhere may still write back. */
+    adsm_rwlock_acquire(&object->lock);
     uint64_t up = adsm_stats_get(ADSM_STAT_bytes_up);
     uint64_t down = adsm_stats_get(ADSM_STAT_bytes_down);
-    adsm_rwlock_acquire(&object->lock);
     must(adsm_coherence_apply_all(object, 0, object->block_count, event));
     ck_assert(adsm_object_is_valid(object));
-    adsm_rwlock_release(&object->lock);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_up), up);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_down), down);
+    adsm_rwlock_release(&object->lock);
 }
 
 static bool all_are(uint8_t *p, enum adsm_state state)
