@@ -76,14 +76,14 @@ static struct adsm_want want_of(int object, const adsmBox *read,
                                 const adsmBox *write, const adsmBox *around)
 {
     struct adsm_object *o = adsm_index_find(array[object]);
-    return (struct adsm_want){.array = {o,
-                                        atomic_load(&o->generation),
-                                        0,
-                                        1,
-                                        {.nd = 2, .hi = {H, W}}},
-                              .read = *read,
-                              .write = *write,
-                              .around = *around};
+    return (struct adsm_want){
+        .array = {.object = o,
+                  .generation = atomic_load(&o->generation),
+                  .elem = 1,
+                  .shape = {.nd = 2, .hi = {H, W}}},
+        .read = *read,
+        .write = *write,
+        .around = *around};
 }
 
 struct call {
