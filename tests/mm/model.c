@@ -45,7 +45,7 @@ static adsmModule *module;
 static adsmKernel *mix, *mix_only, *fill, *fill_only;
 static bool planted, large;
 static uint32_t longest = 200000; /* range of one event */
-static bool direct, unsynced; /* memory that the device shares; the plant */
+static bool direct, unsynced;     /* memory that the device shares; the plant */
 static int pipe_fds[2];
 static uint8_t scratch[MOST];
 
