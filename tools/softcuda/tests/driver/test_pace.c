@@ -255,7 +255,7 @@ START_TEST(launches_catch_up_after_a_late_one)
     CUevent end = mark(NULL);
     double late = between(begin, middle), all = between(begin, end);
     double want = late > 200 ? late : 200;
-    ck_assert_msg(late > 20 && all < want + 5 + late / 2,
+    ck_assert_msg(late > 10 && all < want + 5 + late / 2,
                   "%g ms, %g of them the late one's", all, late);
 }
 END_TEST
