@@ -203,6 +203,7 @@ int main(int argc, char **argv)
     struct sc_shared *shared = connect_driver();
     if (!sc_space_init(shared, (uint32_t)ordinal) || !sc_exec_init(0))
         return EXIT_START;
+    sc_exec_open_faults(sc_space_open);
     atomic_store(&joined, shared);
     atomic_store(&shared->ready, 1);
     sc_futex_wake(&shared->ready);

@@ -1,15 +1,24 @@
 /*
  * Owns: the mappings of the window and the heap of module variables.
  * Does not own: which address means what (the driver decides).
- * No lock: only the serving thread calls in after start.
+ * Lock: one inside for stores that fault, during which nothing is mapped or
+ * unmapped; otherwise only the serving thread calls in after start.
+ *
+ * What a kernel is the first to write would come in small pages, a fault for
+ * each. So device memory of more than 2 MiB is mapped to be read, and the first
+ * store opens 2 MiB of it; where it goes on from others that were, as much again.
  */
 #include "device/space.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/large.h"
 #include "base/ranges.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -18,6 +27,8 @@
 
 /* Variables are mapped by this much, so a wild access next to one faults. */
 #define HEAP_PAGE 4096u
+
+enum { AT_ONCE = 8 }; /* large pages that one store opens */
 
 struct heap_block {
     uint64_t address, bytes;
@@ -29,6 +40,16 @@ static uint32_t heap_file;
 static uint64_t heap_base, heap_offset, heap_used;
 static struct sc_ranges heap_free;
 static struct heap_block *heap_blocks;
+
+/* By 2 MiB of the window. */
+enum {
+    LATE = 1,  /* the first store opens it  */
+    OPEN = 2,  /* ... and has done that     */
+    FIRST = 4, /* a mapping begins here     */
+};
+static _Atomic uint8_t *late;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t window_base, window_bytes;
 
 bool sc_space_reserve(uint64_t base, uint64_t bytes)
 {
@@ -51,7 +72,10 @@ bool sc_space_init(const struct sc_shared *shared, uint32_t own_file)
     heap_file = own_file;
     heap_base = shared->heap_base;
     heap_offset = shared->heap_offset;
-    return sc_ranges_init(&heap_free, heap_base, shared->heap_bytes);
+    window_base = shared->window_base;
+    window_bytes = shared->window_bytes;
+    late = calloc(window_bytes / SC_LARGE + 1, sizeof *late);
+    return late && sc_ranges_init(&heap_free, heap_base, shared->heap_bytes);
 }
 
 void sc_space_adopt(uint32_t file, int fd)
@@ -65,19 +89,85 @@ void sc_space_adopt(uint32_t file, int fd)
     files[file] = fd;
 }
 
+static uint64_t large_of(uint64_t address)
+{
+    return (address - window_base) / SC_LARGE;
+}
+
+static void set_late(uint64_t address, uint64_t bytes, uint8_t how)
+{
+    for (uint64_t i = large_of(address); i < large_of(address + bytes); i++) {
+        late[i] = how;
+        how &= ~FIRST;
+    }
+}
+
+/* Not one page alone: small allocations share those. */
+static bool is_large(uint64_t address, uint64_t bytes, uint64_t offset)
+{
+    return bytes > SC_LARGE && (address | bytes | offset) % SC_LARGE == 0;
+}
+
 bool sc_space_map(uint64_t address, uint64_t bytes, uint32_t file,
                   uint64_t offset, bool writable)
 {
     if (file >= SC_FILES || files[file] <= 0)
         return false;
+    bool opens =
+        writable && file != SC_FILE_HOST && is_large(address, bytes, offset);
     void *got = mmap((void *)(uintptr_t)address, bytes,
-                     PROT_READ | (writable ? PROT_WRITE : 0),
+                     PROT_READ | (writable && !opens ? PROT_WRITE : 0),
                      MAP_SHARED | MAP_FIXED, files[file], (off_t)offset);
-    return got != MAP_FAILED;
+    bool ok = got != MAP_FAILED;
+    set_late(address, bytes, ok && opens ? LATE | FIRST : 0);
+    return ok;
+}
+
+/* How many are opened together with the i-th. */
+static uint64_t reach(uint64_t i)
+{
+    uint64_t n = 0, most = 1;
+    while (most < AT_ONCE && !(late[i - most + 1] & FIRST) &&
+           late[i - most] & OPEN)
+        most++;
+    do
+        n++;
+    while (n < most && late[i + n] == LATE);
+    return n;
+}
+
+/* The system may have no mapping left for a part: as far as the mapping goes. */
+static bool open_late(uint64_t i, uint64_t n)
+{
+    uint64_t at = window_base + i * SC_LARGE;
+    sc_large_make(at, n * SC_LARGE);
+    while (mprotect((void *)(uintptr_t)at, n * SC_LARGE,
+                    PROT_READ | PROT_WRITE) != 0)
+        if (late[i + n] != LATE)
+            return false;
+        else
+            n++;
+    while (n > 0)
+        late[i + --n] |= OPEN;
+    return true;
+}
+
+bool sc_space_open(uint64_t address)
+{
+    uint64_t i = large_of(address);
+    if (address - window_base >= window_bytes || !late[i])
+        return false;
+    int saved = errno;
+    pthread_mutex_lock(&opening);
+    bool ok = late[i] & OPEN || open_late(i, reach(i));
+    pthread_mutex_unlock(&opening);
+    errno = saved;
+    return ok;
 }
 
 void sc_space_unmap(uint64_t address, uint64_t bytes)
 {
+    set_late(address, bytes, 0);
     mmap((void *)(uintptr_t)address, bytes, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }

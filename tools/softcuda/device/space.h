@@ -35,6 +35,16 @@ void sc_space_adopt(uint32_t file, int fd);
 bool sc_space_map(uint64_t address, uint64_t bytes, uint32_t file,
                   uint64_t offset, bool writable);
 
+/**
+ * An access faulted: it may be the first store to 2 MiB of a large allocation,
+ * which get a large page then, where there is nothing in the file yet.
+ *
+ * Return: whether to try again
+ * Thread: any, out of code of kernels, or of this process on their memory.
+ * Signal: fault path
+ */
+bool sc_space_open(uint64_t address);
+
 /** Make part of the window inaccessible again. Thread: the serving thread. */
 void sc_space_unmap(uint64_t address, uint64_t bytes);
 

@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/large.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
-#include "driver/view.h"
 
 #define HOST_PAGE 4096ull
 
@@ -123,7 +123,7 @@ CUresult sc_pinned_alloc(CUcontext ctx, enum sc_block_kind kind, uint64_t bytes,
     pthread_mutex_unlock(&sc_memory_lock);
     /* it is all the memory there is: with large pages, as the other kind */
     if (ok && sc_options.integrated)
-        sc_view_enlarge(block.address, block.span);
+        sc_large_make(block.address, block.span);
     *address = block.address;
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

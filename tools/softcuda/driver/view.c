@@ -18,15 +18,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/large.h"
 #include "driver/device.h"
 #include "driver/memory.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
 #define PIECE_SHIFT 16 /* of a bit in `present` */
@@ -176,41 +174,13 @@ static bool is_present(const struct sc_view *view, uint64_t piece)
            1;
 }
 
-static bool has_pages(uint64_t address)
-{
-    unsigned char there[SC_PAGE >> 12];
-    uint64_t pages = SC_PAGE / (uint64_t)getpagesize();
-    if (syscall(SYS_mincore, address, SC_PAGE, there) != 0)
-        return true;
-    for (uint64_t i = 0; i < pages; i++)
-        if (there[i] & 1)
-            return true;
-    return false;
-}
-
-/* It is cleared at once, the device maps it at once, and it goes back at once.
- * Where kernels wrote before, making one would copy what they wrote. Needs a page
- * to begin with. */
-void sc_view_enlarge(uint64_t address, uint64_t bytes)
-{
-    uint64_t end = address + bytes;
-    for (uint64_t at = address & ~(SC_PAGE - 1); at < end; at += SC_PAGE) {
-        uint64_t from = at > address ? at : address;
-        uint64_t to = at + SC_PAGE < end ? at + SC_PAGE : end;
-        if (to - from >= SC_PAGE / 8 && !has_pages(at) &&
-            populate(at, 1, MADV_POPULATE_READ) &&
-            syscall(SYS_madvise, at, SC_PAGE, MADV_COLLAPSE) != 0)
-            return;
-    }
-}
-
 /* Map the pages of pieces [first, end), none of which is present. */
 static bool take_pieces(struct sc_view *view, uint64_t first, uint64_t end)
 {
     uint64_t at = first << PIECE_SHIFT, bytes = (end - first) << PIECE_SHIFT;
     if (bytes > view->bytes - at)
         bytes = view->bytes - at;
-    sc_view_enlarge((uint64_t)(uintptr_t)view->base + at, bytes);
+    sc_large_make((uint64_t)(uintptr_t)view->base + at, bytes);
     /* reading maps more than one page at a time, and writable ones */
     if (!populate((uint64_t)(uintptr_t)view->base + at, bytes,
                   MADV_POPULATE_READ))

@@ -44,10 +44,6 @@ uint8_t *sc_view_base(struct sc_device *device);
 /** Part of the file was given back to the system. Thread: any. */
 void sc_view_forget(struct sc_device *device, uint64_t offset, uint64_t bytes);
 
-/** Give a mapping of a memory file large pages, one for each 2 MiB of it where
- *  there is none yet, and as far as the system has some. Thread: any. */
-void sc_view_enlarge(uint64_t address, uint64_t bytes);
-
 /**
  * Is every byte of a range of the program's memory readable, or writable?
  * As far as mappings tell: a page that is poisoned or guarded does not count.

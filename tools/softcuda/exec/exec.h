@@ -174,6 +174,15 @@ enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
  */
 bool sc_exec_init(int workers);
 
+/**
+ * Have somebody look at faults first, of any thread.
+ *
+ * @open  given the address: whether it can be accessed from now on. Signal:
+ *        fault path
+ * Thread: one, before the first launch
+ */
+void sc_exec_open_faults(bool (*open)(uint64_t address));
+
 /** Stop the pool and restore the signal handlers. Thread: one at a time. */
 void sc_exec_fini(void);
 

@@ -2,7 +2,8 @@
  * Faults of kernels: SIGSEGV and SIGBUS of a worker inside a kernel, at an
  * address inside the device window, end that CTA unless near.c lets it read,
  * as do all in generated code, which touches nothing but what the kernel names;
- * all others go on to who had the signal before.
+ * all others go on to who had the signal before. Who owns the window is asked
+ * before all that, of any thread's.
  *
  * Lock: none; the handlers are installed and removed by sc_exec_init/fini.
  */
@@ -13,6 +14,12 @@
 static _Thread_local struct sc_worker *volatile running
     __attribute__((tls_model("initial-exec")));
 static struct sigaction old_segv, old_bus;
+static bool (*opens)(uint64_t address);
+
+void sc_exec_open_faults(bool (*open)(uint64_t address))
+{
+    opens = open;
+}
 
 struct sc_worker *sc_fault_set(struct sc_worker *worker)
 {
@@ -40,6 +47,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     struct sc_worker *worker = running;
     uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
+    if (number == SIGSEGV && opens && opens(at))
+        return;
     bool inside =
         worker && at - worker->cta.window_base < worker->cta.window_bytes;
     if (!worker || (!worker->in_native && !inside)) {

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "tests/driver/driver_test.h"
+#include "tests/driver/find_device.h"
 
 /* The kernel's view of an address: can a system call read it? */
 static int cpu_can_read(CUdeviceptr p)
@@ -22,13 +23,14 @@ static int cpu_can_read(CUdeviceptr p)
 #define MADV_COLLAPSE 25
 #endif
 
-/* Bytes of a file's mappings that are mapped by large pages. */
-static unsigned long large_bytes(const char *file)
+/* Bytes of a file's mappings that a process has mapped by large pages. */
+static unsigned long large_bytes(pid_t process, const char *file)
 {
     char line[512];
     unsigned long kib, sum = 0;
     bool ours = false;
-    FILE *f = fopen("/proc/self/smaps", "r");
+    snprintf(line, sizeof line, "/proc/%d/smaps", (int)process);
+    FILE *f = fopen(line, "r");
     ck_assert_ptr_nonnull(f);
     while (fgets(line, sizeof line, f)) {
         if (strstr(line, "memfd:"))
@@ -72,13 +74,104 @@ START_TEST(first_copies_to_fresh_memory_take_large_pages)
         OK(cuMemAlloc(&p, N));
         OK(cuMemcpyHtoD(p, host, N));
         /* threads that share the copy may meet in one of them */
-        ck_assert_uint_ge(large_bytes("softcuda-memory"), N - 2 * MIB);
+        ck_assert_uint_ge(large_bytes(getpid(), "softcuda-memory"),
+                          N - 2 * MIB);
         OK(cuMemcpyDtoH(back, p, N));
         ck_assert_mem_eq(back, host, N);
         OK(cuMemFree(p));
-        ck_assert_uint_eq(large_bytes("softcuda-memory"), 0);
+        ck_assert_uint_eq(large_bytes(getpid(), "softcuda-memory"), 0);
     }
     free(host);
+    free(back);
+}
+END_TEST
+
+/* p[i] = v + i for each thread */
+static CUfunction fill_kernel(void)
+{
+    static const char text[] =
+        ".version 6.0\n.target sm_50\n.address_size 64\n"
+        ".visible .entry fill(.param .u64 p, .param .u32 v)\n{\n"
+        " .reg .b32 %r<7>; .reg .b64 %d<4>;\n"
+        " ld.param.u64 %d0, [p]; ld.param.u32 %r0, [v];\n"
+        " mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;\n"
+        " mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+        " cvta.to.global.u64 %d1, %d0; mul.wide.u32 %d2, %r4, 4;\n"
+        " add.s64 %d3, %d1, %d2; add.s32 %r5, %r0, %r4;\n"
+        " st.global.u32 [%d3], %r5; ret;\n}\n";
+    CUmodule module;
+    CUfunction fill;
+    OK(cuModuleLoadData(&module, text));
+    OK(cuModuleGetFunction(&fill, module, "fill"));
+    return fill;
+}
+
+static void run_fill(CUfunction fill, CUdeviceptr p, uint32_t bytes, uint32_t v)
+{
+    void *params[] = {&p, &v};
+    OK(cuLaunchKernel(fill, bytes / 1024, 1, 1, 256, 1, 1, 0, NULL, params,
+                      NULL));
+    OK(cuCtxSynchronize());
+}
+
+static void must_be_filled(CUdeviceptr p, uint32_t bytes, uint32_t v)
+{
+    uint32_t *back = malloc(bytes), i = 0;
+    OK(cuMemcpyDtoH(back, p, bytes));
+    while (i < bytes / 4 && back[i] == v + i)
+        i++;
+    ck_assert_uint_eq(i, bytes / 4);
+    free(back);
+}
+
+START_TEST(first_stores_of_kernels_take_large_pages)
+{
+    enum { N = 24 * MIB };
+    CUdeviceptr p;
+    begin();
+    CUfunction fill = fill_kernel();
+    pid_t device = device_of(getpid(), 0);
+    ck_assert_int_gt(device, 0);
+    for (uint32_t round = 0; round < 3; round++) {
+        OK(cuMemAlloc(&p, N));
+        ck_assert_uint_eq(large_bytes(device, "softcuda-memory"), 0);
+        run_fill(fill, p, N, round);
+        if (has_large_pages())
+            ck_assert_uint_ge(large_bytes(device, "softcuda-memory"),
+                              N - 4 * MIB);
+        must_be_filled(p, N, round);
+        OK(cuMemFree(p));
+    }
+}
+END_TEST
+
+/* What is there already stays, and what nobody touches gets nothing. */
+START_TEST(stores_beside_copies_change_nothing_else)
+{
+    enum { N = 24 * MIB, PART = 64 * 1024 };
+    CUdeviceptr p;
+    begin();
+    CUfunction fill = fill_kernel();
+    uint8_t *model = malloc(N), *back = malloc(N);
+    fill_random(model, N, 3);
+    OK(cuMemAlloc(&p, N));
+    for (uint32_t at = 0; at < N; at += 3 * MIB)
+        OK(cuMemcpyHtoD(p + at, model + at, 3 * MIB));
+    for (uint32_t at = PART; at < N; at += 5 * MIB) {
+        run_fill(fill, p + at, PART, at);
+        for (uint32_t i = 0; i < PART / 4; i++)
+            memcpy(model + at + i * 4, &(uint32_t){at + i}, 4);
+    }
+    OK(cuMemcpyDtoH(back, p, N));
+    ck_assert_mem_eq(back, model, N);
+    OK(cuMemFree(p));
+    OK(cuMemAlloc(&p, N));
+    run_fill(fill, p + 10 * MIB, PART, 1);
+    ck_assert_uint_le(large_bytes(device_of(getpid(), 0), "softcuda-memory"),
+                      2 * MIB);
+    OK(cuMemsetD8(p, 0, 10 * MIB));
+    must_be_filled(p + 10 * MIB, PART, 1);
+    free(model);
     free(back);
 }
 END_TEST
@@ -420,6 +513,8 @@ END_TEST
 
 SUITE_MAIN("softcuda driver: memory", 30,
            first_copies_to_fresh_memory_take_large_pages,
+           first_stores_of_kernels_take_large_pages,
+           stores_beside_copies_change_nothing_else,
            device_memory_is_unreachable_for_the_cpu,
            odd_copies_in_all_directions_are_exact,
            copies_decide_by_the_value_of_the_pointer, bad_addresses_are_refused,
