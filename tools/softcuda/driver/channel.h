@@ -12,6 +12,7 @@ struct sc_channel {
     struct sc_shared *shared;  /* fixed after start */
     struct sc_file socket;     /* fixed after start */
     _Atomic bool cut;          /* a descriptor is gone: never cleared */
+    _Atomic uint32_t watched;  /* its end would be noticed; a futex */
     uint32_t head;             /* bytes ever written */
     _Atomic uint32_t reaped;   /* results ever taken; read without the lock */
     struct sc_op_queue ready;  /* waiting for room in the ring */

@@ -175,16 +175,23 @@ static bool attempt(struct sc_device *device, int number, char **envp)
     return ok;
 }
 
+/* Who waits here keeps the file, so that the process goes on serving when the
+ * program closes the descriptor. */
 static void *watch(void *arg)
 {
     struct sc_device *device = arg;
-    struct pollfd end = {.fd = device->channel.socket.number,
-                         .events = POLLRDHUP};
+    const struct sc_file *socket = &device->channel.socket;
+    struct pollfd end = {.fd = socket->number, .events = POLLRDHUP};
+    atomic_store(&device->channel.watched, 1);
+    sc_futex_wake(&device->channel.watched);
     while (poll(&end, 1, -1) < 1)
         continue;
-    sc_say("device %d: its process ended unexpectedly; calls on this device "
-           "return CUDA_ERROR_DEVICE_UNAVAILABLE from now on",
-           device->ordinal);
+    if (sc_file_number(socket) < 0)
+        sc_channel_cut(device, end.fd);
+    else
+        sc_say("device %d: its process ended unexpectedly; calls on this "
+               "device return CUDA_ERROR_DEVICE_UNAVAILABLE from now on",
+               device->ordinal);
     pthread_mutex_lock(&sc_sched_lock);
     sc_device_died(device);
     pthread_mutex_unlock(&sc_sched_lock);
@@ -215,5 +222,7 @@ CUresult sc_process_start(struct sc_device *device)
                device->ordinal);
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
+    while (atomic_load(&device->channel.watched) == 0)
+        sc_futex_wait(&device->channel.watched, 0, NULL);
     return CUDA_SUCCESS;
 }
