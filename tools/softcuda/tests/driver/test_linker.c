@@ -52,6 +52,77 @@ START_TEST(two_texts_become_one_module)
 }
 END_TEST
 
+/* Texts that look like others: words in comments, strings and lines, two
+ * directives in a line, a variable of the same name in each. */
+static char odd_caller[] =
+    ".version 7.0 .target sm_75, debug .address_size 64\n"
+    "@@DWARF .global .u32 own;\n"
+    "/* .visible .func twice { */ // .global .u32 own = 1;\n"
+    ".pragma \"nounroll; { own\";\n"
+    ".file 1 \"a \\\" { b.cu\"\n"
+    ".global .u32 own = 7;\n"
+    ".extern /* } */ .func (.param .b32 out) twice (.param .b32 x);\n"
+    ".visible .entry run(.param .u64 p)\n{\n"
+    " .reg .b32 %r<3>; .reg .b64 %d<2>;\n ld.param.u64 %d0, [p];\n"
+    " ld.global.u32 %r0, [own];\n {\n .param .b32 a; .param .b32 back;\n"
+    " .loc 1 2 3 // }\n"
+    " st.param.b32 [a], %r0;\n call.uni (back), twice, (a);\n"
+    " ld.param.b32 %r1, [back];\n }\n st.global.u32 [%d0], %r1;\n ret;\n}\n"
+    ".section .debug_str { own: .b8 100 }\n";
+
+static char odd_callee[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".global .u32 own = 1000;\n"
+    ".weak .func (.param .b32 out) twice (.param .b32 x)\n{\n"
+    " .reg .b32 %r<3>;\n ld.param.b32 %r0, [x];\n add.u32 %r1, %r0, %r0;\n"
+    " ld.global.u32 %r0, [own]; add.u32 %r1, %r1, %r0;\n"
+    " st.param.b32 [out], %r1;\n ret;\n}\n";
+
+static CUresult join(char *one, char *other, CUmodule *module)
+{
+    CUlinkState link;
+    void *cubin;
+    OK(cuLinkCreate(0, NULL, NULL, &link));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, one, strlen(one) + 1, "a", 0, NULL,
+                     NULL));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, other, strlen(other) + 1, "b", 0,
+                     NULL, NULL));
+    OK(cuLinkComplete(link, &cubin, NULL));
+    CUresult result = cuModuleLoadData(module, cubin);
+    OK(cuLinkDestroy(link));
+    return result;
+}
+
+START_TEST(only_tokens_are_words)
+{
+    CUmodule module;
+    CUfunction run;
+    CUdeviceptr p;
+    unsigned value = 0;
+    begin();
+    OK(join(odd_caller, odd_callee, &module));
+    OK(cuModuleGetFunction(&run, module, "run"));
+    OK(cuMemAlloc(&p, 4));
+    OK(cuLaunchKernel(run, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    OK(cuMemcpyDtoH(&value, p, 4));
+    ck_assert_uint_eq(value, 1014);
+}
+END_TEST
+
+START_TEST(text_without_tokens_is_refused_when_it_is_loaded)
+{
+    static const char *const bad[] = {"/* no end", ".global \"no end",
+                                      ".visible .func f() { \\ }", "0x;"};
+    CUmodule module;
+    begin();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[1000];
+        snprintf(text, sizeof text, "%s%s", callee, bad[i]);
+        WANT(CUDA_ERROR_INVALID_PTX, join(text, caller, &module));
+    }
+}
+END_TEST
+
 START_TEST(files_are_read)
 {
     char path[] = "/tmp/softcuda-link-XXXXXX";
@@ -163,6 +234,8 @@ START_TEST(stream_attributes_are_kept)
 END_TEST
 
 SUITE_MAIN("softcuda driver: linker", 30, two_texts_become_one_module,
-           files_are_read, what_cannot_be_linked_says_why,
+           only_tokens_are_words,
+           text_without_tokens_is_refused_when_it_is_loaded, files_are_read,
+           what_cannot_be_linked_says_why,
            logs_of_a_link_are_filled_as_far_as_they_are_said,
            stream_attributes_are_kept)
