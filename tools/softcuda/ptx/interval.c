@@ -173,16 +173,24 @@ struct sc_interval sc_interval_shr(struct sc_interval a, struct sc_interval by,
                           shifted_right(a.hi, a.hi < 0 ? many : few));
 }
 
-/* Where the divisor is not above zero, nothing is known. */
+/* Whether something can be said of `a` over `b`, both in that type from then on;
+ * if not, what is known all the same: nothing where the divisor may not be above
+ * zero. */
+static bool divides(struct sc_interval *a, struct sc_interval *b, unsigned bits,
+                    bool is_signed, struct sc_interval *otherwise)
+{
+    *a = sc_interval_typed(*a, bits, is_signed);
+    *b = sc_interval_typed(*b, bits, is_signed);
+    *otherwise = either_none(*a, *b) ? SC_INTERVAL_NONE : sc_interval_any(bits);
+    return !either_none(*a, *b) && b->lo >= 1;
+}
+
 struct sc_interval sc_interval_div(struct sc_interval a, struct sc_interval b,
                                    unsigned bits, bool is_signed)
 {
-    a = sc_interval_typed(a, bits, is_signed);
-    b = sc_interval_typed(b, bits, is_signed);
-    if (either_none(a, b))
-        return SC_INTERVAL_NONE;
-    if (b.lo < 1)
-        return sc_interval_any(bits);
+    struct sc_interval otherwise;
+    if (!divides(&a, &b, bits, is_signed, &otherwise))
+        return otherwise;
     return sc_interval_of(least(a.lo / b.lo, a.lo / b.hi),
                           most(a.hi / b.lo, a.hi / b.hi));
 }
@@ -190,12 +198,9 @@ struct sc_interval sc_interval_div(struct sc_interval a, struct sc_interval b,
 struct sc_interval sc_interval_rem(struct sc_interval a, struct sc_interval b,
                                    unsigned bits, bool is_signed)
 {
-    a = sc_interval_typed(a, bits, is_signed);
-    b = sc_interval_typed(b, bits, is_signed);
-    if (either_none(a, b))
-        return SC_INTERVAL_NONE;
-    if (b.lo < 1)
-        return sc_interval_any(bits);
+    struct sc_interval otherwise;
+    if (!divides(&a, &b, bits, is_signed, &otherwise))
+        return otherwise;
     if (a.lo >= 0 && a.hi < b.lo)
         return a;
     return sc_interval_of(a.lo < 0 ? most(a.lo, 1 - b.hi) : 0,

@@ -7,42 +7,21 @@
 
 #include <string.h>
 
-enum { WIDE = 1 << 16, PASSES_MOST = 200 };
+enum { WIDE = 1 << 16, PASSES_MOST = 200, MOVES_MOST = 8 };
 
-/* Opcodes by what they do to registers and memory. */
+/* Opcodes by what they do to registers and memory; see ptx/effects.def. */
 enum group {
-    GROUP_UNKNOWN, /* may do anything */
-    GROUP_PLAIN,   /* changes no register that could hold an address */
-    GROUP_LOOSE,   /* results of 32 bits at most, from memory or not */
+    GROUP_UNKNOWN,
+    GROUP_PLAIN,
+    GROUP_LOOSE,
+    GROUP_ELSEWHERE,
     GROUP_COMPUTES,
-    GROUP_MOVES, /* a case of its own */
+    GROUP_MOVES,
 };
 
 static const uint8_t groups[SC_OP_COUNT + 1] = {
-#define X(op) [SC_OP_##op] = GROUP_PLAIN,
-    X(activemask) X(applypriority) X(bar) X(barrier) X(bra) X(brkpt) X(brx) X(
-        elect) X(exit) X(fence) X(griddepcontrol) X(isspacep) X(match) X(membar)
-        X(nanosleep) X(pmevent) X(prefetch) X(prefetchu) X(ret) X(setp) X(
-            testp) X(trap) X(vote)
-#undef X
-#define X(op) [SC_OP_##op] = GROUP_LOOSE,
-            X(ldmatrix) X(mma) X(movmatrix) X(suld) X(suq) X(tex) X(tld4) X(txq)
-#undef X
-#define X(op) [SC_OP_##op] = GROUP_COMPUTES,
-                X(abs) X(add) X(addc) X(bfe) X(bfi) X(bfind) X(bmsk) X(brev) X(
-                    clz) X(cnot) X(copysign) X(cos) X(cvt) X(div) X(dp2a)
-                    X(dp4a) X(ex2) X(fma) X(fns) X(lg2) X(lop3) X(mad) X(mad24)
-                        X(madc) X(mapa) X(max) X(min) X(mov) X(mul) X(mul24)
-                            X(neg) X(not ) X(or) X(and) X(popc) X(prmt) X(rcp)
-                                X(redux) X(rem) X(rsqrt) X(sad) X(selp) X(set)
-                                    X(shf) X(shfl) X(shl) X(shr)
-                                        X(sin) X(slct) X(sqrt) X(sub) X(subc)
-                                            X(szext) X(tanh) X(xor)
-#undef X
-#define X(op) [SC_OP_##op] = GROUP_MOVES,
-                                                X(atom) X(call) X(cp) X(cvta)
-                                                    X(ld) X(ldu) X(red) X(st)
-                                                        X(wmma)
+#define X(op, group) [SC_OP_##op] = GROUP_##group,
+#include "ptx/effects.def"
 #undef X
 };
 
@@ -87,6 +66,13 @@ uint32_t sc_origin_bytes(const struct sc_inst *inst)
 
 /* ---- values -------------------------------------------------------------- */
 
+/* Registers that the driver fills, some with addresses of its own memory. They
+ * are beside each other in the list. */
+static bool is_drivers(uint32_t special)
+{
+    return special >= SC_SREG_envreg0 && special <= SC_SREG_envreg9;
+}
+
 static sc_origin origin_of(const struct pass *p,
                            const struct sc_operand *operand)
 {
@@ -99,6 +85,8 @@ static sc_origin origin_of(const struct pass *p,
                                                      : SC_ORIGIN_OWN;
     case SC_OPERAND_FUNC:
         return SC_ORIGIN_OWN;
+    case SC_OPERAND_SPECIAL:
+        return is_drivers(operand->reg) ? SC_ORIGIN_OWN : 0;
     default:
         for (uint32_t i = 0; i < sc_operand_parts(operand); i++)
             all |= origin_of(p, &operand->sub[i]);
@@ -106,9 +94,19 @@ static sc_origin origin_of(const struct pass *p,
     }
 }
 
+/* What fits into a register: not an address, where that has 32 bits. */
+static sc_origin cut(const struct pass *p, uint32_t reg, sc_origin origin)
+{
+    if ((origin & SC_ORIGIN_UNKNOWN) &&
+        sc_type_bytes(p->func->regs[reg].type) <= 4)
+        return (origin & ~SC_ORIGIN_UNKNOWN) | SC_ORIGIN_LOOSE;
+    return origin;
+}
+
 static void put(struct pass *p, const struct sc_operand *to, sc_origin origin)
 {
     if (to->kind == SC_OPERAND_REG) {
+        origin = cut(p, to->reg, origin);
         p->changed |= (p->o->of[to->reg] | origin) != p->o->of[to->reg];
         p->o->of[to->reg] |= origin;
         return;
@@ -206,17 +204,18 @@ const struct sc_var *sc_origin_parameter(const struct sc_func *func,
                                          uint64_t *offset)
 {
     *offset = operand->bits;
-    if (operand->kind == SC_OPERAND_ADDRESS)
+    if (operand->kind == SC_OPERAND_ADDRESS) {
         operand = &operand->sub[0];
-    if (operand->kind == SC_OPERAND_REG) {
+        *offset += operand->kind == SC_OPERAND_SYMBOL ? operand->bits : 0;
+    }
+    for (int i = 0; operand->kind == SC_OPERAND_REG; i++) {
         const struct sc_inst *inst = only_definition(func, operand->reg);
         if (!inst || inst->opcode != SC_OP_mov || inst->operand_count != 2 ||
-            inst->operands[0].kind != SC_OPERAND_REG || inst->guarded)
+            inst->operands[0].kind != SC_OPERAND_REG || inst->guarded ||
+            i == MOVES_MOST)
             return NULL;
         operand = &inst->operands[1];
-        *offset += operand->bits;
-    } else if (operand->kind == SC_OPERAND_SYMBOL) {
-        *offset += operand->bits;
+        *offset += operand->kind == SC_OPERAND_SYMBOL ? operand->bits : 0;
     }
     return is_parameter(func, operand) && *offset < operand->var->bytes
                ? operand->var
@@ -245,6 +244,13 @@ static sc_origin place_of(struct pass *p, const struct sc_var *var,
         o->places[o->place_count++] =
             (struct sc_place){(uint16_t)param, (uint16_t)offset, (uint16_t)at};
     return (sc_origin)1 << i;
+}
+
+static void reach_anywhere(struct sc_origins *o, const struct sc_inst *inst)
+{
+    o->reaches_anywhere = true;
+    if (!o->anywhere_for)
+        o->anywhere_for = inst;
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -292,7 +298,7 @@ static void load_loosely(struct pass *p, const struct sc_inst *inst)
 {
     put(p, &inst->operands[0], SC_ORIGIN_LOOSE);
     if (inst->opcode == SC_OP_tex || inst->opcode == SC_OP_tld4)
-        p->o->reaches_anywhere = true;
+        reach_anywhere(p->o, inst);
 }
 
 static bool is_form(const struct sc_inst *inst, const char *form)
@@ -319,7 +325,7 @@ static bool call(struct pass *p, const struct sc_inst *inst)
         return false;
     bool prints = strcmp(callee->func->name, "vprintf") == 0;
     if (prints) /* strings, wherever they are */
-        p->o->reaches_anywhere = true;
+        reach_anywhere(p->o, inst);
     for (uint32_t i = 1; inst->call && i <= inst->call->ret_count; i++)
         put(p, &inst->operands[i], SC_ORIGIN_LOOSE);
     return prints || strcmp(callee->func->name, "__assertfail") == 0;
@@ -382,6 +388,10 @@ static bool understand(struct pass *p, const struct sc_inst *inst)
         if (inst->operand_count)
             load_loosely(p, inst);
         return inst->operand_count > 0;
+    case GROUP_ELSEWHERE:
+        if (inst->operand_count && inst->operands[0].kind == SC_OPERAND_REG)
+            put(p, &inst->operands[0], SC_ORIGIN_UNKNOWN);
+        return true;
     case GROUP_COMPUTES:
         if (inst->operand_count)
             compute(p, inst);
@@ -398,8 +408,10 @@ static void pass_once(struct pass *p)
     p->changed = false;
     for (size_t i = 0; i < p->func->inst_count; i++) {
         p->inst = (uint32_t)i;
-        if (!understand(p, &p->func->insts[i]))
+        if (!understand(p, &p->func->insts[i])) {
             p->o->writes_anywhere = true;
+            reach_anywhere(p->o, &p->func->insts[i]);
+        }
     }
 }
 
@@ -420,7 +432,7 @@ void sc_origins_find(struct sc_load *load, const struct sc_func *func,
         const struct sc_access *a = &origins->accesses[i];
         if (a->origin & SC_ORIGIN_UNKNOWN) {
             origins->writes_anywhere |= a->writes;
-            origins->reaches_anywhere = true;
+            reach_anywhere(origins, &func->insts[a->inst]);
         }
     }
     origins->reaches_anywhere |= origins->writes_anywhere;
