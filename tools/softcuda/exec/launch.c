@@ -392,7 +392,7 @@ static void run_job(struct job *job)
     if (launch->cooperative && job->kernel->code.workspace)
         memset((void *)(uintptr_t)job->kernel->code.workspace, 0,
                SC_WORKSPACE_BYTES);
-    if (job->kernel->flow)
+    if (job->kernel->solve)
         why = "SOFTCUDA_TOUCHED is for the interpreter";
     else if (!together)
         job->variant = sc_build_find(&job->kernel->native, launch->block, &why);
@@ -401,9 +401,9 @@ static void run_job(struct job *job)
         sc_build_begin(job->variant, launch->cancel);
     }
     job->most = together ? 1 : piece_size(job);
-    sc_touched_begin(job->kernel->flow);
+    sc_touched_begin(job->kernel->solve);
     sc_pool_run(helpers_for(job), together ? run_together : run_ctas, job);
-    sc_touched_end(job->kernel->flow, launch);
+    sc_touched_end(job->kernel->solve, launch);
     end_near(job);
     if (!together)
         learn(job);

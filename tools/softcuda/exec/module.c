@@ -193,7 +193,7 @@ static void load_kernels(struct sc_module *module)
         sc_lower_kernel(&module->load, module->ir, f, &module->space, isa,
                         &kernel->code, pointers);
         describe(module, f, pointers, kernel);
-        kernel->flow = sc_touched_prepare(&module->load, f);
+        kernel->solve = sc_touched_prepare(&module->load, f);
         kernel->native.ir = module->ir;
         kernel->native.func = f;
         kernel->may_wait = sc_launch_may_wait(f);

@@ -10,12 +10,12 @@
 #include "native/build.h"
 #include "ptx/ir.h"
 
-struct sc_flow;
+struct sc_solve;
 
 struct sc_kernel {
     struct sc_kernel_info info;
     struct sc_code code;
-    const struct sc_flow *flow;    /* NULL: touched.h is off */
+    struct sc_solve *solve;        /* NULL: touched.h is off */
     struct sc_build_kernel native; /* the launcher's, as is what follows */
     bool may_wait;                 /* a CTA may look at what another writes */
     bool has_strayed;              /* it was said what it reads (near.c) */

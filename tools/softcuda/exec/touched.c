@@ -24,14 +24,16 @@ bool sc_touched_is_on(void)
     return file && *file;
 }
 
-const struct sc_flow *sc_touched_prepare(struct sc_load *load,
-                                         const struct sc_func *kernel)
+struct sc_solve *sc_touched_prepare(struct sc_load *load,
+                                    const struct sc_func *kernel)
 {
     if (!sc_touched_is_on())
         return NULL;
     struct sc_flow *flow = sc_load_alloc(load, 1, sizeof *flow);
+    struct sc_solve *solve = sc_load_alloc(load, 1, sizeof *solve);
     sc_flow_build(load, kernel, flow);
-    return flow;
+    sc_solve_init(load, flow, solve);
+    return solve;
 }
 
 /* ---- ops ----------------------------------------------------------------- */
@@ -78,10 +80,10 @@ void sc_touched_lower(struct sc_lower *lower, const struct sc_lower_place *at,
 
 /* ---- launches ------------------------------------------------------------ */
 
-void sc_touched_begin(const struct sc_flow *flow)
+void sc_touched_begin(const struct sc_solve *solve)
 {
-    size_t count = flow ? flow->func->inst_count : 0;
-    used = flow ? malloc((count + 1) * sizeof *used) : NULL;
+    size_t count = solve ? solve->flow->func->inst_count : 0;
+    used = solve ? malloc((count + 1) * sizeof *used) : NULL;
     for (size_t i = 0; used && i < count; i++) {
         atomic_init(&used[i].first, UINT64_MAX);
         atomic_init(&used[i].last, 0);
@@ -134,15 +136,21 @@ static void print_proof(FILE *file, const struct sc_flow *flow,
             (unsigned long long)proved->hi, wrong ? " WRONG" : "");
 }
 
-static void print_launch(FILE *file, const struct sc_flow *flow,
-                         const struct sc_launch *launch,
-                         const struct sc_interval *proved)
+static void print_launch(FILE *file, const struct sc_solve *solve,
+                         const struct sc_launch *launch, bool known)
 {
-    fprintf(file, "launch %s grid %u %u %u block %u %u %u\n", flow->func->name,
+    const struct sc_flow *flow = solve->flow;
+    const struct sc_inst *why = flow->origins.anywhere_for;
+    fprintf(file, "launch %s grid %u %u %u block %u %u %u", flow->func->name,
             launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
             launch->block[1], launch->block[2]);
+    if (why)
+        fprintf(file, " anywhere for line %u %.*s", why->line,
+                (int)why->text_length, why->text);
+    fputc('\n', file);
     for (uint32_t i = 0; i < flow->func->inst_count; i++) {
         size_t index;
+        struct sc_interval proved;
         const struct sc_access *a = access_of(flow, i, &index);
         const struct used *u = &used[i];
         if (!a && !is_used(u))
@@ -154,7 +162,9 @@ static void print_launch(FILE *file, const struct sc_flow *flow,
                     (unsigned long long)u->last);
         else
             fprintf(file, "unused ");
-        print_proof(file, flow, a, a && proved ? &proved[index] : NULL, u);
+        if (a && known)
+            proved = sc_solve_range(solve, index);
+        print_proof(file, flow, a, a && known ? &proved : NULL, u);
     }
 }
 
@@ -171,24 +181,23 @@ static void append(const char *text, size_t bytes)
     fclose(file);
 }
 
-void sc_touched_end(const struct sc_flow *flow, const struct sc_launch *launch)
+void sc_touched_end(struct sc_solve *solve, const struct sc_launch *launch)
 {
-    size_t n = flow ? flow->origins.access_count : 0, bytes;
-    struct sc_interval *proved = calloc(n + 1, sizeof *proved);
+    size_t bytes;
     struct sc_geometry geometry;
     char *text = NULL;
-    FILE *file = used && proved ? open_memstream(&text, &bytes) : NULL;
+    FILE *file = used ? open_memstream(&text, &bytes) : NULL;
     if (file) {
         memcpy(geometry.grid, launch->grid, sizeof geometry.grid);
         memcpy(geometry.block, launch->block, sizeof geometry.block);
-        bool known = flow->place_of && sc_solve(flow, &geometry, launch->params,
-                                                launch->param_bytes, proved);
-        print_launch(file, flow, launch, known ? proved : NULL);
+        bool known =
+            solve->flow->place_of &&
+            sc_solve(solve, &geometry, launch->params, launch->param_bytes);
+        print_launch(file, solve, launch, known);
         fclose(file);
         append(text, bytes);
     }
     free(text);
-    free(proved);
     free(used);
     used = NULL;
 }

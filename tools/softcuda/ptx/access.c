@@ -5,8 +5,8 @@
  */
 #include "ptx/access.h"
 #include "ptx/fatbin.h"
-#include "ptx/flow.h"
 #include "ptx/parse.h"
+#include "ptx/recall.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,16 @@
 /* What reading one program may take. */
 #define MEMORY_MOST ((size_t)512 << 20)
 /* Longer kernels are looked at without their launches' numbers. */
-enum { VARIABLES_MOST = 4000, ACCESSES_MOST = 512 };
-/* Ranges of the same places this close are one. */
-enum { NEAR_BYTES = 4096 };
+enum { VARIABLES_MOST = 4000, ACCESSES_MOST = 512, FAILURES_MOST = 8 };
 
 struct sc_program_kernel {
     const struct sc_func *func;
     struct sc_flow flow;
     struct sc_reach reach;
+    bool is_small; /* all below                                           */
+    struct sc_solve solve;
+    struct sc_recall recall;
+    unsigned failures; /* launches of which nothing could be told         */
     struct sc_program_kernel *next;
 };
 
@@ -98,6 +100,14 @@ static struct sc_program_kernel *look_at(struct sc_program *program,
     made->func = func;
     sc_flow_build(&program->load, func, &made->flow);
     summarize(made);
+    made->is_small =
+        !(made->reach.writes_anywhere && made->reach.reaches_anywhere) &&
+        made->flow.variable_count <= VARIABLES_MOST &&
+        made->flow.origins.access_count <= ACCESSES_MOST;
+    if (made->is_small) {
+        sc_solve_init(&program->load, &made->flow, &made->solve);
+        sc_recall_init(&program->load, &made->flow, &made->recall);
+    }
     made->next = program->kernels;
     program->kernels = made;
     return made;
@@ -113,8 +123,8 @@ static const struct sc_func *find(const struct sc_program *program,
     return NULL;
 }
 
-const struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
-                                                  const char *name)
+struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
+                                            const char *name)
 {
     if (program->packed.payload)
         read_text(program);
@@ -142,80 +152,21 @@ size_t sc_program_parameter(const struct sc_program_kernel *kernel,
 
 /* ---- launches ------------------------------------------------------------ */
 
-static bool is_near(const struct sc_range *a, const struct sc_range *b)
-{
-    return (a->first < b->last || a->first - b->last <= NEAR_BYTES) &&
-           (b->first < a->last || b->first - a->last <= NEAR_BYTES);
-}
-
-static bool is_alike(const struct sc_range *a, const struct sc_range *b)
-{
-    return a->places == b->places && a->known == b->known &&
-           a->reads == b->reads && a->writes == b->writes;
-}
-
-static void widen(struct sc_range *to, const struct sc_range *by)
-{
-    to->places |= by->places;
-    to->reads |= by->reads;
-    to->writes |= by->writes;
-    to->known &= by->known;
-    to->first = by->first < to->first ? by->first : to->first;
-    to->last = by->last > to->last ? by->last : to->last;
-}
-
-/* Into one that is there, or behind them. Return: false: too many. */
-static bool add(struct sc_touched *touched, const struct sc_range *range)
-{
-    for (unsigned i = 0; i < touched->count; i++) {
-        struct sc_range *there = &touched->range[i];
-        if (!is_alike(there, range) || (range->known && !is_near(there, range)))
-            continue;
-        widen(there, range);
-        return true;
-    }
-    if (touched->count == SC_RANGES_MOST)
-        return false;
-    touched->range[touched->count++] = *range;
-    return true;
-}
-
-static bool collect(const struct sc_flow *flow,
-                    const struct sc_interval *intervals,
-                    struct sc_touched *touched)
-{
-    const struct sc_origins *o = &flow->origins;
-    touched->count = 0;
-    for (size_t i = 0; i < o->access_count; i++) {
-        const struct sc_access *a = &o->accesses[i];
-        struct sc_interval at = intervals[i];
-        struct sc_range range = {.places =
-                                     (uint32_t)(a->origin & SC_ORIGIN_PLACES),
-                                 .reads = a->reads,
-                                 .writes = a->writes};
-        if (!range.places || sc_interval_is_none(at) ||
-            (a->origin & SC_ORIGIN_UNKNOWN))
-            continue;
-        range.known = at.hi - at.lo < sc_interval_any(64).hi;
-        range.first = range.known ? (uint64_t)at.lo : 0;
-        range.last = range.known ? (uint64_t)at.hi : UINT64_MAX;
-        if (!add(touched, &range))
-            return false;
-    }
-    return true;
-}
-
-bool sc_program_touched(const struct sc_program_kernel *kernel,
+bool sc_program_touched(struct sc_program_kernel *kernel,
                         const struct sc_geometry *geometry,
                         const uint8_t *params, size_t bytes,
                         struct sc_touched *touched)
 {
-    const struct sc_flow *flow = &kernel->flow;
-    struct sc_interval intervals[ACCESSES_MOST];
-    return !(kernel->reach.writes_anywhere && kernel->reach.reaches_anywhere) &&
-           bytes >= kernel->func->param_bytes &&
-           flow->variable_count <= VARIABLES_MOST &&
-           flow->origins.access_count <= ACCESSES_MOST &&
-           sc_solve(flow, geometry, params, bytes, intervals) &&
-           collect(flow, intervals, touched);
+    if (!kernel->is_small || bytes < kernel->func->param_bytes)
+        return false;
+    if (sc_recall(&kernel->recall, geometry, params, touched))
+        return true;
+    /* Those that loop in ways that are not understood do at each launch. */
+    if (kernel->failures == FAILURES_MOST)
+        return false;
+    if (sc_solve(&kernel->solve, geometry, params, bytes) &&
+        sc_recall_note(&kernel->recall, &kernel->solve, params, touched))
+        return true;
+    kernel->failures++;
+    return false;
 }

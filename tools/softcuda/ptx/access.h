@@ -71,8 +71,8 @@ void sc_program_free(struct sc_program *program);
 
 /** The kernel of that name; NULL: it has none, or none that was understood. It
  *  lives as long as the program. Signal: never */
-const struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
-                                                  const char *name);
+struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
+                                            const char *name);
 
 /** What is known of it without a launch. */
 const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel);
@@ -83,13 +83,15 @@ size_t sc_program_parameter(const struct sc_program_kernel *kernel,
                             unsigned index, size_t *offset);
 
 /**
- * What a launch touches, for a kernel that does not reach anywhere.
+ * What a launch touches, for a kernel that does not reach anywhere. Launches
+ * that differ from one of the last few in nothing that matters cost a
+ * comparison, and those that differ little cost little.
  *
  * @params values of all parameters, where the kernel has them; @bytes of them
  * Return: false: nothing is known but sc_program_reach
  * Signal: never
  */
-bool sc_program_touched(const struct sc_program_kernel *kernel,
+bool sc_program_touched(struct sc_program_kernel *kernel,
                         const struct sc_geometry *geometry,
                         const uint8_t *params, size_t bytes,
                         struct sc_touched *touched);

@@ -385,4 +385,5 @@ void sc_flow_build(struct sc_load *load, const struct sc_func *func,
     number_variables(load, flow);
     sc_loops_find(load, flow);
     sc_limits_find(load, flow);
+    sc_depend_find(load, flow);
 }

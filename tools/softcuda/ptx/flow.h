@@ -5,7 +5,9 @@
  * depend on, in a vocabulary of their own (flow.c). Limits say what holds of a
  * register where a step or an access uses it, because of branches and guards
  * (fact.c). Counters are the registers that loops advance by a step (loop.c).
- * A launch evaluates them with its numbers (solve.c).
+ * What depends on what, and on which numbers of a launch, is known before there
+ * is one (depend.c), and which pointers only shift what is touched (base.c). A
+ * launch evaluates them with its numbers (ptx/solve.h).
  *
  * All of it lives in the arena of the load. Lock: none; read-only once made.
  */
@@ -76,7 +78,8 @@ struct sc_step {
     uint8_t from_bits; /* of what it takes */
     bool is_signed;    /* numbers it takes are */
     uint32_t to, inst;
-    uint32_t at; /* of SC_STEP_PARAM: byte in the list */
+    uint32_t at;    /* of SC_STEP_PARAM: byte in the list */
+    uint32_t input; /* ... and its number in flow->inputs */
     struct sc_source from[3];
 };
 
@@ -93,6 +96,21 @@ struct sc_fact {
     bool negated[2];          /* ... that are */
 };
 
+/** What of a launch a value depends on: a bit for each input, the last of these
+ *  for all that are more; and one for each size of the grid and of a block. */
+typedef uint64_t sc_inputs;
+enum { SC_INPUT_MORE = 57, SC_INPUT_GRID = 58, SC_INPUT_BLOCK = 61 };
+
+/** A number that a launch passes: some bytes of its parameters. */
+struct sc_input {
+    uint32_t at, bytes;
+    /* It is added to addresses once and nothing else is done with it: values
+     * that it is part of are evaluated less it. */
+    bool shifts;
+};
+
+enum { SC_BASE_NONE = -1 };
+
 /** A register that some instruction sets; `steps` are all that do. */
 struct sc_variable {
     uint32_t reg;
@@ -100,6 +118,16 @@ struct sc_variable {
     const struct sc_step **steps;
     uint32_t step_count;
     const struct sc_counter *counter; /* or NULL */
+    sc_inputs inputs;
+    int32_t base; /* the input that shifts it, or SC_BASE_NONE */
+};
+
+/** Variables that depend on each other; or one. */
+struct sc_flow_group {
+    const uint32_t *list;
+    uint32_t count;
+    bool is_cyclic;
+    sc_inputs inputs;
 };
 
 /** Leaves a loop unless a comparison of a counter holds. */
@@ -145,6 +173,12 @@ struct sc_flow {
      * nothing */
     struct sc_limits *conditions;
     bool *needed; /* registers */
+    struct sc_input *inputs;
+    size_t input_count, input_capacity;
+    struct sc_flow_group *groups; /* what they depend on comes before them */
+    size_t group_count, group_capacity;
+    sc_inputs *access_inputs; /* by access */
+    sc_inputs all_inputs;     /* of all accesses */
 };
 
 /**
@@ -182,15 +216,21 @@ void sc_loops_note(struct sc_load *load, struct sc_flow *flow, uint32_t block,
                    uint32_t stays, const struct sc_limit *limits,
                    uint32_t count);
 
-/**
- * Evaluate a launch.
- *
- * @params values of all parameters, `bytes` of them
- * @ranges receives first and last byte of each access: none when it is not
- *         reached, sc_interval_any(64) when they are not known
- * Return: false: no memory, or no end was found
- */
-bool sc_solve(const struct sc_flow *flow, const struct sc_geometry *geometry,
-              const uint8_t *params, size_t bytes, struct sc_interval *ranges);
+/** Find what accesses depend on; after the limits. */
+void sc_depend_find(struct sc_load *load, struct sc_flow *flow);
+
+/** Call `each` for all that evaluating a variable looks at. */
+void sc_depend_reads(const struct sc_flow *flow, const struct sc_variable *v,
+                     void (*each)(void *context, const struct sc_source *read),
+                     void *context);
+
+/** The same, for an access. */
+void sc_depend_access(const struct sc_flow *flow, size_t access,
+                      void (*each)(void *context, const struct sc_source *read),
+                      void *context);
+
+/** Find the inputs that only shift; `relevant` are the variables that accesses
+ *  depend on. */
+void sc_bases_find(struct sc_flow *flow, const bool *relevant);
 
 #endif

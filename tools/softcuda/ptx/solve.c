@@ -1,364 +1,64 @@
 /*
- * The steps of a kernel with the numbers of a launch; see ptx/flow.h.
+ * The steps of a kernel with the numbers of launches; see ptx/solve.h.
  *
- * Each variable has one set of values, whichever block and thread: it grows
- * until all steps give nothing new, quickly where it would take long, and is
- * made smaller afterwards as far as the steps allow. Lock: none.
+ * Variables that depend on each other grow until all steps give nothing new,
+ * quickly where it would take long, and are made smaller afterwards as far as
+ * the steps allow; all others are evaluated once. Lock: none.
  */
-#include "ptx/flow.h"
+#include "ptx/solve.h"
+#include "ptx/evaluate.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PASSES_MOST = 64, EXACT_PASSES = 6, HASTY_PASSES = 12, SHRINKS = 3 };
-enum { COUNT_BITS_MOST = 48 };
 /* Sources to evaluate at most, and their limits: some hundred microseconds. */
 enum { STEPS_MOST = 20000 };
 
-struct solve {
-    const struct sc_flow *flow;
-    const struct sc_geometry *geometry;
-    const uint8_t *params;
-    size_t bytes;
-    struct sc_interval *values; /* by variable */
-    unsigned steps;             /* evaluated so far */
-};
+/* ---- numbers of the launch ----------------------------------------------- */
 
-static struct sc_interval below(uint64_t count)
+static sc_inputs note_sizes(uint32_t *old, const uint32_t *now, unsigned bit)
 {
-    return sc_interval_of(0, count ? (sc_wide)count - 1 : 0);
+    sc_inputs changed = 0;
+    for (unsigned i = 0; i < 3; i++)
+        if (old[i] != now[i])
+            changed |= (sc_inputs)1 << (bit + i);
+    memcpy(old, now, 3 * sizeof *old);
+    return changed;
 }
 
-static struct sc_interval one(uint64_t value)
-{
-    return sc_interval_of(value, value);
-}
-
-static struct sc_interval special(const struct sc_geometry *g, uint32_t which)
-{
-    switch (which) {
-    case SC_SREG_tid_x:
-        return below(g->block[0]);
-    case SC_SREG_tid_y:
-        return below(g->block[1]);
-    case SC_SREG_tid_z:
-        return below(g->block[2]);
-    case SC_SREG_ctaid_x:
-        return below(g->grid[0]);
-    case SC_SREG_ctaid_y:
-        return below(g->grid[1]);
-    case SC_SREG_ctaid_z:
-        return below(g->grid[2]);
-    case SC_SREG_ntid_x:
-        return one(g->block[0]);
-    case SC_SREG_ntid_y:
-        return one(g->block[1]);
-    case SC_SREG_ntid_z:
-        return one(g->block[2]);
-    case SC_SREG_nctaid_x:
-        return one(g->grid[0]);
-    case SC_SREG_nctaid_y:
-        return one(g->grid[1]);
-    case SC_SREG_nctaid_z:
-        return one(g->grid[2]);
-    case SC_SREG_laneid:
-        return below(32);
-    default:
-        return sc_interval_any(64);
-    }
-}
-
-/* ---- what a step takes --------------------------------------------------- */
-
-static struct sc_interval raw(const struct solve *s,
-                              const struct sc_source *source)
-{
-    switch (source->kind) {
-    case SC_SOURCE_REG:
-        return source->variable == UINT32_MAX ? sc_interval_any(64)
-                                              : s->values[source->variable];
-    case SC_SOURCE_NUMBER:
-        return sc_interval_of(source->number, source->number);
-    case SC_SOURCE_SPECIAL:
-        return special(s->geometry, source->reg);
-    default:
-        return sc_interval_any(64);
-    }
-}
-
-/* How the value that a limit is about is related to the other. */
-static enum sc_relation relation_of(const struct sc_fact *fact,
-                                    const struct sc_limit *limit)
-{
-    enum sc_relation is =
-        limit->negated ? sc_relation_not(fact->relation) : fact->relation;
-    return limit->turned ? sc_relation_turned(is) : is;
-}
-
-static struct sc_interval value(const struct solve *s,
-                                const struct sc_source *source)
-{
-    struct sc_interval v = raw(s, source);
-    for (uint32_t i = 0; i < source->limit_count; i++) {
-        const struct sc_limit *limit = &source->limits[i];
-        const struct sc_fact *fact = &s->flow->facts[limit->fact];
-        v = sc_interval_cut(v, relation_of(fact, limit),
-                            raw(s, &fact->from[!limit->turned]), fact->bits,
-                            fact->is_signed);
-    }
-    return v;
-}
-
-/* ---- steps --------------------------------------------------------------- */
-
-static struct sc_interval parameter(const struct solve *s,
-                                    const struct sc_step *step)
+static struct sc_interval number_of(const struct sc_input *input,
+                                    const uint8_t *params, size_t bytes)
 {
     uint64_t pattern = 0;
-    size_t bytes = step->bits / 8u;
-    if (step->at + bytes > s->bytes)
-        return sc_interval_any(step->bits);
-    memcpy(&pattern, s->params + step->at, bytes);
-    return one(pattern);
+    if (input->at + input->bytes > bytes)
+        return sc_interval_any(8 * input->bytes);
+    memcpy(&pattern, params + input->at, input->bytes);
+    return sc_interval_of(pattern, pattern);
 }
 
-static struct sc_interval packed(struct sc_interval low,
-                                 struct sc_interval high, unsigned bits)
+/* Return: what differs from the launch before */
+static sc_inputs note_numbers(struct sc_solve *s,
+                              const struct sc_geometry *geometry,
+                              const uint8_t *params, size_t bytes)
 {
-    return sc_interval_add(
-        sc_interval_unsigned(low, bits),
-        sc_interval_shl(sc_interval_unsigned(high, bits), one(bits), 2 * bits));
-}
-
-static struct sc_interval product(const struct sc_step *step,
-                                  struct sc_interval a, struct sc_interval b)
-{
-    bool wide =
-        step->kind == SC_STEP_MUL_WIDE || step->kind == SC_STEP_MAD_WIDE;
-    if (wide) {
-        a = sc_interval_typed(a, step->from_bits, step->is_signed);
-        b = sc_interval_typed(b, step->from_bits, step->is_signed);
+    sc_inputs changed =
+        note_sizes(s->geometry.grid, geometry->grid, SC_INPUT_GRID) |
+        note_sizes(s->geometry.block, geometry->block, SC_INPUT_BLOCK);
+    for (size_t i = 0; i < s->flow->input_count; i++) {
+        struct sc_interval now = number_of(&s->flow->inputs[i], params, bytes);
+        if (s->flow->inputs[i].shifts) {
+            s->shifts[i] = (uint64_t)now.lo;
+            continue;
+        }
+        if (now.lo != s->numbers[i].lo || now.hi != s->numbers[i].hi)
+            changed |= (sc_inputs)1
+                       << (i < SC_INPUT_MORE ? i : (size_t)SC_INPUT_MORE);
+        s->numbers[i] = now;
     }
-    return sc_interval_mul(a, b, step->bits);
+    return s->is_valid ? changed : ~(sc_inputs)0;
 }
 
-static struct sc_interval apply(const struct solve *s,
-                                const struct sc_step *step)
-{
-    struct sc_interval a = value(s, &step->from[0]);
-    struct sc_interval b = value(s, &step->from[1]);
-    unsigned bits = step->bits;
-    switch (step->kind) {
-    case SC_STEP_PARAM:
-        return parameter(s, step);
-    case SC_STEP_COPY:
-        return step->from_bits == bits
-                   ? a
-                   : sc_interval_typed(a, step->from_bits, step->is_signed);
-    case SC_STEP_ADD:
-        return sc_interval_add(a, b);
-    case SC_STEP_SUB:
-        return sc_interval_sub(a, b);
-    case SC_STEP_MUL:
-    case SC_STEP_MUL_WIDE:
-        return product(step, a, b);
-    case SC_STEP_MAD:
-    case SC_STEP_MAD_WIDE:
-        return sc_interval_add(product(step, a, b), value(s, &step->from[2]));
-    case SC_STEP_SHL:
-        return sc_interval_shl(a, b, bits);
-    case SC_STEP_SHR:
-        return sc_interval_shr(a, b, bits, step->is_signed);
-    case SC_STEP_AND:
-        return sc_interval_and(a, b, bits);
-    case SC_STEP_OR:
-        return sc_interval_or(a, b, bits);
-    case SC_STEP_MIN:
-        return sc_interval_min(a, b, bits, step->is_signed);
-    case SC_STEP_MAX:
-        return sc_interval_max(a, b, bits, step->is_signed);
-    case SC_STEP_DIV:
-        return sc_interval_div(a, b, bits, step->is_signed);
-    case SC_STEP_REM:
-        return sc_interval_rem(a, b, bits, step->is_signed);
-    case SC_STEP_NEG:
-        return sc_interval_sub(one(0), a);
-    case SC_STEP_NOT:
-        return sc_interval_sub(sc_interval_of(-1, -1), a);
-    case SC_STEP_SELECT:
-        return sc_interval_join(a, b, bits);
-    case SC_STEP_PACK:
-        return packed(a, b, step->from_bits);
-    case SC_STEP_LOW:
-        return sc_interval_unsigned(a, step->from_bits);
-    case SC_STEP_HIGH:
-        return sc_interval_shr(a, one(step->from_bits), bits, false);
-    default:
-        return sc_interval_any(step->from_bits);
-    }
-}
-
-/* In the register, which may be wider: by zeros or by the sign. */
-static struct sc_interval result(struct solve *s,
-                                 const struct sc_variable *variable,
-                                 const struct sc_step *step)
-{
-    for (int i = 0; i < 3; i++)
-        s->steps += 1 + step->from[i].limit_count;
-    struct sc_interval v = sc_interval_trim(apply(s, step), step->bits);
-    if (variable->bits > 64)
-        return sc_interval_any(64);
-    if (step->bits >= variable->bits)
-        return sc_interval_trim(v, variable->bits);
-    return sc_interval_join(sc_interval_unsigned(v, step->bits),
-                            sc_interval_signed(v, step->bits), variable->bits);
-}
-
-/* ---- loops --------------------------------------------------------------- */
-
-static bool is_in(const struct sc_flow *flow, const struct sc_loop *loop,
-                  const struct sc_step *step)
-{
-    uint32_t place = flow->place_of[flow->cfg.block_of[step->inst]];
-    return place >= loop->first && place < loop->end;
-}
-
-static struct sc_interval before_loop(struct solve *s,
-                                      const struct sc_counter *counter)
-{
-    const struct sc_variable *v = counter->variable;
-    struct sc_interval all = SC_INTERVAL_NONE;
-    for (uint32_t i = 0; i < v->step_count; i++)
-        if (!is_in(s->flow, counter->loop, v->steps[i]))
-            all = sc_interval_join(all, result(s, v, v->steps[i]), v->bits);
-    return all;
-}
-
-static struct sc_interval advance(const struct solve *s,
-                                  const struct sc_counter *counter)
-{
-    const struct sc_step *step = counter->advance;
-    struct sc_interval by =
-        sc_interval_signed(value(s, &step->from[1]), step->bits);
-    return step->kind == SC_STEP_SUB ? sc_interval_sub(one(0), by) : by;
-}
-
-/* Numbers of one end of a loop; counting down is counting up with all signs
- * turned. */
-struct trip {
-    struct sc_interval from, by, to;
-    enum sc_relation is;
-    sc_wide largest; /* of the type */
-    unsigned bits;
-    bool advanced, ordered;
-};
-
-static struct sc_interval turned(struct sc_interval a)
-{
-    return sc_interval_sub(one(0), a);
-}
-
-static sc_wide trips_below(const struct trip *t)
-{
-    sc_wide last = t->to.hi - (t->is == SC_LT);
-    sc_wide first = t->from.lo + (t->advanced ? t->by.lo : 0);
-    sc_wide highest = last > t->from.hi ? last : t->from.hi;
-    if (highest + t->by.hi > t->largest)
-        return -1;
-    return first > last ? 0 : (last - first) / t->by.lo + 1;
-}
-
-/* A counter that meets its end exactly. */
-static sc_wide trips_until(const struct trip *t)
-{
-    sc_wide by = t->by.lo, whole = (sc_wide)1 << t->bits;
-    if (!t->ordered || by != t->by.hi)
-        return -1;
-    if (sc_interval_is_one(t->from) && sc_interval_is_one(t->to)) {
-        sc_wide way = (t->to.lo - t->from.lo) & (whole - 1);
-        return way % by || (t->advanced && way == 0) ? -1
-                                                     : way / by - t->advanced;
-    }
-    return by == 1 && t->to.lo >= t->from.hi + t->advanced
-               ? t->to.hi - t->from.lo - t->advanced
-               : -1;
-}
-
-/* How often the test lets the loop go on at most; -1: nobody knows. */
-static sc_wide trips_of(struct solve *s, const struct sc_test *test)
-{
-    const struct sc_fact *fact = &s->flow->facts[test->limit.fact];
-    unsigned bits = fact->bits;
-    sc_wide half = (sc_wide)1 << (bits - 1);
-    struct trip t = {
-        .from = sc_interval_typed(before_loop(s, test->counter), bits,
-                                  fact->is_signed),
-        .by = advance(s, test->counter),
-        .to = sc_interval_typed(raw(s, &fact->from[!test->limit.turned]), bits,
-                                fact->is_signed),
-        .is = relation_of(fact, &test->limit),
-        .largest = fact->is_signed ? half - 1 : 2 * half - 1,
-        .bits = bits,
-        .advanced = test->advanced,
-        .ordered = test->ordered};
-    if (sc_interval_is_none(t.from) || sc_interval_is_none(t.by) ||
-        sc_interval_is_none(t.to))
-        return 0;
-    if (t.by.hi < 0) {
-        t.from = turned(t.from);
-        t.by = turned(t.by);
-        t.to = turned(t.to);
-        t.is = sc_relation_turned(t.is);
-        t.largest = fact->is_signed ? half : 0;
-    }
-    if (t.by.lo <= 0)
-        return -1;
-    if (t.is == SC_LT || t.is == SC_LE)
-        return trips_below(&t);
-    return t.is == SC_NE ? trips_until(&t) : -1;
-}
-
-/* Values of a counter from the loop's beginning to behind it. Return: false:
- * nobody knows how often it advances. */
-static bool count(struct solve *s, const struct sc_counter *counter,
-                  struct sc_interval *all)
-{
-    sc_wide least = -1;
-    for (size_t i = 0; i < counter->loop->test_count; i++) {
-        sc_wide trips = trips_of(s, &counter->loop->tests[i]);
-        if (trips >= 0 && (least < 0 || trips < least))
-            least = trips;
-    }
-    struct sc_interval from = before_loop(s, counter);
-    struct sc_interval by = advance(s, counter);
-    unsigned bits = counter->variable->bits;
-    if (least < 0 || least >= (sc_wide)1 << COUNT_BITS_MOST)
-        return false;
-    if (sc_interval_is_none(from) || sc_interval_is_none(by)) {
-        *all = from;
-        return true;
-    }
-    struct sc_interval times = {0, least + 1};
-    if (by.lo <= -((sc_wide)1 << 62) || by.hi >= (sc_wide)1 << 62)
-        return false;
-    sc_wide low = by.lo < 0 ? by.lo * times.hi : 0;
-    sc_wide high = by.hi > 0 ? by.hi * times.hi : 0;
-    *all = sc_interval_trim(sc_interval_add(from, sc_interval_of(low, high)),
-                            bits);
-    return true;
-}
-
-/* ---- variables ----------------------------------------------------------- */
-
-static struct sc_interval evaluate(struct solve *s, const struct sc_variable *v)
-{
-    struct sc_interval all = SC_INTERVAL_NONE;
-    if (v->counter && count(s, v->counter, &all))
-        return all;
-    for (uint32_t i = 0; i < v->step_count; i++)
-        all = sc_interval_join(all, result(s, v, v->steps[i]), v->bits);
-    return all;
-}
+/* ---- groups -------------------------------------------------------------- */
 
 /* Out to numbers where types end. */
 static struct sc_interval hurried(struct sc_interval old,
@@ -377,82 +77,143 @@ static struct sc_interval hurried(struct sc_interval old,
     return sc_interval_trim(now, bits);
 }
 
-static bool grow(struct solve *s, unsigned pass)
+static bool grow(struct sc_solve *s, const struct sc_flow_group *group,
+                 unsigned pass)
 {
     bool changed = false;
-    for (size_t i = 0; i < s->flow->variable_count; i++) {
-        const struct sc_variable *v = &s->flow->variables[i];
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct sc_variable *v = &s->flow->variables[group->list[i]];
+        struct sc_interval *value = &s->values[group->list[i]];
         unsigned bits = v->bits > 64 ? 64 : v->bits;
-        struct sc_interval now = evaluate(s, v);
-        if (sc_interval_has(s->values[i], now, bits))
+        struct sc_interval now = sc_evaluate(s, v);
+        if (sc_interval_has(*value, now, bits))
             continue;
-        now = sc_interval_join(s->values[i], now, bits);
-        s->values[i] = hurried(s->values[i], now, bits, pass);
+        now = sc_interval_join(*value, now, bits);
+        *value = hurried(*value, now, bits, pass);
         changed = true;
     }
     return changed;
 }
 
-static void shrink(struct solve *s)
+/* Return: whether one became smaller */
+static bool shrink(struct sc_solve *s, const struct sc_flow_group *group)
 {
-    for (size_t i = 0; i < s->flow->variable_count; i++) {
-        struct sc_interval *old = &s->values[i];
-        struct sc_interval now = evaluate(s, &s->flow->variables[i]);
-        if (sc_interval_is_none(now) || now.hi - now.lo < old->hi - old->lo)
+    bool changed = false;
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct sc_interval *old = &s->values[group->list[i]];
+        struct sc_interval now =
+            sc_evaluate(s, &s->flow->variables[group->list[i]]);
+        bool smaller =
+            !sc_interval_is_none(*old) &&
+            (sc_interval_is_none(now) || now.hi - now.lo < old->hi - old->lo);
+        if (smaller)
             *old = now;
+        changed |= smaller;
     }
+    return changed;
 }
 
+/* Return: false: no end was found */
+static bool solve_group(struct sc_solve *s, const struct sc_flow_group *group)
+{
+    unsigned pass = 0;
+    if (!group->is_cyclic) {
+        s->values[group->list[0]] =
+            sc_evaluate(s, &s->flow->variables[group->list[0]]);
+        return s->steps < STEPS_MOST;
+    }
+    for (uint32_t i = 0; i < group->count; i++)
+        s->values[group->list[i]] = SC_INTERVAL_NONE;
+    while (s->steps < STEPS_MOST && pass < PASSES_MOST && grow(s, group, pass))
+        pass++;
+    for (unsigned i = 0; i < SHRINKS && shrink(s, group); i++)
+        ;
+    return s->steps < STEPS_MOST && pass < PASSES_MOST;
+}
+
+/* ---- accesses ------------------------------------------------------------ */
+
 /* Can all hold that holds there? */
-static bool is_possible(const struct solve *s, const struct sc_limits *limits)
+static bool is_possible(const struct sc_solve *s,
+                        const struct sc_limits *limits)
 {
     for (uint32_t i = 0; i < limits->count; i++) {
         struct sc_limit limit = limits->list[i];
         const struct sc_fact *fact = &s->flow->facts[limit.fact];
         limit.turned = false;
-        if (sc_interval_is_none(sc_interval_cut(
-                raw(s, &fact->from[0]), relation_of(fact, &limit),
-                raw(s, &fact->from[1]), fact->bits, fact->is_signed)))
+        if (sc_interval_is_none(
+                sc_interval_cut(sc_evaluate_raw(s, &fact->from[0]),
+                                sc_evaluate_relation(fact, &limit),
+                                sc_evaluate_raw(s, &fact->from[1]), fact->bits,
+                                fact->is_signed)))
             return false;
     }
     return true;
 }
 
-static struct sc_interval reached(const struct solve *s, size_t access)
+static struct sc_interval reached(const struct sc_solve *s, size_t access)
 {
     const struct sc_flow *flow = s->flow;
     const struct sc_access *a = &flow->origins.accesses[access];
-    struct sc_interval any = sc_interval_any(64), at;
+    int64_t offset = (int64_t)a->address->bits;
     if (flow->place_of[flow->cfg.block_of[a->inst]] == UINT32_MAX ||
         !is_possible(s, &flow->conditions[access]))
         return SC_INTERVAL_NONE;
-    int64_t offset = (int64_t)a->address->bits;
-    at = sc_interval_add(value(s, &flow->addresses[access]),
-                         sc_interval_of(offset, offset));
-    if (sc_interval_is_none(at))
-        return at;
-    at = sc_interval_unsigned(at, 64);
-    at.hi += (sc_wide)a->bytes - 1;
-    return a->bytes && at.hi <= any.hi ? at : any;
+    return sc_interval_add(sc_evaluate_source(s, &flow->addresses[access]),
+                           sc_interval_of(offset, offset));
 }
 
-bool sc_solve(const struct sc_flow *flow, const struct sc_geometry *geometry,
-              const uint8_t *params, size_t bytes, struct sc_interval *ranges)
+void sc_solve_init(struct sc_load *load, const struct sc_flow *flow,
+                   struct sc_solve *solve)
 {
-    struct solve s = {flow, geometry, params, bytes, NULL, 0};
-    unsigned pass = 0;
-    s.values = malloc((flow->variable_count + 1) * sizeof *s.values);
-    if (!s.values)
-        return false;
-    for (size_t i = 0; i < flow->variable_count; i++)
-        s.values[i] = SC_INTERVAL_NONE;
-    while (s.steps < STEPS_MOST && pass < PASSES_MOST && grow(&s, pass))
-        pass++;
-    bool ended = s.steps < STEPS_MOST && pass < PASSES_MOST;
-    for (unsigned i = 0; ended && i < SHRINKS; i++)
-        shrink(&s);
-    for (size_t i = 0; ended && i < flow->origins.access_count; i++)
-        ranges[i] = reached(&s, i);
-    free(s.values);
-    return ended;
+    *solve = (struct sc_solve){
+        .flow = flow,
+        .numbers =
+            sc_load_alloc(load, flow->input_count, sizeof *solve->numbers),
+        .shifts = sc_load_alloc(load, flow->input_count, sizeof *solve->shifts),
+        .values =
+            sc_load_alloc(load, flow->variable_count, sizeof *solve->values),
+        .touched = sc_load_alloc(load, flow->origins.access_count,
+                                 sizeof *solve->touched)};
+}
+
+bool sc_solve(struct sc_solve *s, const struct sc_geometry *geometry,
+              const uint8_t *params, size_t bytes)
+{
+    const struct sc_flow *flow = s->flow;
+    sc_inputs changed = note_numbers(s, geometry, params, bytes);
+    bool all = !s->is_valid;
+    s->is_valid = false;
+    s->steps = 0;
+    for (size_t i = 0; i < flow->group_count; i++)
+        if ((all || flow->groups[i].inputs & changed) &&
+            !solve_group(s, &flow->groups[i]))
+            return false;
+    for (size_t i = 0; i < flow->origins.access_count; i++)
+        if (all || flow->access_inputs[i] & changed)
+            s->touched[i] = reached(s, i);
+    s->is_valid = true;
+    return true;
+}
+
+int32_t sc_solve_base(const struct sc_solve *s, size_t access)
+{
+    const struct sc_source *address = &s->flow->addresses[access];
+    return address->kind == SC_SOURCE_REG && address->variable != UINT32_MAX
+               ? s->flow->variables[address->variable].base
+               : SC_BASE_NONE;
+}
+
+struct sc_interval sc_solve_range(const struct sc_solve *s, size_t access)
+{
+    struct sc_interval any = sc_interval_any(64), at = s->touched[access];
+    uint32_t bytes = s->flow->origins.accesses[access].bytes;
+    int32_t base = sc_solve_base(s, access);
+    uint64_t shift = base < 0 ? 0 : s->shifts[base];
+    if (sc_interval_is_none(at))
+        return at;
+    at = sc_interval_unsigned(sc_interval_add(at, sc_interval_of(shift, shift)),
+                              64);
+    at.hi += (sc_wide)bytes - 1;
+    return bytes && at.hi <= any.hi ? at : any;
 }

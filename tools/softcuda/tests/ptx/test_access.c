@@ -49,6 +49,12 @@ static const struct body bodies[] = {
     {"atom.global.cas.b64 %rd7, [%rd2], %rd3, %rd3;", "in"},
     {"ld.param.u64 %rd8, [s+8]; st.u32 [%rd8], 1;", "s8"},
     {"ld.param.v2.u64 {%rd8, %rd9}, [s]; st.u32 [%rd9], 1;", "s8"},
+    {"mov.b64 %rd5, s; mov.u64 %rd7, %rd5; ld.param.u64 %rd8, [%rd7+8];"
+     "st.u32 [%rd8], 1;",
+     "s8"},
+    {"mov.b64 %rd5, s; @%p1 mov.b64 %rd5, out; mov.u64 %rd7, %rd5;"
+     "ld.param.u64 %rd8, [%rd7]; st.u32 [%rd8], 1;",
+     "*"},
     /* loops and joins, in any order */
     {"L1: st.global.u32 [%rd5], 1; add.s64 %rd5, %rd6, 4; mov.u64 %rd6, %rd1;"
      "setp.ne.s64 %p1|%p2, %rd2, 0; @%p1 bra L1;",
@@ -67,6 +73,14 @@ static const struct body bodies[] = {
      "mul.wide.u32 %rd5, %r3, 4; add.s64 %rd6, %rd1, %rd5;"
      "st.global.f32 [%rd6], %f1;",
      "out"},
+    {"ld.global.u64 %rd5, [%rd2]; shr.u64 %rd6, %rd5, 52;"
+     "cvt.u32.u64 %r2, %rd6; mul.wide.u32 %rd7, %r2, 4;"
+     "add.s64 %rd8, %rd1, %rd7; st.global.f32 [%rd8], %f1;",
+     "out"},
+    {"ld.global.u32 %r2, [%rd2]; vadd4.u32.u32.u32 %r3, %r2, %r1, %r2;"
+     "mul.wide.u32 %rd5, %r3, 4; add.s64 %rd6, %rd1, %rd5;"
+     "st.global.f32 [%rd6], %f1;",
+     "out"},
     {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f1, %f2}];"
      "st.global.f32 [%rd1], %f1;",
      "out"},
@@ -82,6 +96,11 @@ static const struct body bodies[] = {
     {"ld.global.v2.u32 {%r2, %r3}, [%rd2]; mov.b64 %rd5, {%r2, %r3};"
      "st.u32 [%rd5], 1;",
      "*"},
+    {"ld.global.u64 %rd5, [%rd2]; mov.b64 {%r2, %r3}, %rd5;"
+     "mov.b64 %rd6, {%r2, %r3}; add.s64 %rd6, %rd6, %rd1;"
+     "st.u32 [%rd6], 1;",
+     "*"},
+    {"mbarrier.arrive.shared.b64 %rd5, [tile]; st.u32 [%rd5], 1;", "*"},
     {"ld.global.u32 %r2, [%rd2]; cvt.u64.u32 %rd5, %r2; shl.b64 %rd5, %rd5, 32;"
      "add.s64 %rd5, %rd5, %rd1; st.u32 [%rd5], 1;",
      "*"},
@@ -102,6 +121,16 @@ static const struct body bodies[] = {
      ""},
     {"mov.u64 %rd5, table; st.global.u32 [%rd5], 1;", ""},
     {"cp.async.ca.shared.global [tile], [%rd2], 16; cp.async.wait_all;", ""},
+    {"mbarrier.init.shared.b64 [tile], 1; mbarrier.arrive.shared.b64 %rd5, "
+     "[tile]; mbarrier.test_wait.shared.b64 %p1, [tile], %rd5;",
+     ""},
+    {"sust.b.2d.b32.trap [image, {%r1, %r2}], {%r3};"
+     "sured.b.add.2d.u32.trap [image, {%r1, %r2}], %r3;",
+     ""},
+    /* or the driver's */
+    {"mov.u32 %r2, %envreg1; mov.u32 %r3, %envreg2; mov.b64 %rd5, {%r2, %r3};"
+     "atom.add.u32 %r4, [%rd5+4], 1;",
+     ""},
     /* calls */
     {"{ .param .b64 param0; .param .b32 retval0; st.param.b64 [param0], %rd2;"
      "call.uni (retval0), vprintf, (param0, param0);"
@@ -115,7 +144,6 @@ static const struct body bodies[] = {
      "call (retval0), %rd2, (param0), prototype; }",
      "*"},
     /* what is not known may do anything */
-    {"sust.b.2d.b32.trap [image, {%r1, %r2}], {%r3};", "*"},
     {"discard.global.L2 [%rd2], 128;", "*"},
     {"cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 64;", "*"},
     {"frobnicate.u32 %r1, %r2;", "*"},
@@ -197,8 +225,7 @@ START_TEST(stores_lead_to_parameters)
     const struct body *b = &bodies[_i];
     char text[256];
     struct sc_program *program = read_body(b->text);
-    const struct sc_program_kernel *kernel =
-        sc_program_kernel(program, "kernel");
+    struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     ck_assert_msg(kernel, "%s", b->text);
     const struct sc_reach *reach = sc_program_reach(kernel);
     list(reach->writes_anywhere, reach, reach->written, text);
@@ -217,8 +244,7 @@ START_TEST(loads_lead_to_parameters)
     const struct body *b = &readers[_i];
     char text[256];
     struct sc_program *program = read_body(b->text);
-    const struct sc_program_kernel *kernel =
-        sc_program_kernel(program, "kernel");
+    struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     ck_assert_msg(kernel, "%s", b->text);
     const struct sc_reach *reach = sc_program_reach(kernel);
     list(reach->reaches_anywhere, reach, reach->reached, text);
@@ -365,6 +391,31 @@ static const struct body launches[] = {
     {"mov.b64 {%r6, %r7}, %rd1; mov.b64 %rd5, {%r6, %r7};"
      "st.global.u64 [%rd5+8], %rd1;",
      "w out+8..16"},
+    /* pointers with which more is done than adding to them */
+    {"setp.lt.u64 %p1, %rd1, %rd2; @!%p1 bra END; st.global.u8 [%rd1], 1; END:",
+     "w out+0..1"},
+    {"setp.lt.u64 %p1, %rd2, %rd1; @!%p1 bra END; st.global.u8 [%rd1], 1; END:",
+     ""},
+    {"add.s64 %rd7, %rd1, 400; mov.b64 %rd6, %rd1; LOOP:"
+     "st.global.f32 [%rd6], %f1; add.s64 %rd6, %rd6, 4;"
+     "setp.lt.u64 %p1, %rd6, %rd7; @%p1 bra LOOP;",
+     "w out+0..404"},
+    {"and.b64 %rd6, %rd1, -256; st.global.u8 [%rd6+3], 1;", "w out+3..4"},
+    {"shl.b64 %rd6, %rd1, 1; sub.s64 %rd7, %rd6, %rd1; st.global.u8 [%rd7], 1;",
+     "w out+0..1"},
+    {"cvt.u32.u64 %r6, %rd1; mul.wide.u32 %rd5, %r6, 1;"
+     "add.s64 %rd6, %rd1, %rd5; st.global.u8 [%rd6+1], 1;",
+     "w out+1..2"},
+    {"sub.s64 %rd6, %rd2, %rd1; shr.u64 %rd8, %rd6, 32; add.s64 %rd7, %rd1, "
+     "%rd8; st.global.u8 [%rd7], 1;",
+     "w out+60..61"},
+    {"selp.b64 %rd6, %rd1, %rd2, %p2; st.global.u8 [%rd6], 1;",
+     "w out+0..257698037761"},
+    {"mov.b64 %rd6, %rd1; @%p2 mov.b64 %rd6, %rd2; st.global.u8 [%rd6], 1;",
+     "w out+0..257698037761"},
+    {"mov.b64 %rd6, %rd2; LOOP: st.global.u8 [%rd1], 1; sub.s64 %rd6, %rd6, "
+     "%rd1; setp.gt.s64 %p1, %rd6, %rd1; @%p1 bra LOOP;",
+     "w out+0..1"},
 };
 
 enum { OUT = 1, IN };
@@ -406,8 +457,7 @@ START_TEST(launches_touch_ranges)
     char body[4096], text[512];
     snprintf(body, sizeof body, "%s%s", numbered, b->text);
     struct sc_program *program = read_body(body);
-    const struct sc_program_kernel *kernel =
-        sc_program_kernel(program, "kernel");
+    struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     ck_assert_msg(kernel, "%s", b->text);
     ck_assert(sc_program_touched(kernel, &geometry, (const uint8_t *)&params,
                                  sizeof params, &touched));
@@ -418,12 +468,98 @@ START_TEST(launches_touch_ranges)
 }
 END_TEST
 
+/* ---- launches one after the other ---------------------------------------- */
+
+struct launch {
+    struct {
+        uint64_t out, in, n;
+        uint32_t i, pad;
+        uint64_t s[2];
+    } params;
+    struct sc_geometry geometry;
+};
+
+/* Not much differs from the launch before. */
+static void change(struct launch *l)
+{
+    static const uint64_t pointers[] = {UINT64_C(4) << 32, UINT64_C(8) << 32,
+                                        (UINT64_C(64) << 32) + 12};
+    static const uint32_t numbers[] = {0, 1, 7, 100, 0x80000000, UINT32_MAX};
+    uint64_t pointer = pointers[rand() % 3];
+    uint32_t number = numbers[rand() % 6];
+    switch (rand() % 8) {
+    case 0:
+        l->params.out = pointer;
+        break;
+    case 1:
+        l->params.in = pointer;
+        break;
+    case 2:
+        l->params.n = number;
+        break;
+    case 3:
+        l->params.i = number;
+        break;
+    case 4:
+        l->params.s[rand() % 2] = pointer;
+        break;
+    case 5:
+        l->geometry.grid[rand() % 3] = 1 + rand() % 3;
+        break;
+    case 6:
+        l->geometry.block[rand() % 3] = 1 + rand() % 3;
+        break;
+    default: /* the same */
+        break;
+    }
+}
+
+static void touch(struct sc_program *program, const struct launch *l,
+                  struct sc_touched *touched)
+{
+    ck_assert(sc_program_touched(sc_program_kernel(program, "kernel"),
+                                 &l->geometry, (const uint8_t *)&l->params,
+                                 sizeof l->params, touched));
+}
+
+static bool is_same(const struct sc_touched *a, const struct sc_touched *b)
+{
+    bool same = a->count == b->count;
+    for (unsigned i = 0; same && i < a->count; i++) {
+        const struct sc_range *x = &a->range[i], *y = &b->range[i];
+        same = x->first == y->first && x->last == y->last &&
+               x->places == y->places && x->reads == y->reads &&
+               x->writes == y->writes && x->known == y->known;
+    }
+    return same;
+}
+
+START_TEST(launches_touch_what_they_would_alone)
+{
+    char body[4096];
+    struct sc_touched then, alone;
+    struct launch l = {.params = {base[OUT], base[IN], 10, 10, 0, {1, 2}},
+                       .geometry = {{1, 1, 1}, {1, 1, 1}}};
+    srand(1 + (unsigned)_i);
+    snprintf(body, sizeof body, "%s%s", numbered, launches[_i].text);
+    struct sc_program *program = read_body(body);
+    for (int round = 0; round < 100; round++) {
+        struct sc_program *fresh = read_body(body);
+        touch(program, &l, &then);
+        touch(fresh, &l, &alone);
+        ck_assert_msg(is_same(&then, &alone), "%s: launch %d", body, round);
+        sc_program_free(fresh);
+        change(&l);
+    }
+    sc_program_free(program);
+}
+END_TEST
+
 START_TEST(places_lie_where_the_list_has_them)
 {
     struct sc_program *program = read_body(
         "ld.param.u64 %rd8, [s+8]; st.u32 [%rd8], 1; st.u32 [%rd1], 1;");
-    const struct sc_program_kernel *kernel =
-        sc_program_kernel(program, "kernel");
+    struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     const struct sc_reach *reach = sc_program_reach(kernel);
     size_t offset;
     ck_assert_uint_eq(reach->written, 1 | 1 << 3);
@@ -498,6 +634,8 @@ int main(void)
     tcase_add_loop_test(one, loads_lead_to_parameters, 0,
                         sizeof readers / sizeof *readers);
     tcase_add_loop_test(one, launches_touch_ranges, 0,
+                        sizeof launches / sizeof *launches);
+    tcase_add_loop_test(one, launches_touch_what_they_would_alone, 0,
                         sizeof launches / sizeof *launches);
     tcase_add_test(one, places_lie_where_the_list_has_them);
     tcase_add_test(one, other_text_is_refused);

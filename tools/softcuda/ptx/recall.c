@@ -1,0 +1,174 @@
+/*
+ * Ranges of launches, put together and remembered; see ptx/recall.h.
+ *
+ * Lock: none.
+ */
+#include "ptx/recall.h"
+
+#include <string.h>
+
+/* Ranges of the same places this close are one. */
+enum { NEAR_BYTES = 4096 };
+
+void sc_recall_init(struct sc_load *load, const struct sc_flow *flow,
+                    struct sc_recall *recall)
+{
+    *recall = (struct sc_recall){.flow = flow};
+    for (int i = 0; i < SC_RECALL_LAUNCHES; i++)
+        recall->launch[i].numbers =
+            sc_load_alloc(load, flow->input_count, sizeof(uint64_t));
+}
+
+/* ---- launches that are alike --------------------------------------------- */
+
+static struct sc_geometry what_matters(const struct sc_flow *flow,
+                                       const struct sc_geometry *geometry)
+{
+    struct sc_geometry g = *geometry;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!(flow->all_inputs >> (SC_INPUT_GRID + i) & 1))
+            g.grid[i] = 0;
+        if (!(flow->all_inputs >> (SC_INPUT_BLOCK + i) & 1))
+            g.block[i] = 0;
+    }
+    return g;
+}
+
+static uint64_t number_of(const struct sc_input *input, const uint8_t *params)
+{
+    uint64_t number = 0;
+    memcpy(&number, params + input->at, input->bytes);
+    return number;
+}
+
+static bool is_alike(const struct sc_flow *flow,
+                     const struct sc_recalled *launch,
+                     const struct sc_geometry *geometry, const uint8_t *params)
+{
+    if (!launch->is_valid ||
+        memcmp(&launch->geometry, geometry, sizeof *geometry) != 0)
+        return false;
+    for (size_t i = 0; i < flow->input_count; i++)
+        if (!flow->inputs[i].shifts &&
+            launch->numbers[i] != number_of(&flow->inputs[i], params))
+            return false;
+    return true;
+}
+
+/* Over the end of all addresses it would go on at their beginning. */
+static void shift(struct sc_range *range, uint64_t by)
+{
+    if (!range->known || !by)
+        return;
+    range->first += by;
+    range->last += by;
+    range->known = range->first <= range->last;
+    if (!range->known) {
+        range->first = 0;
+        range->last = UINT64_MAX;
+    }
+}
+
+static void tell(const struct sc_flow *flow, const struct sc_recalled *launch,
+                 const uint8_t *params, struct sc_touched *touched)
+{
+    touched->count = launch->count;
+    for (unsigned i = 0; i < launch->count; i++) {
+        int32_t base = launch->base[i];
+        touched->range[i] = launch->range[i];
+        if (base != SC_BASE_NONE)
+            shift(&touched->range[i], number_of(&flow->inputs[base], params) -
+                                          launch->numbers[base]);
+    }
+}
+
+bool sc_recall(const struct sc_recall *recall,
+               const struct sc_geometry *geometry, const uint8_t *params,
+               struct sc_touched *touched)
+{
+    const struct sc_geometry g = what_matters(recall->flow, geometry);
+    for (int i = 0; i < SC_RECALL_LAUNCHES; i++)
+        if (is_alike(recall->flow, &recall->launch[i], &g, params)) {
+            tell(recall->flow, &recall->launch[i], params, touched);
+            return true;
+        }
+    return false;
+}
+
+/* ---- ranges put together ------------------------------------------------- */
+
+static bool is_near(const struct sc_range *a, const struct sc_range *b)
+{
+    return (a->first < b->last || a->first - b->last <= NEAR_BYTES) &&
+           (b->first < a->last || b->first - a->last <= NEAR_BYTES);
+}
+
+static bool is_of_one_kind(const struct sc_range *a, const struct sc_range *b)
+{
+    return a->places == b->places && a->known == b->known &&
+           a->reads == b->reads && a->writes == b->writes;
+}
+
+static void widen(struct sc_range *to, const struct sc_range *by)
+{
+    to->first = by->first < to->first ? by->first : to->first;
+    to->last = by->last > to->last ? by->last : to->last;
+}
+
+/* Into one that is there, or behind them. Return: false: too many. */
+static bool add(struct sc_recalled *launch, const struct sc_range *range,
+                int32_t base)
+{
+    for (unsigned i = 0; i < launch->count; i++) {
+        struct sc_range *there = &launch->range[i];
+        if (launch->base[i] != base || !is_of_one_kind(there, range) ||
+            (range->known && !is_near(there, range)))
+            continue;
+        widen(there, range);
+        return true;
+    }
+    if (launch->count == SC_RANGES_MOST)
+        return false;
+    launch->base[launch->count] = base;
+    launch->range[launch->count++] = *range;
+    return true;
+}
+
+static bool collect(const struct sc_solve *solve, struct sc_recalled *launch)
+{
+    const struct sc_origins *o = &solve->flow->origins;
+    launch->count = 0;
+    for (size_t i = 0; i < o->access_count; i++) {
+        const struct sc_access *a = &o->accesses[i];
+        struct sc_interval at = sc_solve_range(solve, i);
+        struct sc_range range = {.places =
+                                     (uint32_t)(a->origin & SC_ORIGIN_PLACES),
+                                 .reads = a->reads,
+                                 .writes = a->writes};
+        if (!range.places || sc_interval_is_none(at) ||
+            (a->origin & SC_ORIGIN_UNKNOWN))
+            continue;
+        range.known = at.hi - at.lo < sc_interval_any(64).hi;
+        range.first = range.known ? (uint64_t)at.lo : 0;
+        range.last = range.known ? (uint64_t)at.hi : UINT64_MAX;
+        if (!add(launch, &range, sc_solve_base(solve, i)))
+            return false;
+    }
+    return true;
+}
+
+bool sc_recall_note(struct sc_recall *recall, const struct sc_solve *solve,
+                    const uint8_t *params, struct sc_touched *touched)
+{
+    const struct sc_flow *flow = recall->flow;
+    struct sc_recalled *launch =
+        &recall->launch[recall->next++ % SC_RECALL_LAUNCHES];
+    launch->is_valid = collect(solve, launch);
+    if (!launch->is_valid)
+        return false;
+    launch->geometry = what_matters(flow, &solve->geometry);
+    for (size_t i = 0; i < flow->input_count; i++)
+        launch->numbers[i] = number_of(&flow->inputs[i], params);
+    tell(flow, launch, params, touched);
+    return true;
+}
