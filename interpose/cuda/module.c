@@ -23,25 +23,11 @@ struct known_image {
     UT_hash_handle hh;
 };
 
-/* A launch and what was told of it. */
-struct memory {
-    struct sc_geometry geometry;
-    size_t bytes; /* of the parameters                                      */
-    struct sc_touched touched;
-    uint8_t params[];
-};
-
-/* Launches that follow each other are often alike, or two turn by turn. */
-enum { MEMORIES = 4, FAILURES_MOST = 8 };
-
 /* A function, or a library's kernel, which can be launched as well. */
 struct known_kernel {
     const void *handle;
-    const void *of;                       /* the image that it is from       */
-    const struct sc_program_kernel *code; /* NULL: not looked at yet         */
-    struct memory *memory[MEMORIES];
-    unsigned next_memory;
-    unsigned failures; /* launches of which nothing could be told            */
+    const void *of;                 /* the image that it is from             */
+    struct sc_program_kernel *code; /* NULL: not looked at yet               */
     UT_hash_handle hh;
     char name[];
 };
@@ -60,8 +46,6 @@ static void drop_image(struct known_image *image)
 static void drop_kernel(struct known_kernel *kernel)
 {
     HASH_DEL(kernels, kernel);
-    for (int i = 0; i < MEMORIES; i++)
-        free(kernel->memory[i]);
     free(kernel);
 }
 
@@ -185,7 +169,7 @@ void cuda_module_function_of(const void *function, const void *kernel)
 }
 
 /* NULL: nothing is known. */
-static const struct sc_program_kernel *code_of(const void *handle)
+static struct sc_program_kernel *code_of(const void *handle)
 {
     struct known_kernel *kernel = kernel_of(handle);
     if (!kernel || kernel->code)
@@ -193,7 +177,7 @@ static const struct sc_program_kernel *code_of(const void *handle)
     struct known_image *image = image_of(kernel->of);
     if (image && image->program)
         kernel->code = sc_program_kernel(image->program, kernel->name);
-    const struct sc_program_kernel *code = kernel->code;
+    struct sc_program_kernel *code = kernel->code;
     if (!code)
         drop_kernel(kernel); /* nor will there be another time */
     return code;
@@ -230,66 +214,6 @@ static size_t gather(const struct sc_program_kernel *code,
     return end;
 }
 
-static void copy_touched(struct sc_touched *to, const struct sc_touched *from)
-{
-    to->count = from->count;
-    memcpy(to->range, from->range, from->count * sizeof *from->range);
-}
-
-static bool recall(const struct known_kernel *kernel,
-                   const struct sc_geometry *geometry, const uint8_t *params,
-                   size_t bytes, struct sc_touched *touched)
-{
-    for (int i = 0; i < MEMORIES; i++) {
-        const struct memory *memory = kernel->memory[i];
-        if (!memory || memory->bytes != bytes ||
-            memcmp(&memory->geometry, geometry, sizeof *geometry) != 0 ||
-            memcmp(memory->params, params, bytes) != 0)
-            continue;
-        copy_touched(touched, &memory->touched);
-        return true;
-    }
-    return false;
-}
-
-static void remember(struct known_kernel *kernel,
-                     const struct sc_geometry *geometry, const uint8_t *params,
-                     size_t bytes, const struct sc_touched *touched)
-{
-    struct memory **place = &kernel->memory[kernel->next_memory++ % MEMORIES];
-    if (*place && (*place)->bytes != bytes) {
-        free(*place);
-        *place = NULL;
-    }
-    if (!*place)
-        *place = malloc(sizeof **place + bytes);
-    if (!*place)
-        return;
-    (*place)->geometry = *geometry;
-    (*place)->bytes = bytes;
-    memcpy((*place)->params, params, bytes);
-    copy_touched(&(*place)->touched, touched);
-}
-
-/* Kernels that are too long, or loop in ways that are not understood, are so at
- * each launch. */
-static bool find_touched(struct known_kernel *kernel,
-                         const struct sc_geometry *geometry,
-                         const uint8_t *params, size_t bytes,
-                         struct sc_touched *touched)
-{
-    if (recall(kernel, geometry, params, bytes, touched))
-        return true;
-    if (kernel->failures == FAILURES_MOST)
-        return false;
-    if (!sc_program_touched(kernel->code, geometry, params, bytes, touched)) {
-        kernel->failures++;
-        return false;
-    }
-    remember(kernel, geometry, params, bytes, touched);
-    return true;
-}
-
 bool cuda_module_touched(CUfunction handle, const struct sc_geometry *geometry,
                          const struct cuda_arguments *a,
                          struct sc_touched *touched)
@@ -298,11 +222,10 @@ bool cuda_module_touched(CUfunction handle, const struct sc_geometry *geometry,
     bool known = false;
     hook_enter();
     adsm_lock_acquire(&lock);
-    const struct sc_program_kernel *code = code_of(handle);
+    struct sc_program_kernel *code = code_of(handle);
     size_t bytes = code ? gather(code, a, params, sizeof params) : 0;
     if (bytes)
-        known =
-            find_touched(kernel_of(handle), geometry, params, bytes, touched);
+        known = sc_program_touched(code, geometry, params, bytes, touched);
     adsm_lock_release(&lock);
     hook_leave();
     return known;
