@@ -28,6 +28,7 @@
 #define ADSM_WORDS_FAULT_ENGINE(W)                                             \
     W(FAULT_ENGINE, AUTO, "auto")                                              \
     W(FAULT_ENGINE, SIGSEGV, "sigsegv")                                        \
+    W(FAULT_ENGINE, ASYNC, "async")                                            \
     W(FAULT_ENGINE, UFFD, "uffd")
 #define ADSM_WORDS_SYSCALLS(W)                                                 \
     W(SYSCALLS, HOOKS, "hooks")                                                \
@@ -42,6 +43,10 @@
     W(HUGE_PAGES, AUTO, "auto")                                                \
     W(HUGE_PAGES, ON, "on")                                                    \
     W(HUGE_PAGES, OFF, "off")
+#define ADSM_WORDS_FETCH_AHEAD(W)                                              \
+    W(FETCH_AHEAD, AUTO, "auto")                                               \
+    W(FETCH_AHEAD, SEQUENTIAL, "sequential")                                   \
+    W(FETCH_AHEAD, OFF, "off")
 #define ADSM_WORDS_LOG(W)                                                      \
     W(LOG, ERROR, "error")                                                     \
     W(LOG, WARN, "warn")                                                       \
@@ -56,6 +61,7 @@ enum adsm_opt_fault_engine { ADSM_WORDS_FAULT_ENGINE(ADSM_WORD_ENUM) };
 enum adsm_opt_syscalls { ADSM_WORDS_SYSCALLS(ADSM_WORD_ENUM) };
 enum adsm_opt_address { ADSM_WORDS_ADDRESS(ADSM_WORD_ENUM) };
 enum adsm_opt_huge_pages { ADSM_WORDS_HUGE_PAGES(ADSM_WORD_ENUM) };
+enum adsm_opt_fetch_ahead { ADSM_WORDS_FETCH_AHEAD(ADSM_WORD_ENUM) };
 enum adsm_opt_log { ADSM_WORDS_LOG(ADSM_WORD_ENUM) };
 #undef ADSM_WORD_ENUM
 

@@ -35,6 +35,7 @@ static const struct adsm_fault_program *fault_program;
 static const struct adsm_fault_engine *const fault_engines[] = {
     [ADSM_OPT_FAULT_ENGINE_AUTO] = NULL, /* see fault_choose */
     [ADSM_OPT_FAULT_ENGINE_SIGSEGV] = &adsm_fault_sigsegv,
+    [ADSM_OPT_FAULT_ENGINE_ASYNC] = &adsm_fault_async,
     [ADSM_OPT_FAULT_ENGINE_UFFD] = &adsm_fault_uffd,
 };
 
@@ -43,22 +44,21 @@ static const char *fault_refused(const struct adsm_fault_engine *engine)
     return engine->refused != NULL ? engine->refused() : NULL;
 }
 
-/* The engine that the option names, or the one under which more works where
- * the choice is ours. */
+/* The engine that the option names, or the quickest where the choice is ours. */
 static const struct adsm_fault_engine *fault_choose(const char **why)
 {
     const struct adsm_fault_engine *wanted =
         fault_engines[adsm_options_get()->fault_engine];
-    *why = fault_refused(wanted != NULL ? wanted : &adsm_fault_uffd);
-    if (*why != NULL)
-        return &adsm_fault_sigsegv;
-    return wanted != NULL ? wanted : &adsm_fault_uffd;
+    if (wanted == NULL)
+        wanted = &adsm_fault_async;
+    *why = fault_refused(wanted);
+    return *why == NULL ? wanted : &adsm_fault_sigsegv;
 }
 
 bool adsm_fault_engine_info(size_t i, struct adsm_fault_engine_info *info)
 {
-    static const struct adsm_fault_engine *const all[] = {&adsm_fault_sigsegv,
-                                                          &adsm_fault_uffd};
+    static const struct adsm_fault_engine *const all[] = {
+        &adsm_fault_sigsegv, &adsm_fault_async, &adsm_fault_uffd};
     const char *why;
     if (i >= sizeof all / sizeof *all)
         return false;
@@ -85,15 +85,18 @@ static adsm_status_t fault_install_any(const struct adsm_fault_engine **engine)
     const char *why;
     *engine = fault_choose(&why);
     adsm_status_t status = fault_install(*engine);
-    if (status != ADSM_OK && (*engine)->remote) {
-        why = "no thread can be started, or no file descriptor is left";
+    if (status != ADSM_OK && *engine != &adsm_fault_sigsegv) {
+        why = (*engine)->remote
+                  ? "no thread can be started, or no file descriptor is left"
+                  : "no file descriptor is left";
         *engine = &adsm_fault_sigsegv;
         status = fault_install(*engine);
     }
-    if (why != NULL &&
-        adsm_options_get()->fault_engine == ADSM_OPT_FAULT_ENGINE_UFFD)
-        adsm_log(ADSM_LOG_WARN, "fault engine uffd: %s; %s is used", why,
-                 (*engine)->name);
+    const struct adsm_fault_engine *wanted =
+        fault_engines[adsm_options_get()->fault_engine];
+    if (why != NULL && wanted != NULL)
+        adsm_log(ADSM_LOG_WARN, "fault engine %s: %s; %s is used", wanted->name,
+                 why, (*engine)->name);
     return status;
 }
 

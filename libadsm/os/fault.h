@@ -3,10 +3,10 @@
  *
  * Owns the engine: with sigsegv the SIGSEGV handler of the process, the access
  * kind of a fault, and the application's own view of SIGSEGV, to which every
- * foreign fault is handed as the kernel would have; with uffd threads that the
- * kernel tells of faults. Does not know objects: the callback decides whether
- * an address is shared and opens it. Lock: one for the application's action,
- * innermost, taken with all signals blocked.
+ * foreign fault is handed as the kernel would have; with async the same, for
+ * fewer faults; with uffd threads that the kernel tells of faults. Does not know
+ * objects: the callback decides whether an address is shared and opens it. Lock:
+ * one for the application's action, innermost, taken with all signals blocked.
  *
  * Runs on the fault path: no malloc, no stdio, errno kept.
  */

@@ -51,7 +51,8 @@ struct adsm_fault_engine {
     void (*set_flags)(int flags);
 };
 
-extern const struct adsm_fault_engine adsm_fault_sigsegv, adsm_fault_uffd;
+extern const struct adsm_fault_engine adsm_fault_sigsegv, adsm_fault_async,
+    adsm_fault_uffd;
 
 /** One fault as the engine saw it. */
 struct adsm_fault_site {

@@ -53,7 +53,7 @@ static void start(adsm_fault_fn fn)
     setenv("ADSM_FAULT_ENGINE", "uffd", 1);
     adsm_options_load();
     ck_assert_int_eq(adsm_fault_init(fn), ADSM_OK);
-    ck_assert(adsm_fault_engine_info(1, &engine) && engine.is_chosen);
+    ck_assert(adsm_fault_engine_info(2, &engine) && engine.is_chosen);
     ck_assert(adsm_fault_is_remote() && adsm_fault_range_is_lasting());
     int fd = memfd_create("range", MFD_CLOEXEC);
     ck_assert_int_eq(ftruncate(fd, PAGES * PAGE), 0);
@@ -382,7 +382,7 @@ int main(void)
         detached_range_and_forked_child_get_ordinary_faults,
         descriptor_that_the_program_closes_is_had_again};
     struct adsm_fault_engine_info engine;
-    if (adsm_fault_engine_info(1, &engine) && engine.refused)
+    if (adsm_fault_engine_info(2, &engine) && engine.refused)
         suite_skip(engine.refused);
     return suite_run("fault_uffd", cases, sizeof cases / sizeof *cases, 30);
 }
