@@ -6,6 +6,7 @@
 
 #include "accel/device.h"
 #include "accel/piece.h"
+#include "accel/stage.h"
 #include "base/clock.h"
 #include "base/stats.h"
 #include "base/trace.h"
@@ -61,26 +62,57 @@ bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after)
 
 /* ---- up ------------------------------------------------------------------- */
 
-int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
-                    const void *shadow, size_t bytes, struct adsm_fence after,
-                    struct adsm_fence *done)
+static int hand_over(struct adsm_accel *accel, struct adsm_daddr to,
+                     const char *shadow, const struct adsm_dma_part *parts,
+                     size_t count, bool changes, size_t *sent)
+{
+    int status = ADSM_OK;
+    *sent = 0;
+    if (changes)
+        return adsm_stage_up_parts(accel, ADSM_LANE_UPLOAD, to, shadow, parts,
+                                   count, sent);
+    for (size_t n, i = 0; i < count && status == ADSM_OK; i++) {
+        status = adsm_piece_up(
+            accel, ADSM_LANE_UPLOAD, adsm_daddr_add(to, parts[i].offset),
+            shadow + parts[i].offset, parts[i].bytes, false, &n);
+        *sent += n;
+    }
+    return status;
+}
+
+int adsm_dma_upload_parts(struct adsm_accel *accel, struct adsm_daddr to,
+                          const void *shadow, const struct adsm_dma_part *parts,
+                          size_t count, bool changes, struct adsm_fence after,
+                          struct adsm_fence *done)
 {
     uint64_t start = adsm_trace_span_begin();
     uint64_t began = adsm_now_ns();
     *done = (struct adsm_fence){0};
+    if (count == 0)
+        return ADSM_OK;
     int status = dma_order(accel, ADSM_LANE_UPLOAD, after);
+    size_t first = parts[0].offset;
+    size_t end = parts[count - 1].offset + parts[count - 1].bytes;
     size_t sent = 0;
     if (status == ADSM_OK)
-        status = adsm_piece_up(accel, ADSM_LANE_UPLOAD, to, shadow, bytes,
-                               false, &sent);
+        status = hand_over(accel, to, shadow, parts, count, changes, &sent);
     if (sent > 0)
-        dma_submitted(accel, to, sent, done);
+        dma_submitted(accel, adsm_daddr_add(to, first), end - first, done);
     ADSM_COUNT(bytes_up, sent);
     uint64_t spent = adsm_now_ns() - began;
     ADSM_COUNT(ns_up, spent);
     spent_ns += spent;
     adsm_trace_span_end("upload", start, sent);
     return status;
+}
+
+int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
+                    const void *shadow, size_t bytes, struct adsm_fence after,
+                    struct adsm_fence *done)
+{
+    struct adsm_dma_part all = {0, bytes};
+    return adsm_dma_upload_parts(accel, to, shadow, &all, 1, false, after,
+                                 done);
 }
 
 int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,

@@ -35,6 +35,22 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
                     struct adsm_fence *done) ADSM_MUST_CHECK;
 
+/** Bytes of a range. */
+struct adsm_dma_part {
+    size_t offset, bytes;
+};
+
+/**
+ * Parts of a range in rising order, as one upload.
+ *
+ * @changes  they may change as soon as this has returned, so copies of them are
+ *           sent; they stay as they are until *done otherwise
+ */
+int adsm_dma_upload_parts(struct adsm_accel *accel, struct adsm_daddr to,
+                          const void *shadow, const struct adsm_dma_part *parts,
+                          size_t count, bool changes, struct adsm_fence after,
+                          struct adsm_fence *done) ADSM_MUST_CHECK;
+
 /** Whether an upload after `after` would run at once: no noted lane has work,
  *  and no driver call is needed to know it where nothing was launched since
  *  the host last waited. Does not block. Thread: any. Signal: fault path */

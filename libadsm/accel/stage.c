@@ -90,6 +90,32 @@ static int piece_up(struct adsm_accel *accel, uint32_t lane,
     return status;
 }
 
+/* Parts from *part on, of which *at bytes are sent, as far as a buffer takes
+ * them. */
+static int fill_up(struct adsm_accel *accel, uint32_t lane,
+                   struct adsm_daddr to, const uint8_t *from,
+                   const struct adsm_dma_part **part, size_t *at,
+                   const struct adsm_dma_part *end)
+{
+    struct adsm_stage_buffer *buffer = take(accel, lane);
+    int status = ADSM_OK;
+    if (!buffer)
+        return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a copy", NULL);
+    for (size_t n, used = 0; status == ADSM_OK && *part < end && used < ROOM;) {
+        size_t offset = (*part)->offset + *at, left = (*part)->bytes - *at;
+        n = left < ROOM - used ? left : ROOM - used;
+        memcpy(buffer->bytes + used, from + offset, n);
+        status = accel->ops->copy_up(accel, accel->lanes.lane[lane].stream,
+                                     adsm_daddr_add(to, offset),
+                                     buffer->bytes + used, n);
+        used += n;
+        *at = n < left ? *at + n : 0;
+        *part += n == left;
+    }
+    put(accel, lane, buffer, adsm_lane_tick(accel, lane));
+    return status;
+}
+
 static int piece_down(struct adsm_accel *accel, uint32_t lane, void *to,
                       struct adsm_daddr from, size_t bytes)
 {
@@ -118,6 +144,23 @@ int adsm_stage_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
                           (const char *)from + sent, n);
     }
     adsm_lock_release(&accel->stage.queue[lane].lock);
+    return status;
+}
+
+int adsm_stage_up_parts(struct adsm_accel *accel, uint32_t lane,
+                        struct adsm_daddr to, const void *from,
+                        const struct adsm_dma_part *parts, size_t count,
+                        size_t *sent)
+{
+    const struct adsm_dma_part *part = parts, *end = parts + count;
+    size_t at = 0;
+    int status = ADSM_OK;
+    adsm_lock_acquire(&accel->stage.queue[lane].lock);
+    while (status == ADSM_OK && part < end)
+        status = fill_up(accel, lane, to, from, &part, &at, end);
+    adsm_lock_release(&accel->stage.queue[lane].lock);
+    for (*sent = at; parts < part; parts++)
+        *sent += parts->bytes;
     return status;
 }
 

@@ -15,6 +15,7 @@
 #ifndef ADSM_ACCEL_STAGE_H
 #define ADSM_ACCEL_STAGE_H
 
+#include "accel/dma.h"
 #include "accel/lane.h"
 
 enum { ADSM_STAGE_BYTES = 256 << 10 };
@@ -50,6 +51,17 @@ void adsm_stage_clear(struct adsm_accel *accel);
  */
 int adsm_stage_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
                   const void *from, size_t bytes) ADSM_MUST_CHECK;
+
+/**
+ * Upload parts of memory that begins at `from` to where they lie from `to` on.
+ * Buffers take as many as they have room for; otherwise the same.
+ *
+ * @sent  how much was handed over, also where it fails
+ */
+int adsm_stage_up_parts(struct adsm_accel *accel, uint32_t lane,
+                        struct adsm_daddr to, const void *from,
+                        const struct adsm_dma_part *parts, size_t count,
+                        size_t *sent) ADSM_MUST_CHECK;
 
 /** Download in the order of a copy lane's stream (ADSM_LANE_DOWNLOAD or
  *  ADSM_LANE_ASIDE), and wait for the bytes. Otherwise the same. */
