@@ -27,6 +27,7 @@ const struct adsm_protocol adsm_protocol_batch = {
         ROW(RETURN,         DO(FETCH, DIRTY), DO(0, DIRTY),        DO(0, DIRTY)),
         ROW(BULK_READ,      DO(FETCH, DIRTY), DO(0, DIRTY),        DO(0, DIRTY)),
         ROW(BULK_OVERWRITE, DO(0, DIRTY),     DO(0, DIRTY),        DO(0, DIRTY)),
+        ROW(FETCH_AHEAD,    DO(0, INVALID),   DO(0, READ_ONLY),    DO(0, DIRTY)),
         ROW(GIVEN_UP,       DO(0, DIRTY),     DO(0, DIRTY),        DO(0, DIRTY)),
         ROWS_OF_EVERY_PROTOCOL,
     },

@@ -98,7 +98,16 @@ static bool brings_what_the_host_has_not(const struct place *at)
            (at->next != ADSM_INVALID || at->actions) &&
            at->event != ADSM_READ_FAULT && at->event != ADSM_WRITE_FAULT &&
            at->event != ADSM_RETURN && at->event != ADSM_BULK_READ &&
-           at->event != ADSM_BULK_OVERWRITE && at->event != ADSM_GIVEN_UP;
+           at->event != ADSM_BULK_OVERWRITE && at->event != ADSM_GIVEN_UP &&
+           at->event != ADSM_FETCH_AHEAD;
+}
+
+static bool opens_ahead_of_an_access(const struct place *at)
+{
+    if (at->event != ADSM_FETCH_AHEAD)
+        return false;
+    return at->state == ADSM_INVALID ? at->next == ADSM_DIRTY
+                                     : at->next != at->state || at->actions;
 }
 
 static bool refuses_an_access(const struct place *at)
@@ -202,6 +211,8 @@ static const struct {
     {brings_what_the_host_has_not,
      "objects that are all INVALID are not visited for what the device does: "
      "nothing may happen to them"},
+    {opens_ahead_of_an_access,
+     "FETCH_AHEAD makes INVALID at most READ_ONLY, and changes nothing else"},
     {refuses_an_access, "an access is allowed by the state that follows"},
     {closes_for_the_host,
      "reading and returning close nothing: at the limit on mappings they leave "

@@ -36,6 +36,7 @@ const char *adsm_event_name(enum adsm_event event)
         [ADSM_DEVICE_WRITE] = "DEVICE_WRITE",
         [ADSM_PART_READ] = "PART_READ",
         [ADSM_PART_WRITE] = "PART_WRITE",
+        [ADSM_FETCH_AHEAD] = "FETCH_AHEAD",
         [ADSM_GIVEN_UP] = "GIVEN_UP",
     };
     return event < ADSM_EVENTS ? names[event] : "?";

@@ -44,6 +44,7 @@ enum adsm_event {
     ADSM_PART_READ,      /* parts of a call were sent what the host has    */
     ADSM_PART_WRITE,     /* a part of a call writes bytes of it; who knows
                             the bytes beside is noted elsewhere            */
+    ADSM_FETCH_AHEAD,    /* the CPU is expected to access it               */
     ADSM_GIVEN_UP,       /* the device is lost: take what the host has     */
     ADSM_EVENTS
 };

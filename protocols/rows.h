@@ -38,13 +38,15 @@
 
 /* Protocols that move what is touched and believe annotations (the paper,
  * Fig. 6b): "the objects can remain in read-only", what is overwritten needs
- * no transfer, and what every call finds written stays open (mm/twin.h).
+ * no transfer, what every call finds written stays open (mm/twin.h), and what
+ * is expected to be read comes before (mm/ahead.h).
  *                      INVALID              READ_ONLY         DIRTY        */
 #define ROWS_ON_DEMAND                                                         \
     ROW(CALL_IN,   DO(0, INVALID),       DO(0, READ_ONLY), DO(FLUSH, READ_ONLY)), \
     ROW(CALL_KEPT, DO(0, INVALID),       DO(0, READ_ONLY), DO(SEND, DIRTY)),   \
     ROW(CALL_OUT,  DO(0, INVALID),       DO(0, INVALID),   DO(0, INVALID)),    \
-    ROW(BULK_READ, DO(FETCH, READ_ONLY), DO(0, READ_ONLY), DO(0, DIRTY))
+    ROW(BULK_READ, DO(FETCH, READ_ONLY), DO(0, READ_ONLY), DO(0, DIRTY)),      \
+    ROW(FETCH_AHEAD, DO(FETCH, READ_ONLY), DO(0, READ_ONLY), DO(0, DIRTY))
 /* clang-format on */
 
 #endif

@@ -79,6 +79,10 @@ static const struct line fig_6b[] = {
     {ADSM_INVALID, ADSM_PART_WRITE, "", ADSM_INVALID},
     {ADSM_READ_ONLY, ADSM_PART_WRITE, "", ADSM_INVALID},
     {ADSM_DIRTY, ADSM_PART_WRITE, "", ADSM_INVALID},
+    /* Beyond the paper: what an access is expected to want comes before it. */
+    {ADSM_INVALID, ADSM_FETCH_AHEAD, "fetch", ADSM_READ_ONLY},
+    {ADSM_READ_ONLY, ADSM_FETCH_AHEAD, "", ADSM_READ_ONLY},
+    {ADSM_DIRTY, ADSM_FETCH_AHEAD, "", ADSM_DIRTY},
     /* A lost device: the program goes on with what the host has. */
     {ADSM_INVALID, ADSM_GIVEN_UP, "", ADSM_DIRTY},
     {ADSM_READ_ONLY, ADSM_GIVEN_UP, "", ADSM_DIRTY},
@@ -120,6 +124,8 @@ static const struct line fig_6a[] = {
     {ADSM_INVALID, ADSM_PART_READ, "", ADSM_INVALID},
     {ADSM_DIRTY, ADSM_PART_WRITE, "", ADSM_INVALID},
     {ADSM_INVALID, ADSM_PART_WRITE, "", ADSM_INVALID},
+    {ADSM_INVALID, ADSM_FETCH_AHEAD, "", ADSM_INVALID},
+    {ADSM_DIRTY, ADSM_FETCH_AHEAD, "", ADSM_DIRTY},
     {ADSM_INVALID, ADSM_GIVEN_UP, "", ADSM_DIRTY},
     {ADSM_DIRTY, ADSM_GIVEN_UP, "", ADSM_DIRTY},
     /* READ_ONLY, from where all goes on as the figure has it. */
@@ -282,6 +288,11 @@ static const struct {
      ADSM_READ_ONLY,
      {0, ADSM_READ_ONLY},
      "an access is allowed"},
+    {L,
+     ADSM_FETCH_AHEAD,
+     ADSM_INVALID,
+     {ADSM_DO_FETCH, ADSM_DIRTY},
+     "is not opened"},
     {L,
      ADSM_BULK_READ,
      ADSM_DIRTY,
