@@ -143,9 +143,10 @@ int adsm_boundary_device_write_parts(
 void adsm_boundary_device_written(struct adsm_device_write *write);
 
 /**
- * True when no block of the range is on the host. For reads only: the driver
- * may be asked directly, there is nothing to flush. A device write always goes
- * through adsm_boundary_device_write, which costs one uncontended lock then.
+ * True when the range lies in one object, or none, and no block of it is on the
+ * host or about to be. For reads only: the driver may be asked directly, there
+ * is nothing to flush. A device write always goes through
+ * adsm_boundary_device_write, which costs one uncontended lock then.
  *
  * Thread: any. Signal: fault path
  */

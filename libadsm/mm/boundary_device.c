@@ -128,21 +128,23 @@ void adsm_boundary_device_written(struct adsm_device_write *write)
     write->object = NULL;
 }
 
+/* Not on the host, and held by nobody: who holds a block may have opened it, and
+ * a thread stored there, before its state says so. One look for both. */
+static bool block_is_far(const struct adsm_object *object, uint32_t i)
+{
+    enum { SEEN = ADSM_BLOCK_STATE | ADSM_BLOCK_BUSY };
+    return (atomic_load(&object->blocks[i]) & SEEN) == ADSM_INVALID;
+}
+
 bool adsm_boundary_is_far(const void *address, size_t bytes)
 {
-    struct adsm_object *object = bytes ? adsm_index_find(address) : NULL;
-    /* Relaxed look before the lock: the structure is never unmapped. */
-    if (!object ||
-        (atomic_load_explicit(&object->near, memory_order_relaxed) == 0 &&
-         !object->spread))
-        return true;
-    object = adsm_index_acquire(address);
+    struct adsm_object *object = bytes ? adsm_index_acquire(address) : NULL;
     if (!object)
         return true;
     struct part p = part_of(object, address, bytes);
     bool far = p.bytes == bytes && !adsm_object_is_spread(object);
     for (uint32_t i = p.first; i < p.first + p.count && far; i++)
-        far = adsm_block_state(object, i) == ADSM_INVALID;
+        far = block_is_far(object, i);
     adsm_rwlock_release_shared(&object->lock);
     return far;
 }
