@@ -7,6 +7,7 @@
 #include "mm/boundary.h"
 #include "mm/index.h"
 #include "mm/loan.h"
+#include "mm/residence.h"
 #include "mm/spread.h"
 #include "mm/turn.h"
 #include "os/real.h"
@@ -19,9 +20,10 @@ enum { PIECE_BYTES = 4 << 20 };
 
 /* Device-side part of a move or a set that begins at `to`. */
 struct device_job {
-    struct adsm_accel *home;        /* found by device_part, as the next two */
-    struct adsm_daddr source;       /* of `from`                             */
-    struct adsm_fence source_ready; /* work on it so far                     */
+    struct adsm_accel *home; /* found by device_part, as the next three       */
+    struct adsm_object *held;       /* which `from` (for a set: `to`) lies in */
+    struct adsm_daddr source;       /* of `from`                              */
+    struct adsm_fence source_ready; /* work on it so far                      */
     uint8_t *to;
     const uint8_t *from; /* NULL: set to `value` */
     int value;
@@ -33,8 +35,8 @@ static size_t bytes_left(const struct adsm_object *object, const void *at)
     return object->bytes - (size_t)((const uint8_t *)at - object->host);
 }
 
-/* The part of the job whose source (for a set: target) only the device has;
- * 0 when the host is the better place. */
+/* The part of the job whose source (for a set: target) only the device has, and
+ * which stays there; 0 when the host is the better place. */
 static size_t device_part(struct device_job *job)
 {
     const void *truth = job->from ? job->from : job->to;
@@ -49,6 +51,7 @@ static size_t device_part(struct device_job *job)
     job->source = adsm_daddr_add(
         source->device, (uint64_t)((const uint8_t *)truth - source->host));
     job->source_ready = source->work;
+    adsm_residence_hold(source, &job->held);
     adsm_rwlock_release_shared(&source->lock);
     struct adsm_object *target = adsm_index_acquire(job->to);
     if (!target)
@@ -87,13 +90,9 @@ static int enqueue_job(const struct device_job *job, size_t bytes,
     return rc;
 }
 
-/* Let the device do what it can do alone; *did says how much that was. */
-static int try_device(struct device_job *job, size_t *did)
+/* The device moves or sets so many bytes, unless their target just went. */
+static int run_job(struct device_job *job, size_t bytes, size_t *did)
 {
-    *did = 0;
-    size_t bytes = device_part(job);
-    if (bytes == 0)
-        return ADSM_OK;
     struct adsm_device_write write;
     int rc = adsm_boundary_device_write(
         job->to, bytes, adsm_accel_launch_stream(job->home), &write);
@@ -107,6 +106,16 @@ static int try_device(struct device_job *job, size_t *did)
         ADSM_COUNT(bulk_device, 1);
     }
     adsm_boundary_device_written(&write);
+    return rc;
+}
+
+/* Let the device do what it can do alone; *did says how much that was. */
+static int try_device(struct device_job *job, size_t *did)
+{
+    *did = 0;
+    size_t bytes = device_part(job);
+    int rc = bytes > 0 ? run_job(job, bytes, did) : ADSM_OK;
+    adsm_residence_unpin(&job->held);
     return rc;
 }
 

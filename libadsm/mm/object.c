@@ -206,7 +206,9 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     struct adsm_object *object = take_structure();
     if (!object)
         return ADSM_E_NOMEM;
+    adsm_residence_begin();
     rc = make(object, accel, bytes, unit, first, placement);
+    adsm_residence_end();
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, object);
         return rc;
@@ -248,9 +250,7 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
         adsm_rwlock_release(&object->lock);
         return ADSM_E_NOT_SHARED;
     }
-    bool movable = adsm_object_is_movable(object);
-    if (movable)
-        adsm_residence_begin();
+    adsm_residence_begin();
     atomic_store(&object->live, false);
     atomic_fetch_add(&object->generation, 1);
     if (!object->withdrawn)
@@ -265,8 +265,7 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     adsm_object_release_host(object);
     free_blocks(object);
     int rc = adsm_address_free(object->home, &object->span);
-    if (movable)
-        adsm_residence_end();
+    adsm_residence_end();
     adsm_pool_put(&pool, object);
     return rc;
 }

@@ -329,10 +329,8 @@ static bool pin(const struct pair *pair, int i, uint64_t stamp)
     bool resident = live && !adsm_object_is_away(object);
     if (live)
         atomic_store(&adsm_residence_of(object)->used, stamp);
-    if (resident) {
-        atomic_fetch_add(&object->pins, 1);
-        *pair->pinned[i] = object;
-    }
+    if (resident)
+        adsm_residence_hold(object, pair->pinned[i]);
     adsm_rwlock_release_shared(&object->lock);
     return resident || !live;
 }

@@ -68,8 +68,8 @@ bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes);
 int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
                           struct adsm_object **object) ADSM_MUST_CHECK;
 
-/** Around what gives or takes an object's memory without a closed gate: its
- *  creation and its end. Launches that miss the memory wait. Thread: any.
+/** Around what gives or takes device memory without a closed gate: the creation
+ *  and the end of any object. Launches that miss the memory wait. Thread: any.
  *  Signal: any handler */
 void adsm_residence_begin(void);
 void adsm_residence_end(void);
@@ -106,6 +106,15 @@ bool adsm_residence_is_left_out(const struct adsm_object *object,
 int adsm_residence_pin(const void *one, const void *other,
                        struct adsm_object *pinned[2]) ADSM_MUST_CHECK;
 void adsm_residence_unpin(struct adsm_object **pinned);
+
+/** Keep an object, whose lock is held, where it is: there, if it is not away.
+ *  Thread: any. Signal: any handler */
+static inline void adsm_residence_hold(struct adsm_object *object,
+                                       struct adsm_object **pinned)
+{
+    atomic_fetch_add(&object->pins, 1);
+    *pinned = object;
+}
 
 /** The object that was used longest ago goes, and its memory back to the driver.
  *  Return: false: none can. Thread: any, no lock of rank GATE or later held.

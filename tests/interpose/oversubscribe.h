@@ -40,7 +40,7 @@ struct array {
     uint32_t *model;
 };
 
-static CUfunction kernel(const char *name)
+static inline CUfunction kernel(const char *name)
 {
     static CUmodule module;
     CUfunction function;
@@ -50,27 +50,27 @@ static CUfunction kernel(const char *name)
     return function;
 }
 
-static CUresult launch(const char *name, CUdeviceptr x, CUdeviceptr y,
-                       CUstream stream)
+static inline CUresult launch(const char *name, CUdeviceptr x, CUdeviceptr y,
+                              CUstream stream)
 {
     void *arguments[] = {&x, &y};
     return cuLaunchKernel(kernel(name), WORDS / THREADS, 1, 1, THREADS, 1, 1, 0,
                           stream, arguments, NULL);
 }
 
-static void model_add(const struct array *x, struct array *y)
+static inline void model_add(const struct array *x, struct array *y)
 {
     for (int i = 0; i < WORDS; i++)
         y->model[i] += 3 * x->model[i];
 }
 
-static void add(const struct array *x, struct array *y, CUstream stream)
+static inline void add(const struct array *x, struct array *y, CUstream stream)
 {
     must(launch("add", x->at, y->at, stream));
     model_add(x, y);
 }
 
-static void oversubscribe_with(int mib)
+static inline void oversubscribe_with(int mib)
 {
     char memory[16];
     snprintf(memory, sizeof memory, "%dM", mib);
@@ -79,13 +79,13 @@ static void oversubscribe_with(int mib)
     device_start();
 }
 
-static void oversubscribe(void)
+static inline void oversubscribe(void)
 {
     oversubscribe_with(MEMORY_MIB);
 }
 
 /* An array of numbers that no other has. */
-static struct array array_make(uint32_t seed)
+static inline struct array array_make(uint32_t seed)
 {
     struct array a = {.model = malloc(BYTES)};
     for (uint32_t i = 0; i < WORDS; i++)
@@ -95,13 +95,13 @@ static struct array array_make(uint32_t seed)
     return a;
 }
 
-static void array_free(struct array *a)
+static inline void array_free(struct array *a)
 {
     must(cuMemFree(a->at));
     free(a->model);
 }
 
-static void array_check(const struct array *a)
+static inline void array_check(const struct array *a)
 {
     static __thread uint32_t *got;
     if (!got)
@@ -112,7 +112,7 @@ static void array_check(const struct array *a)
 
 /* Counters of the runtime that is preloaded. */
 #define COUNTER(name) counter_get(ADSM_STAT_##name)
-static uint64_t counter_get(enum adsm_stat which)
+static inline uint64_t counter_get(enum adsm_stat which)
 {
     uint64_t (*get)(enum adsm_stat) = dlsym(RTLD_DEFAULT, "adsm_stats_get");
     ck_assert_msg(get != NULL, "not preloaded");
