@@ -53,17 +53,14 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_event event) ADSM_MUST_CHECK;
 
 /**
- * The same for one block whose protection stays as it is, which allows no more
+ * The same for blocks whose protection stays as it is, which allows no more
  * than the next state does: the access that wants more will fault and ask. For
- * the limit on mappings. Thread: any, as above. Signal: fault path
+ * the limit on mappings, and ahead of accesses. Thread: any, as above. Signal:
+ * fault path
  */
-int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t i,
+int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t first,
+                                uint32_t count,
                                 enum adsm_event event) ADSM_MUST_CHECK;
-
-/** Fill in the page table at A for blocks that are DIRTY, and held by the
- *  caller, as the CPU's first stores would. Signal: never */
-void adsm_coherence_map_open(struct adsm_object *object, uint32_t first,
-                             uint32_t count);
 
 /**
  * Apply `event` to every block of [first, first + count), run by run, except
@@ -92,24 +89,6 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i,
                          bool *awaited) ADSM_MUST_CHECK;
 
 /**
- * Wait until blocks [first, first + count), held by the caller, are no longer
- * on their way to the device: the host's bytes may change then. Device work
- * that was enqueued behind an upload relies on what was there before.
- * Signal: fault path
- */
-void adsm_coherence_await_uploads(struct adsm_object *object, uint32_t first,
-                                  uint32_t count);
-
-/**
- * Bring bytes of blocks that are INVALID and held by the caller from where they
- * are current into the shadow, but for those that stay with the CPU (mm/keep.h).
- *
- * Return: ADSM_OK; a device's error. Signal: fault path
- */
-int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
-                               size_t bytes) ADSM_MUST_CHECK;
-
-/**
  * The object's device memory is about to go: all of its blocks become DIRTY. The
  * host gets what it has not, unless `holds` is false: then those blocks hold
  * nothing that anybody wrote. Protections stay, which allow no more than the
@@ -123,16 +102,5 @@ int adsm_coherence_fetch_bytes(struct adsm_object *object, size_t offset,
  */
 int adsm_coherence_take_home(struct adsm_object *object,
                              bool holds) ADSM_MUST_CHECK;
-
-/**
- * Show bytes [begin, end) of the object, as far as they lie in held block `i`,
- * as a block in state `as`; its own state stays. At the limit on mappings what
- * was open stays open until the block's next change of state.
- *
- * Return: ADSM_OK; ADSM_E_LIMIT
- * Signal: fault path
- */
-int adsm_coherence_show(struct adsm_object *object, uint32_t i, size_t begin,
-                        size_t end, enum adsm_state as);
 
 #endif

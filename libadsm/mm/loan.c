@@ -8,6 +8,7 @@
 #include "mm/write_back.h"
 #include "mm/gate.h"
 #include "mm/index.h"
+#include "mm/run.h"
 #include "mm/spread.h"
 #include "mm/turn.h"
 
@@ -20,8 +21,7 @@ enum { HOLD_BYTES = 16 << 20 };
 static bool expose(struct adsm_loan *loan, uint32_t i)
 {
     loan->exposed = true;
-    return adsm_coherence_show(loan->object, i, 0, SIZE_MAX, ADSM_DIRTY) ==
-           ADSM_OK;
+    return adsm_run_show(loan->object, i, 0, SIZE_MAX, ADSM_DIRTY) == ADSM_OK;
 }
 
 bool adsm_loan_expose(struct adsm_object *object, uint32_t i)
@@ -164,7 +164,7 @@ static int begin_write(struct adsm_loan *loan)
         let_go(loan); /* freed meanwhile, and its blocks with it */
         return ADSM_E_NOT_SHARED;
     }
-    adsm_coherence_await_uploads(object, first, last + 1 - first);
+    adsm_run_await_uploads(object, first, last + 1 - first);
     int rc = adsm_object_is_spread(object) ? make_all_current(loan)
                                            : make_current(loan, first);
     if (rc == ADSM_OK && last != first)
@@ -264,9 +264,9 @@ static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
     size_t end = begin + adsm_block_bytes(object, i);
     int rc = ADSM_OK;
     if (from > begin)
-        rc = adsm_coherence_fetch_bytes(object, begin, from - begin);
+        rc = adsm_run_fetch_bytes(object, begin, from - begin);
     if (rc == ADSM_OK && to < end)
-        rc = adsm_coherence_fetch_bytes(object, to, end - to);
+        rc = adsm_run_fetch_bytes(object, to, end - to);
     return rc;
 }
 
@@ -280,7 +280,8 @@ static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
         rc = complete_block(object, i, from, to);
     int applied = adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE);
     if (applied == ADSM_E_LIMIT) /* no mapping is left to open it with */
-        applied = adsm_coherence_apply_closed(object, i, ADSM_BULK_OVERWRITE);
+        applied =
+            adsm_coherence_apply_closed(object, i, 1, ADSM_BULK_OVERWRITE);
     return rc != ADSM_OK ? rc : applied;
 }
 
@@ -331,7 +332,7 @@ static void map_rewritten(struct adsm_loan *loan, size_t done)
                     adsm_block_state(loan->object, i + n) == ADSM_DIRTY;)
             n++;
         if (n > 0)
-            adsm_coherence_map_open(loan->object, i, n);
+            adsm_run_populate(loan->object, i, n, true);
     }
 }
 
@@ -339,8 +340,7 @@ static void conceal(struct adsm_object *object, uint32_t i)
 {
     /* At the limit on mappings it stays open: what the CPU sees there until
      * the next change of state is what the interrupted call left. */
-    (void)adsm_coherence_show(object, i, 0, SIZE_MAX,
-                              adsm_block_state(object, i));
+    (void)adsm_run_show(object, i, 0, SIZE_MAX, adsm_block_state(object, i));
 }
 
 int adsm_loan_end(struct adsm_loan *loan, size_t done)

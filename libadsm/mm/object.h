@@ -66,7 +66,7 @@ struct adsm_object {
     uint8_t *host;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
     _Atomic bool backed;     /* shadow allocated and mapped at A; of these the
-                            mapping may go again                       */
+                                 mapping may go again                  */
     bool withdrawn;          /* A is no longer ours; lock: exclusive       */
     uint32_t grain_shift;    /* log2 of the bytes committed at once    */
     uint32_t reach;          /* most blocks that an access opens: grain.h */
@@ -196,6 +196,9 @@ void adsm_object_memory_add(uint64_t ns);
 typedef int adsm_object_visit(struct adsm_object *object, void *context);
 int adsm_object_each(struct adsm_accel *accel, bool near_only,
                      adsm_object_visit *visit, void *context);
+
+/** Whether any object is near just now. Thread: any. Signal: any handler */
+bool adsm_object_any_near(void);
 
 /** Enter or leave the list of near objects, where those are that have blocks on
  *  the host or are spread. Thread: any; the object's lock is held, shared at

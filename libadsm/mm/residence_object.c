@@ -6,6 +6,7 @@
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/object_parts.h"
+#include "mm/run.h"
 
 #include <stdlib.h>
 
@@ -178,7 +179,7 @@ int adsm_residence_depart(struct adsm_resident found)
     adsm_rwlock_acquire(&object->lock);
     if (is_live(&found) && !adsm_object_is_away(object)) {
         rc = adsm_fence_wait(object->work);
-        adsm_coherence_await_uploads(object, 0, object->block_count);
+        adsm_run_await_uploads(object, 0, object->block_count);
         if (rc == ADSM_OK)
             rc = atomic_load(&object->pins) > 0 ? ADSM_E_LIMIT : depart(object);
         if (rc == ADSM_E_LIMIT)

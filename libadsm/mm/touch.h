@@ -1,9 +1,8 @@
 /*
  * Door 1 into coherence: the CPU touched a protected block.
  *
- * Owns nothing but that the loss of a device was said. Takes a gate, then the
- * object's lock shared and the block; at the limit on mappings that lock
- * exclusively.
+ * Owns nothing. Takes a gate, then the object's lock shared and the block; at
+ * the limit on mappings that lock exclusively.
  */
 #ifndef ADSM_MM_TOUCH_H
 #define ADSM_MM_TOUCH_H

@@ -10,6 +10,7 @@
 #include "mm/index.h"
 #include "mm/keep.h"
 #include "mm/residence.h"
+#include "mm/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +164,7 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
         return rc;
     /* Open to the function as to every thread, or about to be. */
     if (state == ADSM_DIRTY || (state == ADSM_READ_ONLY && access == ADSM_READ))
-        return adsm_coherence_show(object, block, 0, SIZE_MAX, state);
+        return adsm_run_show(object, block, 0, SIZE_MAX, state);
     struct adsm_turn_piece *piece = find_piece(turn, object, offset);
     if (!piece)
         rc = add_piece(turn, object, block, offset, &piece);
@@ -173,8 +174,8 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
         return rc;
     bool writable = piece->before || piece->carried;
     do {
-        rc = adsm_coherence_show(object, block, piece->begin, piece->end,
-                                 writable ? ADSM_DIRTY : ADSM_READ_ONLY);
+        rc = adsm_run_show(object, block, piece->begin, piece->end,
+                           writable ? ADSM_DIRTY : ADSM_READ_ONLY);
     } while (rc == ADSM_E_LIMIT && adsm_object_make_room());
     return rc;
 }
@@ -259,8 +260,8 @@ static int close_piece(const struct adsm_turn_piece *piece)
     int rc = ADSM_OK;
     if (object == piece->object &&
         atomic_load(&object->generation) == piece->generation) {
-        rc = adsm_coherence_show(object, block, piece->begin, piece->end,
-                                 adsm_block_state(object, block));
+        rc = adsm_run_show(object, block, piece->begin, piece->end,
+                           adsm_block_state(object, block));
         if (rc == ADSM_E_LIMIT)
             rc = ADSM_OK; /* stays open until its next change of state */
         if (rc == ADSM_OK && piece->before)

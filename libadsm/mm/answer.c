@@ -1,0 +1,86 @@
+/* Blocks that an access opens; see answer.h. */
+#include "mm/answer.h"
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "mm/coherence.h"
+#include "mm/grain.h"
+
+#include <time.h>
+
+/* The device whose data was given up last: said once, not insisted on again. */
+static struct adsm_accel *_Atomic given_up;
+
+/* Open what the host has, so that the program goes on; its next call on the
+ * device reports the loss. The block is held. */
+static int salvage(struct adsm_object *object, uint32_t i)
+{
+    if (atomic_exchange(&given_up, object->home) != object->home)
+        adsm_log_signal_address(
+            ADSM_LOG_ERROR,
+            "the device is lost: the program goes on with what the host last "
+            "had, from",
+            (unsigned long)(object->host + adsm_block_begin(object, i)));
+    return adsm_coherence_apply(object, i, 1, ADSM_GIVEN_UP);
+}
+
+/* The transfer failed. As long as the device lives that may pass (out of
+ * threads, out of memory for a while). If it does not, the access fails: what
+ * the host has is old, and would be taken for the truth from there on. */
+static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
+{
+    enum { TRIES = 200, PAUSE_NS = 10 * 1000 * 1000 };
+    int rc = ADSM_E_DEVICE;
+    for (int k = 0; k < TRIES && rc == ADSM_E_DEVICE &&
+                    atomic_load(&given_up) != object->home &&
+                    adsm_accel_health(object->home) == ADSM_OK;
+         k++) {
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        rc = adsm_coherence_apply(object, i, 1, event);
+    }
+    return adsm_accel_health(object->home) == ADSM_OK ? rc : salvage(object, i);
+}
+
+/* Hold blocks behind held block `i` that are in its state, [i, i + n) in all.
+ * Return: how many are held, `i` among them; nobody is waited for */
+static uint32_t hold_more(struct adsm_object *object, uint32_t i, uint32_t n)
+{
+    enum adsm_state state = adsm_block_state(object, i);
+    uint32_t held = 1;
+    while (held < n && adsm_block_state(object, i + held) == state &&
+           adsm_block_try_hold(object, i + held)) {
+        if (adsm_block_state(object, i + held) != state) {
+            adsm_block_release(object, i + held, 1);
+            break;
+        }
+        held++;
+    }
+    return held;
+}
+
+/* Apply `event` to held block `i`, of which the lock is held shared, and to
+ * more behind it that are in its state, [i, i + n) at most. */
+static int apply_run(struct adsm_object *object, uint32_t i, uint32_t n,
+                     enum adsm_event event)
+{
+    if (n > 1)
+        n = hold_more(object, i, n);
+    if (n > 1) {
+        int all = adsm_coherence_apply(object, i, n, event);
+        adsm_block_release(object, i + 1, n - 1);
+        if (all == ADSM_OK)
+            return all;
+    }
+    int rc = adsm_coherence_apply(object, i, 1, event);
+    if (rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST)
+        rc = insist(object, i, event);
+    return rc;
+}
+
+int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event)
+{
+    uint32_t n = adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT);
+    int rc = apply_run(object, i, n, event);
+    adsm_block_release(object, i, 1);
+    return rc;
+}
