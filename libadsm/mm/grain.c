@@ -16,6 +16,9 @@ enum {
     SPLIT = 4,  /* ... of which A has, or had, small pieces            */
 };
 
+/* Grains that a write opens at once, one for as many that are open before. */
+enum { GRAINS_MOST = 4, BEFORE = 4 };
+
 _Static_assert(ADSM_HUGE_BYTES == (size_t)1 << ADSM_TRACT_SHIFT,
                "a grain is a huge page");
 
@@ -57,19 +60,51 @@ void adsm_grain_fini(struct adsm_object *object)
     object->paging = NULL;
 }
 
+static uint8_t get(const struct adsm_object *object, size_t grain)
+{
+    return atomic_load_explicit(&object->paging[grain], memory_order_relaxed);
+}
+
+/* Is block `i` open already for what another is accessed for, on its own? */
+static bool is_open(const struct adsm_object *object, uint32_t i, bool write)
+{
+    return adsm_block_state(object, i) >= (write ? ADSM_DIRTY : ADSM_READ_ONLY);
+}
+
+/* Blocks of whole grains from `i` on that a write opens which goes on from
+ * others: a quarter of those at most, so that little is sent in vain, and on huge
+ * pages that are there, so that none is taken in vain. 0: no whole grain */
+static uint32_t grains_reach(const struct adsm_object *object, uint32_t i)
+{
+    uint32_t reach = object->reach, before = 0, n = 0;
+    if (!object->paging || reach == 1 || i % reach != 0 ||
+        adsm_block_state(object, i) != ADSM_READ_ONLY)
+        return 0;
+    while (before < BEFORE * GRAINS_MOST * reach && before < i &&
+           is_open(object, i - before - 1, true))
+        before++;
+    size_t g = i / reach;
+    while (n < before / reach / BEFORE && g + n < whole_grains(object) &&
+           (get(object, g + n) & (HUGE | SPLIT)) == HUGE)
+        n++;
+    return n * reach;
+}
+
 uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
                           bool write)
 {
     uint32_t most = object->reach, open = 0;
-    enum adsm_state least = write ? ADSM_DIRTY : ADSM_READ_ONLY;
     /* The first ones of a grain go on from the grain before. */
-    while (open < most && open < i &&
-           adsm_block_state(object, i - open - 1) >= least)
+    while (open < most && open < i && is_open(object, i - open - 1, write))
         open++;
     uint32_t left = most - i % most;
     if (left > object->block_count - i)
         left = object->block_count - i;
     uint32_t n = open < left ? open : left;
+    if (write && n == most) {
+        uint32_t more = grains_reach(object, i);
+        n = more > n ? more : n;
+    }
     /* Early write-backs would close at once what is beyond. */
     uint32_t limit = write ? adsm_write_back_limit() / 2 : n;
     n = n < limit ? n : limit;
@@ -89,11 +124,6 @@ static uint8_t clear(struct adsm_object *object, size_t grain, uint8_t bits)
     return atomic_fetch_and_explicit(&object->paging[grain], (uint8_t)~bits,
                                      memory_order_relaxed) &
            bits;
-}
-
-static uint8_t get(const struct adsm_object *object, size_t grain)
-{
-    return atomic_load_explicit(&object->paging[grain], memory_order_relaxed);
 }
 
 /* The grains all of which lie in [offset, + bytes): [*first, return value). */
@@ -120,11 +150,9 @@ void adsm_grain_make(struct adsm_object *object, size_t offset, size_t bytes)
 
 /* The kernel takes the mapping away and fills in no small pages in its place:
  * blocks that are open would get each by a fault of its own. */
-static void split_at(struct adsm_object *object, size_t offset)
+static void split(struct adsm_object *object, size_t grain)
 {
-    size_t grain = offset / ADSM_HUGE_BYTES;
-    if (offset % ADSM_HUGE_BYTES == 0 || grain >= whole_grains(object) ||
-        !(get(object, grain) & HUGE))
+    if (grain >= whole_grains(object) || !(get(object, grain) & HUGE))
         return;
     set(object, grain, SPLIT);
     if (!clear(object, grain, JOINED))
@@ -139,8 +167,10 @@ void adsm_grain_split(struct adsm_object *object, size_t offset, size_t bytes)
 {
     if (!object->paging)
         return;
-    split_at(object, offset);
-    split_at(object, offset + bytes);
+    if (offset % ADSM_HUGE_BYTES != 0)
+        split(object, offset / ADSM_HUGE_BYTES);
+    if ((offset + bytes) % ADSM_HUGE_BYTES != 0)
+        split(object, (offset + bytes) / ADSM_HUGE_BYTES);
 }
 
 void adsm_grain_join(struct adsm_object *object, size_t offset, size_t bytes)

@@ -6,8 +6,11 @@
  * 256 KiB and from then on grains as a whole. A program that goes through an
  * object faults once in 2 MiB, changes the protection of all of it at once,
  * which on a huge page is one entry of the page table, and sends it in one
- * piece. What is accessed here and there has blocks, and the huge page's mapping
- * at A is split for them until an access opens all of it again.
+ * piece. Behind many grains that are written a write opens a quarter of their
+ * number, on huge pages: a change of protection interrupts all other threads,
+ * and one in 8 MiB is as quick. What is accessed here and there has blocks, and
+ * the huge page's mapping at A is split for them until an access opens all of it
+ * again.
  *
  * Owns the two members of `struct adsm_object` for that, `reach` and `paging`.
  * Lock: the object's, shared at least; a grain is joined by who holds all its
@@ -28,7 +31,7 @@ int adsm_grain_init(struct adsm_object *object, size_t unit) ADSM_MUST_CHECK;
 void adsm_grain_fini(struct adsm_object *object);
 
 /** Blocks from `i` on that an access to `i` should open: 1 at least, all in one
- *  grain. They may be in any state. */
+ *  grain, or whole ones. They may be in any state. */
 uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
                           bool write);
 
