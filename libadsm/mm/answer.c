@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
+#include "mm/dense.h"
 #include "mm/grain.h"
 
 #include <time.h>
@@ -58,6 +59,25 @@ static uint32_t hold_more(struct adsm_object *object, uint32_t i, uint32_t n)
     return held;
 }
 
+/* Open what is about to be written all over, held block `i` among it. Blocks
+ * that somebody else holds end it. Return: whether that was done */
+static bool open_around(struct adsm_object *object, uint32_t i)
+{
+    uint32_t first, n = adsm_dense_reach(object, i, &first), from = i, end = i;
+    if (n == 0)
+        return false;
+    while (from > first && adsm_block_try_hold(object, from - 1))
+        from--;
+    while (end + 1 < first + n && adsm_block_try_hold(object, end + 1))
+        end++;
+    int rc = adsm_coherence_open(object, from, end + 1 - from, i);
+    if (rc == ADSM_OK)
+        ADSM_COUNT(dense_openings, 1);
+    adsm_block_release(object, from, i - from);
+    adsm_block_release(object, i + 1, end - i);
+    return rc == ADSM_OK;
+}
+
 /* Apply `event` to held block `i`, of which the lock is held shared, and to
  * more behind it that are in its state, [i, i + n) at most. */
 static int apply_run(struct adsm_object *object, uint32_t i, uint32_t n,
@@ -79,8 +99,16 @@ static int apply_run(struct adsm_object *object, uint32_t i, uint32_t n,
 
 int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event)
 {
-    uint32_t n = adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT);
-    int rc = apply_run(object, i, n, event);
+    bool done = false;
+    int rc = ADSM_OK;
+    if (event == ADSM_WRITE_FAULT) {
+        done =
+            adsm_block_state(object, i) != ADSM_DIRTY && open_around(object, i);
+    }
+    if (!done)
+        rc = apply_run(object, i,
+                       adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT),
+                       event);
     adsm_block_release(object, i, 1);
     return rc;
 }

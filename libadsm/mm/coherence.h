@@ -76,6 +76,16 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                              enum adsm_event event) ADSM_MUST_CHECK;
 
 /**
+ * A write fault of block `i` opens all of [first, first + count), which are held
+ * by the caller and in any states, with one change of protection.
+ *
+ * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_NOMEM; a device error: states unchanged
+ * Signal: fault path
+ */
+int adsm_coherence_open(struct adsm_object *object, uint32_t first,
+                        uint32_t count, uint32_t i) ADSM_MUST_CHECK;
+
+/**
  * Open block `i` for writing without a new mapping: together with the blocks
  * down to the next open one, or the whole object. For the limit on mappings
  * (vm.max_map_count). The object's lock is held exclusively.

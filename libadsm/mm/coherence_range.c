@@ -160,6 +160,16 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
     return ADSM_OK;
 }
 
+int adsm_coherence_open(struct adsm_object *object, uint32_t first,
+                        uint32_t count, uint32_t i)
+{
+    int rc = open_range(object, first, first + count, i);
+    /* Not joined: the next call closes it, and small blocks split it again. */
+    if (rc == ADSM_OK)
+        adsm_run_populate_small(object, first, count, true);
+    return rc;
+}
+
 int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited)
 {
     /* How far to look for an open neighbour: fetching more than this costs

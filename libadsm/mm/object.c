@@ -5,6 +5,7 @@
 #include "base/option.h"
 #include "base/pool.h"
 #include "mm/coherence.h"
+#include "mm/dense.h"
 #include "mm/gate.h"
 #include "mm/grain.h"
 #include "mm/index.h"
@@ -64,7 +65,10 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     adsm_block_init(object, first);
     atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
     atomic_store(&object->dirty, 0);
-    return adsm_grain_init(object, unit);
+    int rc = adsm_grain_init(object, unit);
+    if (rc == ADSM_OK && unit >= object->bytes) /* no slab */
+        rc = adsm_dense_init(object);
+    return rc;
 }
 
 static void free_blocks(struct adsm_object *object)
@@ -72,6 +76,7 @@ static void free_blocks(struct adsm_object *object)
     adsm_twin_free(object);
     adsm_keep_free(object);
     adsm_grain_fini(object);
+    adsm_dense_fini(object);
     free((void *)object->blocks);
     free(object->sent);
     free((void *)object->committed);

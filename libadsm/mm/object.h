@@ -35,6 +35,7 @@
 
 enum { ADSM_OBJECT_KERNELS = 8 };
 
+struct adsm_dense;
 struct adsm_kept;
 struct adsm_slab;
 struct adsm_spread;
@@ -65,12 +66,13 @@ struct adsm_object {
     /* The host part: pages at A and S, and what the CPU may do with them. */
     uint8_t *host;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
-    _Atomic bool backed;     /* shadow allocated and mapped at A; of these the
+    _Atomic bool backed;      /* shadow allocated and mapped at A; of these the
                                  mapping may go again                  */
-    bool withdrawn;          /* A is no longer ours; lock: exclusive       */
-    uint32_t grain_shift;    /* log2 of the bytes committed at once    */
-    uint32_t reach;          /* most blocks that an access opens: grain.h */
-    _Atomic uint8_t *paging; /* by grain, NULL: no huge pages; grain.h */
+    bool withdrawn;           /* A is no longer ours; lock: exclusive       */
+    uint32_t grain_shift;     /* log2 of the bytes committed at once    */
+    uint32_t reach;           /* most blocks that an access opens: grain.h */
+    _Atomic uint8_t *paging;  /* by grain, NULL: no huge pages; grain.h */
+    struct adsm_dense *dense; /* by 2 MiB, NULL: not noted; dense.h    */
     _Atomic uint64_t *committed; /* bit per grain: pages there and pinned  */
     size_t block_bytes; /* whole pages; the last one may be shorter        */
     uint32_t block_count;
