@@ -12,6 +12,7 @@
 #include "base/output.h"
 #include "base/stats.h"
 #include "base/trace.h"
+#include "mm/ahead.h"
 #include "mm/coherence.h"
 #include "mm/direct.h"
 #include "mm/index.h"
@@ -54,6 +55,7 @@ static void report(void)
 {
     if (is_forked())
         return;
+    adsm_ahead_end();
     struct adsm_output before = adsm_output_begin();
     write_report(adsm_options_get());
     adsm_output_end(before);

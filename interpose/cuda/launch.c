@@ -46,6 +46,7 @@ static bool begin(struct launch *launch, struct cuda_order order,
 {
     struct cuda_arguments *with = &launch->with;
     launch->call = cuda_call_of(order);
+    launch->call.code = kernel;
     with->params = params;
     with->extra = extra;
     if (!launch->call.accel)

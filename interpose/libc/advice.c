@@ -38,10 +38,12 @@
 
 enum { PAGE_LEAST_BYTES = 4096 };
 
-/* Fetch what only the device has: as if a byte of each page had been read. */
+/* Fetch what only the device has, and read a byte of each page: what came
+ * before may be closed. */
 static int bring(void *address, size_t bytes, int unused)
 {
     char *at = address;
+    const volatile char *end = at + bytes;
     (void)unused;
     int status = ADSM_OK;
     hook_enter();
@@ -52,10 +54,14 @@ static int bring(void *address, size_t bytes, int unused)
         bytes -= loan.bytes;
     }
     hook_leave();
-    if (status == ADSM_OK)
-        return 0;
-    errno = pieces_errno(status);
-    return -1;
+    if (status != ADSM_OK) {
+        errno = pieces_errno(status);
+        return -1;
+    }
+    for (const volatile char *page = address; page < end;
+         page += PAGE_LEAST_BYTES)
+        (void)*page;
+    return 0;
 }
 
 /* The accesses themselves, which keep what is there. */

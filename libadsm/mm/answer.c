@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "mm/ahead.h"
 #include "mm/coherence.h"
 #include "mm/dense.h"
 #include "mm/grain.h"
@@ -97,9 +98,27 @@ static int apply_run(struct adsm_object *object, uint32_t i, uint32_t n,
     return rc;
 }
 
+/* Block `i` was brought to be read. Where most of what lies around it is there,
+ * the rest comes; who holds a block of that brings it, and what fails will be
+ * asked for again. */
+static void bring_around(struct adsm_object *object, uint32_t i)
+{
+    uint32_t first, count = adsm_grain_around(object, i, &first), n;
+    for (uint32_t k = first, end = first + count; k < end; k += n) {
+        n = 1;
+        if (adsm_block_state(object, k) != ADSM_INVALID ||
+            !adsm_block_try_hold(object, k))
+            continue;
+        n = hold_more(object, k, end - k);
+        if (adsm_block_state(object, k) == ADSM_INVALID)
+            (void)!adsm_coherence_apply(object, k, n, ADSM_READ_FAULT);
+        adsm_block_release(object, k, n);
+    }
+}
+
 int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event)
 {
-    bool done = false;
+    bool brings = adsm_block_state(object, i) == ADSM_INVALID, done = false;
     int rc = ADSM_OK;
     if (event == ADSM_WRITE_FAULT) {
         done =
@@ -110,5 +129,10 @@ int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event)
                        adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT),
                        event);
     adsm_block_release(object, i, 1);
+    if (!brings || rc != ADSM_OK)
+        return rc;
+    adsm_ahead_want(object);
+    if (event == ADSM_READ_FAULT)
+        bring_around(object, i);
     return rc;
 }

@@ -1,6 +1,8 @@
 /*
  * The answer to an access: its block is opened, and more with it where accesses
- * come one behind the other (mm/grain.h).
+ * come one behind the other (mm/grain.h), where most of what lies around is
+ * written (mm/dense.h) or read, or where that was so after the kernel's last
+ * return (mm/ahead.h).
  *
  * Owns nothing but that the loss of a device was said.
  */

@@ -3,6 +3,7 @@
 
 #include "accel/peer.h"
 #include "base/stats.h"
+#include "mm/ahead.h"
 #include "mm/assign.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
@@ -284,7 +285,9 @@ int adsm_boundary_called(const struct adsm_call *call)
     }
     if (rc == ADSM_OK && leaves_fences(call))
         rc = remember_uses(call);
+    adsm_ahead_called(call->gates, call->code);
     adsm_gate_open(call->gates);
+    adsm_ahead_start();
     return rc;
 }
 
@@ -326,6 +329,7 @@ static int acquire_all(struct adsm_accel *home)
 int adsm_boundary_return(struct adsm_accel *accel)
 {
     ADSM_COUNT(syncs, 1);
+    adsm_ahead_returned(accel);
     if (!adsm_coherence_protocol()->acquires)
         return ADSM_OK;
     int rc = acquire_all(accel);

@@ -35,6 +35,7 @@ struct adsm_call {
     bool per_thread; /* the stream is another one in another thread */
     enum adsm_rest rest;
     const void *kernel; /* as in mm/assign.h; NULL: any */
+    const void *code;   /* the same for calls of one kernel; NULL: not known */
     const struct adsm_use *uses;
     size_t use_count;
     /* What it may touch at all of objects that come and go (mm/residence.h);

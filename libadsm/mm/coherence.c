@@ -10,6 +10,7 @@
 #include "mm/coherence_parts.h"
 
 #include "base/log.h"
+#include "mm/ahead.h"
 #include "mm/run.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
@@ -73,6 +74,8 @@ void adsm_coherence_set_states(struct adsm_object *object, uint32_t first,
 {
     if (state == next)
         return;
+    if (state == ADSM_READ_ONLY)
+        adsm_ahead_left(object, first, count);
     for (uint32_t i = first; i < first + count; i++)
         set_state(object, i, next);
     if (state == ADSM_DIRTY) {
@@ -174,6 +177,8 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
     if (event == ADSM_CALL_IN)
         adsm_twin_close(object, first, count, state == ADSM_DIRTY);
     int rc = adsm_coherence_bring(object, first, count, state, event);
+    if (rc == ADSM_OK && (is_fault(event) || event == ADSM_BULK_READ))
+        adsm_ahead_touched(object, first, count);
     /* An access is answered even when the state stays: its protection may not
      * have been set yet (first touch) or another thread was quicker. */
     if (rc == ADSM_OK && !closed && (next != state || opens_at_once(event))) {

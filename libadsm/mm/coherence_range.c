@@ -5,6 +5,7 @@
 #include "mm/coherence_parts.h"
 
 #include "base/stats.h"
+#include "mm/ahead.h"
 #include "mm/run.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
@@ -58,11 +59,20 @@ static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
     return n;
 }
 
+/* Does the device write it, so that the CPU has to ask for it again? */
+static bool takes(enum adsm_event event)
+{
+    return event == ADSM_CALL || event == ADSM_CALL_OUT ||
+           event == ADSM_DEVICE_WRITE;
+}
+
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event)
 {
     enum adsm_event all =
         adsm_object_is_spread(object) ? ADSM_PART_WRITE : ADSM_CALL;
+    if (takes(event))
+        adsm_ahead_taken(object, first, count);
     enum adsm_state next;
     bool closed = closes_uniformly(object, first, count, event, &next);
     if (closed) {

@@ -2,6 +2,7 @@
 #include "mm/grain.h"
 
 #include "base/option.h"
+#include "mm/ahead.h"
 #include "mm/index.h"
 #include "mm/write_back.h"
 #include "os/huge.h"
@@ -60,6 +61,14 @@ void adsm_grain_fini(struct adsm_object *object)
     object->paging = NULL;
 }
 
+/* Blocks of 2 MiB that lie there already and are read: to open them moves
+ * nothing, however small they are. */
+static uint32_t blocks_there(const struct adsm_object *object)
+{
+    uint32_t n = (uint32_t)(ADSM_HUGE_BYTES / object->block_bytes);
+    return n > object->reach ? n : object->reach;
+}
+
 static uint8_t get(const struct adsm_object *object, size_t grain)
 {
     return atomic_load_explicit(&object->paging[grain], memory_order_relaxed);
@@ -68,7 +77,9 @@ static uint8_t get(const struct adsm_object *object, size_t grain)
 /* Is block `i` open already for what another is accessed for, on its own? */
 static bool is_open(const struct adsm_object *object, uint32_t i, bool write)
 {
-    return adsm_block_state(object, i) >= (write ? ADSM_DIRTY : ADSM_READ_ONLY);
+    return adsm_block_state(object, i) >=
+               (write ? ADSM_DIRTY : ADSM_READ_ONLY) &&
+           !adsm_ahead_is_unseen(object, i);
 }
 
 /* Blocks of whole grains from `i` on that a write opens which goes on from
@@ -93,7 +104,11 @@ static uint32_t grains_reach(const struct adsm_object *object, uint32_t i)
 uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
                           bool write)
 {
-    uint32_t most = object->reach, open = 0;
+    bool there = !write && adsm_ahead_is_unseen(object, i);
+    uint32_t most = there ? blocks_there(object) : object->reach, open = 0;
+    if (!write && !there &&
+        adsm_options_get()->fetch_ahead == ADSM_OPT_FETCH_AHEAD_OFF)
+        return 1;
     /* The first ones of a grain go on from the grain before. */
     while (open < most && open < i && is_open(object, i - open - 1, write))
         open++;
@@ -109,6 +124,27 @@ uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
     uint32_t limit = write ? adsm_write_back_limit() / 2 : n;
     n = n < limit ? n : limit;
     return n > 0 ? n : 1;
+}
+
+uint32_t adsm_grain_around(const struct adsm_object *object, uint32_t i,
+                           uint32_t *first)
+{
+    enum { PERCENT = 51 };
+    uint32_t best = 1;
+    *first = i;
+    if (adsm_options_get()->fetch_ahead != ADSM_OPT_FETCH_AHEAD_AUTO)
+        return 1;
+    for (uint32_t n = 2; n <= object->reach; n *= 2) {
+        uint32_t begin = i / n * n, there = 0;
+        uint32_t left = object->block_count - begin, all = left < n ? left : n;
+        for (uint32_t k = begin; k < begin + all; k++)
+            there += adsm_block_state(object, k) != ADSM_INVALID;
+        if (100 * there > PERCENT * all) {
+            *first = begin;
+            best = all;
+        }
+    }
+    return best;
 }
 
 static void set(struct adsm_object *object, size_t grain, uint8_t bits)

@@ -10,7 +10,7 @@
  * number, on huge pages: a change of protection interrupts all other threads,
  * and one in 8 MiB is as quick. What is accessed here and there has blocks, and
  * the huge page's mapping at A is split for them until an access opens all of it
- * again.
+ * again. A read that makes most of a grain be there brings the rest as well.
  *
  * Owns the two members of `struct adsm_object` for that, `reach` and `paging`.
  * Lock: the object's, shared at least; a grain is joined by who holds all its
@@ -34,6 +34,16 @@ void adsm_grain_fini(struct adsm_object *object);
  *  grain, or whole ones. They may be in any state. */
 uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
                           bool write);
+
+/**
+ * Block `i` has been brought for a read. What should come with it: the largest
+ * aligned power of two of its grain's blocks of which more than 51% are there,
+ * as the driver of managed memory has it.
+ *
+ * Return: blocks from *first on, `i` among them, in any state; 1: itself
+ */
+uint32_t adsm_grain_around(const struct adsm_object *object, uint32_t i,
+                           uint32_t *first);
 
 /** Grains [offset, + bytes) are about to get their pages: huge ones, where that
  *  is possible. */

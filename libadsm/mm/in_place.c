@@ -1,6 +1,7 @@
 /* Ranges that a system call may use as they are; see in_place.h. */
 #include "mm/in_place.h"
 
+#include "mm/ahead.h"
 #include "mm/block.h"
 #include "mm/index.h"
 
@@ -23,9 +24,11 @@ void *adsm_in_place_read(const void *address, size_t *bytes)
     if (*bytes > object->bytes - offset)
         *bytes = object->bytes - offset;
     uint32_t last = adsm_block_of(object, offset + *bytes - 1);
-    for (uint32_t i = adsm_block_of(object, offset); i <= last; i++)
+    for (uint32_t i = adsm_block_of(object, offset); i <= last; i++) {
         if (adsm_block_state(object, i) == ADSM_INVALID)
             return NULL;
+        adsm_ahead_read(object, i);
+    }
     return adsm_object_has(object, offset, *bytes)
                ? object->shadow.shadow + offset
                : NULL;

@@ -3,6 +3,7 @@
 
 #include "base/lock.h"
 #include "base/stats.h"
+#include "mm/ahead.h"
 #include "mm/coherence.h"
 #include "mm/in_place.h"
 #include "mm/write_back.h"
@@ -11,6 +12,7 @@
 #include "mm/run.h"
 #include "mm/spread.h"
 #include "mm/turn.h"
+#include "os/vm.h"
 
 #include <errno.h>
 
@@ -77,6 +79,7 @@ static int make_readable(struct adsm_object *object, uint32_t generation,
             k += run;
         }
         adsm_block_release(object, i, n);
+        adsm_ahead_want(object);
         i += n;
     }
     return rc;
@@ -176,11 +179,30 @@ static int begin_write(struct adsm_loan *loan)
     return rc;
 }
 
+/* The pages of block `i` that the loan lies in, at S; the block stays closed. */
+static int fetch_pages(const struct adsm_loan *loan, uint32_t i)
+{
+    struct adsm_object *object = loan->object;
+    size_t page = adsm_vm_page_bytes(), from = loan->offset & ~(page - 1);
+    size_t to = (loan->offset + loan->bytes + page - 1) & ~(page - 1);
+    int rc = ADSM_OK;
+    if (!adsm_block_hold(object, loan->generation, i))
+        return ADSM_E_NOT_SHARED;
+    if (adsm_block_state(object, i) == ADSM_INVALID)
+        rc = adsm_run_fetch_bytes(
+            object, from, (to < object->bytes ? to : object->bytes) - from);
+    adsm_block_release(object, i, 1);
+    return rc;
+}
+
 static int begin_read(struct adsm_loan *loan)
 {
     struct adsm_object *object = loan->object;
     uint32_t first = adsm_block_of(object, loan->offset);
     uint32_t last = adsm_block_of(object, loan->offset + loan->bytes - 1) + 1;
+    if (first + 1 == last && adsm_block_state(object, first) == ADSM_INVALID &&
+        adsm_ahead_takes_part(object, first, loan->bytes))
+        return fetch_pages(loan, first);
     return make_readable(object, loan->generation, first, last);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/option.h"
 #include "base/pool.h"
+#include "mm/ahead.h"
 #include "mm/coherence.h"
 #include "mm/dense.h"
 #include "mm/gate.h"
@@ -65,6 +66,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     adsm_block_init(object, first);
     atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
     atomic_store(&object->dirty, 0);
+    adsm_ahead_init(object);
     int rc = adsm_grain_init(object, unit);
     if (rc == ADSM_OK && unit >= object->bytes) /* no slab */
         rc = adsm_dense_init(object);
@@ -73,6 +75,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
 
 static void free_blocks(struct adsm_object *object)
 {
+    adsm_ahead_free(object);
     adsm_twin_free(object);
     adsm_keep_free(object);
     adsm_grain_fini(object);

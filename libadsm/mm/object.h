@@ -35,6 +35,7 @@
 
 enum { ADSM_OBJECT_KERNELS = 8 };
 
+struct adsm_ahead;
 struct adsm_dense;
 struct adsm_kept;
 struct adsm_slab;
@@ -94,6 +95,7 @@ struct adsm_object {
     uint64_t *sent;  /* by block: its last upload, in the home's upload lane;
                         written by who holds the block                     */
     uint8_t **twins; /* by block, NULL: none has one; see twin.h           */
+    struct adsm_ahead *ahead; /* NULL: nothing comes ahead; see ahead.h    */
     adsm_kept_page *_Atomic kept; /* by page, NULL: no byte is; see keep.h */
 
     /* Further copies, and who has what; NULL: there never was one. */

@@ -193,6 +193,7 @@ static int enqueue(struct launch *launch, const void *kernel,
                                          ? ADSM_REST_UNUSED
                                          : ADSM_REST_USED,
                              .kernel = kernel,
+                             .code = kernel,
                              .uses = launch->uses,
                              .use_count = launch->use_count};
     int rc = adsm_boundary_call(&call);
