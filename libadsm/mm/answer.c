@@ -7,6 +7,7 @@
 #include "mm/coherence.h"
 #include "mm/dense.h"
 #include "mm/grain.h"
+#include "mm/sparse.h"
 
 #include <time.h>
 
@@ -79,6 +80,18 @@ static bool open_around(struct adsm_object *object, uint32_t i)
     return rc == ADSM_OK;
 }
 
+/* A store goes to the block beside watched block `i`. Was that written through?
+ * Then it is one of a run, and as dirty as any. */
+static void see_neighbour(struct adsm_object *object, uint32_t i)
+{
+    if (i >= object->block_count || !adsm_sparse_is_watched(object, i) ||
+        !adsm_block_try_hold(object, i))
+        return;
+    if (adsm_sparse_is_watched(object, i) && adsm_sparse_is_full(object, i))
+        adsm_coherence_unwatch(object, i, 1);
+    adsm_block_release(object, i, 1);
+}
+
 /* Apply `event` to held block `i`, of which the lock is held shared, and to
  * more behind it that are in its state, [i, i + n) at most. */
 static int apply_run(struct adsm_object *object, uint32_t i, uint32_t n,
@@ -121,6 +134,8 @@ int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event)
     bool brings = adsm_block_state(object, i) == ADSM_INVALID, done = false;
     int rc = ADSM_OK;
     if (event == ADSM_WRITE_FAULT) {
+        see_neighbour(object, i - 1);
+        see_neighbour(object, i + 1);
         done =
             adsm_block_state(object, i) != ADSM_DIRTY && open_around(object, i);
     }

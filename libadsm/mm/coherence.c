@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "mm/ahead.h"
 #include "mm/run.h"
+#include "mm/sparse.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
 #include "mm/write_back.h"
@@ -55,7 +56,9 @@ void adsm_coherence_adopt(struct adsm_object *object)
 
 void adsm_coherence_abandon(struct adsm_object *object)
 {
-    count_dirty(object, -atomic_exchange(&object->dirty, 0));
+    int64_t watched = atomic_load(&object->watched);
+    adsm_sparse_abandon(object);
+    count_dirty(object, watched - atomic_exchange(&object->dirty, 0));
     atomic_store(&object->near, 0);
 }
 
@@ -78,13 +81,15 @@ void adsm_coherence_set_states(struct adsm_object *object, uint32_t first,
         adsm_ahead_left(object, first, count);
     for (uint32_t i = first; i < first + count; i++)
         set_state(object, i, next);
+    int64_t whole = (int64_t)count - adsm_sparse_count(object, first, count);
     if (state == ADSM_DIRTY) {
         atomic_fetch_sub(&object->dirty, count);
-        count_dirty(object, -(int64_t)count);
+        count_dirty(object, -whole);
+        adsm_sparse_unwatch(object, first, count);
     } else if (next == ADSM_DIRTY) {
         atomic_store(&object->settled, false);
         atomic_fetch_add(&object->dirty, count);
-        count_dirty(object, count);
+        count_dirty(object, whole);
     }
     if (state == ADSM_INVALID) {
         if (atomic_fetch_add(&object->near, count) == 0)
@@ -142,6 +147,35 @@ int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
     return rc;
 }
 
+void adsm_coherence_unwatch(struct adsm_object *object, uint32_t first,
+                            uint32_t count)
+{
+    for (uint32_t n, i = first; i < first + count; i += n) {
+        n = adsm_sparse_run(object, i, first + count - i);
+        if (!adsm_sparse_is_watched(object, i))
+            continue;
+        adsm_sparse_unwatch(object, i, n);
+        count_dirty(object, n);
+        if (adsm_protocol_queues(protocol))
+            adsm_write_back_enqueue(object, i, n);
+    }
+}
+
+/* What was written of blocks that stay open. */
+static int send_changes(struct adsm_object *object, uint32_t first,
+                        uint32_t count)
+{
+    if (!adsm_sparse_is_watched(object, first))
+        return adsm_twin_send(object, first);
+    uint32_t known;
+    int rc = adsm_sparse_send(object, first, count, &known);
+    if (rc != ADSM_OK)
+        known = 0;
+    /* All of the rest is as good as written. */
+    adsm_coherence_unwatch(object, first + known, count - known);
+    return rc;
+}
+
 /* Protection is set: what goes to the device. */
 static int give(struct adsm_object *object, uint32_t first, uint32_t count,
                 enum adsm_state state, const struct adsm_cell *cell)
@@ -153,7 +187,7 @@ static int give(struct adsm_object *object, uint32_t first, uint32_t count,
             (void)adsm_run_protect(object, first, count, state);
     }
     if (rc == ADSM_OK && (cell->actions & ADSM_DO_SEND_CHANGES))
-        rc = adsm_twin_send(object, first);
+        rc = send_changes(object, first, count);
     return rc;
 }
 
@@ -173,12 +207,16 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
     enum adsm_state state = adsm_block_state(object, first);
     const struct adsm_cell *cell = adsm_coherence_cell(event, state);
     enum adsm_state next = cell->next;
+    bool watch = event == ADSM_WRITE_FAULT && count == 1 && next != state &&
+                 adsm_sparse_wants(object, first);
 
     if (event == ADSM_CALL_IN)
         adsm_twin_close(object, first, count, state == ADSM_DIRTY);
     int rc = adsm_coherence_bring(object, first, count, state, event);
     if (rc == ADSM_OK && (is_fault(event) || event == ADSM_BULK_READ))
         adsm_ahead_touched(object, first, count);
+    if (rc == ADSM_OK && watch)
+        watch = adsm_sparse_watch(object, first);
     /* An access is answered even when the state stays: its protection may not
      * have been set yet (first touch) or another thread was quicker. */
     if (rc == ADSM_OK && !closed && (next != state || opens_at_once(event))) {
@@ -188,6 +226,8 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
     }
     if (rc == ADSM_OK)
         rc = give(object, first, count, state, cell);
+    if (rc != ADSM_OK && watch)
+        adsm_sparse_unwatch(object, first, 1);
     if (rc != ADSM_OK)
         return rc;
     if (is_fault(event))

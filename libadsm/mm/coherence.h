@@ -99,6 +99,14 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i,
                          bool *awaited) ADSM_MUST_CHECK;
 
 /**
+ * Watch none of blocks [first, first + count) any more (mm/sparse.h), which the
+ * caller holds or has the object's lock exclusively: those that were are DIRTY
+ * as a whole from here on. Signal: fault path
+ */
+void adsm_coherence_unwatch(struct adsm_object *object, uint32_t first,
+                            uint32_t count);
+
+/**
  * The object's device memory is about to go: all of its blocks become DIRTY. The
  * host gets what it has not, unless `holds` is false: then those blocks hold
  * nothing that anybody wrote. Protections stay, which allow no more than the

@@ -7,22 +7,26 @@
 #include "base/stats.h"
 #include "mm/ahead.h"
 #include "mm/run.h"
+#include "mm/sparse.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
 #include "os/fault_range.h"
 
 /* ---- of calls ------------------------------------------------------------ */
 
-/* What a call that only reads the object is for block `i`. */
+/* What a call, or a device copy, that only reads the object is for block `i`. */
 static enum adsm_event event_for(struct adsm_object *object, uint32_t i,
                                  enum adsm_event event)
 {
     const struct adsm_cell *kept =
         adsm_coherence_cell(ADSM_CALL_KEPT, ADSM_DIRTY);
-    if (event != ADSM_CALL_IN || kept->next != ADSM_DIRTY ||
-        adsm_block_state(object, i) != ADSM_DIRTY)
+    bool watched = adsm_sparse_is_watched(object, i);
+    if ((event != ADSM_CALL_IN && !(event == ADSM_DEVICE_READ && watched)) ||
+        kept->next != ADSM_DIRTY || adsm_block_state(object, i) != ADSM_DIRTY)
         return event;
-    return adsm_twin_keeps(object, i) ? ADSM_CALL_KEPT : event;
+    bool keeps =
+        watched ? adsm_sparse_keeps(object, i) : adsm_twin_keeps(object, i);
+    return keeps ? ADSM_CALL_KEPT : event;
 }
 
 /* Do all blocks of the range end in one state that allows less than theirs?
@@ -42,12 +46,15 @@ static bool closes_uniformly(struct adsm_object *object, uint32_t first,
 }
 
 /* Blocks from `first` on, at most `limit`, that one step serves: in one state,
- * held by nobody where they are fetched, and kept open one by one. */
+ * held by nobody where they are fetched, and kept open one by one, unless they
+ * are watched. */
 static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
                             uint32_t limit, enum adsm_event event)
 {
     if (event == ADSM_CALL_KEPT)
-        return 1;
+        return adsm_sparse_is_watched(object, first)
+                   ? adsm_sparse_run(object, first, limit)
+                   : 1;
     uint32_t n = adsm_block_run(object, first, limit);
     const struct adsm_cell *cell =
         adsm_coherence_cell(event, adsm_block_state(object, first));
@@ -57,6 +64,23 @@ static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
             event_for(object, first + k, event) != event)
             n = k;
     return n;
+}
+
+/* Blocks that were watched, and sent as far as was known, and stayed open: those
+ * that are to be so no more. What was written to them since goes with that. */
+static int close_over(struct adsm_object *object, uint32_t first,
+                      uint32_t count)
+{
+    int rc = ADSM_OK;
+    for (uint32_t n, i = first; i < first + count && rc == ADSM_OK; i += n) {
+        bool over = adsm_sparse_is_over(object, i);
+        for (n = 1; i + n < first + count &&
+                    adsm_sparse_is_over(object, i + n) == over;)
+            n++;
+        if (over)
+            rc = adsm_coherence_apply(object, i, n, ADSM_CALL_IN);
+    }
+    return rc;
 }
 
 /* Does the device write it, so that the CPU has to ask for it again? */
@@ -92,9 +116,13 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
             i++; /* its holder is overwriting it */
             continue;
         }
+        bool watched =
+            here == ADSM_CALL_KEPT && adsm_sparse_is_watched(object, i);
         uint32_t n = uniform_run(object, i, first + count - i, here);
         int rc = closed ? adsm_coherence_apply_closed(object, i, n, here)
                         : adsm_coherence_apply(object, i, n, here);
+        if (rc == ADSM_OK && watched)
+            rc = close_over(object, i, n);
         /* Closing a part of an open stretch takes mappings, closing the whole
          * object gives some back. Of one that is spread nothing goes home for
          * that: who has what was noted when the call began. */
@@ -173,6 +201,7 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
 int adsm_coherence_open(struct adsm_object *object, uint32_t first,
                         uint32_t count, uint32_t i)
 {
+    adsm_coherence_unwatch(object, first, count);
     int rc = open_range(object, first, first + count, i);
     /* Not joined: the next call closes it, and small blocks split it again. */
     if (rc == ADSM_OK)
@@ -217,6 +246,7 @@ int adsm_coherence_take_home(struct adsm_object *object, bool holds)
 {
     uint32_t count = object->block_count;
     int rc = is_awaited(object, 0, count) ? ADSM_E_LIMIT : ADSM_OK;
+    adsm_coherence_unwatch(object, 0, count);
     for (uint32_t n, i = 0; i < count && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, count - i);
         if (holds && adsm_block_state(object, i) == ADSM_INVALID)

@@ -3,6 +3,7 @@
 
 #include "base/option.h"
 #include "mm/index.h"
+#include "mm/sparse.h"
 #include "mm/write_back.h"
 
 #include <stdlib.h>
@@ -66,7 +67,8 @@ static uint32_t dirty_in(const struct adsm_object *object, uint32_t first,
 {
     uint32_t dirty = 0;
     for (uint32_t i = first; i < first + count; i++)
-        dirty += adsm_block_state(object, i) == ADSM_DIRTY;
+        dirty += adsm_block_state(object, i) == ADSM_DIRTY &&
+                 !adsm_sparse_is_watched(object, i);
     return dirty;
 }
 

@@ -4,6 +4,7 @@
 #include "base/option.h"
 #include "mm/ahead.h"
 #include "mm/index.h"
+#include "mm/sparse.h"
 #include "mm/write_back.h"
 #include "os/huge.h"
 #include "os/vm.h"
@@ -79,6 +80,7 @@ static bool is_open(const struct adsm_object *object, uint32_t i, bool write)
 {
     return adsm_block_state(object, i) >=
                (write ? ADSM_DIRTY : ADSM_READ_ONLY) &&
+           !(write && adsm_sparse_is_watched(object, i)) &&
            !adsm_ahead_is_unseen(object, i);
 }
 
@@ -207,6 +209,14 @@ void adsm_grain_split(struct adsm_object *object, size_t offset, size_t bytes)
         split(object, offset / ADSM_HUGE_BYTES);
     if ((offset + bytes) % ADSM_HUGE_BYTES != 0)
         split(object, (offset + bytes) / ADSM_HUGE_BYTES);
+}
+
+void adsm_grain_shatter(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    size_t first = offset / ADSM_HUGE_BYTES;
+    size_t last = (offset + bytes - 1) / ADSM_HUGE_BYTES;
+    for (size_t g = first; object->paging && g <= last; g++)
+        split(object, g);
 }
 
 void adsm_grain_join(struct adsm_object *object, size_t offset, size_t bytes)

@@ -53,6 +53,10 @@ void adsm_grain_make(struct adsm_object *object, size_t offset, size_t bytes);
  *  grain of it loses its huge mapping, and its blocks their page table. */
 void adsm_grain_split(struct adsm_object *object, size_t offset, size_t bytes);
 
+/** All of [offset, + bytes) gets small pieces at A, whatever its protection. */
+void adsm_grain_shatter(struct adsm_object *object, size_t offset,
+                        size_t bytes);
+
 /** [offset, + bytes) has one protection, which allows something: join grains
  *  whose mapping was split. To be called before their page table is filled in;
  *  `joined` when that has been done. */

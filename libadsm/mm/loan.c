@@ -10,6 +10,7 @@
 #include "mm/gate.h"
 #include "mm/index.h"
 #include "mm/run.h"
+#include "mm/sparse.h"
 #include "mm/spread.h"
 #include "mm/turn.h"
 #include "os/vm.h"
@@ -292,6 +293,19 @@ static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
     return rc;
 }
 
+/* Held block `i` is watched: what has been written of it in [from, to) joins what
+ * the CPU writes there. Return: false: it is not, or no more */
+static bool note_block(struct adsm_object *object, uint32_t i, size_t from,
+                       size_t to)
+{
+    if (!adsm_sparse_is_watched(object, i))
+        return false;
+    if (adsm_sparse_note(object, i, from, to))
+        return true;
+    adsm_coherence_unwatch(object, i, 1);
+    return false;
+}
+
 /* Block `i`, held, has been written in [from, to). */
 static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
                         size_t to)
@@ -314,7 +328,8 @@ static uint32_t commit_run(struct adsm_loan *loan, uint32_t i, uint32_t last,
     struct adsm_object *object = loan->object;
     uint32_t n = 0;
     while (i + n < last && covers_block(object, loan->offset, to, i + n) &&
-           adsm_block_state(object, i + n) == adsm_block_state(object, i))
+           adsm_block_state(object, i + n) == adsm_block_state(object, i) &&
+           !adsm_sparse_is_watched(object, i + n))
         n++;
     if (n > 1 &&
         adsm_coherence_apply(object, i, n, ADSM_BULK_OVERWRITE) == ADSM_OK)
@@ -329,6 +344,10 @@ static int commit(struct adsm_loan *loan, size_t done)
     uint32_t last = adsm_block_of(loan->object, to - 1) + 1;
     int first_failure = ADSM_OK;
     while (i < last) {
+        if (note_block(loan->object, i, loan->offset, to)) {
+            i++;
+            continue;
+        }
         uint32_t n = commit_run(loan, i, last, to);
         if (n > 0) {
             i += n;

@@ -12,6 +12,7 @@
 #include "mm/index.h"
 #include "mm/keep.h"
 #include "mm/residence.h"
+#include "mm/sparse.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
 #include "mm/write_back.h"
@@ -68,6 +69,8 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     atomic_store(&object->dirty, 0);
     adsm_ahead_init(object);
     int rc = adsm_grain_init(object, unit);
+    if (rc == ADSM_OK)
+        rc = adsm_sparse_init(object);
     if (rc == ADSM_OK && unit >= object->bytes) /* no slab */
         rc = adsm_dense_init(object);
     return rc;
@@ -80,6 +83,7 @@ static void free_blocks(struct adsm_object *object)
     adsm_keep_free(object);
     adsm_grain_fini(object);
     adsm_dense_fini(object);
+    adsm_sparse_fini(object);
     free((void *)object->blocks);
     free(object->sent);
     free((void *)object->committed);
@@ -283,6 +287,7 @@ void adsm_object_set_spread(struct adsm_object *object, bool is_spread)
     int64_t dirty = atomic_load(&object->dirty);
     if (object->spread->is_spread == is_spread)
         return;
+    adsm_coherence_unwatch(object, 0, object->block_count);
     object->spread->is_spread = is_spread;
     adsm_write_back_count(is_spread ? -dirty : dirty);
     atomic_store(&object->settled, false);

@@ -38,6 +38,7 @@ enum { ADSM_OBJECT_KERNELS = 8 };
 struct adsm_ahead;
 struct adsm_dense;
 struct adsm_kept;
+struct adsm_sparse_block;
 struct adsm_slab;
 struct adsm_spread;
 
@@ -96,6 +97,8 @@ struct adsm_object {
                         written by who holds the block                     */
     uint8_t **twins; /* by block, NULL: none has one; see twin.h           */
     struct adsm_ahead *ahead; /* NULL: nothing comes ahead; see ahead.h    */
+    struct adsm_sparse_block *sparse; /* by block, NULL: none is; sparse.h */
+    _Atomic uint32_t watched;         /* blocks that are watched           */
     adsm_kept_page *_Atomic kept; /* by page, NULL: no byte is; see keep.h */
 
     /* Further copies, and who has what; NULL: there never was one. */

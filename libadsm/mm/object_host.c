@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "mm/block.h"
+#include "mm/coherence.h"
 #include "mm/grain.h"
 #include "mm/index.h"
 #include "os/fault_range.h"
@@ -54,6 +54,7 @@ int adsm_object_unmap(struct adsm_object *object)
 {
     if (object->withdrawn || !atomic_load(&object->backed))
         return ADSM_E_NOT_SHARED;
+    adsm_coherence_unwatch(object, 0, object->block_count);
     int rc =
         adsm_fault_range_detach((uintptr_t)object->host, object->span.bytes);
     if (rc != ADSM_OK)

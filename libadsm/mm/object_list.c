@@ -199,10 +199,15 @@ static int snapshot(struct walk *walk, const struct adsm_accel *accel,
     return rc;
 }
 
+bool adsm_object_any_near(void)
+{
+    return atomic_load(&lists.near_count) > 0;
+}
+
 int adsm_object_each(struct adsm_accel *accel, bool near_only,
                      adsm_object_visit *visit, void *context)
 {
-    if (near_only && atomic_load(&lists.near_count) == 0)
+    if (near_only && !adsm_object_any_near())
         return ADSM_OK;
     struct walk *walk = &walks[adsm_gate_of(accel)];
     size_t count;

@@ -5,6 +5,7 @@
 #include "base/stats.h"
 #include "mm/grain.h"
 #include "mm/keep.h"
+#include "mm/sparse.h"
 #include "mm/spread.h"
 #include "os/fault_range.h"
 
@@ -153,13 +154,26 @@ static int upload(struct adsm_object *object, uint32_t first, uint32_t count,
                            done);
 }
 
-int adsm_run_flush(struct adsm_object *object, uint32_t first, uint32_t count)
+/* Blocks that are all watched, or all not. */
+static int send_run(struct adsm_object *object, uint32_t first, uint32_t count)
 {
     struct adsm_fence done = {0};
-    int rc = upload(object, first, count, &done);
+    int rc = adsm_sparse_is_watched(object, first)
+                 ? adsm_sparse_flush(object, first, count, &done)
+                 : upload(object, first, count, &done);
     /* Also of one that failed, a part may be on its way. */
     if (done.seq > 0)
         set_sent(object, first, count, done.seq);
+    return rc;
+}
+
+int adsm_run_flush(struct adsm_object *object, uint32_t first, uint32_t count)
+{
+    int rc = ADSM_OK;
+    for (uint32_t n, i = first; i < first + count && rc == ADSM_OK; i += n) {
+        n = adsm_sparse_run(object, i, first + count - i);
+        rc = send_run(object, i, n);
+    }
     return rc;
 }
 
@@ -200,14 +214,25 @@ void adsm_run_populate_small(struct adsm_object *object, uint32_t first,
         (void)adsm_block_change(object, i, 0, ADSM_BLOCK_MAPPED);
 }
 
-void adsm_run_populate(struct adsm_object *object, uint32_t first,
-                       uint32_t count, bool write)
+/* Blocks none of which is watched. */
+static void populate_plain(struct adsm_object *object, uint32_t first,
+                           uint32_t count, bool write)
 {
-    if (!atomic_load_explicit(&object->backed, memory_order_acquire))
-        return;
     size_t offset = adsm_run_offset(object, first);
     size_t bytes = adsm_run_page_bytes(object, first, count);
     adsm_grain_join(object, offset, bytes);
     adsm_run_populate_small(object, first, count, write);
     adsm_grain_joined(object, offset, bytes);
+}
+
+void adsm_run_populate(struct adsm_object *object, uint32_t first,
+                       uint32_t count, bool write)
+{
+    if (!atomic_load_explicit(&object->backed, memory_order_acquire))
+        return;
+    for (uint32_t n, i = first; i < first + count; i += n) {
+        n = adsm_sparse_run(object, i, first + count - i);
+        if (!adsm_sparse_is_watched(object, i))
+            populate_plain(object, i, n, write);
+    }
 }

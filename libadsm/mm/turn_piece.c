@@ -162,6 +162,9 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
         rc = adsm_object_commit(object, offset, 1);
     if (rc != ADSM_OK)
         return rc;
+    /* Nobody notes what a system call of the function writes at S. */
+    if (state == ADSM_DIRTY && access == ADSM_WRITE)
+        adsm_coherence_unwatch(object, block, 1);
     /* Open to the function as to every thread, or about to be. */
     if (state == ADSM_DIRTY || (state == ADSM_READ_ONLY && access == ADSM_READ))
         return adsm_run_show(object, block, 0, SIZE_MAX, state);

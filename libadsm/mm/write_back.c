@@ -5,6 +5,7 @@
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
+#include "mm/sparse.h"
 #include "mm/spread.h"
 #include "os/fault.h"
 #include "protocols/rolling_size.h"
@@ -95,7 +96,7 @@ void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
         return;
     adsm_lock_acquire(&queue_lock);
     for (uint32_t i = first; i < first + count; i++) {
-        if (mark(object, i))
+        if (adsm_sparse_is_watched(object, i) || mark(object, i))
             continue;
         struct adsm_dirty_entry entry = {object,
                                          atomic_load(&object->generation), i};
@@ -168,7 +169,9 @@ static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
     uint32_t written = 0;
     for (uint32_t run, k = 0; k < n; k += run) {
         run = adsm_block_run(object, first + k, n - k);
+        run = adsm_sparse_run(object, first + k, run);
         if (adsm_block_state(object, first + k) != ADSM_DIRTY ||
+            adsm_sparse_is_watched(object, first + k) ||
             adsm_object_is_spread(object))
             continue;
         if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK) ==
@@ -208,13 +211,15 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
 }
 
 /* Queued blocks that are no longer DIRTY, since a call has flushed them, or
- * whose object is spread, which has nothing written back early. */
+ * that are watched, or whose object is spread, which has nothing written back
+ * early. */
 static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
                             uint32_t n)
 {
     uint32_t stale = 0;
     for (uint32_t i = first; i < first + n; i++)
         stale += adsm_block_state(object, i) != ADSM_DIRTY ||
+                 adsm_sparse_is_watched(object, i) ||
                  adsm_object_is_spread(object);
     return stale;
 }
