@@ -243,6 +243,9 @@ void cuda_reach_tell(struct adsm_call *call, CUfunction function,
     bool comes_and_goes = options->oversubscribe;
     struct sc_reach k;
     size_t count;
+    /* Where the host has nothing there is nothing to send or to take away,
+     * whatever is touched. */
+    writes = writes && adsm_object_any_near();
     if (!writes && !comes_and_goes)
         return;
     bool known = cuda_module_reach(function, &k);
