@@ -39,12 +39,12 @@ int adsm_held_enter(struct adsm_held *held, struct adsm_copy *copy)
     return ADSM_OK;
 }
 
-struct adsm_copy *adsm_held_oldest(const struct adsm_held *held)
+struct adsm_copy *adsm_held_oldest(const struct adsm_held *held, uint64_t after)
 {
     struct adsm_copy *oldest = NULL;
     for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++) {
         struct adsm_copy *copy = held->copies[i];
-        if (copy && copy->uses == 0 &&
+        if (copy && copy->uses == 0 && copy->last_used > after &&
             (!oldest || copy->last_used < oldest->last_used))
             oldest = copy;
     }

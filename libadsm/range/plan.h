@@ -56,12 +56,14 @@ int adsm_held_init(struct adsm_held *held, const adsmBox *whole,
 void adsm_held_fini(struct adsm_held *held);
 
 /** Give a copy its number; it holds nothing yet. Return: ADSM_OK; ADSM_E_LIMIT
- *  (there are 254 already: evict adsm_held_oldest) */
+ *  (there are 254 already: evict adsm_held_oldest, or one after it) */
 int adsm_held_enter(struct adsm_held *held,
                     struct adsm_copy *copy) ADSM_MUST_CHECK;
 
-/** The copy that was used longest ago, of those that may go; or NULL. */
-struct adsm_copy *adsm_held_oldest(const struct adsm_held *held);
+/** The copy that was used longest ago, of those that may go and were last used
+ *  later than `after`, which is 0 for all of them; or NULL. */
+struct adsm_copy *adsm_held_oldest(const struct adsm_held *held,
+                                   uint64_t after);
 
 /** Of the passing copies on a device, where there are more than `most`, the one
  *  that was used longest ago and may go; else NULL. */

@@ -24,16 +24,30 @@
 
 /* ---- pass 3: moves -------------------------------------------------------------- */
 
-/* A number for a new copy; the oldest of too many goes. */
+/* Of too many copies, make the oldest go that is not needed where it is. */
+static int make_number(struct adsm_object *object, const struct adsm_held *held)
+{
+    int rc = ADSM_E_LIMIT;
+    uint64_t after = 0;
+    while (rc == ADSM_E_LIMIT) {
+        struct adsm_copy *oldest = adsm_held_oldest(held, after);
+        if (!oldest)
+            break;
+        after = oldest->last_used;
+        rc = adsm_memory_evict_this(object, oldest);
+    }
+    return rc;
+}
+
+/* A number for a new copy. */
 static int enter(struct adsm_object *object, struct adsm_copy *copy)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     int rc = adsm_held_enter(held, copy);
-    struct adsm_copy *oldest =
-        rc == ADSM_E_LIMIT ? adsm_held_oldest(held) : NULL;
-    if (oldest && adsm_memory_evict_this(object, oldest) == ADSM_OK)
-        rc = adsm_held_enter(held, copy);
-    return rc;
+    if (rc != ADSM_E_LIMIT)
+        return rc;
+    rc = make_number(object, held);
+    return rc == ADSM_OK ? adsm_held_enter(held, copy) : rc;
 }
 
 /* What of the moves comes from another memory. */

@@ -151,7 +151,7 @@ static struct copy *make_place(struct object *o)
     for (int i = 0; i < COPIES; i++)
         if (!o->copies[i].live)
             return &o->copies[i];
-    struct copy *oldest = (struct copy *)adsm_held_oldest(&o->held);
+    struct copy *oldest = (struct copy *)adsm_held_oldest(&o->held, 0);
     return oldest && evict(oldest) ? oldest : NULL;
 }
 

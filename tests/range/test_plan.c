@@ -186,7 +186,10 @@ START_TEST(number_of_the_oldest_unused_copy_is_given_again)
     }
     one = copies[0];
     ck_assert_int_eq(adsm_held_enter(&held, &one), ADSM_E_LIMIT);
-    ck_assert_ptr_eq(adsm_held_oldest(&held), &copies[200]);
+    ck_assert_ptr_eq(adsm_held_oldest(&held, 0), &copies[200]);
+    ck_assert_ptr_eq(adsm_held_oldest(&held, copies[200].last_used),
+                     &copies[199]);
+    ck_assert_ptr_null(adsm_held_oldest(&held, copies[0].last_used));
     moves.count = 0;
     ck_assert_int_eq(adsm_plan_evict(&held, &copies[200], &moves), ADSM_OK);
     ck_assert_uint_eq(moves.count, 0); /* the host has it */

@@ -583,6 +583,29 @@ START_TEST(bytes_that_a_system_call_writes_are_not_brought_again)
 }
 END_TEST
 
+/* 254 at most: one more takes the place of the oldest, or where a system call
+ * is at work in that one, of the next. */
+START_TEST(copies_that_are_too_many_leave_around_a_loan)
+{
+    enum { EACH = 3 * 1024, CALLS = 100, N = CALLS * EACH };
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    int *x = array(adsmR1(N), ADSM_NO_HOME), a = 1;
+    struct adsm_loan loan;
+    number(x, N, 1);
+    for (int i = 0; i < CALLS; i++) {
+        int *some = x + i * EACH;
+        must(adsmCallWith(adsmWith(.devices = 0xe), kernel("map"), adsmR1(EACH),
+                          adsmIn(some), adsmInOut(some), adsmVal(a)));
+        if (i == 0)
+            must(adsm_loan_begin(x, 100, ADSM_WRITE, &loan));
+    }
+    must(adsm_loan_end(&loan, 0));
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(x[i], 3 * (i * 61 + 1) + 1);
+    must(adsmFree(x));
+}
+END_TEST
+
 /* Whether something beside the library allocates what it works with here: the
  * sanitizers, and copies that calls are checked on. */
 static bool needs_mappings(void)
@@ -719,6 +742,7 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            parts_close_blocks_where_no_mapping_is_left,
            loan_is_kept_where_no_mapping_is_left,
            bytes_that_a_system_call_writes_are_not_brought_again,
+           copies_that_are_too_many_leave_around_a_loan,
            array_in_a_slot_of_one_that_was_freed_has_no_shape,
            forked_child_is_told_that_it_is_one,
            copy_of_a_gathered_object_goes_and_does_not_spread_it,
