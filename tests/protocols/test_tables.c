@@ -292,7 +292,7 @@ static const struct {
      ADSM_FETCH_AHEAD,
      ADSM_INVALID,
      {ADSM_DO_FETCH, ADSM_DIRTY},
-     "is not opened"},
+     "at most READ_ONLY"},
     {L,
      ADSM_BULK_READ,
      ADSM_DIRTY,
