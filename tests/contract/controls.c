@@ -7,6 +7,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <termios.h>
 
@@ -33,16 +34,21 @@ static long locked(int command, uint8_t *p)
 }
 
 /* Send the memory through a queue, or receive into it. */
-static long message(uint8_t *p, bool in)
+static long message(uint8_t *p, bool in, bool by_number)
 {
     struct {
         long kind;
         char text[200];
     } plain = {3, "the text of a message"};
     int queue = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
-    long result = in ? (msgsnd(queue, &plain, 100, 0),
-                        msgrcv(queue, p, 200, 0, IPC_NOWAIT))
-                     : msgsnd(queue, p, 100, IPC_NOWAIT);
+    long result;
+    if (in) {
+        msgsnd(queue, &plain, 100, 0);
+        result = by_number ? syscall(SYS_msgrcv, queue, p, 200L, 0L, IPC_NOWAIT)
+                           : msgrcv(queue, p, 200, 0, IPC_NOWAIT);
+    } else
+        result = by_number ? syscall(SYS_msgsnd, queue, p, 100L, IPC_NOWAIT)
+                           : msgsnd(queue, p, 100, IPC_NOWAIT);
     int error = errno;
     if (!in && result == 0 && msgrcv(queue, &plain, 200, 0, IPC_NOWAIT) == 100)
         for (int i = 0; i < 100; i++)
@@ -84,8 +90,10 @@ RUN(lock, locked(F_OFD_SETLK, p))
 RUN(get_lock, locked(F_OFD_GETLK, p))
 RUN(owner, fcntl(now.stream[0], F_GETOWN_EX, p))
 RUN(get_flags, fcntl(now.stream[0], F_GETFL, p))
-RUN(message_in, message(p, true))
-RUN(message_out, message(p, false))
+RUN(message_in, message(p, true, false))
+RUN(message_out, message(p, false, false))
+RUN(number_in, message(p, true, true))
+RUN(number_out, message(p, false, true))
 RUN(vmsplice, given(p))
 RUN(vmsplice_in, vmsplice(now.pipe[0], &(struct iovec){p, 200}, 1, 0))
 RUN(mincore, resident(p))
@@ -111,6 +119,8 @@ const struct contract_row rows_controls[] = {
     {"fcntl without memory", 8, NULL, run_get_flags, 0},
     {"msgrcv", 208, NULL, run_message_in, 0},
     {"msgsnd", 108, fill_message, run_message_out, 0},
+    {"msgrcv by number", 208, NULL, run_number_in, 0},
+    {"msgsnd by number", 108, fill_message, run_number_out, 0},
     {"vmsplice", 100, NULL, run_vmsplice, 0},
     {"vmsplice from a pipe", 200, NULL, run_vmsplice_in, 0},
     {"mincore", 16, NULL, run_mincore, 0},

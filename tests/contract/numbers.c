@@ -84,20 +84,6 @@ static long on_queue(int command, uint8_t *p, bool by_number)
     return result == 0 ? (long)about.msg_qbytes : result < 0 ? result : 1;
 }
 
-static long message_by_number(uint8_t *p, bool in)
-{
-    struct {
-        long kind;
-        char text[200];
-    } plain = {3, "the text of a message"};
-    int queue = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
-    long result = in ? (msgsnd(queue, &plain, 100, 0),
-                        syscall(SYS_msgrcv, queue, p, 200L, 0L, IPC_NOWAIT))
-                     : syscall(SYS_msgsnd, queue, p, 100L, IPC_NOWAIT);
-    THEN(msgctl(queue, IPC_RMID, NULL));
-    return result;
-}
-
 RUN(sem_stat, on_semaphores(IPC_STAT, p, false))
 RUN(sem_get, on_semaphores(GETALL, p, false))
 RUN(sem_set, on_semaphores(SETALL, p, false))
@@ -110,8 +96,6 @@ RUN(shm_number, on_segment(IPC_STAT, p, true))
 RUN(msg_stat, on_queue(IPC_STAT, p, false))
 RUN(msg_set, on_queue(IPC_SET, p, false))
 RUN(msg_number, on_queue(IPC_SET, p, true))
-RUN(msg_out, message_by_number(p, false))
-RUN(msg_in, message_by_number(p, true))
 
 /* ---- POSIX queues ------------------------------------------------------------- */
 
@@ -328,7 +312,6 @@ RUN(arch, syscall(SYS_arch_prctl, 0x1003, p))
 
 FILL(values, unsigned short[SEMAPHORES], 9, 2, 6, 5, 3)
 FILL(queue, struct msqid_ds, .msg_perm = {.mode = 0640}, .msg_qbytes = 1234)
-FILL(message, long, 9)
 FILL(attr, struct mq_attr, .mq_flags = 0)
 FILL(event, struct sigevent, .sigev_notify = SIGEV_NONE)
 FILL(name, char[16], "a thread's name")
@@ -374,8 +357,6 @@ const struct contract_row rows_numbers[] = {
     {"msgctl IPC_SET", sizeof(struct msqid_ds), fill_queue, run_msg_set, 0},
     {"msgctl by number", sizeof(struct msqid_ds), fill_queue, run_msg_number,
      0},
-    {"msgsnd by number", 108, fill_message, run_msg_out, 0},
-    {"msgrcv by number", 208, NULL, run_msg_in, 0},
     {"mq_getattr", sizeof(struct mq_attr), NULL, run_mq_get, 0},
     {"mq_setattr", sizeof(struct mq_attr), fill_attr, run_mq_set, 0},
     {"mq_setattr old", sizeof(struct mq_attr), NULL, run_mq_old, 0},
