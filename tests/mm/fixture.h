@@ -12,9 +12,12 @@
 #include "mm/object_parts.h"
 #include "os/fault_range.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 struct fixture {
     adsmModule *module;
-    adsmKernel *mix, *fill, *mix_only, *fill_only;
+    adsmKernel *mix, *fill, *mix_only, *fill_only, *inc;
 };
 
 static inline struct fixture fixture_up(void)
@@ -26,6 +29,7 @@ static inline struct fixture fixture_up(void)
     must(adsmKernelGet(&f.fill, f.module, "fill", ADSM_ANY_OBJECT));
     must(adsmKernelGet(&f.mix_only, f.module, "mix", ADSM_ONLY_ARGUMENTS));
     must(adsmKernelGet(&f.fill_only, f.module, "fill", ADSM_ONLY_ARGUMENTS));
+    must(adsmKernelGet(&f.inc, f.module, "inc", ADSM_ONLY_ARGUMENTS));
     return f;
 }
 
@@ -48,6 +52,22 @@ static inline void must_have_no_pages(const void *p)
 static inline uint8_t filled(uint32_t i, uint32_t seed)
 {
     return (uint8_t)(i * 7 + seed);
+}
+
+/** Kill the device processes of this program, which are not its children: their
+ * second argument is its number. Returns how many there were. */
+static inline int kill_children(void)
+{
+    char command[128];
+    snprintf(command, sizeof command,
+             "pkill -KILL -c -f '^softcuda-device [0-9]+ %d '", (int)getpid());
+    FILE *pipe = popen(command, "r");
+    int killed = 0;
+    if (!pipe || fscanf(pipe, "%d", &killed) != 1)
+        killed = 0;
+    if (pipe)
+        pclose(pipe);
+    return killed;
 }
 
 #endif

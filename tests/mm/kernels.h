@@ -3,6 +3,7 @@
  *
  *   mix(p, q, n, s)   p[i] = p[i] * 5 + q[i] + s
  *   fill(p, n, s)     p[i] = i * 7 + s
+ *   inc(i0, i1, p)    p[i] += 1, for calls over ranges
  */
 #ifndef TESTS_MM_KERNELS_H
 #define TESTS_MM_KERNELS_H
@@ -58,6 +59,29 @@ static const char kernels_ptx[] =
     "  add.s64 %d4, %d1, %d3;\n"
     "  mad.lo.s32 %r7, %r6, 7, %r2;\n"
     "  st.global.u8 [%d4], %r7;\n"
+    "END:\n"
+    "  ret;\n"
+    "}\n"
+    ".visible .entry inc(.param .u64 i0, .param .u64 i1, .param .u64 p)\n"
+    "{\n"
+    "  .reg .pred %c;\n"
+    "  .reg .b32 %r<6>;\n"
+    "  .reg .b64 %d<6>;\n"
+    "  ld.param.u64 %d1, [i0];\n"
+    "  ld.param.u64 %d2, [i1];\n"
+    "  ld.param.u64 %d3, [p];\n"
+    "  mov.u32 %r1, %ctaid.x;\n"
+    "  mov.u32 %r2, %ntid.x;\n"
+    "  mov.u32 %r3, %tid.x;\n"
+    "  mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+    "  cvt.u64.u32 %d4, %r4;\n"
+    "  add.s64 %d4, %d4, %d1;\n"
+    "  setp.ge.s64 %c, %d4, %d2;\n"
+    "  @%c bra END;\n"
+    "  add.s64 %d5, %d3, %d4;\n"
+    "  ld.global.u8 %r5, [%d5];\n"
+    "  add.s32 %r5, %r5, 1;\n"
+    "  st.global.u8 [%d5], %r5;\n"
     "END:\n"
     "  ret;\n"
     "}\n";

@@ -270,23 +270,8 @@ END_TEST
 
 START_TEST(range_kernel_handles_every_element_once)
 {
-    static const char ptx[] =
-        ".version 6.4\n.target sm_70\n.address_size 64\n"
-        ".visible .entry inc(.param .u64 i0, .param .u64 i1, .param .u64 p)\n"
-        "{ .reg .pred %c; .reg .b32 %r<6>; .reg .b64 %d<8>;\n"
-        "  ld.param.u64 %d1, [i0]; ld.param.u64 %d2, [i1];\n"
-        "  ld.param.u64 %d3, [p];\n"
-        "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
-        "  mad.lo.s32 %r4, %r1, %r2, %r3;\n"
-        "  cvt.u64.u32 %d4, %r4; add.s64 %d4, %d4, %d1;\n"
-        "  setp.ge.s64 %c, %d4, %d2; @%c bra END;\n"
-        "  add.s64 %d5, %d3, %d4; ld.global.u8 %r5, [%d5];\n"
-        "  add.s32 %r5, %r5, 1; st.global.u8 [%d5], %r5;\n"
-        "END: ret; }\n";
-    adsmModule *module;
-    adsmKernel *inc;
-    must(adsmModuleLoad(&module, ptx, strlen(ptx)));
-    must(adsmKernelGet(&inc, module, "inc", ADSM_ONLY_ARGUMENTS));
+    struct fixture f = fixture_up();
+    adsmKernel *inc = f.inc;
     uint8_t *p = adsmAlloc(100001);
     memset(p, 0, 100001);
     must(adsmCall(inc, 100000, adsmInOut(p)));
@@ -299,7 +284,7 @@ START_TEST(range_kernel_handles_every_element_once)
     expect(adsmCall(inc, 5, adsmInOut(p), adsmVal(extra)), ADSM_E_INVALID,
            "takes 1 arguments after i0 and i1, 2 were given");
     must(adsmFree(p));
-    must(adsmModuleUnload(module));
+    must(adsmModuleUnload(f.module));
     expect(adsmCall(inc, 5, adsmInOut(p)), ADSM_E_INVALID, "not a kernel");
 }
 END_TEST

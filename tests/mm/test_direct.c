@@ -13,29 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char inc_ptx[] =
-    ".version 6.4\n.target sm_70\n.address_size 64\n"
-    ".visible .entry inc(.param .u64 i0, .param .u64 i1, .param .u64 p)\n"
-    "{ .reg .pred %c; .reg .b32 %r<6>; .reg .b64 %d<8>;\n"
-    "  ld.param.u64 %d1, [i0]; ld.param.u64 %d2, [i1];\n"
-    "  ld.param.u64 %d3, [p];\n"
-    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
-    "  mad.lo.s32 %r4, %r1, %r2, %r3;\n"
-    "  cvt.u64.u32 %d4, %r4; add.s64 %d4, %d4, %d1;\n"
-    "  setp.ge.s64 %c, %d4, %d2; @%c bra END;\n"
-    "  add.s64 %d5, %d3, %d4; ld.global.u8 %r5, [%d5];\n"
-    "  add.s32 %r5, %r5, 1; st.global.u8 [%d5], %r5;\n"
-    "END: ret; }\n";
-
-static adsmKernel *up_with_inc(void)
-{
-    adsmModule *module;
-    adsmKernel *inc;
-    must(adsmModuleLoad(&module, inc_ptx, sizeof inc_ptx - 1));
-    must(adsmKernelGet(&inc, module, "inc", ADSM_ONLY_ARGUMENTS));
-    return inc;
-}
-
 static uint64_t moved(void)
 {
     return adsm_stats_get(ADSM_STAT_bytes_up) +
@@ -214,7 +191,7 @@ static const adsmOpts two = {.devices = ADSM_ALL_DEVICES, .parts = 3};
 START_TEST(calls_with_options_use_it_in_place)
 {
     setenv("SOFTCUDA_DEVICES", "2", 1);
-    adsmKernel *inc = up_with_inc();
+    adsmKernel *inc = fixture_up().inc;
     uint8_t *p = adsmAlloc(100000);
     memset(p, 1, 100000);
     must(adsmShape(p, 1, adsmR1(100000)));
@@ -239,7 +216,7 @@ END_TEST
 START_TEST(arrays_of_several_devices_keep_their_copies)
 {
     setenv("SOFTCUDA_DEVICES", "2", 1);
-    adsmKernel *inc = up_with_inc();
+    adsmKernel *inc = fixture_up().inc;
     uint8_t *p = adsmAllocArray(1, adsmR1(100000), 0);
     uint8_t *q = adsmAllocArray(1, adsmR1(100000), ADSM_NO_HOME);
     ck_assert(p && q);
@@ -256,7 +233,7 @@ END_TEST
 
 START_TEST(an_edge_of_it_is_refused)
 {
-    adsmKernel *inc = up_with_inc();
+    adsmKernel *inc = fixture_up().inc;
     const adsmOpts opts = {.parts = 1};
     uint8_t *p = adsmAlloc(100000);
     expect(adsmCallWith(&opts, inc, adsmR1(100000),

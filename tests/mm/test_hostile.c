@@ -17,22 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Kill the device processes of this program, which are not its children: their
- * second argument is its number. Returns how many there were. */
-static int kill_children(void)
-{
-    char command[128];
-    snprintf(command, sizeof command,
-             "pkill -KILL -c -f '^softcuda-device [0-9]+ %d '", (int)getpid());
-    FILE *pipe = popen(command, "r");
-    int killed = 0;
-    if (!pipe || fscanf(pipe, "%d", &killed) != 1)
-        killed = 0;
-    if (pipe)
-        pclose(pipe);
-    return killed;
-}
-
 START_TEST(killed_device_gives_a_status_and_the_program_goes_on)
 {
     struct fixture f = fixture_up();
