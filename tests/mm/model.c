@@ -300,9 +300,10 @@ static void call_burst(void)
 static void check_structures(void)
 {
     for (int i = 0; i < OBJECTS && !direct; i++) {
-        struct adsm_object *o = adsm_index_find(objects[i].p);
+        struct adsm_object *o = adsm_index_acquire_alone(objects[i].p);
         if (!o || !adsm_object_is_valid(o))
             stop("object invariant", &objects[i], 0);
+        adsm_rwlock_release(&o->lock);
     }
 }
 
@@ -339,10 +340,26 @@ static void event(void)
         check_structures();
 }
 
+/* Those that tests/engine/planted_pages.c knows, where it is linked. */
+const char *model_bug = "";
+static const char *const bugs_of_pages[] = {"page-lost", "page-forgotten",
+                                            "loan-unnoted"};
+
+static bool is_of_pages(const char *bug)
+{
+    size_t i = 0, n = sizeof bugs_of_pages / sizeof *bugs_of_pages;
+    while (i < n && strcmp(bug, bugs_of_pages[i]) != 0)
+        i++;
+    return i < n;
+}
+
 /* One wrong cell in a copy of the protocol that is in use. */
 static void plant(const char *bug)
 {
     static struct adsm_protocol wrong;
+    model_bug = bug;
+    if (is_of_pages(bug))
+        return;
     wrong = *adsm_coherence_protocol();
     if (strcmp(bug, "direct-unsynced") == 0)
         unsynced = true;
@@ -357,6 +374,8 @@ static void plant(const char *bug)
             (uint8_t)~ADSM_DO_FETCH;
     else if (strcmp(bug, "device-write-keeps-read-only") == 0)
         wrong.cell[ADSM_DEVICE_WRITE][ADSM_READ_ONLY].next = ADSM_READ_ONLY;
+    else if (strcmp(bug, "ahead-without-fetch") == 0)
+        wrong.cell[ADSM_FETCH_AHEAD][ADSM_INVALID].actions = 0;
     else if (strcmp(bug, "kept-open-unsent") == 0)
         wrong.cell[ADSM_CALL_KEPT][ADSM_DIRTY].actions = 0;
     else

@@ -2,9 +2,7 @@
  * Model test with threads: each owns bytes that lie between those of the
  * others, and checks them against a reference that has one copy of everything.
  *
- *   model_threads <events per thread> <seed> <threads> [small]
- *
- * `small`: no object of several MiB.
+ *   model_threads <events per thread> <seed> <threads>
  *
  * Objects are cut into cells which the threads own in turn, from a few bytes
  * to more than a block; besides, each thread allocates and frees objects of its
@@ -64,7 +62,6 @@ static struct object shared[SHARED] = {
     {.bytes = 700001, .cell = 9000},    {.bytes = 1500000, .cell = 150000},
     {.bytes = 5000000, .cell = 400000},
 };
-static int shared_count = SHARED; /* with `small` without the last */
 
 struct thread {
     int id;
@@ -170,9 +167,8 @@ static struct range range_of(const struct object *o, size_t at, size_t n)
 static struct range pick(struct thread *t, size_t most)
 {
     bool is_shared = draw(t, 4) != 0;
-    const struct object *o = is_shared
-                                 ? &shared[draw(t, (uint32_t)shared_count)]
-                                 : &t->own[draw(t, PRIVATE)];
+    const struct object *o =
+        is_shared ? &shared[draw(t, SHARED)] : &t->own[draw(t, PRIVATE)];
     size_t begin = 0, end = o->bytes;
     if (is_shared) {
         size_t turn = o->cell * (size_t)thread_count;
@@ -355,7 +351,7 @@ static void launch_fill(struct thread *t)
  * while: the list of its kernels changes under calls that look at it. */
 static void assign_again(struct thread *t)
 {
-    void *p = shared[shared_count - 1].p;
+    void *p = shared[SHARED - 1].p;
     adsmStatus rc =
         draw(t, 2) ? adsmAttach(p, mix_only) : adsmDetach(p, mix_only);
     require(t, rc == ADSM_E_NOT_FOUND ? ADSM_OK : rc, "adsmAttach, adsmDetach");
@@ -441,37 +437,37 @@ static void bring_up(struct thread *t)
     require(t, adsmKernelGet(&fill, module, "fill", ADSM_ANY_OBJECT), "fill");
     require(t, adsmKernelGet(&fill_only, module, "fill", ADSM_ONLY_ARGUMENTS),
             "fill");
-    for (int i = 0; i < shared_count; i++) {
+    for (int i = 0; i < SHARED; i++) {
         struct object *o = &shared[i];
         o->p = adsmAlloc(o->bytes);
         o->ref = calloc(1, o->bytes);
         require(t, o->p && o->ref ? ADSM_OK : ADSM_E_NOMEM, "adsmAlloc");
         require(t, adsm_bulk_set(o->p, 0, o->bytes), "first set");
     }
-    require(t, adsmAttach(shared[shared_count - 1].p, mix_only), "adsmAttach");
-    require(t, adsmAttach(shared[shared_count - 1].p, mix), "adsmAttach");
+    require(t, adsmAttach(shared[SHARED - 1].p, mix_only), "adsmAttach");
+    require(t, adsmAttach(shared[SHARED - 1].p, mix), "adsmAttach");
 }
 
 static void check_all(struct thread *t)
 {
     require(t, adsmSync(), "adsmSync");
-    for (int i = 0; i < shared_count; i++) {
+    for (int i = 0; i < SHARED; i++) {
         struct range all = range_of(&shared[i], 0, shared[i].bytes);
         compare(t, &all, all.p, "at the end");
-        if (!adsm_direct_has(all.p) &&
-            !adsm_object_is_valid(adsm_index_find(all.p)))
+        if (adsm_direct_has(all.p))
+            continue;
+        struct adsm_object *o = adsm_index_acquire_alone(all.p);
+        if (!o || !adsm_object_is_valid(o))
             stop(t, "object invariant", all.object, 0);
+        adsm_rwlock_release(&o->lock);
     }
 }
 
 int main(int argc, char **argv)
 {
     pthread_t ids[MOST_THREADS];
-    bool small = argc == 5 && strcmp(argv[4], "small") == 0;
-    if ((argc != 4 && !small) || atoi(argv[3]) < 1 ||
-        atoi(argv[3]) > MOST_THREADS)
+    if (argc != 4 || atoi(argv[3]) < 1 || atoi(argv[3]) > MOST_THREADS)
         return 2;
-    shared_count = SHARED - small;
     events = atol(argv[1]);
     unsigned long seed = strtoul(argv[2], NULL, 0);
     thread_count = atoi(argv[3]);

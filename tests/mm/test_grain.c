@@ -5,7 +5,9 @@
 #include "fixture.h"
 #include "base/stats.h"
 #include "common/pmd.h"
+#include "mm/boundary.h"
 #include "mm/coherence.h"
+#include "mm/run.h"
 #include "mm/write_back.h"
 #include "os/huge.h"
 
@@ -63,6 +65,7 @@ static bool is_dirty(const uint8_t *p, size_t offset)
 /* 1, 1, 2, 4 blocks, and then a grain for each fault. */
 START_TEST(writing_in_order_faults_once_for_each_grain)
 {
+    setenv("ADSM_ROLLING_LEARN", "0", 1); /* a larger size opens several */
     (void)fixture_up();
     uint8_t *p = make(64 * MIB);
     memset(p, 1, 64 * MIB);
@@ -206,6 +209,37 @@ START_TEST(grains_that_are_used_whole_are_huge_and_stay_so)
 }
 END_TEST
 
+/* The device has read it all: closed as a whole, on huge pages. */
+static void close_all(uint8_t *p, size_t bytes)
+{
+    struct adsm_accel *home = adsm_index_find(p)->home;
+    must(adsm_boundary_device_read(p, bytes, adsm_accel_launch_stream(home)));
+}
+
+/* Grains for each fault: 4 for the first, 1 for each of the next seven, then
+ * 2, 2, 3, 3, 4, 4, 4 and what is left, and never more in vain than a quarter. */
+START_TEST(writing_huge_pages_in_order_opens_several_at_once)
+{
+    const char *why;
+    setenv("ADSM_ROLLING_SIZE", "60000", 1);
+    (void)up_for_huge_pages();
+    if (!adsm_huge_try(&why))
+        return;
+    uint8_t *p = make(64 * MIB);
+    memset(p, 1, 64 * MIB);
+    ck_assert_uint_eq(count(ADSM_STAT_faults_write), 4 + 31);
+    close_all(p, 64 * MIB);
+    for (size_t at = 0; at < 64 * MIB; at += BLOCK) {
+        memset(p + at, 2, BLOCK);
+        ck_assert_uint_le(dirty_blocks(p) * BLOCK,
+                          (at + GRAIN) / GRAIN * GRAIN * 5 / 4);
+    }
+    ck_assert_uint_eq(count(ADSM_STAT_faults_write), 4 + 31 + 4 + 7 + 8);
+    ck_assert_uint_eq(pmd_bytes(p, 64 * MIB), 62 * MIB);
+    must(adsmFree(p));
+}
+END_TEST
+
 START_TEST(sparse_use_splits_a_grain_and_dense_use_joins_it_again)
 {
     const char *why;
@@ -252,8 +286,8 @@ START_TEST(system_call_into_a_part_of_a_grain_leaves_the_rest)
     uint8_t *p = make(8 * MIB);
     struct adsm_object *object = adsm_index_find(p);
     memset(p, 1, 8 * MIB);
-    must(adsm_coherence_show(object, adsm_block_of(object, 5 * MIB), 0,
-                             SIZE_MAX, ADSM_READ_ONLY));
+    must(adsm_run_show(object, adsm_block_of(object, 5 * MIB), 0, SIZE_MAX,
+                       ADSM_READ_ONLY));
     must_be(p + 4 * MIB, 2 * MIB, 1);
     fill(&f, p, 8 * MIB, 2);
     must_be_filled(p, 8 * MIB, 2);
@@ -287,6 +321,7 @@ SUITE_MAIN("grain", 120, writing_in_order_faults_once_for_each_grain,
            block_size_from_the_environment_is_what_opens,
            rolling_size_of_one_still_serves_stores_in_order,
            grains_that_are_used_whole_are_huge_and_stay_so,
+           writing_huge_pages_in_order_opens_several_at_once,
            sparse_use_splits_a_grain_and_dense_use_joins_it_again,
            without_huge_pages_all_is_as_before,
            system_call_into_a_part_of_a_grain_leaves_the_rest,
