@@ -1,7 +1,7 @@
 /*
- * Run a test under the fault engine uffd:
+ * Run a test under a fault engine:
  *
- *   with_uffd <program> [<argument> ...]
+ *   with_engine <engine> <program> [<argument> ...]
  *
  * Exit status 77, which is "skipped", and the reason, where this machine cannot
  * run the engine; else the program's.
@@ -16,15 +16,15 @@
 int main(int argc, char **argv)
 {
     struct adsm_fault_engine_info engine;
+    if (argc < 3)
+        return EXIT_FAILURE;
     for (size_t i = 0; adsm_fault_engine_info(i, &engine); i++)
-        if (strcmp(engine.name, "uffd") == 0 && engine.refused) {
-            printf("SKIP: engine uffd: %s\n", engine.refused);
+        if (strcmp(engine.name, argv[1]) == 0 && engine.refused) {
+            printf("SKIP: engine %s: %s\n", engine.name, engine.refused);
             return 77;
         }
-    if (argc < 2)
-        return EXIT_FAILURE;
-    setenv("ADSM_FAULT_ENGINE", "uffd", 1);
-    execv(argv[1], argv + 1);
-    perror(argv[1]);
+    setenv("ADSM_FAULT_ENGINE", argv[1], 1);
+    execv(argv[2], argv + 2);
+    perror(argv[2]);
     return EXIT_FAILURE;
 }
