@@ -1,14 +1,11 @@
 /*
- * A timer of 10 kHz whose handler reads and writes shared memory, while the
- * thread that it interrupts calls kernels, waits for them, allocates and copies
- * through adsm.h. A case that hangs is ended by Check's timeout.
+ * A storm (common/storm.h) whose handler reads and writes shared memory, while the thread that it
+ * interrupts calls kernels, waits for them, allocates and copies through adsm.h.
  */
 #include "../../mm/fixture.h"
+#include "common/storm.h"
 
-#include <signal.h>
-#include <time.h>
-
-enum { BYTES = 1 << 20, PAGE = 4096, PERIOD_NS = 100000, STORM_MS = 600 };
+enum { BYTES = 1 << 20, PAGE = 4096 };
 
 static adsmKernel *fill;
 static uint8_t *object;
@@ -65,28 +62,10 @@ static void start(void)
     memset((void *)fours, 4, BYTES);
 }
 
-static long now_ms(void)
+static void must_weather(void (*work)(void))
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void storm(void (*work)(void))
-{
-    struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
-    struct sigevent told = {.sigev_notify = SIGEV_SIGNAL,
-                            .sigev_signo = SIGUSR1};
-    struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}}, none = {0};
-    timer_t timer;
-    long rounds = 0;
     start();
-    sigaction(SIGUSR1, &action, NULL);
-    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &told, &timer), 0);
-    timer_settime(timer, 0, &period, NULL);
-    for (long end = now_ms() + STORM_MS; now_ms() < end; rounds++)
-        work();
-    timer_settime(timer, 0, &none, NULL);
+    long rounds = storm(work, on_timer);
     ck_assert_int_eq(wrong, 0);
     ck_assert_int_gt(signals, 50);
     ck_assert_int_gt(rounds, 2);
@@ -94,19 +73,19 @@ static void storm(void (*work)(void))
 
 START_TEST(handlers_touch_memory_beside_calls_and_waits)
 {
-    storm(call_and_wait);
+    must_weather(call_and_wait);
 }
 END_TEST
 
 START_TEST(handlers_touch_memory_beside_calls_and_accesses)
 {
-    storm(call_and_touch);
+    must_weather(call_and_touch);
 }
 END_TEST
 
 START_TEST(handlers_touch_memory_beside_allocations)
 {
-    storm(allocate);
+    must_weather(allocate);
 }
 END_TEST
 

@@ -1,23 +1,19 @@
 /*
- * A timer of 10 kHz whose handler reads and writes shared memory, that which
- * the interrupted call works on included, while the thread that it interrupts
- * launches, copies, sets, waits, allocates, loads code and reads files. A case
- * that hangs is ended by Check's timeout.
+ * A storm (common/storm.h) whose handler reads and writes shared memory, that which the
+ * interrupted call works on included, while the thread that it interrupts
+ * launches, copies, sets, waits, allocates, loads code and reads files.
  */
 #include "preloaded.h"
+#include "common/storm.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     BYTES = 1 << 20,
     HALF = BYTES / 2, /* of `counter`: from here on the handler's */
     PAGE = 4096,
-    PERIOD_NS = 100000,
-    STORM_MS = 600,
     SIGNALS_LEAST = 50,
 };
 
@@ -178,27 +174,10 @@ static void start(void)
     must(cuEventCreate(&event, 0));
 }
 
-static long now_ms(void)
+static void must_weather(void (*work)(void))
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void storm(void (*work)(void))
-{
-    struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
-    struct sigevent told = {.sigev_notify = SIGEV_SIGNAL,
-                            .sigev_signo = SIGUSR1};
-    struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}}, none = {0};
-    timer_t timer;
     start();
-    sigaction(SIGUSR1, &action, NULL);
-    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &told, &timer), 0);
-    timer_settime(timer, 0, &period, NULL);
-    for (long end = now_ms() + STORM_MS; now_ms() < end;)
-        work();
-    timer_settime(timer, 0, &none, NULL);
+    storm(work, on_timer);
     for (size_t i = 0; i < HALF / PAGE; i++)
         ck_assert_int_eq(counter[HALF + i * PAGE], touched[i] ? 6 : 0);
     ck_assert_int_eq(wrong, 0);
@@ -208,7 +187,7 @@ static void storm(void (*work)(void))
 #define STORM(name)                                                            \
     START_TEST(handlers_touch_memory_beside_##name)                            \
     {                                                                          \
-        storm(name);                                                           \
+        must_weather(name);                                                    \
     }                                                                          \
     END_TEST
 
