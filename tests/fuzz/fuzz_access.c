@@ -31,7 +31,7 @@ static void check_ranges(const struct sc_reach *reach,
     }
 }
 
-static void check_kernel(const struct sc_program_kernel *kernel,
+static void check_kernel(struct sc_program_kernel *kernel,
                          const uint8_t *params)
 {
     static const struct sc_geometry geometry = {{7, 2, 1}, {64, 2, 1}};
@@ -56,8 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         at += strlen(".entry");
         if (sscanf(at, " %63[A-Za-z0-9_$]", name) != 1)
             continue;
-        const struct sc_program_kernel *kernel =
-            sc_program_kernel(program, name);
+        struct sc_program_kernel *kernel = sc_program_kernel(program, name);
         if (kernel)
             check_kernel(kernel, params);
     }
