@@ -67,7 +67,10 @@ class Runs(unittest.TestCase):
                          ["explicit/bare", "ported/batch", "ported/lazy",
                           "ported/rolling"])
         self.assertEqual(rows[0]["ratio"], 1)
+        self.assertEqual((rows[0]["paired"], rows[0]["used_paired"]), (1, 1))
         for row in rows:
+            self.assertGreater(row["paired"], 0)
+            self.assertGreater(row["used_paired"], 0)
             self.assertTrue(row["same"] and row["bytes_add_up"], row)
             self.assertLessEqual(row["min"], row["median"])
             self.assertLessEqual(row["median"], row["max"])
@@ -75,6 +78,15 @@ class Runs(unittest.TestCase):
             parts = sum(row[part + "_s"] for part in
                         ("gpu", "copy", "io", "signal", "setup", "cpu"))
             self.assertGreater(parts, 0)
+
+    def test_explicit_programs_run_preloaded_on_request(self):
+        rows = self.rows("--form", "explicit,preloaded", "--protocol",
+                         "rolling", "vecadd")
+        self.assertEqual([row["case"] for row in rows],
+                         ["explicit/bare", "preloaded/rolling"])
+        self.assertTrue(rows[1]["same"])
+        self.assertGreater(rows[1]["copied_up"], 0)
+        self.assertIn("faults", rows[1])
 
     def test_sizes_of_blocks_and_rolling_make_cases_of_their_own(self):
         rows = self.rows("--form", "ported", "--protocol", "lazy,rolling",

@@ -236,7 +236,7 @@ static void command_make(struct child *child, const struct show_case *which,
 {
     char name[64];
     snprintf(name, sizeof name, "%s_%s", which->bench->program,
-             which->form->name);
+             which->form->program ? which->form->program : which->form->name);
     path_join(program, places.programs[which->bench->room], name);
     if (which->protocol) {
         child_word(child, places.adsm_run);
@@ -247,8 +247,11 @@ static void command_make(struct child *child, const struct show_case *which,
             child_word(child, "--soft");
         pair_add(child, "--stats-file", counters);
         child_word(child, "--");
-    } else if (!plan.real_device) {
-        child_variable(child, "LD_LIBRARY_PATH", places.softcuda);
+    } else {
+        /* A program that starts another takes 0.7 ms, as adsm-run does. */
+        child_word(child, "/usr/bin/env");
+        if (!plan.real_device)
+            child_variable(child, "LD_LIBRARY_PATH", places.softcuda);
     }
     devices_set(child, which->devices);
     if (!plan.real_device)

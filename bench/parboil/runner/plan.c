@@ -48,8 +48,24 @@ const struct plan_form plan_forms[] = {
     {.name = "naive", .only_parboil = true},
     {.name = "managed", .managed = true},
     {.name = "managed-hints", .managed = true},
+    {.name = "preloaded",
+     .program = "explicit",
+     .preloaded = true,
+     .copies = true,
+     .on_request = true},
     {.name = "ported", .preloaded = true},
     {.name = "adsm", .preloaded = true, .on_ranges = true},
+    {.name = "runtime", .only_parboil = true, .on_request = true},
+    {.name = "runtime-preloaded",
+     .program = "runtime",
+     .preloaded = true,
+     .copies = true,
+     .only_parboil = true,
+     .on_request = true},
+    {.name = "runtime-ported",
+     .preloaded = true,
+     .only_parboil = true,
+     .on_request = true},
 };
 const int plan_form_count = sizeof plan_forms / sizeof *plan_forms;
 
@@ -70,12 +86,15 @@ static const char usage[] =
     "Runs the benchmarks with copies by hand (explicit), with all copies\n"
     "around every kernel (naive), on managed memory (managed) and with hints\n"
     "about it (managed-hints), with the copies deleted (ported) and on adsm.h\n"
-    "(adsm), and compares them. Values in a list are separated by commas; the\n"
-    "first case of a benchmark is the one others compare to.\n"
+    "(adsm), and compares them; on request also the first one preloaded, and\n"
+    "the same as nvcc makes them (runtime). Values in a list are separated by\n"
+    "commas; the first case of a benchmark is the one others compare to.\n"
     "  --list             say which benchmarks there are\n"
     "  --form list        explicit, naive, managed, managed-hints, ported, "
     "adsm\n"
-    "                     (default all; managed ones only with --real)\n"
+    "                     (default all; managed ones only with --real),\n"
+    "                     preloaded, runtime, runtime-preloaded, "
+    "runtime-ported\n"
     "  --protocol list   " PROTOCOL_WORDS " (default all;\n"
     "                     rolling where calls are split)\n"
     "  --devices list     how many, where calls are split (default 1,2,4)\n"
@@ -164,7 +183,8 @@ static void form_check(const char *word)
 static void forms_default(struct plan *plan)
 {
     for (int i = 0; i < plan_form_count; i++)
-        if (!plan_forms[i].managed || plan->real_device)
+        if (!plan_forms[i].on_request &&
+            (!plan_forms[i].managed || plan->real_device))
             list_add(&plan->forms, "--form", plan_forms[i].name);
 }
 

@@ -36,8 +36,11 @@ extern const int plan_bench_count;
 
 /** Forms in the order they are shown; the first is what others compare to. */
 struct plan_form {
-    const char *name;  /* as the user writes it, and end of programs' names */
-    bool preloaded;    /* runs under every protocol and not bare */
+    const char *name;    /* as the user writes it */
+    const char *program; /* end of programs' names, where it is another */
+    bool preloaded;      /* runs under every protocol and not bare */
+    bool copies;       /* what it copies by hand, the runtime counts as well */
+    bool on_request;   /* no default: compares with one of its kind */
     bool managed;      /* the driver moves its pages: tells nothing where there
                          is no hardware that does */
     bool only_parboil; /* others have none */

@@ -10,8 +10,10 @@
 
 /* What is shown of a case. */
 struct summary {
-    double median, min, max;     /* s */
-    double used_min;             /* s of processor time */
+    double median, min, max;    /* s */
+    double used_min;            /* s of processor time */
+    double paired, used_paired; /* medians of what each round has over the first
+                                    case's, time and processor time; 0: none */
     const struct result *result; /* of the median, or the first that failed */
     bool same;                   /* every repetition gave the first's result */
     bool bytes_add_up;
@@ -45,9 +47,10 @@ static int result_compare(const void *a, const void *b)
 /* What the runtime moved and what the program copied by itself, into constant
  * memory even where it is preloaded, is all there is. A device counts what goes
  * to or comes from another one as it counts what the host sends and gets. */
-static bool bytes_add_up(const struct result *result)
+static bool bytes_add_up(const struct plan_form *form,
+                         const struct result *result)
 {
-    if (!result->device)
+    if (!result->device || form->copies)
         return true;
     uint64_t up = result->bytes_up + result->tried_up + result->copied_up +
                   result->bytes_peer;
@@ -56,9 +59,33 @@ static bool bytes_add_up(const struct result *result)
     return up == result->device_up && down == result->device_down;
 }
 
+static int double_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rounds that were slow for all cases are no slower for one. */
+static void pair_up(const struct plan *plan, const struct show_case *which,
+                    const struct show_case *first, struct summary *summary)
+{
+    double time[PLAN_REPS_MAX], used[PLAN_REPS_MAX];
+    for (int i = 0; i < plan->reps; i++) {
+        const struct result *a = &which->results[i], *b = &first->results[i];
+        if (!a->good || !b->good)
+            return;
+        time[i] = a->seconds / b->seconds;
+        used[i] = a->used_s / b->used_s;
+    }
+    qsort(time, (size_t)plan->reps, sizeof *time, double_compare);
+    qsort(used, (size_t)plan->reps, sizeof *used, double_compare);
+    summary->paired = time[plan->reps / 2];
+    summary->used_paired = used[plan->reps / 2];
+}
+
 static struct summary summarise(const struct plan *plan,
                                 const struct show_case *which,
-                                const char *digest)
+                                const struct show_case *first)
 {
     const struct result *sorted[PLAN_REPS_MAX];
     struct summary summary = {.same = true, .bytes_add_up = true};
@@ -68,11 +95,14 @@ static struct summary summarise(const struct plan *plan,
             summary.result = result;
         if (i == 0 || result->used_s < summary.used_min)
             summary.used_min = result->used_s;
-        summary.same = summary.same && strcmp(result->digest, digest) == 0;
-        summary.bytes_add_up = summary.bytes_add_up && bytes_add_up(result);
+        summary.same = summary.same &&
+                       strcmp(result->digest, first->results[0].digest) == 0;
+        summary.bytes_add_up =
+            summary.bytes_add_up && bytes_add_up(which->form, result);
     }
     if (summary.result)
         return summary;
+    pair_up(plan, which, first, &summary);
     qsort(sorted, (size_t)plan->reps, sizeof *sorted, result_compare);
     summary.result = sorted[plan->reps / 2];
     summary.median = summary.result->seconds;
@@ -148,6 +178,9 @@ static void row_print_json(const struct plan *plan,
         printf(",\"against\":\"first case\",\"ratio\":%.4f",
                summary->median / base);
     printf(",\"used_min\":%.6f", summary->used_min);
+    if (summary->paired > 0)
+        printf(",\"paired\":%.4f,\"used_paired\":%.4f", summary->paired,
+               summary->used_paired);
     parts_print_json(result);
     bytes_print_json(which, summary);
     if (result->checks > 0)
@@ -184,8 +217,11 @@ static void row_print_table(const struct show_case *which,
         printf(" %9s %9s %9s %8s", "-", "-", "-", "-");
     else
         printf(" %9.2f %9.2f %9.2f %8" PRIu64,
-               mib(result->bytes_up + result->copied_up),
-               mib(result->bytes_down + result->copied_down),
+               mib(which->form->copies ? result->device_up
+                                       : result->bytes_up + result->copied_up),
+               mib(which->form->copies
+                       ? result->device_down
+                       : result->bytes_down + result->copied_down),
                mib(result->bytes_peer), result->faults);
     for (int i = 0; i < RESULT_PARTS; i++)
         printf(" %5.1f",
@@ -213,8 +249,7 @@ bool show_cases(const struct plan *plan, const struct show_case *cases,
     if (count > 0 && !plan->json)
         head_print(plan, cases[0].bench);
     for (int i = 0; i < count; i++) {
-        struct summary summary =
-            summarise(plan, &cases[i], cases[0].results[0].digest);
+        struct summary summary = summarise(plan, &cases[i], &cases[0]);
         if (i == 0 && summary.result->good)
             base = summary.median;
         if (plan->json)
