@@ -63,6 +63,10 @@ void bench_report(const char *name, const char *unit,
  */
 double bench_ask(const char *settings, const char *words);
 
+/** The same for `count` numbers. Return: whether they are there */
+bool bench_ask_more(const char *settings, const char *words, double *values,
+                    int count);
+
 /** Now, in nanoseconds. */
 uint64_t bench_now(void);
 

@@ -183,6 +183,7 @@ static int child(int argc, char **argv, const char *name, size_t block)
     setenv("ADSM_PROTOCOL", "rolling", 1);
     setenv("ADSM_BLOCK_SIZE", name, 1);
     setenv("ADSM_ROLLING_SIZE", "65536", 1);
+    setenv("ADSM_ROLLING_LEARN", "0", 1); /* each fault opens one */
     setenv("SOFTCUDA_MEMORY", "64G", 1);
     if (adsm_init() != ADSM_OK) {
         fprintf(stderr, "bench_fault: no runtime: %s\n", adsm_accel_why());

@@ -6,10 +6,18 @@
  *
  *   <protocol>/<block>/<rolling size>[/fixed]
  *
- * fixed: ADSM_ROLLING_LEARN=0. A child is this program again, as
- * `bench_thrash --child <writes>`.
+ * fixed: ADSM_ROLLING_LEARN=0. Then the other side of opening many small blocks
+ * at once: KiB that go to the device for each call, against blocks that open one
+ * by one, both with nothing sent early.
+ *
+ *   sent/<block>/<how the threads write>
+ *
+ * sparse: to one block in sixteen; half: to nearly half of them; turned: sparse
+ * after calls in which they wrote all. A child is this program again, as
+ * `bench_thrash --child <writes>` or `bench_thrash --sent <writes> <before>`.
  */
 #include "adsm.h"
+#include "base/stats.h"
 #include "bench.h"
 #include "tests/mm/kernels.h"
 
@@ -19,6 +27,7 @@
 #include <string.h>
 
 enum { THREADS = 4, BYTES = 4 << 20, ROUNDS = 5, WRITES = 20000, QUICK = 200 };
+enum { BEFORE = 4, CALLS = 40, SPARSE = 16, HALF = 150 };
 
 /* ---- the child ----------------------------------------------------------- */
 
@@ -67,19 +76,26 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int child(char **argv)
+static adsmKernel *begin(uint8_t **out)
 {
-    double ms[ROUNDS];
     adsmModule *module;
     adsmKernel *mix;
-    writes = atol(argv[2]);
     check(adsmModuleLoad(&module, kernels_ptx, sizeof kernels_ptx - 1), "code");
     check(adsmKernelGet(&mix, module, "mix", ADSM_ONLY_ARGUMENTS), "mix");
     bytes = adsmAlloc(BYTES);
-    uint8_t *out = adsmAlloc(4096);
-    if (!bytes || !out)
+    *out = adsmAlloc(4096);
+    if (!bytes || !*out)
         check(adsmLastStatus(), "memory");
     memset(bytes, 0, BYTES);
+    return mix;
+}
+
+static int child(char **argv)
+{
+    double ms[ROUNDS];
+    uint8_t *out;
+    adsmKernel *mix = begin(&out);
+    writes = atol(argv[2]);
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t start = bench_now();
         run_round(mix, out);
@@ -87,6 +103,22 @@ static int child(char **argv)
     }
     qsort(ms, ROUNDS, sizeof *ms, by_value);
     printf("%f\n", ms[ROUNDS / 2]);
+    return 0;
+}
+
+static int sent(char **argv)
+{
+    uint8_t *out;
+    adsmKernel *mix = begin(&out);
+    writes = atol(argv[3]);
+    for (int i = 0; i < BEFORE; i++)
+        run_round(mix, out);
+    writes = atol(argv[2]);
+    uint64_t before = adsm_stats_get(ADSM_STAT_bytes_up);
+    for (int i = 0; i < CALLS; i++)
+        run_round(mix, out);
+    uint64_t more = adsm_stats_get(ADSM_STAT_bytes_up) - before;
+    printf("%f\n", (double)more / CALLS / 1024);
     return 0;
 }
 
@@ -125,13 +157,43 @@ static void add_all(void)
         add("rolling", blocks[b], "4", false);
 }
 
+static double sent_kib(const char *block, bool learns, int now, int before)
+{
+    char settings[160], words[64];
+    snprintf(settings, sizeof settings,
+             "ADSM_PROTOCOL=rolling ADSM_BLOCK_SIZE=%s ADSM_ROLLING_SIZE=60000 "
+             "ADSM_ROLLING_LEARN=%d ADSM_SLAB_MAX=0",
+             block, learns);
+    snprintf(words, sizeof words, "--sent %d %d", now, before);
+    double kib = bench_ask(settings, words);
+    if (kib < 0)
+        exit(1);
+    return kib;
+}
+
+static void compare_sent(const char *block, const char *how, int now,
+                         int before)
+{
+    struct bench_samples together = {0}, each = {0};
+    char name[48];
+    for (int k = 0; k < bench_reps(); k++) {
+        bench_add(&together, sent_kib(block, true, now, before));
+        bench_add(&each, sent_kib(block, false, now, before));
+    }
+    snprintf(name, sizeof name, "sent/%s/%s", block, how);
+    bench_report(name, "KiB", &together, "one by one", &each);
+}
+
 int main(int argc, char **argv)
 {
     char words[64];
     if (argc == 3 && strcmp(argv[1], "--child") == 0)
         return child(argv);
+    if (argc == 4 && strcmp(argv[1], "--sent") == 0)
+        return sent(argv);
     bench_start(argc, argv, "thrash");
-    snprintf(words, sizeof words, "--child %d", bench_quick() ? QUICK : WRITES);
+    int all = bench_quick() ? QUICK : WRITES;
+    snprintf(words, sizeof words, "--child %d", all);
     add_all();
     for (int k = 0; k < bench_reps(); k++)
         for (int i = 0; i < count; i++) {
@@ -147,5 +209,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         bench_report(cases[i].name, "ms", &cases[i].ms, cases[best].name,
                      &cases[best].ms);
+    compare_sent("4K", "hammering", all, all);
+    compare_sent("4K", "half", HALF, HALF);
+    compare_sent("4K", "sparse", SPARSE, SPARSE);
+    compare_sent("4K", "turned", SPARSE, all);
     return 0;
 }
