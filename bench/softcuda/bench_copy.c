@@ -10,6 +10,8 @@
  *              pageable by two threads; against two threads that memcpy
  *   fresh      memory allocated, copied to and freed again; against copies to
  *              memory touched before
+ *   written    256 MiB allocated, written by a kernel and freed again; against
+ *              the kernel on memory it has written before
  *   overlap    time of both at once over that of one after the other
  */
 #include "../micro/bench.h"
@@ -177,6 +179,48 @@ static void measure_fresh(void)
     report("fresh", PAGEABLE, "GB/s", &ours, "memory touched before", &peer);
 }
 
+static const char fill_ptx[] =
+    ".version 6.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry fill(.param .u64 to)\n{\n"
+    "\t.reg .b32 %r<5>;\n\t.reg .b64 %d<4>;\n"
+    "\tld.param.u64 %d1, [to];\n"
+    "\tcvta.to.global.u64 %d2, %d1;\n"
+    "\tmov.u32 %r1, %ctaid.x;\n\tmov.u32 %r2, %ntid.x;\n"
+    "\tmov.u32 %r3, %tid.x;\n\tmad.lo.s32 %r4, %r1, %r2, %r3;\n"
+    "\tmul.wide.u32 %d3, %r4, 4;\n\tadd.s64 %d2, %d2, %d3;\n"
+    "\tst.global.u32 [%d2], %r4;\n\tret;\n}\n";
+
+static double fill_ms(CUfunction fill, CUdeviceptr to, size_t size)
+{
+    void *params[] = {&to};
+    uint64_t begin = bench_now();
+    CHECK(cuLaunchKernel(fill, (unsigned)(size / 1024), 1, 1, 256, 1, 1, 0,
+                         NULL, params, NULL));
+    CHECK(cuCtxSynchronize());
+    return (double)(bench_now() - begin) / 1e6;
+}
+
+static void measure_written(void)
+{
+    struct bench_samples ours = {0}, peer = {0};
+    size_t size = bench_quick() ? 8u << 20 : 256u << 20;
+    CUfunction fill = device_kernel(fill_ptx, "fill");
+    CUdeviceptr before, fresh;
+    char name[64];
+    CHECK(cuMemAlloc(&before, size));
+    for (int i = 0; i < 20; i++) /* until it is native */
+        fill_ms(fill, before, size);
+    for (int i = 0; i < bench_reps(); i++) {
+        bench_add(&peer, fill_ms(fill, before, size));
+        CHECK(cuMemAlloc(&fresh, size));
+        bench_add(&ours, fill_ms(fill, fresh, size));
+        CHECK(cuMemFree(fresh));
+    }
+    CHECK(cuMemFree(before));
+    snprintf(name, sizeof name, "written/%zuMiB", size >> 20);
+    bench_report(name, "ms", &ours, "memory written before", &peer);
+}
+
 static char *touched(char *memory)
 {
     if (!memory)
@@ -217,5 +261,6 @@ int main(int argc, char **argv)
     size_t whole = bytes;
     for (bytes = 256u << 10; bytes <= whole; bytes *= 16)
         measure_fresh();
+    measure_written();
     return 0;
 }
