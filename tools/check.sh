@@ -54,7 +54,7 @@ fi
 
 # Programs that are preloaded into cannot be sanitised, and neither can their
 # tests: the sanitiser's run-time would have to come first.
-plain="contract interpose mpi nvcc ordinary parboil wave tools slow stress night tsan"
+plain="contract interpose mpi nvcc ordinary parboil touched wave tools slow stress night tsan"
 selection=
 for suite in ${suites:-$plain}; do
     case "${suites:+named} $plain " in

@@ -214,7 +214,7 @@ class Counters(unittest.TestCase):
             self.skipTest('the wave programs need libpng')
         with tempfile.TemporaryDirectory() as folder:
             got = run(TOOLS / 'adsm-run', '--soft', '--stats', program,
-                      cwd=folder)
+                      cwd=folder, ADSM_FETCH_AHEAD='sequential')
         counter = re.compile(r'^ *libadsm: +(\w+) +([\d.]+(?: \w+)?)  ', re.M)
         shown = dict(counter.findall(README))
         printed = dict(counter.findall(got.stderr))

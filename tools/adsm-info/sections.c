@@ -82,7 +82,8 @@ static const char *why_engine(const struct adsm_fault_engine_info *engine)
     if (strcmp(asked.value_text, engine->name) == 0)
         return is_default ? "the default" : "ADSM_FAULT_ENGINE asks for it";
     return strcmp(asked.value_text, "auto") == 0
-               ? "ADSM_FAULT_ENGINE=auto, and it is the best that works here"
+               ? "ADSM_FAULT_ENGINE=auto, and it is the quickest that works "
+                 "here"
                : "what ADSM_FAULT_ENGINE asks for cannot run here";
 }
 
