@@ -29,20 +29,23 @@ static enum adsm_event event_for(struct adsm_object *object, uint32_t i,
     return keeps ? ADSM_CALL_KEPT : event;
 }
 
-/* Do all blocks of the range end in one state that allows less than theirs?
- * Then one change of protection serves them, however many runs there are. */
+/* Do all blocks of the range end in one state that allows less than theirs, or as
+ * much for some? Then one change of protection serves them, however many runs
+ * there are. */
 static bool closes_uniformly(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event,
                              enum adsm_state *next)
 {
+    bool closes = false;
     *next = adsm_coherence_cell(event, adsm_block_state(object, first))->next;
     for (uint32_t i = first; i < first + count; i++) {
         enum adsm_state state = adsm_block_state(object, i);
         if (adsm_coherence_cell(event, state)->next != *next || state < *next ||
             event_for(object, i, event) != event)
             return false;
+        closes = closes || state > *next;
     }
-    return true;
+    return closes;
 }
 
 /* Blocks from `first` on, at most `limit`, that one step serves: in one state,
