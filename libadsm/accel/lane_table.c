@@ -89,6 +89,8 @@ static struct adsm_lane *free_lane(struct adsm_lanes *lanes)
     uint32_t used = lanes->used;
     if (used < ADSM_LANES) {
         struct adsm_lane *lane = &lanes->lane[used];
+        /* Not before it is used: a table of lanes is many pages. */
+        adsm_lock_init(&lane->lock, ADSM_RANK_STREAM);
         adsm_lock_acquire_another(&lane->lock);
         /* Release: walkers of the table see an initialised lane. */
         atomic_store_explicit(&lanes->used, used + 1, memory_order_release);
@@ -192,7 +194,7 @@ int adsm_lanes_create(struct adsm_accel *accel)
     struct adsm_lanes *lanes = &accel->lanes;
     adsm_lock_init(&lanes->lock, ADSM_RANK_STREAM);
     adsm_lock_init(&lanes->unused_lock, ADSM_RANK_POOL);
-    for (uint32_t i = 0; i < ADSM_LANES; i++)
+    for (uint32_t i = 0; i < ADSM_LANE_PROGRAM; i++)
         adsm_lock_init(&lanes->lane[i].lock, ADSM_RANK_STREAM);
     int status = adsm_marks_create(accel);
     if (status != ADSM_OK)
