@@ -5,15 +5,15 @@
  */
 #include "ptx/arena.h"
 
-#include <stdlib.h>
-
-#define CHUNK_BYTES ((size_t)64 << 10)
+#include <sys/mman.h>
 
 struct sc_arena_chunk {
     struct sc_arena_chunk *next;
     size_t used_bytes, size_bytes;
     _Alignas(16) char data[];
 };
+
+#define CHUNK_BYTES (((size_t)256 << 10) - sizeof(struct sc_arena_chunk))
 
 void sc_arena_init(struct sc_arena *arena, size_t limit_bytes)
 {
@@ -27,18 +27,22 @@ void sc_arena_fini(struct sc_arena *arena)
     struct sc_arena_chunk *chunk = arena->chunks;
     while (chunk) {
         struct sc_arena_chunk *next = chunk->next;
-        free(chunk);
+        munmap(chunk, sizeof *chunk + chunk->size_bytes);
         chunk = next;
     }
     arena->chunks = NULL;
     arena->used_bytes = 0;
 }
 
+/* From the system, whose pages are empty and come when they are used: the heap
+ * would clear tables of which a small program uses little. */
 static struct sc_arena_chunk *add_chunk(struct sc_arena *arena, size_t bytes)
 {
     size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    struct sc_arena_chunk *chunk = calloc(1, sizeof *chunk + size);
-    if (!chunk)
+    struct sc_arena_chunk *chunk =
+        mmap(NULL, sizeof *chunk + size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (chunk == MAP_FAILED)
         return NULL;
     chunk->size_bytes = size;
     chunk->next = arena->chunks;
