@@ -1,16 +1,75 @@
 /*
- * Reading /proc/self/maps: is somebody's data at an address?
+ * /proc/self/maps: is somebody's data at an address?
  *
- * Owns the parser. Uses system calls only, so that it works early in a
- * preloaded program. No lock: a snapshot.
+ * Owns the question by mapping and the parser of the text. Uses system calls
+ * only, so that it works early in a preloaded program. No lock: a snapshot.
  */
+#include "os/vm_maps.h"
+
 #include "os/vm.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* ---- by mapping ---------------------------------------------------------- */
+
+/* PROCMAP_QUERY of linux/fs.h, which the headers of most systems have not. */
+struct map_query {
+    uint64_t size, flags, address;
+    uint64_t start, end, is, page_size, offset, inode;
+    uint32_t device[2], name_bytes, build_id_bytes;
+    uint64_t name, build_id;
+};
+#define MAP_QUERY   _IOWR('f', 17, struct map_query)
+#define MAP_OR_NEXT 0x10u
+enum { MAP_IS_ANYTHING = 0xf }; /* readable, writable, executable, shared */
+
+/* The mapping at `at`, or the next one. `name` gets the name, or as much of it as
+ * is there. Return: 0; an errno, ENOENT behind the last one */
+static int map_next(int maps, uintptr_t at, struct map_query *map, char *name,
+                    uint32_t name_bytes)
+{
+    *map = (struct map_query){.size = sizeof *map,
+                              .flags = MAP_OR_NEXT,
+                              .address = at,
+                              .name_bytes = name_bytes,
+                              .name = (uintptr_t)name};
+    return syscall(SYS_ioctl, maps, MAP_QUERY, map) == 0 ? 0 : errno;
+}
+
+/* Closed, without the name of a file, which alone can be too long, or of the
+ * kernel's. */
+static bool is_placeholder(int maps, const struct map_query *map)
+{
+    char name[128] = "";
+    struct map_query named;
+    return !(map->is & MAP_IS_ANYTHING) &&
+           map_next(maps, map->start, &named, name, sizeof name) == 0 &&
+           named.start == map->start &&
+           (named.name_bytes == 0 || memcmp(name, "[anon", 5) == 0);
+}
+
+adsm_status_t adsm_vm_maps_ask(int maps, uintptr_t addr, size_t bytes)
+{
+    for (uintptr_t at = addr; at < addr + bytes;) {
+        struct map_query map;
+        int error = map_next(maps, at, &map, NULL, 0);
+        if (error == ENOENT || (!error && map.start >= addr + bytes))
+            return ADSM_OK;
+        if (error)
+            return ADSM_E_SYSTEM;
+        if (!is_placeholder(maps, &map))
+            return ADSM_E_INVALID;
+        at = map.end;
+    }
+    return ADSM_OK;
+}
+
+/* ---- by text ------------------------------------------------------------- */
 
 struct maps_line {
     uintptr_t start, end;
@@ -87,19 +146,13 @@ static size_t maps_check(char *text, size_t used, uintptr_t addr, size_t bytes,
     return done;
 }
 
-adsm_status_t adsm_vm_look(uintptr_t addr, size_t bytes)
+adsm_status_t adsm_vm_maps_read(int maps, uintptr_t addr, size_t bytes)
 {
     char text[8192]; /* a line is at most a path and a hundred bytes */
     size_t used = 0;
     bool allowed = true, past = false, complete = false;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
-                          O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == EMFILE || errno == ENFILE || errno == ENOMEM
-                   ? ADSM_E_NOMEM
-                   : ADSM_E_SYSTEM;
     while (allowed && !past) {
-        ssize_t n = syscall(SYS_read, fd, text + used, sizeof text - used);
+        ssize_t n = syscall(SYS_read, maps, text + used, sizeof text - used);
         complete = n == 0 && used == 0;
         if (n <= 0)
             break;
@@ -108,10 +161,26 @@ adsm_status_t adsm_vm_look(uintptr_t addr, size_t bytes)
         memmove(text, text + done, used - done);
         used -= done;
     }
-    close(fd);
     if (!allowed)
         return ADSM_E_INVALID;
     return past || complete ? ADSM_OK : ADSM_E_SYSTEM;
+}
+
+/* ---- either -------------------------------------------------------------- */
+
+adsm_status_t adsm_vm_look(uintptr_t addr, size_t bytes)
+{
+    int maps = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
+                            O_RDONLY | O_CLOEXEC);
+    if (maps < 0)
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM
+                   ? ADSM_E_NOMEM
+                   : ADSM_E_SYSTEM;
+    adsm_status_t status = adsm_vm_maps_ask(maps, addr, bytes);
+    if (status == ADSM_E_SYSTEM)
+        status = adsm_vm_maps_read(maps, addr, bytes);
+    close(maps);
+    return status;
 }
 
 bool adsm_vm_is_placeholder(uintptr_t addr, size_t bytes)

@@ -5,14 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/suite.h"
+#include "os/vm_maps.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -250,6 +253,35 @@ START_TEST(placeholder_is_found_among_many_mappings)
 }
 END_TEST
 
+/* What the two ways say of ranges around the beginnings of mappings; the kernel's
+ * own page above all others is told of in the text alone. */
+START_TEST(mappings_asked_for_are_those_read)
+{
+    char line[512];
+    size_t asked = 0;
+    int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    FILE *lines = fopen("/proc/self/maps", "re");
+    ck_assert(maps >= 0 && lines);
+    uintptr_t at = adsm_vm_reserve(64 * 4096, 0, 0), start;
+    ck_assert(at);
+    if (adsm_vm_maps_ask(maps, at, 4096) == ADSM_E_SYSTEM)
+        puts("before Linux 6.11, mappings are only read");
+    else
+        while (fgets(line, sizeof line, lines) &&
+               sscanf(line, "%" SCNxPTR, &start) == 1 && start >> 47 == 0)
+            for (uintptr_t from = start - 8192; from < start + 8192;
+                 from += 4096, asked++) {
+                lseek(maps, 0, SEEK_SET);
+                ck_assert_msg(adsm_vm_maps_ask(maps, from, 8192) ==
+                                  adsm_vm_maps_read(maps, from, 8192),
+                              "8192 bytes at %#" PRIxPTR " by %s", from, line);
+            }
+    ck_assert(asked == 0 || asked > 40);
+    fclose(lines);
+    close(maps);
+}
+END_TEST
+
 START_TEST(closings_count_what_takes_access_away)
 {
     int fd = file_of(MIB);
@@ -272,6 +304,6 @@ SUITE_MAIN("vm", 60, reserved_range_is_aligned_and_closed,
            child_does_not_inherit_file_mappings,
            mapping_limit_is_reported_and_merging_still_works,
            populated_pages_are_present, populate_of_a_hole_is_an_error,
-           placeholder_is_told_from_data,
+           placeholder_is_told_from_data, mappings_asked_for_are_those_read,
            placeholder_is_found_among_many_mappings,
            closings_count_what_takes_access_away)
