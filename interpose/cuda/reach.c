@@ -175,6 +175,18 @@ static bool name_all(struct names *names, const struct sc_reach *reach,
     return true;
 }
 
+/* Nothing else is touched. Return: false: some of it is another device's */
+static bool name_only(struct adsm_call *call, const struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->uses[i].home != call->accel)
+            return false;
+    call->rest = ADSM_REST_UNTOUCHED;
+    call->uses = names->uses;
+    call->use_count = names->count;
+    return true;
+}
+
 /* Say what the call touches by ranges. Return: false: that is not known */
 static bool tell_ranges(struct adsm_call *call, CUfunction function,
                         const struct sc_reach *reach,
@@ -183,18 +195,20 @@ static bool tell_ranges(struct adsm_call *call, CUfunction function,
 {
     struct sc_touched touched;
     struct names names = {.uses = told->uses};
-    /* Programmers whom batch mimics take everything. */
-    if (reach->reaches_anywhere || adsm_coherence_protocol()->acquires ||
-        !cuda_module_touched(function, geometry, a, &touched) ||
-        !name_all(&names, reach, &touched, a))
-        return false;
-    for (size_t i = 0; i < names.count; i++)
-        if (names.uses[i].home != call->accel)
-            return false;
-    call->rest = ADSM_REST_UNTOUCHED;
-    call->uses = names.uses;
-    call->use_count = names.count;
-    return true;
+    return cuda_module_touched(function, geometry, a, &touched) &&
+           name_all(&names, reach, &touched, a) && name_only(call, &names);
+}
+
+/* The same by objects, which costs no look at the launch's numbers. It is as
+ * good where the host has no page: nothing is sent, and nothing is taken away.
+ * What is only read counts as written, so that no later launch asks for it. */
+static bool tell_objects(struct adsm_call *call, const struct sc_reach *reach,
+                         const struct cuda_arguments *a, struct cuda_told *told)
+{
+    struct names names = {.uses = told->uses, .mode = ADSM_INOUT};
+    return !adsm_object_any_pages() &&
+           name_targets(&names, reach, reach->reached, a) &&
+           name_only(call, &names);
 }
 
 /* ---- objects ------------------------------------------------------------- */
@@ -249,8 +263,11 @@ void cuda_reach_tell(struct adsm_call *call, CUfunction function,
     if (!writes && !comes_and_goes)
         return;
     bool known = cuda_module_reach(function, &k);
-    if (known && writes && !comes_and_goes &&
-        tell_ranges(call, function, &k, geometry, a, told))
+    /* Programmers whom batch mimics take everything. */
+    bool exact = known && writes && !comes_and_goes && !k.reaches_anywhere &&
+                 !adsm_coherence_protocol()->acquires;
+    if (exact && (tell_objects(call, &k, a, told) ||
+                  tell_ranges(call, function, &k, geometry, a, told)))
         return;
     if (known && writes && !k.writes_anywhere &&
         uses_of(a, &k, k.written, told->uses, &count)) {

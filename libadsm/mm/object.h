@@ -207,6 +207,10 @@ int adsm_object_each(struct adsm_accel *accel, bool near_only,
 /** Whether any object is near just now. Thread: any. Signal: any handler */
 bool adsm_object_any_near(void);
 
+/** Whether any object has ever had pages on the host, which it gets when the CPU
+ *  first accesses it. Thread: any. Signal: any handler */
+bool adsm_object_any_pages(void);
+
 /** Enter or leave the list of near objects, where those are that have blocks on
  *  the host or are spread. Thread: any; the object's lock is held, shared at
  *  least. Signal: fault path */

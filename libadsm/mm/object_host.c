@@ -17,7 +17,8 @@ _Static_assert(ADSM_ARENA_GRANULE_BYTES % (1 << ADSM_TRACT_SHIFT) == 0,
 /* Backing and committing under a shared object lock. */
 static struct adsm_lock host_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
 
-static _Atomic size_t mapped; /* objects at A */
+static _Atomic size_t mapped;  /* objects at A */
+static _Atomic bool any_pages; /* some were committed, at any time */
 
 /* Initial-exec: the fault handler must not allocate on first use. */
 static __thread uint64_t memory_ns __attribute__((tls_model("initial-exec")));
@@ -40,6 +41,11 @@ static bool is_committed(const struct adsm_object *object, size_t grain)
                                 memory_order_acquire) >>
                (grain % 64) &
            1;
+}
+
+bool adsm_object_any_pages(void)
+{
+    return atomic_load_explicit(&any_pages, memory_order_acquire);
 }
 
 bool adsm_object_has_pages(const struct adsm_object *object)
@@ -205,6 +211,8 @@ int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes)
     if (g == last)
         return ADSM_OK;
     uint64_t began = adsm_now_ns();
+    /* Before the pages, which the access that asks for them fills. */
+    atomic_store_explicit(&any_pages, true, memory_order_release);
     adsm_lock_acquire(&host_lock);
     int rc = commit_grains(object, g, last);
     adsm_lock_release(&host_lock);

@@ -222,6 +222,54 @@ START_TEST(structure_is_looked_into)
 }
 END_TEST
 
+/* Memory that nobody has set: the CPU might have, so launches that touch it take
+ * it away. */
+static volatile uint32_t *fresh(size_t bytes)
+{
+    CUdeviceptr at;
+    must(cuMemAlloc(&at, bytes));
+    return (volatile uint32_t *)at;
+}
+
+/* Until the CPU's first access launches are told apart by objects. */
+START_TEST(first_access_sees_what_launches_wrote)
+{
+    device_start();
+    enum { NEXT = 4 };
+    volatile uint32_t *in = words(BYTES, 7), *out = fresh(BYTES),
+                      *small = fresh(SMALL), *next[NEXT];
+    launch("next", (void *)in, (void *)out);
+    launch("next", (void *)in, (void *)(out + WORDS - 1));
+    launch("next", (void *)in, (void *)(small + 1));
+    /* Some of them lie side by side, with nothing between. */
+    for (int i = 0; i < NEXT; i++)
+        next[i] = fresh(4 << 20);
+    for (int i = 0; i < NEXT; i++)
+        launch("one_based", (void *)in, (void *)(next[i] - 1));
+    for (int i = 0; i < NEXT; i++)
+        ck_assert_uint_eq(next[i][0], 0x07070707);
+    ck_assert_uint_eq(out[0], 0x07070708);
+    ck_assert_uint_eq(out[WORDS - 1], 0x07070708);
+    ck_assert_uint_eq(small[1], 0x07070708);
+    ck_assert_uint_eq(in[0], 0x07070707);
+}
+END_TEST
+
+START_TEST(launches_before_the_first_store_take_nothing_else)
+{
+    device_start();
+    volatile uint32_t *in = words(BYTES, 7), *out = fresh(BYTES),
+                      *late = fresh(BYTES);
+    launch("next", (void *)in, (void *)out);
+    for (uint32_t i = 0; i < WORDS; i++)
+        late[i] = i;
+    launch("next", (void *)(late + 5), (void *)out);
+    ck_assert_uint_eq(out[0], 6);
+    for (uint32_t i = 0; i < WORDS; i++)
+        ck_assert_uint_eq(late[i], i);
+}
+END_TEST
+
 /* The CPU goes on writing, until uploads are due, what a kernel still reads. */
 START_TEST(kernel_reads_what_was_there)
 {
@@ -259,4 +307,6 @@ SUITE_MAIN("what launches write", 60, what_is_only_read_stays,
            some_small_arrays_are_not_near_a_larger_one, array_may_begin_at_one,
            pointer_beside_objects_reaches_everything,
            pointer_from_memory_reaches_everything, structure_is_looked_into,
+           first_access_sees_what_launches_wrote,
+           launches_before_the_first_store_take_nothing_else,
            kernel_reads_what_was_there, handle_that_returns_is_another_kernel)
