@@ -16,6 +16,7 @@
  *   lent     100 bytes at 64 random places, by loans as of system calls
  *   lazy     the same under lazy, of an object of an eighth of the size
  *   through  100 bytes of each 16 KiB of the first eighth, in order, by loans
+ *   little   8 bytes of an object of 16 KiB
  *
  * Then what wrong guesses cost, the first one among 64 rounds of a program:
  * other/<link>/wrong is auto against off, other/<link>/wrong-cpu the same in
@@ -40,6 +41,8 @@ enum {
     PLACES_MOST = 1024,
     BYTES = 64 << 20,
     QUICK_BYTES = 8 << 20,
+    LITTLE_BYTES = 16 << 10,
+    LITTLE_ROUNDS = 400,
     ROUNDS = 24,
     MANY_ROUNDS = 64, /* with the first of them, when guesses are wrong */
     QUICK_ROUNDS = 4,
@@ -118,6 +121,12 @@ static void choose_blocks(void)
         mix();
 }
 
+static void choose_little(void)
+{
+    work.piece = sizeof(uint64_t);
+    add(0);
+}
+
 static bool is_lent(void)
 {
     return is("lent") || is("lazy") || is("through");
@@ -128,7 +137,9 @@ static void choose(bool first)
     if (!first && is("same"))
         return;
     work.count = 0;
-    if (is_lent())
+    if (is("little"))
+        choose_little();
+    else if (is_lent())
         choose_lent();
     else
         choose_blocks();
@@ -233,7 +244,17 @@ static int rounds_of(const char *pattern)
 {
     if (bench_quick())
         return QUICK_ROUNDS;
-    return strcmp(pattern, "other") == 0 ? MANY_ROUNDS : ROUNDS;
+    return strcmp(pattern, "other") == 0    ? MANY_ROUNDS
+           : strcmp(pattern, "little") == 0 ? LITTLE_ROUNDS
+                                            : ROUNDS;
+}
+
+static int bytes_of(const char *pattern)
+{
+    int bytes = bench_quick() ? QUICK_BYTES : BYTES;
+    return strcmp(pattern, "little") == 0 ? LITTLE_BYTES
+           : strcmp(pattern, "lazy") == 0 ? bytes / 8
+                                          : bytes;
 }
 
 enum { OFF, SEQUENTIAL, AUTO, COPIED, WAYS };
@@ -251,13 +272,12 @@ static void ask(const char *pattern, const char *link, int way)
     char settings[128], words[128];
     double values[2];
     bool lazy = strcmp(pattern, "lazy") == 0;
-    int bytes = bench_quick() ? QUICK_BYTES : BYTES;
     snprintf(settings, sizeof settings,
              "ADSM_PROTOCOL=%s ADSM_FETCH_AHEAD=%s %s",
              lazy ? "lazy" : "rolling", way == COPIED ? "auto" : way_names[way],
              link);
     snprintf(words, sizeof words, "--child %s %d %d %s", pattern,
-             lazy ? bytes / 8 : bytes, rounds_of(pattern),
+             bytes_of(pattern), rounds_of(pattern),
              way == COPIED ? "copied" : "ours");
     if (!bench_ask_more(settings, words, values, 2))
         exit(1);
@@ -293,9 +313,9 @@ static void measure(const char *pattern, const char *name, const char *link)
 
 int main(int argc, char **argv)
 {
-    static const char *const patterns[] = {"all",   "fourth", "same",  "other",
-                                           "pages", "dense",  "mixed", "lent",
-                                           "lazy",  "through"};
+    static const char *const patterns[] = {"all",   "fourth",  "same",  "other",
+                                           "pages", "dense",   "mixed", "lent",
+                                           "lazy",  "through", "little"};
     if (argc == 6 && strcmp(argv[1], "--child") == 0)
         return child(argv);
     bench_start(argc, argv, "ahead");

@@ -10,6 +10,9 @@
 #include <string.h>
 
 enum { KERNELS = 4, WRONG_MOST = 6 };
+/* Less takes no longer to fetch than to wake the thread, and half as long as the
+ * fault that finds it missing. */
+enum { LITTLE_BYTES = 32 << 10, SPAN_MOST = 64 };
 
 /* Launched last, by gate. */
 static _Atomic(const void *) launched[ADSM_GATES];
@@ -239,7 +242,7 @@ static struct adsm_ahead_memory *find_or_make(struct adsm_object *object)
     if (!words)
         return NULL;
     memset(words, 0, a->words * sizeof *words);
-    *m = (struct adsm_ahead_memory){kernel_of(object), 0, 0, words};
+    *m = (struct adsm_ahead_memory){.kernel = kernel_of(object), .set = words};
     return m;
 }
 
@@ -256,13 +259,24 @@ static bool would_be_right(const struct adsm_ahead_memory *m,
     return expected > 0 && 2 * wanted >= expected;
 }
 
-/* Was what came ahead worth it? */
+/* All that came was wanted: so it will be, some times. */
+static void trust(struct adsm_ahead_memory *m, bool all)
+{
+    uint32_t more = m->span ? 2 * m->span : 1;
+    m->span = !all ? 0 : more < SPAN_MOST ? more : SPAN_MOST;
+    m->left = m->span;
+}
+
+/* Was what came ahead worth it? Of what came open nobody knows. */
 static void judge(struct adsm_ahead_memory *m, const struct adsm_ahead *a,
                   uint32_t brought, uint32_t hits, bool asked)
 {
     if (brought == 0) {
         m->skip -= m->skip > 0 && !asked && would_be_right(m, a);
-    } else if (2 * hits >= brought) {
+        return;
+    }
+    trust(m, hits == brought);
+    if (2 * hits >= brought) {
         m->wrong = 0;
     } else {
         m->skip = UINT32_C(1) << m->wrong;
@@ -274,12 +288,16 @@ static void judge(struct adsm_ahead_memory *m, const struct adsm_ahead *a,
  * nothing about the next. */
 static bool remember(struct adsm_ahead_memory *m, const struct adsm_ahead *a)
 {
-    uint64_t any = 0;
+    uint32_t blocks = 0;
     for (uint32_t w = 0; w < a->words; w++)
-        any |= atomic_load_explicit(&a->bits[w], memory_order_relaxed);
-    for (uint32_t w = 0; any && w < a->words; w++)
+        blocks += (uint32_t)__builtin_popcountll(
+            atomic_load_explicit(&a->bits[w], memory_order_relaxed));
+    if (blocks == 0)
+        return false;
+    for (uint32_t w = 0; w < a->words; w++)
         m->set[w] = atomic_load_explicit(&a->bits[w], memory_order_relaxed);
-    return any;
+    m->blocks = blocks;
+    return true;
 }
 
 static void end_round(struct adsm_object *object)
@@ -315,15 +333,37 @@ void adsm_ahead_taken(struct adsm_object *object, uint32_t first,
 
 /* ---- the next ------------------------------------------------------------ */
 
-void adsm_ahead_want(struct adsm_object *object)
+/* What is remembered of the round's kernel, if it shall come now, and the round
+ * is begun for it; once a round. */
+static struct adsm_ahead_memory *claim(struct adsm_object *object)
 {
     struct adsm_ahead *a = object->ahead;
     if (!a || a->place == 0 || !object->home ||
         atomic_load_explicit(&a->asked, memory_order_relaxed))
-        return;
-    const struct adsm_ahead_memory *m = find(object);
+        return NULL;
+    struct adsm_ahead_memory *m = find(object);
     if (!m || m->skip > 0 || atomic_exchange(&a->asked, true))
-        return;
+        return NULL;
     begin(object);
-    adsm_ahead_post(object);
+    return m;
+}
+
+void adsm_ahead_want(struct adsm_object *object)
+{
+    if (claim(object))
+        adsm_ahead_post(object);
+}
+
+enum adsm_ahead_way adsm_ahead_ask(struct adsm_object *object)
+{
+    struct adsm_ahead_memory *m = claim(object);
+    if (!m)
+        return ADSM_AHEAD_NOT;
+    if (m->blocks > LITTLE_BYTES / object->block_bytes)
+        return ADSM_AHEAD_THREAD;
+    /* Whoever claims a round is alone with this. */
+    if (m->left == 0)
+        return ADSM_AHEAD_HERE;
+    m->left--;
+    return ADSM_AHEAD_OPEN;
 }

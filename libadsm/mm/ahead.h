@@ -16,6 +16,11 @@
  * wanted nothing comes ahead until one round in which half of what was expected
  * is accessed all the same, the next time two, four, up to 64.
  *
+ * Little, which takes no longer to fetch than to wake the thread, is fetched by
+ * whoever returns. When all of it was wanted the next return opens it as well,
+ * so its access costs nothing, and tells nothing: it is closed again after one
+ * such return, then after two, four, up to 64.
+ *
  * Bounds: blocks are fetched in pieces of 2 MiB, each with the gate passed and
  * the object's lock held, so a call waits for one piece at most. Nothing is
  * fetched that would wait for the device: it may be the CPU's turn. An object

@@ -9,6 +9,7 @@
  */
 #include "mm/ahead_parts.h"
 
+#include "base/stats.h"
 #include "base/thread.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
@@ -123,8 +124,27 @@ static uint32_t hold(struct adsm_object *object, const uint64_t *set,
     return n;
 }
 
+/* As an access would. */
+static int open_held(struct adsm_object *object, uint32_t first, uint32_t n)
+{
+    int rc = adsm_coherence_apply(object, first, n, ADSM_READ_FAULT);
+    if (rc == ADSM_OK)
+        ADSM_COUNT(ahead_opened, n);
+    return rc;
+}
+
+/* So that the first access tells that it was wanted. */
+static int fetch_held(struct adsm_object *object, uint32_t first, uint32_t n)
+{
+    adsm_ahead_bring(object, first, n);
+    int rc = adsm_coherence_apply_closed(object, first, n, ADSM_FETCH_AHEAD);
+    if (rc != ADSM_OK)
+        adsm_ahead_failed(object, first, n);
+    return rc;
+}
+
 /* The next piece from *i on. Return: whether to go on */
-static bool fetch_piece(struct adsm_object *object, uint32_t *i)
+static bool fetch_piece(struct adsm_object *object, uint32_t *i, bool open)
 {
     const struct adsm_ahead_memory *m = adsm_ahead_memory_of(object);
     if (!m)
@@ -136,17 +156,15 @@ static bool fetch_piece(struct adsm_object *object, uint32_t *i)
     uint32_t n = hold(object, m->set, *i);
     int rc = ADSM_OK;
     if (n > 0) {
-        adsm_ahead_bring(object, *i, n);
-        rc = adsm_coherence_apply_closed(object, *i, n, ADSM_FETCH_AHEAD);
-        if (rc != ADSM_OK)
-            adsm_ahead_failed(object, *i, n);
+        rc = open ? open_held(object, *i, n) : fetch_held(object, *i, n);
         adsm_block_release(object, *i, n);
     }
     *i += n ? n : 1; /* who holds it brings it */
     return rc == ADSM_OK;
 }
 
-static void fetch_all(struct adsm_object *object, uint32_t generation)
+static void fetch_all(struct adsm_object *object, uint32_t generation,
+                      bool open)
 {
     bool more = true;
     for (uint32_t i = 0; more;) {
@@ -154,7 +172,7 @@ static void fetch_all(struct adsm_object *object, uint32_t generation)
         adsm_gate_enter(gate);
         adsm_rwlock_acquire_shared(&object->lock);
         more = atomic_load(&object->gate) == gate &&
-               may_fetch(object, generation) && fetch_piece(object, &i);
+               may_fetch(object, generation) && fetch_piece(object, &i, open);
         adsm_rwlock_release_shared(&object->lock);
         adsm_gate_leave(gate);
     }
@@ -165,7 +183,7 @@ static void serve_all(void)
     for (uint32_t k = 0; k < atomic_load(&places); k++) {
         struct adsm_object *object = atomic_load(&table[k].object);
         if (object && atomic_exchange(&table[k].posted, false))
-            fetch_all(object, atomic_load(&table[k].generation));
+            fetch_all(object, atomic_load(&table[k].generation), false);
     }
 }
 
@@ -194,23 +212,38 @@ void adsm_ahead_start(void)
 
 /* ---- returns, and the end ------------------------------------------------ */
 
+/* The lock is held. */
+static enum adsm_ahead_way ask(struct place *place, struct adsm_object *object,
+                               uint32_t generation,
+                               const struct adsm_accel *accel)
+{
+    if (!atomic_load(&object->live) || !object->ahead ||
+        object->home != accel ||
+        atomic_load(&object->generation) != generation ||
+        !adsm_dma_is_clear(object->home, object->work))
+        return ADSM_AHEAD_NOT;
+    enum adsm_ahead_way way = adsm_ahead_ask(object);
+    if (way == ADSM_AHEAD_THREAD)
+        adsm_ahead_post(object);
+    if (atomic_load(&object->ahead->asked))
+        atomic_store_explicit(&place->taken, false, memory_order_relaxed);
+    return way;
+}
+
 static void returned(struct place *place, const struct adsm_accel *accel)
 {
     struct adsm_object *object = atomic_load(&place->object);
+    uint32_t generation = atomic_load(&place->generation);
     /* Who has it alone is taking it, or giving it up. Relaxed: who sees no call
      * of another thread does not return from it. A return may be another
      * stream's. */
     if (!object || !atomic_load_explicit(&place->taken, memory_order_relaxed) ||
         !adsm_rwlock_try_shared(&object->lock))
         return;
-    if (atomic_load(&object->live) && object->ahead && object->home == accel &&
-        atomic_load(&object->generation) == atomic_load(&place->generation) &&
-        adsm_dma_is_clear(object->home, object->work)) {
-        adsm_ahead_want(object);
-        if (atomic_load(&object->ahead->asked))
-            atomic_store_explicit(&place->taken, false, memory_order_relaxed);
-    }
+    enum adsm_ahead_way way = ask(place, object, generation, accel);
     adsm_rwlock_release_shared(&object->lock);
+    if (way == ADSM_AHEAD_HERE || way == ADSM_AHEAD_OPEN)
+        fetch_all(object, generation, way == ADSM_AHEAD_OPEN);
 }
 
 void adsm_ahead_returned(struct adsm_accel *accel)

@@ -207,6 +207,101 @@ START_TEST(what_came_in_order_opens_in_order)
 }
 END_TEST
 
+/* ---- little, which whoever returns brings ---------------------------------- */
+
+enum { LITTLE = 12 * 4096, PAGE_READ = 3 * 4096 + 5 };
+
+static uint8_t *make_little(void)
+{
+    setenv("ADSM_BLOCK_SIZE", "4K", 1);
+    f = fixture_up();
+    uint8_t *p = adsmAlloc(LITTLE);
+    ck_assert_ptr_nonnull(p);
+    return p;
+}
+
+static void little_round(const uint8_t *p, bool reads)
+{
+    device_fill(f.fill, (void *)(uintptr_t)p, LITTLE, ++round_number);
+    must(adsmSync());
+    if (reads)
+        ck_assert_uint_eq(((const volatile uint8_t *)p)[PAGE_READ],
+                          filled(PAGE_READ, round_number));
+}
+
+START_TEST(little_is_there_when_the_wait_is_over)
+{
+    uint8_t *p = make_little();
+    for (int k = 0; k < 3; k++) {
+        uint64_t down = count(ADSM_STAT_bytes_down);
+        uint64_t faults = count(ADSM_STAT_faults_read);
+        device_fill(f.fill, p, LITTLE, ++round_number);
+        must(adsmSync());
+        /* Nobody else brings it. */
+        ck_assert_uint_eq(count(ADSM_STAT_bytes_down) - down, k ? 4096 : 0);
+        ck_assert_uint_eq(p[PAGE_READ], filled(PAGE_READ, round_number));
+        ck_assert_uint_eq(count(ADSM_STAT_bytes_down) - down, 4096);
+        /* Open once all of it was wanted. */
+        ck_assert_uint_eq(count(ADSM_STAT_faults_read) - faults, k < 2);
+    }
+    ck_assert_uint_eq(count(ADSM_STAT_ahead_opened), 1);
+    must(adsmFree(p));
+}
+END_TEST
+
+/* Closed after 0, 1, 2, 4 and so on returns that open it, 64 at most. */
+START_TEST(little_that_is_read_each_time_faults_rarely)
+{
+    enum { ROUNDS = 300, AT_FIRST = 2, DOUBLINGS = 7 };
+    uint8_t *p = make_little();
+    for (int k = 0; k < ROUNDS; k++)
+        little_round(p, true);
+    ck_assert_uint_eq(count(ADSM_STAT_faults_read),
+                      AT_FIRST + DOUBLINGS +
+                          (ROUNDS - AT_FIRST - DOUBLINGS - 127) / 65);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(little_that_is_read_no_more_comes_no_more)
+{
+    enum { ROUNDS = 150 };
+    uint8_t *p = make_little();
+    for (int k = 0; k < ROUNDS; k++)
+        little_round(p, true);
+    uint64_t opened = count(ADSM_STAT_ahead_opened);
+    for (int k = 0; k < ROUNDS; k++)
+        little_round(p, false);
+    ck_assert_uint_le(count(ADSM_STAT_ahead_opened) - opened, 64);
+    ck_assert_uint_eq(count(ADSM_STAT_ahead_misses), 1);
+    uint64_t down = count(ADSM_STAT_bytes_down);
+    for (int k = 0; k < ROUNDS; k++)
+        little_round(p, false);
+    ck_assert_uint_eq(count(ADSM_STAT_bytes_down), down);
+    little_round(p, true);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(writes_into_what_came_open_reach_the_device)
+{
+    uint8_t *p = make_little();
+    for (int k = 0; k < 3; k++)
+        little_round(p, true);
+    ck_assert_uint_eq(count(ADSM_STAT_ahead_opened), 1);
+    uint8_t *q = adsmAlloc(LITTLE);
+    memset(q, 0, LITTLE);
+    p[PAGE_READ] = 200;
+    must(adsmLaunch(f.mix, adsmDim1(LITTLE / 256), adsmDim1(256), 0,
+                    adsmInOut(q), adsmIn(p), adsmVal((uint32_t){LITTLE}),
+                    adsmVal((uint32_t){0})));
+    ck_assert_uint_eq(q[PAGE_READ], 200);
+    ck_assert_uint_eq(q[PAGE_READ + 1], filled(PAGE_READ + 1, round_number));
+    must(adsmFree(p));
+    must(adsmFree(q));
+}
+END_TEST
+
 /* Blocks of the default size, read from one end to the other. */
 static uint64_t faults_of_rounds(const char *setting)
 {
@@ -331,7 +426,12 @@ SUITE_MAIN("ahead", 60, what_was_read_comes_at_the_next_return,
            system_calls_and_copies_count_as_reads,
            a_call_takes_what_came_and_was_not_read,
            writes_into_what_came_reach_the_device,
-           what_came_in_order_opens_in_order, off_brings_a_block_for_each_fault,
+           what_came_in_order_opens_in_order,
+           little_is_there_when_the_wait_is_over,
+           little_that_is_read_each_time_faults_rarely,
+           little_that_is_read_no_more_comes_no_more,
+           writes_into_what_came_open_reach_the_device,
+           off_brings_a_block_for_each_fault,
            sequential_brings_what_follows_and_nothing_before,
            a_few_bytes_for_a_system_call_bring_their_pages,
            most_of_a_grain_brings_the_rest,
