@@ -350,7 +350,9 @@ static struct adsm_ahead_memory *claim(struct adsm_object *object)
 
 void adsm_ahead_want(struct adsm_object *object)
 {
-    if (claim(object))
+    const struct adsm_ahead_memory *m = claim(object);
+    /* Of one block there is no rest. */
+    if (m && m->blocks > 1)
         adsm_ahead_post(object);
 }
 
