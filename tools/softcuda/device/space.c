@@ -5,8 +5,9 @@
  * unmapped; otherwise only the serving thread calls in after start.
  *
  * What a kernel is the first to write would come in small pages, a fault for
- * each. So device memory of more than 2 MiB is mapped to be read, and the first
- * store opens 2 MiB of it; where it goes on from others that were, as much again.
+ * each. So device memory of more than 2 MiB, and the 2 MiB behind, where its rest
+ * may lie, is mapped to be read, and the first store opens 2 MiB of it; where it
+ * goes on from others that were, as much again.
  */
 #include "device/space.h"
 
@@ -102,10 +103,13 @@ static void set_late(uint64_t address, uint64_t bytes, uint8_t how)
     }
 }
 
-/* Not one page alone: small allocations share those. */
+/* Not one page alone, since small allocations share those, but where it goes on
+ * behind a large mapping. */
 static bool is_large(uint64_t address, uint64_t bytes, uint64_t offset)
 {
-    return bytes > SC_LARGE && (address | bytes | offset) % SC_LARGE == 0;
+    bool behind = address > window_base && late[large_of(address) - 1] & LATE;
+    return (bytes > SC_LARGE || (bytes == SC_LARGE && behind)) &&
+           (address | bytes | offset) % SC_LARGE == 0;
 }
 
 bool sc_space_map(uint64_t address, uint64_t bytes, uint32_t file,

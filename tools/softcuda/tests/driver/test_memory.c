@@ -145,6 +145,38 @@ START_TEST(first_stores_of_kernels_take_large_pages)
 }
 END_TEST
 
+/* As where an array ends in 2 MiB that are mapped apart. */
+START_TEST(stores_behind_a_large_mapping_take_a_large_page)
+{
+    enum { N = 6 * MIB, REST = 2 * MIB };
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemGenericAllocationHandle whole, rest;
+    const CUmemAccessDesc access = {prop.location,
+                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUdeviceptr p;
+    begin();
+    CUfunction fill = fill_kernel();
+    pid_t device = device_of(getpid(), 0);
+    OK(cuMemAddressReserve(&p, N + REST, 0, 0, 0));
+    OK(cuMemCreate(&whole, N, &prop, 0));
+    OK(cuMemCreate(&rest, REST, &prop, 0));
+    OK(cuMemMap(p, N, 0, whole, 0));
+    OK(cuMemMap(p + N, REST, 0, rest, 0));
+    OK(cuMemSetAccess(p, N + REST, &access, 1));
+    run_fill(fill, p + N, REST, 9);
+    if (has_large_pages())
+        ck_assert_uint_eq(large_bytes(device, "softcuda-memory"), REST);
+    must_be_filled(p + N, REST, 9);
+    run_fill(fill, p, N + REST, 5);
+    must_be_filled(p, N + REST, 5);
+    OK(cuMemUnmap(p, N));
+    must_be_filled(p + N, REST, 5 + N / 4);
+    OK(cuMemUnmap(p + N, REST));
+}
+END_TEST
+
 /* What is there already stays, and what nobody touches gets nothing. */
 START_TEST(stores_beside_copies_change_nothing_else)
 {
@@ -514,6 +546,7 @@ END_TEST
 SUITE_MAIN("softcuda driver: memory", 30,
            first_copies_to_fresh_memory_take_large_pages,
            first_stores_of_kernels_take_large_pages,
+           stores_behind_a_large_mapping_take_a_large_page,
            stores_beside_copies_change_nothing_else,
            device_memory_is_unreachable_for_the_cpu,
            odd_copies_in_all_directions_are_exact,
