@@ -9,6 +9,7 @@
  */
 #include "range/spread_parts.h"
 
+#include "accel/error.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
@@ -21,33 +22,42 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- pass 3: moves -------------------------------------------------------------- */
 
-/* Of too many copies, make the oldest go that is not needed where it is. */
-static int make_number(struct adsm_object *object, const struct adsm_held *held)
+/* Of too many copies, make the oldest go that is not needed where it is. `lent`
+ * tells whether any could go, but for system calls at work in its blocks. */
+static int make_number(struct adsm_object *object, const struct adsm_held *held,
+                       bool *lent)
 {
     int rc = ADSM_E_LIMIT;
     uint64_t after = 0;
     while (rc == ADSM_E_LIMIT) {
         struct adsm_copy *oldest = adsm_held_oldest(held, after);
         if (!oldest)
-            break;
+            return adsm_accel_fail(rc,
+                                   "an array has 254 copies at most, and all "
+                                   "of them are in use just now",
+                                   NULL);
         after = oldest->last_used;
+        *lent = true;
         rc = adsm_memory_evict_this(object, oldest);
     }
     return rc;
 }
 
-/* A number for a new copy. */
-static int enter(struct adsm_object *object, struct adsm_copy *copy)
+/* A number for the want's new copy. */
+static int enter(struct adsm_want *want)
 {
+    struct adsm_object *object = want->array.object;
     struct adsm_held *held = &adsm_ranged(object)->held;
-    int rc = adsm_held_enter(held, copy);
+    int rc = adsm_held_enter(held, want->copy);
+    want->lent = false;
     if (rc != ADSM_E_LIMIT)
         return rc;
-    rc = make_number(object, held);
-    return rc == ADSM_OK ? adsm_held_enter(held, copy) : rc;
+    rc = make_number(object, held, &want->lent);
+    return rc == ADSM_OK ? adsm_held_enter(held, want->copy) : rc;
 }
 
 /* What of the moves comes from another memory. */
@@ -110,9 +120,8 @@ static void mark_fetched(struct adsm_object *object, const adsmBox *box)
 
 static int fill_want(struct adsm_want *want)
 {
-    struct adsm_object *object = want->array.object;
     bool made = adsm_copy_is_new(want->copy);
-    int rc = made ? enter(object, want->copy) : ADSM_OK;
+    int rc = made ? enter(want) : ADSM_OK;
     if (rc == ADSM_OK && made && adsm_check_is_on())
         rc = adsm_check_fill(want->copy);
     if (rc == ADSM_OK && !adsm_box_is_empty(&want->reads)) {
@@ -273,7 +282,8 @@ static int get_copies(struct adsm_part *parts, int count, int *failed)
     return rc == ADSM_OK ? adsm_spread_get_memory(parts, count, failed) : rc;
 }
 
-int adsm_spread_begin(struct adsm_part *parts, int count, int *failed)
+/* As adsm_spread_begin, without waiting for anybody. */
+static int try_begin(struct adsm_part *parts, int count, int *failed)
 {
     close_gates(parts, count);
     *failed = 0;
@@ -291,6 +301,28 @@ int adsm_spread_begin(struct adsm_part *parts, int count, int *failed)
         end_uses(parts, count);
         let_go(parts, count);
         open_gates(parts);
+    }
+    return rc;
+}
+
+static bool is_lent(struct adsm_part *parts, int count)
+{
+    bool lent = false;
+    for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);)
+        lent = lent || w.want->lent;
+    return lent;
+}
+
+int adsm_spread_begin(struct adsm_part *parts, int count, int *failed)
+{
+    enum { TRIES = 2000, PAUSE_NS = 500 * 1000 };
+    int rc = try_begin(parts, count, failed);
+    /* An array that is one block is lent whole to any system call. Such a call
+     * does not last: where it would wait, nothing is lent. */
+    for (int i = 0; rc == ADSM_E_LIMIT && i < TRIES && is_lent(parts, count);
+         i++) {
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        rc = try_begin(parts, count, failed);
     }
     return rc;
 }

@@ -56,6 +56,7 @@ struct adsm_want {
     adsmBox room;           /* what the copy must have memory for        */
     size_t brought;         /* bytes that came from elsewhere for it      */
     bool begun;             /* a use of the object's map, for all of the call */
+    bool lent; /* no number for the copy: others are lent to system calls    */
     bool flat; /* the map's shape is another: boxes are stretches of bytes */
     /* The map's shape is another, and there is a margin: the copy holds nothing,
      * and its room, a box of the array, is filled for each call (edge.h). */
@@ -75,7 +76,8 @@ struct adsm_part {
 
 /**
  * Make copies for all parts, enqueue what they lack, close the blocks that will
- * be written.
+ * be written. Waits, a second at most, for system calls that are at work in what
+ * has to go for that.
  *
  * @failed  number of the part that could not be had
  * Return: ADSM_OK: the gates are closed until adsm_spread_end. ADSM_E_NOT_SHARED

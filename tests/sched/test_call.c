@@ -10,9 +10,11 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How calls are spread: turns of each case. */
@@ -606,6 +608,43 @@ START_TEST(copies_that_are_too_many_leave_around_a_loan)
 }
 END_TEST
 
+static _Atomic bool lent;
+
+static void *lend_a_while(void *end)
+{
+    struct adsm_loan loan;
+    must(adsm_loan_begin(end, 100, ADSM_WRITE, &loan));
+    atomic_store(&lent, true);
+    nanosleep(&(struct timespec){0, 200 * 1000 * 1000}, NULL);
+    must(adsm_loan_end(&loan, 0));
+    return NULL;
+}
+
+/* An array that is one block is lent whole. */
+START_TEST(copies_that_are_too_many_wait_for_a_loan_of_all)
+{
+    enum { EACH = 3 * 1024, CALLS = 100, BEFORE = 80, N = CALLS * EACH };
+    setenv("ADSM_BLOCK_SIZE", "2M", 1);
+    int *x = array(adsmR1(N + 1024), ADSM_NO_HOME), a = 1;
+    pthread_t thread;
+    number(x, N, 1);
+    for (int i = 0; i < CALLS; i++) {
+        int *some = x + i * EACH;
+        must(adsmCallWith(adsmWith(.devices = 0xe), kernel("map"), adsmR1(EACH),
+                          adsmIn(some), adsmInOut(some), adsmVal(a)));
+        if (i == BEFORE)
+            ck_assert_int_eq(pthread_create(&thread, NULL, lend_a_while, x + N),
+                             0);
+        while (i == BEFORE && !atomic_load(&lent))
+            sched_yield();
+    }
+    pthread_join(thread, NULL);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(x[i], 3 * (i * 61 + 1) + 1);
+    must(adsmFree(x));
+}
+END_TEST
+
 /* Whether something beside the library allocates what it works with here: the
  * sanitizers, and copies that calls are checked on. */
 static bool needs_mappings(void)
@@ -743,6 +782,7 @@ SUITE_MAIN("call", 120, map_gives_what_a_loop_gives,
            loan_is_kept_where_no_mapping_is_left,
            bytes_that_a_system_call_writes_are_not_brought_again,
            copies_that_are_too_many_leave_around_a_loan,
+           copies_that_are_too_many_wait_for_a_loan_of_all,
            array_in_a_slot_of_one_that_was_freed_has_no_shape,
            forked_child_is_told_that_it_is_one,
            copy_of_a_gathered_object_goes_and_does_not_spread_it,
