@@ -6,6 +6,7 @@
 #include "mm/boundary.h"
 #include "mm/coherence.h"
 #include "mm/index.h"
+#include "os/vm.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -302,7 +303,32 @@ START_TEST(early_write_back_passes_over_the_blocks_of_a_call_being_made)
 }
 END_TEST
 
+/* What the device reads and the host may read already is closed to nobody. */
+START_TEST(blocks_that_stay_as_they_are_are_not_protected_anew)
+{
+    up();
+    uint8_t *p = adsmAlloc(BYTES);
+    struct adsm_accel *accel = adsm_index_find(p)->home;
+    adsm_stream stream = adsm_accel_launch_stream(accel);
+    if (adsm_fault_range_is_lasting())
+        return; /* userfaultfd: no change of protection is counted */
+    uint64_t closings = adsm_vm_closings();
+    memset(p, 3, BYTES);
+    must(adsm_boundary_device_read(p, BYTES, stream));
+    ck_assert_int_eq(adsm_block_state(adsm_index_find(p), 5), ADSM_READ_ONLY);
+    ck_assert_uint_gt(adsm_vm_closings(), closings);
+    p[0] = 4;
+    closings = adsm_vm_closings();
+    must(adsm_boundary_device_read(p + BYTES / 2, BYTES / 2, stream));
+    ck_assert_uint_eq(adsm_vm_closings(), closings);
+    must(adsm_boundary_device_read(p, BYTES, stream));
+    ck_assert_uint_gt(adsm_vm_closings(), closings);
+    must(adsmFree(p));
+}
+END_TEST
+
 SUITE_MAIN("boundary", 60, call_that_names_a_freed_object_is_refused,
+           blocks_that_stay_as_they_are_are_not_protected_anew,
            refused_call_leaves_the_others_it_names_usable,
            object_freed_while_the_call_is_made_costs_the_next_owner_nothing,
            use_of_a_part_leaves_the_other_blocks_to_the_rest,
