@@ -6,12 +6,13 @@
  *   KERNEL/same      one launch again and again
  *   KERNEL/pointers  each with other arrays than the one before
  *   KERNEL/numbers   each with another number
+ *   KERNEL/untouched the same, with no array that the CPU has ever accessed
  *   KERNEL/all       each with other arrays, another number and another block
  *   KERNEL/first     from cuModuleLoadData to the end of the first launch; the
  *                    text is read there
  *
  * Knows nothing of libadsm: PRELOAD names libadsm-preload.so, and a child is
- * this program again, as `--child FILE KERNEL WHAT LAUNCHES [near]`. The kernels
+ * this program again, as `--child FILE KERNEL WHAT LAUNCHES [more]`. The kernels
  * are bench/parboil's, which take pointers of 64 bits and numbers of 32. Their
  * arrays hold zeros, and one block is launched.
  */
@@ -34,8 +35,8 @@ static const struct {
     {"tpacf", "tpacf_count"}, {"vecadd", "vecadd"},
 };
 
-static const char *const whats[] = {"same", "pointers", "numbers", "all",
-                                    "first"};
+static const char *const whats[] = {"same",      "pointers", "numbers",
+                                    "untouched", "all",      "first"};
 
 /* ---- the child ----------------------------------------------------------- */
 
@@ -71,12 +72,19 @@ static void find_parameters(struct work *w)
     }
 }
 
+/* The array beside those of the kernel is nobody's yet. */
+static bool is_untouched(const char *what)
+{
+    return strcmp(what, "untouched") == 0;
+}
+
 /* Arguments of launch `i`. */
 static void choose(struct work *w, const char *what, int i)
 {
     bool all = strcmp(what, "all") == 0;
     int pointers = all || strcmp(what, "pointers") == 0 ? i : 0;
-    int numbers = all || strcmp(what, "numbers") == 0 ? i : 0;
+    bool others = strcmp(what, "numbers") == 0 || is_untouched(what);
+    int numbers = all || others ? i : 0;
     for (int k = 0; k < w->count; k++)
         w->values[k] = w->bytes[k] == 8 ? w->arrays[pointers % SETS][k]
                                         : 1 + (uint64_t)numbers % 61;
@@ -125,8 +133,10 @@ static int child(char **argv)
     if (argv[6]) {
         CUdeviceptr array;
         CHECK(cuMemAlloc(&array, ARRAY_BYTES));
-        CHECK(cuMemsetD8(array, 0, ARRAY_BYTES));
-        w.near = (volatile char *)array;
+        if (!is_untouched(what)) {
+            CHECK(cuMemsetD8(array, 0, ARRAY_BYTES));
+            w.near = (volatile char *)array;
+        }
     }
     CHECK(cuCtxSynchronize());
     look(&w);
@@ -167,7 +177,7 @@ static bool compare(size_t kernel, const char *what)
     struct bench_samples ptx = {0}, floor = {0};
     char name[100];
     for (int i = 0; i < bench_reps(); i++) {
-        double looked = ask(kernel, what, "ptx", "near");
+        double looked = ask(kernel, what, "ptx", "more");
         double whole = ask(kernel, what, "all", "");
         if (looked < 0 || whole < 0)
             return false;
