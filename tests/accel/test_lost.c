@@ -155,7 +155,23 @@ START_TEST(results_that_end_the_process_are_sticky)
 }
 END_TEST
 
+/* Here and not with the lanes, whose suite runs on GPUs: NVIDIA's driver ends
+ * the process when it is given a stream that is gone. */
+START_TEST(stream_destroyed_behind_our_back_costs_a_full_wait)
+{
+    struct adsm_accel *accel = accel_up();
+    adsm_stream stream = new_stream(accel);
+    adsm_lane_note(accel, stream, false);
+    must(accel->ops->stream_destroy(accel, stream));
+    must(adsm_lane_wait_noted(accel));
+    ck_assert_uint_eq(accel->lanes.settled, accel->lanes.notes);
+    ck_assert_int_eq(adsm_accel_health(accel), ADSM_OK);
+    ck_assert(adsm_lanes_are_valid(accel));
+}
+END_TEST
+
 SUITE_MAIN("accel/lost", 60, every_call_after_the_death_says_lost,
+           stream_destroyed_behind_our_back_costs_a_full_wait,
            threads_that_wait_come_back, pending_fences_count_as_reached,
            bad_kernel_kills_its_context_only,
            results_that_end_the_process_are_sticky)
