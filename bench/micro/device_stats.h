@@ -8,21 +8,36 @@
 #include "tools/softcuda/include/softcuda.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+typedef int (*device_ask)(int, struct softcuda_stats *);
+
+/* NULL on another driver, and where none is loaded. */
+static inline device_ask device_answers(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (!driver)
+        return NULL;
+    device_ask ask;
+    *(void **)&ask = dlsym(driver, "softcudaStats");
+    dlclose(driver);
+    return ask;
+}
+
+static inline bool device_is_software(void)
+{
+    return device_answers() != NULL;
+}
 
 /** Of the first device; all 0 on another driver. */
 static inline struct softcuda_stats device_stats(void)
 {
     struct softcuda_stats stats = {0};
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (!driver)
-        return stats;
-    int (*ask)(int, struct softcuda_stats *);
-    *(void **)&ask = dlsym(driver, "softcudaStats");
+    device_ask ask = device_answers();
     if (!ask || ask(0, &stats) != 0)
         stats = (struct softcuda_stats){0};
-    dlclose(driver);
     return stats;
 }
 
