@@ -12,6 +12,9 @@
  *
  * An object without a home is always spread.
  *
+ * Objects that are away (mm/residence.h) are spread in a way of their own, with
+ * the host as the only holder.
+ *
  * Owns no more than whether an object is; who has what is libadsm/range's.
  * Lock: the object's.
  */
@@ -50,7 +53,8 @@ struct adsm_spread_ops {
     void (*destroy)(struct adsm_object *object);
 };
 
-/** What libadsm/range keeps for an object begins with this. */
+/** What libadsm/range, or mm/residence.h, keeps for an object begins with this;
+ *  whose it is, `ops` tells. */
 struct adsm_spread {
     const struct adsm_spread_ops *ops;
     bool is_spread; /* lock: the object's, exclusively to change */

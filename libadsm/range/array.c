@@ -214,10 +214,10 @@ int adsm_spread_discard(const struct adsm_array *array, const adsmBox *box)
 }
 
 /* What uses a box of an object that is spread. */
-static void add_users(const struct adsm_object *object, const adsmBox *box,
+static void add_users(const struct adsm_ranged *ranged, const adsmBox *box,
                       bool writes, struct adsm_waits *waits)
 {
-    const struct adsm_held *held = &adsm_ranged(object)->held;
+    const struct adsm_held *held = &ranged->held;
     for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
         const struct adsm_copy *copy = held->copies[i];
         if (!copy || !adsm_box_meets(&copy->box, box))
@@ -250,15 +250,15 @@ int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
     int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;
-    struct adsm_object *object = array->object;
-    if (!adsm_object_is_spread(object)) {
-        adsm_waits_add(&waits, object->work);
+    const struct adsm_ranged *ranged = adsm_ranged_spread(array->object);
+    if (!ranged) {
+        adsm_waits_add(&waits, array->object->work);
     } else {
-        const adsmBox *whole = adsm_ranged_shape(object);
+        const adsmBox *whole = &ranged->held.map.whole;
         rc = adsm_prepare_want(&want, whole);
         /* Of a map with another shape than the array's, all of it. */
         bool fits = rc == ADSM_OK && want.reads.nd == whole->nd;
-        add_users(object, fits ? &want.reads : whole, writes, &waits);
+        add_users(ranged, fits ? &want.reads : whole, writes, &waits);
     }
     adsm_array_unlock(array);
     return adsm_waits_wait(&waits);
@@ -301,15 +301,14 @@ size_t adsm_spread_there(const struct adsm_array *array, const adsmBox *box,
                          const struct adsm_accel *accel)
 {
     struct adsm_want want = {.array = *array, .read = *box, .around = *box};
-    struct adsm_object *object = array->object;
     size_t bytes = 0;
     if (array->direct || adsm_array_lock(array) != ADSM_OK)
         return 0;
-    const adsmBox *whole =
-        adsm_object_is_spread(object) ? adsm_ranged_shape(object) : NULL;
+    const struct adsm_ranged *ranged = adsm_ranged_spread(array->object);
+    const struct adsm_held *held = ranged ? &ranged->held : NULL;
+    const adsmBox *whole = held ? &held->map.whole : NULL;
     bool fits = whole && adsm_prepare_want(&want, whole) == ADSM_OK &&
                 want.reads.nd == whole->nd;
-    const struct adsm_held *held = fits ? &adsm_ranged(object)->held : NULL;
     for (uint32_t i = ADSM_HOLDER_HOME; fits && i < held->top; i++) {
         const struct adsm_copy *copy = held->copies[i];
         if (!copy || copy->accel != accel)
@@ -331,7 +330,7 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
         return 0;
     if (adsm_array_lock(array) != ADSM_OK)
         return -1;
-    if (adsm_object_is_spread(object) &&
+    if (adsm_ranged_spread(object) &&
         adsm_ranged_update(object, adsm_ranged_shape(object)) == ADSM_OK) {
         const struct adsm_held *held = &adsm_ranged(object)->held;
         for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {

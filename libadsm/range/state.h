@@ -15,6 +15,8 @@
 #include "range/plan.h"
 #include "range/spread.h"
 
+#include <assert.h>
+
 /** An array that adsmShape has named. */
 struct adsm_named {
     struct adsm_named *next;
@@ -33,17 +35,30 @@ struct adsm_ranged {
 /** mm/spread.h's functions (serve.c). */
 extern const struct adsm_spread_ops adsm_ranged_ops;
 
-/** The state of an object that has one. Signal: any handler */
-static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
-{
-    return (struct adsm_ranged *)object->spread;
-}
-
-/** Has it one? Thread: any; its lock is held, shared at least. Signal: any
- *  handler */
+/** Has an object a state of ours? That it is spread does not tell: it may be
+ *  away (mm/residence.h). Thread: any; its lock is held, shared at least. Signal:
+ *  any handler */
 static inline bool adsm_is_ranged(const struct adsm_object *object)
 {
     return object->spread && object->spread->ops == &adsm_ranged_ops;
+}
+
+/** The state of an object that has one, as its copies show, or whoever made it.
+ *  Signal: any handler */
+static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
+{
+    assert(adsm_is_ranged(object));
+    return (struct adsm_ranged *)object->spread;
+}
+
+/** The state of one whose map counts just now; NULL: the home has everything
+ *  that the host has not, or will have. Contract as above */
+static inline struct adsm_ranged *
+adsm_ranged_spread(const struct adsm_object *object)
+{
+    return adsm_object_is_spread(object) && adsm_is_ranged(object)
+               ? adsm_ranged(object)
+               : NULL;
 }
 
 /** The shape of the object's map: covers all of its bytes. Signal: any

@@ -7,7 +7,7 @@
 #include "mm/direct_order.h"
 #include "mm/index.h"
 #include "mm/slab.h"
-#include "mm/spread.h"
+#include "range/state.h"
 #include "sched/detail.h"
 
 #include <string.h>
@@ -105,7 +105,7 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
         adsm_use_of(object, object->host, object->bytes, arg->mode);
     struct adsm_accel *home = object->homeless ? NULL : object->home;
     bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
-    bool spread = adsm_object_is_spread(object);
+    bool spread = adsm_ranged_spread(object) != NULL;
     adsm_rwlock_release_shared(&object->lock);
     if (home != launch->kernel.accel && !only)
         return not_at_home(launch, i - launch->fixed, home);
