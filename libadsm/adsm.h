@@ -89,7 +89,7 @@ ADSM_API int adsmDeviceCount(void);
 
 /**
  * Device that allocations, modules and adsmSync of this thread use from now on;
- * 0 at first.
+ * 0 at first. Kernels run where their modules were loaded.
  *
  * Return: ADSM_OK; ADSM_E_INVALID (not from 0 to adsmDeviceCount() - 1)
  */
@@ -360,7 +360,8 @@ typedef struct {
 #endif
 
 /**
- * Launch an ordinary CUDA kernel (release): asynchronous, in the order of the
+ * Launch an ordinary CUDA kernel (release): asynchronous, on the device that its
+ * module was loaded on, whichever the thread uses, and in the order of the
  * thread's earlier calls on that device.
  *
  * @grid @block  CUDA dimensions; @shared_bytes  dynamic shared memory
@@ -385,7 +386,8 @@ ADSM_API adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
  *
  * A range kernel's first two parameters are `long i0, long i1`; thread t of
  * the one-dimensional grid handles element i0 + t when that is below i1.
- * Asynchronous as adsmLaunch; n = 0 does nothing.
+ * Asynchronous as adsmLaunch, and on the same device, which adsmDefaults may
+ * change; n = 0 does nothing.
  */
 ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
                               const adsmArg *args);
@@ -396,9 +398,9 @@ ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
 #endif
 
 /**
- * Wait for every call of the process on the thread's device, and for those over
- * several devices (adsmCallWith) on all of them, and acquire (the paper, Table
- * 1). A CPU access waits for its own object without it, but not where the device
+ * Wait for every call of the process on the thread's device, for those that the
+ * thread has made on others, and for those over several devices (adsmCallWith) on
+ * all of them, and acquire (the paper, Table 1). A CPU access waits for its own object without it, but not where the device
  * shares the host's memory (ADSM_ADDRESS=direct): there nothing notices it.
  *
  * Return: ADSM_OK; ADSM_E_DEVICE (a kernel failed: adsmErrorDetail says how)

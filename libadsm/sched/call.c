@@ -12,20 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Devices that parts have run on: those adsmSync waits for. */
+/* Devices that adsmSync waits for, beside the thread's: those that parts have run
+ * on, and those of calls without options that the thread has made since. */
 static _Atomic uint64_t used;
+static __thread uint64_t called;
+
+static uint64_t bit_of(const struct adsm_accel *accel)
+{
+    return UINT64_C(1) << adsm_accel_device(accel);
+}
 
 static void use(const struct adsm_accel *accel)
 {
-    uint64_t bit = UINT64_C(1) << adsm_accel_device(accel);
+    uint64_t bit = bit_of(accel);
     if (!(atomic_load_explicit(&used, memory_order_relaxed) & bit))
         atomic_fetch_or(&used, bit);
 }
 
 int adsm_call_sync(const struct adsm_accel *besides)
 {
-    uint64_t set = atomic_load(&used);
+    uint64_t set = atomic_load(&used) | called;
     int first = ADSM_OK;
+    called = 0;
     for (int d = 0; set >> d; d++) {
         struct adsm_accel *accel;
         if (!(set >> d & 1))
@@ -257,6 +265,8 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
                      call->args, &elsewhere);
     if (rc == ADSM_OK && elsewhere)
         return grid->grid[0] > 0 ? spread(call) : follow(call, &ended, rc);
+    if (rc == ADSM_OK)
+        called |= bit_of(there.accel);
     if (rc == ADSM_OK && adsm_call_has_followers(&call->opts)) {
         use(there.accel);
         rc = adsm_fence_record(there.accel,
@@ -364,6 +374,8 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
     call.is_launch = call.whole = true;
     rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,
                      &elsewhere);
+    if (rc == ADSM_OK && !elsewhere)
+        called |= bit_of(call.kernel.accel);
     if (rc == ADSM_OK && elsewhere)
         rc = adsm_range_call_devices(&call, -1);
     if (rc == ADSM_OK && elsewhere)

@@ -50,8 +50,8 @@ static inline bool adsm_call_has_followers(const adsmOpts *o)
 int adsm_call_follow(const adsmOpts *opts, const char *what,
                      struct adsm_ended *ended, int rc);
 
-/** Wait for all devices that parts have run on but `besides`, which is waited
- *  for already, and acquire. Return: the first failure */
+/** Wait for all devices that parts, or calls of this thread, have run on but
+ *  `besides`, whom the caller waits for, and acquire. Return: the first failure */
 int adsm_call_sync(const struct adsm_accel *besides);
 
 #endif
