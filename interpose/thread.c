@@ -5,6 +5,7 @@
  * The C library gives a thread its mask by a call that nobody can stand
  * before, so the thread begins here.
  */
+#include "base/lock.h"
 #include "interpose/signals/mask.h"
 #include "os/real.h"
 
@@ -29,10 +30,20 @@ static struct start *prepare(void *arg, bool blocked)
     return start;
 }
 
-static struct start begin(struct start *given)
+/* A thread's first use of malloc takes locks that another's first use needs, who
+ * may be fetching in the driver what a handler here would wait for. */
+static struct start take(struct start *given)
 {
     struct start start = *given;
+    adsm_quiet_enter();
     free(given);
+    adsm_quiet_leave();
+    return start;
+}
+
+static struct start begin(struct start *given)
+{
+    struct start start = take(given);
     mask_thread.blocked = start.blocked;
     trap_enter_thread();
     mask_adopt();

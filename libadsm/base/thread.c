@@ -6,6 +6,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 
 static const int caused_by_itself[] = {SIGSEGV, SIGBUS,  SIGFPE,
                                        SIGILL,  SIGTRAP, SIGABRT};
@@ -27,6 +28,15 @@ static size_t with_tls(size_t stack_bytes)
     return stack_bytes;
 }
 
+/* The first use of malloc takes locks that those of other threads hold, too: here
+ * nobody waits for this thread yet. */
+static void *begin(void *run)
+{
+    void *volatile first = malloc(1);
+    free(first);
+    return ((void *(*)(void *))run)(NULL);
+}
+
 int adsm_thread_start(void *(*run)(void *unused), size_t stack_bytes,
                       bool calls_back)
 {
@@ -44,7 +54,7 @@ int adsm_thread_start(void *(*run)(void *unused), size_t stack_bytes,
          i++)
         sigdelset(&blocked, caused_by_itself[i]);
     pthread_sigmask(SIG_BLOCK, &blocked, &before);
-    int failed = pthread_create(&thread, &how, run, NULL);
+    int failed = pthread_create(&thread, &how, begin, run);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&how);
     return failed ? ADSM_E_SYSTEM : ADSM_OK;
