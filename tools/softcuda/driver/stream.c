@@ -4,6 +4,7 @@
  */
 #include "driver/stream.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 #include "driver/capture.h"
@@ -76,9 +77,14 @@ bool sc_stream_per_thread(bool enable)
     return before;
 }
 
+/* The thread is not in a call of the driver: a handler that came here could call
+ * it, and wait for this thread. */
 static void thread_ends(void *list)
 {
     struct own_stream *entry = list;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     while (entry) {
         struct own_stream *next = entry->next;
         if (sc_handle_is(entry->ctx, SC_HANDLE_CONTEXT) &&
@@ -87,6 +93,7 @@ static void thread_ends(void *list)
         free(entry);
         entry = next;
     }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 static void make_key(void)
