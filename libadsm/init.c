@@ -7,6 +7,7 @@
 
 #include "accel/accel.h"
 #include "base/cancel.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/output.h"
@@ -70,14 +71,18 @@ static void in_child(void)
     atomic_store(&up, false);
     adsm_index_forget();
     adsm_direct_drop();
+    adsm_quiet_leave();
 }
 
+/* While libc forks it holds all locks of malloc. A handler of the program that
+ * came then, and touched shared memory, could wait for a thread that in the
+ * driver waits for one of these: it comes behind the fork. */
 static void expect_fork(void)
 {
     enum { PAGE = 4096 };
     void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(adsm_quiet_enter, adsm_quiet_leave, in_child);
     if (page == MAP_FAILED || madvise(page, PAGE, MADV_WIPEONFORK) != 0)
         return;
     alive = page;

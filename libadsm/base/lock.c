@@ -77,8 +77,9 @@ void adsm_quiet_leave(void)
     struct adsm_cancel cancel = quiet.cancel;
     if (--quiet.depth != 0)
         return;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &quiet.saved, NULL,
-            sizeof quiet.saved);
+    /* What the program has unblocked meanwhile, where it forks, stays so. */
+    uint64_t blocked = asynchronous & ~quiet.saved;
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &blocked, NULL, sizeof blocked);
     adsm_cancel_release(cancel);
 }
 
