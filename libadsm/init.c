@@ -16,9 +16,11 @@
 #include "mm/ahead.h"
 #include "mm/coherence.h"
 #include "mm/direct.h"
+#include "mm/heap.h"
 #include "mm/index.h"
 #include "mm/touch.h"
 #include "os/real.h"
+#include "range/memory.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -124,6 +126,7 @@ static adsm_status_t start(void)
     rc = start_protocol(options);
     if (rc != ADSM_OK)
         return rc;
+    adsm_heap_set_copies(adsm_memory_make_room);
     adsm_fault_set_owner(owns);
     rc = adsm_fault_init(adsm_touch);
     if (rc != ADSM_OK)

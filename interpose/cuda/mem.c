@@ -51,11 +51,11 @@ CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
                  : CUDA_CALL(cuMemAlloc_v2, (device, bytes));
 }
 
-/* An array that moves gives its memory to the driver. Return: none can */
-static bool make_room(struct adsm_accel *accel)
+/* Copies, or arrays that move, give their memory to the driver. */
+static bool make_room(struct adsm_accel *accel, size_t bytes)
 {
     hook_enter();
-    bool made = adsm_residence_make_room(accel);
+    bool made = adsm_heap_make_room(accel, bytes);
     hook_leave();
     return made;
 }
@@ -78,7 +78,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
     do
         result = CUDA_CALL(cuMemAllocPitch_v2,
                            (&row, pitch, width, 1, element_bytes));
-    while (result == CUDA_ERROR_OUT_OF_MEMORY && make_room(accel));
+    while (result == CUDA_ERROR_OUT_OF_MEMORY && make_room(accel, width));
     if (result)
         return result;
     CUDA_CALL(cuMemFree_v2, (row));

@@ -14,6 +14,19 @@
 #include "mm/spread.h"
 
 static _Atomic size_t live;
+static bool (*give_up_copy)(struct adsm_accel *accel, size_t bytes);
+
+void adsm_heap_set_copies(bool (*give_up)(struct adsm_accel *accel,
+                                          size_t bytes))
+{
+    give_up_copy = give_up;
+}
+
+bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
+{
+    return (give_up_copy && give_up_copy(accel, bytes)) ||
+           adsm_residence_make_room(accel);
+}
 
 /* Fresh memory holds nothing yet, so both copies are as good as each other.
  * Under a protocol that would upload it unasked it starts on the device: a
@@ -84,7 +97,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
         rc = allocate(accel, bytes, origin, host, &reach);
     /* What moves needs no room; what stays may have that of something else. */
     while (rc == ADSM_E_DEVICE_NOMEM && !is_movable(accel, bytes, origin) &&
-           adsm_residence_make_room(accel))
+           adsm_heap_make_room(accel, bytes))
         rc = allocate(accel, bytes, origin, host, &reach);
     if (rc != ADSM_OK)
         return rc;

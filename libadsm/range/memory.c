@@ -232,6 +232,30 @@ size_t adsm_memory_most(struct adsm_accel *accel)
     return most;
 }
 
+/* Evict one of those that can go. Those that cannot just now come round again.
+ * Return: ADSM_OK; ADSM_E_LIMIT: there is none; a failure to save it */
+static int evict_oldest(struct adsm_accel *accel)
+{
+    enum { TRIES = 1024 };
+    int rc = ADSM_E_LIMIT;
+    for (int i = 0; i < TRIES && rc == ADSM_E_LIMIT; i++) {
+        struct adsm_copy *victim = take_victim(accel);
+        if (!victim)
+            return ADSM_E_LIMIT;
+        rc = evict(victim);
+    }
+    return rc;
+}
+
+bool adsm_memory_make_room(struct adsm_accel *accel, size_t bytes)
+{
+    if (adsm_memory_most(accel) < bytes)
+        return false;
+    return adsm_store_trim(accel, SIZE_MAX) > 0 ||
+           (evict_oldest(accel) == ADSM_OK &&
+            adsm_store_trim(accel, SIZE_MAX) > 0);
+}
+
 static int take(struct adsm_accel *accel, struct adsm_copy *copy)
 {
     int rc = adsm_store_alloc(accel, copy->bytes, &copy->range);
@@ -248,19 +272,17 @@ static int take(struct adsm_accel *accel, struct adsm_copy *copy)
 static int take_evicting(struct adsm_accel *accel, struct adsm_copy *copy,
                          size_t wanted, size_t left)
 {
-    enum { TRIES = 1024 }; /* copies in use come round again */
     int rc = take(accel, copy);
     if (rc != ADSM_E_DEVICE_NOMEM)
         return rc;
     size_t most = adsm_memory_most(accel);
     if (most < left)
         return too_large(accel, wanted, wanted - left + most);
-    for (int i = 0; i < TRIES && rc == ADSM_E_DEVICE_NOMEM; i++) {
-        struct adsm_copy *victim = take_victim(accel);
-        if (!victim)
+    while (rc == ADSM_E_DEVICE_NOMEM) {
+        int evicted = evict_oldest(accel);
+        if (evicted == ADSM_E_LIMIT)
             return too_large(accel, wanted, wanted - left + most);
-        int evicted = evict(victim);
-        if (evicted != ADSM_OK && evicted != ADSM_E_LIMIT)
+        if (evicted != ADSM_OK)
             return evicted;
         rc = take(accel, copy);
     }

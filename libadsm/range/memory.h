@@ -32,6 +32,12 @@ int adsm_memory_get(struct adsm_accel *accel, struct adsm_copy **copies,
  *  kept for copies, or of copies that nobody uses. SIZE_MAX: not known */
 size_t adsm_memory_most(struct adsm_accel *accel);
 
+/** Memory for what is not a copy: what is kept for copies goes back to the
+ *  driver, or else the copy used longest ago that nobody uses. Nothing does
+ *  where all that could go is less than `bytes`. No object's lock is held. Return:
+ *  whether some went */
+bool adsm_memory_make_room(struct adsm_accel *accel, size_t bytes);
+
 /** One more call uses the copy, which becomes the youngest, or one less. */
 void adsm_memory_use(struct adsm_copy *copy);
 void adsm_memory_unuse(struct adsm_copy *copy);

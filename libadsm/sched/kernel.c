@@ -3,6 +3,7 @@
 
 #include "base/lock.h"
 #include "mm/assign.h"
+#include "mm/heap.h"
 #include "sched/detail.h"
 
 #include <errno.h>
@@ -97,6 +98,17 @@ static int copy_image(const void *image, size_t bytes, char **copy)
     return ADSM_OK;
 }
 
+/* The driver's handle of an image on a device. No lock is held. */
+static int load(struct adsm_accel *accel, const void *image, size_t bytes,
+                void **handle)
+{
+    int rc;
+    do
+        rc = adsm_accel_module_load(accel, image, bytes, handle);
+    while (rc == ADSM_E_DEVICE_NOMEM && adsm_heap_make_room(accel, 1));
+    return rc;
+}
+
 static int refused(int rc, const struct adsm_accel *accel)
 {
     return adsm_detail_cause(rc, "the module was refused on device %d",
@@ -132,7 +144,7 @@ int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
     if (rc != ADSM_OK)
         return rc;
     void *handle;
-    rc = adsm_accel_module_load(accel, text, bytes, &handle);
+    rc = load(accel, text, bytes, &handle);
     if (rc != ADSM_OK) {
         free(text);
         return refused(rc, accel);
@@ -339,8 +351,7 @@ static int place_on(adsmModule *module, struct adsm_accel *accel, void **out)
     if (there)
         return ADSM_OK;
     void *loaded;
-    int rc =
-        adsm_accel_module_load(accel, module->image, module->bytes, &loaded);
+    int rc = load(accel, module->image, module->bytes, &loaded);
     if (rc != ADSM_OK)
         return refused(rc, accel);
     adsm_lock_acquire(&lock);
