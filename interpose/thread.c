@@ -10,28 +10,42 @@
 #include "os/real.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 struct start {
     void *(*run)(void *);
     int (*run_c11)(void *);
     void *arg;
     bool blocked;
+    uint64_t takes; /* signals that it has open as its maker had; bit n - 1 */
 };
 
-static struct start *prepare(void *arg, bool blocked)
+/* From here until the thread runs no handler comes: both threads use malloc, of
+ * which a handler's access could need the locks, here or in a third thread that
+ * it waits for in the driver. */
+static struct start *prepare(void *arg, bool blocked, bool has_mask)
 {
+    uint64_t takes = has_mask ? 0 : adsm_quiet_takes();
+    adsm_quiet_enter();
     struct start *start = calloc(1, sizeof *start);
     if (start) {
         start->arg = arg;
-        start->blocked = blocked;
+        start->blocked = blocked && !has_mask;
+        start->takes = takes;
     }
     return start;
 }
 
-/* A thread's first use of malloc takes locks that another's first use needs, who
- * may be fetching in the driver what a handler here would wait for. */
+static void finish(struct start *unused)
+{
+    free(unused);
+    adsm_quiet_leave();
+}
+
 static struct start take(struct start *given)
 {
     struct start start = *given;
@@ -47,6 +61,8 @@ static struct start begin(struct start *given)
     mask_thread.blocked = start.blocked;
     trap_enter_thread();
     mask_adopt();
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &start.takes, NULL,
+            sizeof start.takes);
     return start;
 }
 
@@ -80,18 +96,18 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
             mask_open_others();
         return failed;
     }
-    struct start *start = prepare(arg, mask_thread.blocked && !has_mask(attr));
-    if (!start)
-        return EAGAIN;
-    start->run = function;
+    struct start *start = prepare(arg, mask_thread.blocked, has_mask(attr));
     /* libc stores it while every signal is blocked, in some versions. */
     pthread_t made;
     bool plain = hook_is_plain(thread, sizeof *thread);
-    int failed =
-        HOOK_REAL(pthread_create)(plain ? thread : &made, attr, run, start);
-    if (failed)
-        free(start);
-    else if (!plain)
+    int failed = EAGAIN;
+    if (start) {
+        start->run = function;
+        failed =
+            HOOK_REAL(pthread_create)(plain ? thread : &made, attr, run, start);
+    }
+    finish(failed ? start : NULL);
+    if (!failed && !plain)
         *thread = made;
     return failed;
 }
@@ -100,15 +116,15 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *arg)
 {
     if (!mask_is_seen())
         return HOOK_REAL(thrd_create)(thread, function, arg);
-    struct start *start = prepare(arg, mask_thread.blocked);
-    if (!start)
-        return thrd_nomem;
-    start->run_c11 = function;
+    struct start *start = prepare(arg, mask_thread.blocked, false);
     thrd_t made;
-    int result = HOOK_REAL(thrd_create)(&made, run_c11, start);
+    int result = thrd_nomem;
+    if (start) {
+        start->run_c11 = function;
+        result = HOOK_REAL(thrd_create)(&made, run_c11, start);
+    }
+    finish(result == thrd_success ? NULL : start);
     if (result == thrd_success)
         *thread = made;
-    else
-        free(start);
     return result;
 }

@@ -47,6 +47,7 @@ static const char text[] =
     "ld.global.u32 %v, [%p]; add.u32 %v, %v, 1; st.global.u32 [%p], %v;\n"
     "ret;\n}\n";
 
+static pthread_barrier_t over;
 static CUcontext context;
 static CUfunction bump;
 static volatile uint32_t *arrays[THREADS];
@@ -78,6 +79,7 @@ static void *work(void *argument)
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     for (uint32_t i = 1; i <= ROUNDS; i++)
         round_of((int)(intptr_t)argument, stream, i);
+    pthread_barrier_wait(&over);
     return NULL;
 }
 
@@ -131,7 +133,7 @@ static void storm(void)
     struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
     struct sigevent told = {.sigev_notify = SIGEV_SIGNAL,
                             .sigev_signo = SIGUSR1};
-    struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}};
+    struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}}, none = {0};
     pthread_t threads[THREADS];
     CUstream stream;
     timer_t timer;
@@ -141,6 +143,7 @@ static void storm(void)
     CHECK(sigprocmask(SIG_BLOCK, &second, NULL));
     CHECK(pthread_atfork(NULL, NULL, unblock));
     start();
+    CHECK(pthread_barrier_init(&over, NULL, THREADS));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(sigaction(SIGUSR1, &action, NULL));
     CHECK(timer_create(CLOCK_MONOTONIC, &told, &timer));
@@ -152,6 +155,9 @@ static void storm(void)
         round_of(0, stream, i);
         fork_once();
     }
+    /* What ends a thread is malloc's, too. */
+    CHECK(timer_settime(timer, 0, &none, NULL));
+    pthread_barrier_wait(&over);
     for (int k = 1; k < THREADS; k++)
         CHECK(pthread_join(threads[k], NULL));
     _exit(signals > ROUNDS ? 0 : 3);
