@@ -8,9 +8,12 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -42,6 +45,11 @@ class Report:
         page = self.out / 'hardware.md'
         self.page = page.read_text() if page.exists() else ''
 
+    def packed(self, name):
+        """A file of the archive that the script leaves."""
+        with tarfile.open(f'{self.out}.tar.gz') as archive:
+            return archive.extractfile(f'{self.out.name}/{name}').read()
+
     def outcomes(self, outcome):
         return sorted(name for name, row in self.items.items()
                       if row['outcome'] == outcome)
@@ -70,10 +78,11 @@ class Case(unittest.TestCase):
 
 class OnTheSoftwareDevice(Case):
     def test_every_step_runs_from_the_archive(self):
-        report = self.run_check('--soft', '--quick')
+        report = self.run_check('--soft', '--quick', '--minutes', '0')
         self.assertEqual((report.status, report.failed()), (0, []),
                          report.said)
-        for step in ('facts', 'addresses', 'preload', 'kernels', 'speed'):
+        for step in ('facts', 'addresses', 'preload', 'kernels', 'frameworks',
+                     'speed'):
             self.assertIn(f'\n### {step}\n', report.page)
             self.assertTrue([row for row in report.rows
                              if row.get('step') == step], step)
@@ -82,6 +91,8 @@ class OnTheSoftwareDevice(Case):
         self.assertLessEqual({'wave', 'cp', 'fault', 'launch'}, benches)
         self.assertIn('| wave | ported/rolling | s |', report.page)
         self.assertNotIn(str(ROOT), report.page)
+        self.assertEqual(report.packed('hardware.md'), report.page.encode())
+        self.assertTrue(report.packed('logs/speed-bench_launch'))
 
     def test_archive_is_small(self):
         self.assertLess(self.bytes, 60 << 20)
@@ -111,6 +122,72 @@ class Accidents(OtherTests):
         part = report.page[report.page.index('### What failed'):]
         self.assertIn('**addresses, threads-rolling, window: over 1 s.**', part)
         self.assertIn('ADSM_ADDRESS=window sleep 30', part)
+
+    def test_suites_run_as_one_process_or_case_by_case(self):
+        self.tests.write_text(
+            'threads-rolling\tcore\t9\tsh -c test$IFS"$CK_FORK"$IFS=$IFS"no"\n'
+            'twin-rolling\tcore\t9\tsh -c echo$IFS$CK_FORK;test$IFS-z$IFS'
+            '"$CK_FORK"\n')
+        report = self.run_check('--soft', '--quick', 'addresses')
+        self.assertEqual(report.failed(), [], report.said)
+        for name, detail in (('threads', ''),
+                             ('twin', 'as one process: no')):
+            row = report.items[f'{name}-rolling, window']
+            self.assertEqual(row['detail'], detail)
+
+    def test_what_has_no_time_left_is_said(self):
+        self.tests.write_text(''.join(
+            f'driver-{i}\topcodes\t20\tsleep 2\n' for i in range(12)))
+        began = time.monotonic()
+        report = self.run_check('--soft', '--lanes', '2', '--minutes', '0.25',
+                                'kernels')
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertGreater(len(report.outcomes('passed')), 0)
+        left = [row for row in report.items.values()
+                if row['detail'] == 'no time was left for it']
+        self.assertGreater(len(left), 2)
+        self.assertEqual({row['outcome'] for row in left}, {'skipped'})
+
+    def start(self):
+        """A check whose first item ends at once and whose second stays."""
+        mark = self.folder / 'pid'
+        mark.unlink(missing_ok=True)
+        self.tests.write_text(
+            'interpose-b\tinterpose\t60\ttrue\n'
+            f'interpose-a\tinterpose\t60\tsh -c echo$IFS$$>{mark};'
+            'exec$IFS"sleep"$IFS"50"\n')
+        out = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        check = subprocess.Popen(
+            [self.unpacked / CHECK, '--soft', '--lanes', '2', '--out', out,
+             'preload'], env={**PLAIN, 'PATH': '/usr/bin:/bin'}, text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(check.kill)
+        results = out / 'results.jsonl'
+        for _ in range(600):
+            if (mark.exists() and mark.read_text().strip()
+                    and results.exists()
+                    and '"interpose-b"' in results.read_text()):
+                return check, out, int(mark.read_text())
+            time.sleep(0.1)
+        self.fail('the check began nothing')
+
+    def test_whoever_kills_it_has_what_was_done(self):
+        check, out, _ = self.start()
+        time.sleep(1)
+        check.kill()
+        check.wait()
+        with tarfile.open(f'{out}.tar.gz') as archive:
+            page = archive.extractfile(f'{out.name}/hardware.md').read()
+        self.assertIn(b'| interpose-b | passed |', page)
+
+    def test_whoever_stops_it_has_a_page_and_no_process(self):
+        check, out, child = self.start()
+        check.send_signal(signal.SIGTERM)
+        self.assertEqual(check.wait(timeout=30), 1)
+        page = (out / 'hardware.md').read_text()
+        self.assertIn('Stopped before its end.', page)
+        self.assertIn('| interpose-b | passed |', page)
+        self.assertFalse(os.path.exists(f'/proc/{child}'))
 
     def test_folders_with_white_space_are_refused(self):
         folder = self.folder / 'white space'
@@ -144,7 +221,8 @@ class Accidents(OtherTests):
         self.assertEqual(report.items, {})
 
     def test_wrong_words_are_refused(self):
-        for words in (['--fast'], ['--out'], ['speeds']):
+        for words in (['--fast'], ['--out'], ['speeds'], ['--minutes', '-1'],
+                      ['--minutes', 'soon'], ['--lanes', '0']):
             done = subprocess.run([self.unpacked / CHECK, *words],
                                   capture_output=True, text=True, check=False,
                                   cwd=self.unpacked, env=PLAIN)
@@ -197,7 +275,7 @@ class OtherDrivers(OtherTests):
         report = self.run_check('--quick', 'preload', LD_LIBRARY_PATH=path)
         self.assertIn('vecadd, shared', report.failed())
         self.assertNotIn('interpose-copies', report.failed())
-        self.assertIn(f'Run-time library: libcudart.so.13 => {other}',
+        self.assertIn(f'run-time library libcudart.so.13 => {other}',
                       report.page)
 
 
