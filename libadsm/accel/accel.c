@@ -143,6 +143,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     accel->context = context;
     accel->ordinal = ordinal;
     accel->device = index_of(ordinal);
+    adsm_launched_init(&accel->launched);
     adsm_pinned_init(&accel->pinned);
     adsm_dma_init(&accel->dma);
     adsm_stage_init(&accel->stage);
@@ -313,7 +314,7 @@ int adsm_accel_health(const struct adsm_accel *accel)
     return atomic_load_explicit(&accel->health, memory_order_relaxed);
 }
 
-int adsm_accel_usable(const struct adsm_accel *accel)
+int adsm_accel_usable(struct adsm_accel *accel)
 {
     if (adsm_accel_is_forked())
         return adsm_accel_fail(ADSM_E_FORKED, "the accelerator belongs to the ",
@@ -322,12 +323,14 @@ int adsm_accel_usable(const struct adsm_accel *accel)
     if (health == ADSM_OK)
         return ADSM_OK;
     /* The text of the first failure may be another thread's. */
+    if (health == ADSM_E_DEVICE_LOST)
+        return adsm_accel_fail(health, "the device was lost earlier", NULL);
+    char words[ADSM_LAUNCHED_WORDS];
+    adsm_launched_failed(accel, words);
     return adsm_accel_fail(health,
-                           health == ADSM_E_DEVICE_LOST
-                               ? "the device was lost earlier"
-                               : "a kernel failed earlier; the "
-                                 "context cannot be used any more",
-                           NULL);
+                           "a kernel failed earlier, and the context cannot be "
+                           "used any more",
+                           words[0] ? ": " : "", words, NULL);
 }
 
 /* ---- code: straight through the table ---------------------------------- */

@@ -8,6 +8,7 @@
 #include "os/fault.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* What results mean to us; those not listed are ADSM_E_DEVICE, not sticky. */
 static const struct {
@@ -60,8 +61,6 @@ int adsm_cuda_judge(struct adsm_accel *accel, const char *call,
             status = meanings[i].status;
             sticky = meanings[i].sticky;
         }
-    if (sticky && accel)
-        adsm_accel_condemn(accel, status);
     const char *name = NULL;
     const char *text = NULL;
     if (adsm_cuda_api()->GetErrorName(result, &name) != ADSM_CU_SUCCESS)
@@ -69,9 +68,19 @@ int adsm_cuda_judge(struct adsm_accel *accel, const char *call,
     if (adsm_cuda_api()->GetErrorString(result, &text) != ADSM_CU_SUCCESS)
         text = "no text";
     char digits[24];
-    return adsm_accel_fail(status, "cu", call, ": ", name, " (",
-                           adsm_accel_number(digits, result), ", ", text, ")",
-                           NULL);
+    (void)adsm_accel_fail(status, name, " (", adsm_accel_number(digits, result),
+                          ", ", text, ")", NULL);
+    char words[ADSM_LAUNCHED_WORDS];
+    strncpy(words, adsm_accel_error_text(), sizeof words - 1);
+    words[sizeof words - 1] = '\0';
+    if (sticky && accel) {
+        if (status == ADSM_E_DEVICE) {
+            adsm_launched_blame(accel, words);
+            adsm_launched_failed(accel, words);
+        }
+        adsm_accel_condemn(accel, status);
+    }
+    return adsm_accel_fail(status, "cu", call, ": ", words, NULL);
 }
 
 int adsm_cuda_enter(struct adsm_cuda_visit *visit, struct adsm_accel *accel)

@@ -11,6 +11,7 @@
 #include "accel/address_parts.h"
 #include "accel/dma_parts.h"
 #include "accel/lane.h"
+#include "accel/launched.h"
 #include "accel/ops.h"
 #include "accel/pinned.h"
 #include "accel/rate.h"
@@ -49,6 +50,7 @@ struct adsm_accel {
      * from without the host, where that was asked already (accel/peer.h). */
     _Atomic adsm_device_set guests, peers_asked, peers;
     struct adsm_lanes lanes;
+    struct adsm_launched launched;
     struct adsm_pinned pinned;
     struct adsm_dma dma;
     struct adsm_stage stage;
@@ -71,7 +73,7 @@ static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
 
 /** ADSM_OK, or why no call can succeed any more, with its reason kept as error
  *  text. @accel  NULL: whatever the device. Thread: any. Signal: fault path */
-int adsm_accel_usable(const struct adsm_accel *accel);
+int adsm_accel_usable(struct adsm_accel *accel);
 
 /** The first of the list of all accels, forgotten ones included. Thread: any.
  *  Signal: any handler */

@@ -2,6 +2,7 @@
 #include "sched/call_parts.h"
 
 #include "accel/error.h"
+#include "accel/launched.h"
 #include "base/stats.h"
 #include "mm/direct_order.h"
 #include "range/box.h"
@@ -145,7 +146,7 @@ static int launch_timed(struct adsm_range_call *call, struct adsm_part *part,
 /* One part: in order behind what it needs, and with a fence behind it. */
 static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
                       const struct adsm_split_part *box, struct adsm_grid *grid,
-                      struct adsm_ended *ended)
+                      int number, int count, struct adsm_ended *ended)
 {
     struct adsm_fence fence;
     adsm_stream stream = adsm_accel_launch_stream(part->accel);
@@ -162,6 +163,7 @@ static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
         rc = adsm_fence_record(part->accel, stream, &fence);
     if (rc == ADSM_OK) {
         ADSM_COUNT(launches, 1);
+        adsm_launched_add(part->accel, call->kernel.name, number, count);
         adsm_spread_launched(part, fence);
         adsm_ended_add(ended, fence);
         adsm_progress_add(call->progress, fence);
@@ -196,10 +198,11 @@ static int of_round(const struct adsm_split_part *boxes, int first, int count,
     return n;
 }
 
-/* Some of the parts, from `first` on. Return: as all; `*bad` is its part */
+/* Some of `all` parts, from `first` on. Return: as all; `*bad` is its part */
 static int issue_some(struct adsm_range_call *call,
                       const struct adsm_split_part *boxes, struct issue *issue,
-                      int first, int count, struct adsm_ended *ended, int *bad)
+                      int first, int count, int all, struct adsm_ended *ended,
+                      int *bad)
 {
     struct adsm_part *parts = issue->parts + first;
     int rc = adsm_spread_begin(parts, count, bad);
@@ -208,8 +211,8 @@ static int issue_some(struct adsm_range_call *call,
         return rc;
     for (int i = first; i < first + count && rc == ADSM_OK; i++) {
         *bad = i;
-        rc = issue_part(call, &issue->parts[i], &boxes[i], &issue->grids[i],
-                        ended);
+        rc = issue_part(call, &issue->parts[i], &boxes[i], &issue->grids[i], i,
+                        all, ended);
     }
     adsm_spread_end(parts, count);
     return rc;
@@ -251,7 +254,7 @@ int adsm_range_call_issue(struct adsm_range_call *call,
     }
     for (int i = 0; i < count && rc == ADSM_OK; i += n) {
         n = of_round(boxes, i, count, most);
-        rc = issue_some(call, boxes, &issue, i, n, ended, &bad);
+        rc = issue_some(call, boxes, &issue, i, n, count, ended, &bad);
     }
     if (rc != ADSM_OK)
         (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);

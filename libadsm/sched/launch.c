@@ -1,6 +1,7 @@
 /* From adsmLaunch to the driver: check, release, enqueue, remember. */
 #include "sched/launch.h"
 
+#include "accel/launched.h"
 #include "base/lock.h"
 #include "mm/boundary.h"
 #include "mm/direct.h"
@@ -201,6 +202,8 @@ static int enqueue(struct launch *launch, const void *kernel,
         rc = submit(launch, grid, block, shared_bytes, call.stream);
         if (rc == ADSM_OK)
             rc = adsm_boundary_called(&call);
+        if (rc == ADSM_OK)
+            adsm_launched_add(accel, launch->kernel.name, 0, 1);
         else
             adsm_boundary_call_failed(&call);
     }
