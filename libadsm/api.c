@@ -301,7 +301,9 @@ adsmStatus adsmSync(void)
     rc = adsm_accel_synchronize(accel);
     if (rc == ADSM_OK)
         rc = adsm_boundary_return(accel);
-    if (rc != ADSM_OK)
+    if (rc != ADSM_OK) {
         (void)adsm_detail_cause(rc, "device %d", thread_device);
+        adsm_call_told(accel);
+    }
     return adsm_api_done(rc != ADSM_OK ? rc : others);
 }

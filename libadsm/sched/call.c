@@ -29,13 +29,19 @@ static void use(const struct adsm_accel *accel)
         atomic_fetch_or(&used, bit);
 }
 
+void adsm_call_told(const struct adsm_accel *accel)
+{
+    if (adsm_accel_health(accel) != ADSM_OK)
+        atomic_fetch_and(&used, ~bit_of(accel));
+}
+
 int adsm_call_sync(const struct adsm_accel *besides)
 {
     uint64_t set = atomic_load(&used) | called;
     int first = ADSM_OK;
     called = 0;
     for (int d = 0; set >> d; d++) {
-        struct adsm_accel *accel;
+        struct adsm_accel *accel = NULL;
         if (!(set >> d & 1))
             continue;
         int rc = adsm_accel_open(d, &accel);
@@ -45,6 +51,8 @@ int adsm_call_sync(const struct adsm_accel *besides)
             rc = adsm_boundary_return(accel);
         if (rc != ADSM_OK && first == ADSM_OK)
             first = adsm_detail_cause(rc, "device %d", d);
+        if (rc != ADSM_OK && accel)
+            adsm_call_told(accel);
     }
     return first;
 }

@@ -54,4 +54,8 @@ int adsm_call_follow(const adsmOpts *opts, const char *what,
  *  `besides`, whom the caller waits for, and acquire. Return: the first failure */
 int adsm_call_sync(const struct adsm_accel *besides);
 
+/** A failure of a device was told. Where it is lost that was once for all: who
+ *  does not use it hears no more of it */
+void adsm_call_told(const struct adsm_accel *accel);
+
 #endif

@@ -180,7 +180,8 @@ static int drop(adsmModule *module, int *device)
     int first = ADSM_OK;
     for (int i = 0; i < module->devices; i++) {
         const struct place *place = &module->places[i];
-        int rc = place->accel
+        /* With a lost device its code is gone as well. */
+        int rc = place->accel && adsm_accel_health(place->accel) == ADSM_OK
                      ? adsm_accel_module_unload(place->accel, place->handle)
                      : ADSM_OK;
         if (rc != ADSM_OK && first == ADSM_OK) {
@@ -280,11 +281,76 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     return ADSM_OK;
 }
 
+/* The module on a device. It is loaded without the lock, for that takes long:
+ * of two threads that do so, one finds that it need not have. */
+static int place_on(adsmModule *module, struct adsm_accel *accel, void **out)
+{
+    struct place *place = &module->places[adsm_accel_device(accel)];
+    adsm_lock_acquire(&lock);
+    bool there = place->accel != NULL;
+    *out = place->handle;
+    adsm_lock_release(&lock);
+    if (there)
+        return ADSM_OK;
+    void *loaded;
+    int rc = load(accel, module->image, module->bytes, &loaded);
+    if (rc != ADSM_OK)
+        return refused(rc, accel);
+    adsm_lock_acquire(&lock);
+    there = place->accel != NULL;
+    if (!there)
+        *place = (struct place){accel, loaded};
+    *out = place->handle;
+    adsm_lock_release(&lock);
+    return there ? adsm_accel_module_unload(accel, loaded) : ADSM_OK;
+}
+
+/* The device that a module was loaded on is lost: from now on another one is in
+ * its place, that of the lowest number which works and takes it. Where none does,
+ * it stays. Held, or of a kernel that is. */
+static void settle(adsmModule *module)
+{
+    struct adsm_accel *accel;
+    void *handle;
+    bool found = false;
+    for (int d = 0; d < module->devices && !found; d++)
+        found = adsm_accel_open(d, &accel) == ADSM_OK &&
+                adsm_accel_health(accel) == ADSM_OK &&
+                place_on(module, accel, &handle) == ADSM_OK;
+    adsm_lock_acquire(&lock);
+    if (found && adsm_accel_health(module->accel) != ADSM_OK)
+        module->accel = accel;
+    adsm_lock_release(&lock);
+}
+
+static bool is_lost(const adsmModule *module)
+{
+    return adsm_accel_health(module->accel) != ADSM_OK;
+}
+
+/* Look for a module's device, without the lock, where it is lost. */
+static void revive(adsmModule *handle)
+{
+    adsmModule *module;
+    int device;
+    adsm_lock_acquire(&lock);
+    HASH_FIND_PTR(modules, &handle, module);
+    bool lost = module && is_lost(module);
+    if (lost)
+        atomic_fetch_add_explicit(&module->holders, 1, memory_order_relaxed);
+    adsm_lock_release(&lock);
+    if (!lost)
+        return;
+    settle(module);
+    (void)drop(module, &device);
+}
+
 int adsm_kernel_get(adsmModule *handle, const char *name, adsmReach reach,
                     adsmKernel **out)
 {
     adsmModule *module;
     int rc;
+    revive(handle);
     adsm_lock_acquire(&lock);
     HASH_FIND_PTR(modules, &handle, module);
     if (!module) {
@@ -302,6 +368,25 @@ static void *handle_on(adsmKernel *kernel, const struct adsm_accel *accel)
     /* Acquire: pairs with adsm_kernel_on; what the driver built is there. */
     return atomic_load_explicit(&kernel->handles[adsm_accel_device(accel)],
                                 memory_order_acquire);
+}
+
+/* Its device is lost, or another one took its place. What has none is launched in
+ * vain, and the launch says why. */
+static int move(struct adsm_kernel_view *view)
+{
+    if (adsm_accel_health(view->accel) != ADSM_OK)
+        settle(view->module);
+    adsm_lock_acquire(&lock);
+    struct adsm_accel *accel = view->module->accel;
+    adsm_lock_release(&lock);
+    if (adsm_accel_health(accel) != ADSM_OK)
+        return ADSM_OK;
+    int rc = adsm_kernel_on(view, accel, &view->handle);
+    if (rc == ADSM_OK)
+        view->accel = accel;
+    else
+        adsm_kernel_release(view);
+    return rc;
 }
 
 int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
@@ -329,7 +414,9 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
     adsm_lock_release(&lock);
     if (!kernel)
         return adsm_detail(ADSM_E_INVALID, "not a kernel of a loaded module");
-    return ADSM_OK;
+    return view->handle && adsm_accel_health(view->accel) == ADSM_OK
+               ? ADSM_OK
+               : move(view);
 }
 
 void adsm_kernel_release(const struct adsm_kernel_view *view)
@@ -337,30 +424,6 @@ void adsm_kernel_release(const struct adsm_kernel_view *view)
     int device;
     if (view->kernel)
         (void)drop(view->kernel->module, &device);
-}
-
-/* The module on a device. It is loaded without the lock, for that takes long:
- * of two threads that do so, one finds that it need not have. */
-static int place_on(adsmModule *module, struct adsm_accel *accel, void **out)
-{
-    struct place *place = &module->places[adsm_accel_device(accel)];
-    adsm_lock_acquire(&lock);
-    bool there = place->accel != NULL;
-    *out = place->handle;
-    adsm_lock_release(&lock);
-    if (there)
-        return ADSM_OK;
-    void *loaded;
-    int rc = load(accel, module->image, module->bytes, &loaded);
-    if (rc != ADSM_OK)
-        return refused(rc, accel);
-    adsm_lock_acquire(&lock);
-    there = place->accel != NULL;
-    if (!there)
-        *place = (struct place){accel, loaded};
-    *out = place->handle;
-    adsm_lock_release(&lock);
-    return there ? adsm_accel_module_unload(accel, loaded) : ADSM_OK;
 }
 
 int adsm_kernel_on(const struct adsm_kernel_view *view,

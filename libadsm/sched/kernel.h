@@ -3,7 +3,7 @@
  *
  * Owns adsmModule and adsmKernel. A module keeps its image: it is loaded on the
  * loading thread's device at once, and on another one when a part of a call
- * runs there. Handles are looked up by value, so that a stale or foreign handle
+ * runs there; where that device is lost, on another one instead. Handles are looked up by value, so that a stale or foreign handle
  * is an error and not a crash; who uses one holds its module, which lives until
  * it is unloaded and nobody holds it. A kernel's record has how fast each device
  * is with it. Does not launch.
@@ -21,9 +21,10 @@ enum { ADSM_KERNEL_PARAMETERS = 256 };
 
 /** What a launch needs to know, valid until adsm_kernel_release. */
 struct adsm_kernel_view {
-    adsmKernel *kernel;       /* NULL: holds nothing */
-    struct adsm_accel *accel; /* where the module was loaded first */
-    void *handle;             /* the driver's, there */
+    adsmKernel *kernel; /* NULL: holds nothing */
+    struct adsm_accel
+        *accel;   /* where the module was loaded first, or instead */
+    void *handle; /* the driver's, there */
     const char *name;
     adsmReach reach;
     int parameters; /* -1: the driver cannot tell */

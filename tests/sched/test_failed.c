@@ -1,4 +1,7 @@
-/* A kernel failed: which one is said by whoever hears of it. */
+/*
+ * A kernel failed: which one is said by whoever hears of it, and other devices
+ * go on, with the modules that were loaded on its device.
+ */
 #include "sched/fixture.h"
 
 #include <stdlib.h>
@@ -26,6 +29,14 @@ static int *fresh(int home)
 static int call(const int *x, int *y, long at)
 {
     return adsmCall(trap_at(), N, adsmIn(x), adsmOut(y), adsmVal(at));
+}
+
+static void check(const int *y)
+{
+    long i = 0;
+    while (i < N && y[i] == (int)(i * 61 + 2))
+        i++;
+    ck_assert_int_eq(i, N);
 }
 
 START_TEST(failure_names_the_part_and_its_kernel)
@@ -71,6 +82,29 @@ START_TEST(failure_names_the_first_that_nobody_saw_end)
 }
 END_TEST
 
+START_TEST(module_of_a_lost_device_serves_the_others)
+{
+    int *x = fresh(0), *y = fresh(1);
+    adsmKernel *other;
+    must(call(x, fresh(0), 5));
+    expect(adsmSync(), ADSM_E_DEVICE, "device 0: ");
+    must(adsmDeviceUse(1));
+    must(adsmSync());
+    must(call(y, fresh(1), NEVER));
+    must(adsmSync());
+    x = fresh(1);
+    must(call(x, y, NEVER));
+    check(y);
+    must(adsmSync());
+    must(adsmKernelGet(&other, module, "trap_at", ADSM_ANY_OBJECT));
+    must(adsmCall(other, N, adsmIn(x), adsmOut(y), adsmVal((long){NEVER})));
+    must(adsmSync());
+    check(y);
+    must(adsmModuleUnload(module));
+}
+END_TEST
+
 SUITE_MAIN("failed", 60, failure_names_the_part_and_its_kernel,
            failure_names_a_kernel_that_is_launched_as_a_whole,
-           failure_names_the_first_that_nobody_saw_end)
+           failure_names_the_first_that_nobody_saw_end,
+           module_of_a_lost_device_serves_the_others)
