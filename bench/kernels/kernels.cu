@@ -13,7 +13,7 @@
 extern "C" __global__ void vecadd(const float *a, const float *b, float *c,
                                   int n)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i < n)
         c[i] = a[i] + b[i];
 }
@@ -42,7 +42,7 @@ extern "C" __global__ void mriq(const float4_ *points, int count,
                                 const float *x, const float *y, const float *z,
                                 float *qr, float *qi)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     float px = x[i], py = y[i], pz = z[i], r = 0, q = 0;
     for (int k = 0; k < count; k++) {
         float angle =
@@ -75,7 +75,7 @@ extern "C" __global__ void reduction(const int *in, int n, int *sum)
     __shared__ int part[BLOCK];
     int me = (int)threadIdx.x, all = (int)(gridDim.x * blockDim.x);
     int mine = 0;
-    for (int i = adsm_thread_x(); i < n; i += all)
+    for (long i = adsm_thread_x(); i < n; i += all)
         mine += in[i];
     part[me] = mine;
     BARRIER();
@@ -92,7 +92,8 @@ extern "C" __global__ void reduction(const int *in, int n, int *sum)
 extern "C" __global__ void scan_blocks(const int *in, int *out, int *sums)
 {
     __shared__ int part[2][BLOCK];
-    int me = (int)threadIdx.x, i = adsm_thread_x(), from = 0;
+    long i = adsm_thread_x();
+    int me = (int)threadIdx.x, from = 0;
     int value = in[i];
     part[0][me] = value;
     BARRIER();
@@ -120,7 +121,7 @@ extern "C" __global__ void histogram(const unsigned *in, int words, int *bins)
     part[threadIdx.x] = 0;
     BARRIER();
     int all = (int)(gridDim.x * blockDim.x);
-    for (int i = adsm_thread_x(); i < words; i += all) {
+    for (long i = adsm_thread_x(); i < words; i += all) {
         unsigned v = in[i];
         for (int byte = 0; byte < 4; byte++)
             __nvvm_atom_add_gen_i(&part[v >> 8 * byte & 255], 1);
@@ -145,7 +146,7 @@ extern "C" __global__ void spmv(const int *rows, const int *columns,
                                 const float *values, const float *x, float *y,
                                 int n)
 {
-    int row = adsm_thread_x();
+    long row = adsm_thread_x();
     if (row >= n)
         return;
     float sum = 0;
@@ -193,7 +194,7 @@ extern "C" __global__ void bitonic_block(int *data, int first, int last)
 extern "C" __global__ void nbody(const float4_ *bodies, float4_ *force, int n)
 {
     __shared__ float4_ tile[BLOCK];
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     float4_ me = bodies[i], sum = {0, 0, 0, 0};
     for (int t = 0; t < n; t += BLOCK) {
         tile[threadIdx.x] = bodies[t + (int)threadIdx.x];
@@ -236,7 +237,7 @@ extern "C" __global__ void blackscholes(const float *price, const float *strike,
                                         const float *years, float *call,
                                         float *put, int n)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= n)
         return;
     float s = price[i], x = strike[i], t = years[i];
@@ -296,7 +297,7 @@ extern "C" __global__ void bfs_start(unsigned char *frontier,
                                      unsigned char *reached,
                                      unsigned char *seen, int *cost, int n)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= n)
         return;
     frontier[i] = seen[i] = i == 0;
@@ -310,7 +311,7 @@ extern "C" __global__ void bfs_reach(const int *rows, const int *edges,
                                      const unsigned char *seen, int *cost,
                                      int n)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= n || !frontier[i])
         return;
     frontier[i] = 0;
@@ -327,7 +328,7 @@ extern "C" __global__ void bfs_next(unsigned char *frontier,
                                     unsigned char *reached,
                                     unsigned char *seen, int *more, int n)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= n || !reached[i])
         return;
     frontier[i] = 1;

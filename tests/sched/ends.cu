@@ -1,5 +1,5 @@
 /*
- * A kernel that ends badly.
+ * A kernel that ends badly, and one over very many indices.
  *
  * Built into ends.ptx by tools/ptx.sh.
  */
@@ -15,4 +15,12 @@ extern "C" __global__ void trap_at(long i0, long i1, const int *x, int *y,
     y[i] = x[i] + 1;
     if (i == at)
         asm volatile("trap;");
+}
+
+/* What indices from `from` on are: out[i - from] = i. */
+extern "C" __global__ void far_from(long i0, long i1, long from, long *out)
+{
+    long i = i0 + adsm_thread_x();
+    if (i >= from && i < i1)
+        out[i - from] = i;
 }

@@ -109,7 +109,7 @@ extern "C" __global__ void cube(long z0, long z1, long y0, long y1, long x0,
 /* No range: p[i] = p[i] + q[i]. */
 extern "C" __global__ void add(int *p, const int *q, int n)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i < n)
         p[i] += q[i];
 }

@@ -48,19 +48,20 @@ ADSM_SREG3(gridDim, nctaid)
 
 #endif
 
-/** Position of this thread in the grid along x, in threads. */
-static __device__ inline int adsm_thread_x()
+/** Position of this thread in the grid along x, in threads: more than an int
+ *  counts, where there are that many. */
+static __device__ inline long adsm_thread_x()
 {
-    return (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    return (long)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/** Position of this thread in the grid along y, in threads. */
+/** The same along y: a grid has 65,535 blocks there at most. */
 static __device__ inline int adsm_thread_y()
 {
     return (int)(blockIdx.y * blockDim.y + threadIdx.y);
 }
 
-/** Position of this thread in the grid along z, in threads. */
+/** The same along z. */
 static __device__ inline int adsm_thread_z()
 {
     return (int)(blockIdx.z * blockDim.z + threadIdx.z);

@@ -19,7 +19,7 @@ extern "C" __global__ void mri_fhd_combine(float *__restrict__ rho,
                                            const float *__restrict__ data,
                                            int samples)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= samples)
         return;
     float phi_re = phi[i], phi_im = phi[samples + i];
@@ -32,7 +32,7 @@ static __device__ inline void add(float *__restrict__ f,
                                   const float *__restrict__ place, int voxels,
                                   const float *__restrict__ values, int samples)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= voxels)
         return;
     float x = place[i], y = place[voxels + i], z = place[2 * voxels + i];

@@ -16,7 +16,7 @@ extern "C" __global__ void mri_q_weigh(float *__restrict__ weight,
                                        const float *__restrict__ phi,
                                        int samples)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= samples)
         return;
     float re = phi[i], im = phi[samples + i];
@@ -27,7 +27,7 @@ static __device__ inline void add(float *__restrict__ q,
                                   const float *__restrict__ place, int voxels,
                                   const float *__restrict__ values, int samples)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i >= voxels)
         return;
     float x = place[i], y = place[voxels + i], z = place[2 * voxels + i];

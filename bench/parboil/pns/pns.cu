@@ -39,7 +39,7 @@ extern "C" __global__ void pns_step(unsigned *__restrict__ marking,
                                     int transitions, int runs)
 {
     static __shared__ unsigned counter[PNS_COUNTERS];
-    int run = adsm_thread_x();
+    long run = adsm_thread_x();
     if (threadIdx.x < PNS_COUNTERS)
         counter[threadIdx.x] = 0;
     __syncthreads();

@@ -108,7 +108,8 @@ extern "C" __global__ void rpes_row(float *__restrict__ integrals,
                                     const float *__restrict__ table, int bra,
                                     int count)
 {
-    int at = adsm_thread_x(), row = (int)blockIdx.y;
+    long at = adsm_thread_x();
+    int row = (int)blockIdx.y;
     if (at >= count)
         return;
     const rpes_pair *one = pairs + bra, *other = pairs + kets[at].pair;

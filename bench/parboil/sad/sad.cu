@@ -56,7 +56,7 @@ extern "C" __global__ void sad_4x4(sum *__restrict__ sums,
 /* 8x4, 4x8 and 8x8 from 4x4: y is macroblock * 4 + quarter. */
 extern "C" __global__ void sad_8x8(sum *sums, int macroblocks, int places)
 {
-    int place = adsm_thread_x();
+    long place = adsm_thread_x();
     if (place >= places)
         return;
     int macroblock = (int)blockIdx.y / 4, quarter = (int)blockIdx.y % 4;
@@ -84,7 +84,8 @@ extern "C" __global__ void sad_8x8(sum *sums, int macroblocks, int places)
 /* 16x8, 8x16 and 16x16 from 8x8: y is the macroblock. */
 extern "C" __global__ void sad_16x16(sum *sums, int macroblocks, int places)
 {
-    int place = adsm_thread_x(), macroblock = (int)blockIdx.y;
+    long place = adsm_thread_x();
+    int macroblock = (int)blockIdx.y;
     if (place >= places)
         return;
     const sum *from =

@@ -35,7 +35,8 @@ extern "C" __global__ void tpacf_count(unsigned *__restrict__ histogram,
     static __shared__ float tile[TPACF_NUMBERS * TPACF_THREADS];
     static __shared__ float edge_here[TPACF_EDGES_MAX];
     static __shared__ unsigned counter[TPACF_EDGES_MAX + 1];
-    int thread = (int)threadIdx.x, i = adsm_thread_x();
+    int thread = (int)threadIdx.x;
+    long i = adsm_thread_x();
     const float *from = points + (long)first * count * TPACF_NUMBERS;
     const float *to = points + (long)second * count * TPACF_NUMBERS;
     const float *mine = from + (i < count ? i : 0) * TPACF_NUMBERS;

@@ -7,7 +7,7 @@ extern "C" __global__ void vecadd(float *__restrict__ sum,
                                   const float *__restrict__ a,
                                   const float *__restrict__ b, int count)
 {
-    int i = adsm_thread_x();
+    long i = adsm_thread_x();
     if (i < count)
         sum[i] = a[i] + b[i];
 }
