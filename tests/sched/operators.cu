@@ -31,3 +31,30 @@ ADSM_MAP_REDUCE(dot, float, sum_f32, (const float *x, const float *y),
                 x[i] * y[i])
 ADSM_MAP_REDUCE(farthest, pair, longest, (const float *x, float from),
                 pair{x[i], x[i] > from ? x[i] - from : from - x[i]})
+
+/* Words of a program that the macros, too, could have use for. */
+enum { COMMUTES = 5 };
+static __device__ inline unsigned none()
+{
+    return 4000000000u;
+}
+static __device__ inline unsigned of(unsigned v)
+{
+    return v + COMMUTES;
+}
+static __device__ inline unsigned value(unsigned v)
+{
+    return v + 5;
+}
+static __device__ inline unsigned x_of_i(unsigned v)
+{
+    return v + 1;
+}
+static __device__ inline unsigned i0(unsigned v)
+{
+    return 2 * v;
+}
+
+ADSM_OPERATOR(least, unsigned, none(), value(b) < of(a) ? b : a)
+ADSM_MAP_REDUCE(least_of, unsigned, least, (const unsigned *i1),
+                i0(x_of_i(i1[i])))

@@ -80,6 +80,25 @@ START_TEST(map_may_have_an_operator_of_the_program)
 }
 END_TEST
 
+START_TEST(names_in_operators_and_maps_are_the_programs)
+{
+    enum { N = 30000 };
+    uint32_t *x = adsmAlloc(N * sizeof *x), *got = adsmAlloc(sizeof *got);
+    const adsmOperator *least;
+    must(adsmOperatorGet(&least, own_module(), "least"));
+    for (uint32_t i = 0; i < N; i++)
+        x[i] = 7 + (i + 12345) % N;
+    must(adsmReduce(least, got, x, adsmR1(N), -1, NULL));
+    ck_assert_uint_eq(*got, 7);
+    must(adsmReduce(least, got, x, adsmR1(0), -1, NULL));
+    ck_assert_uint_eq(*got, 4000000000u);
+    must(adsmMapReduce(NULL, map("least_of"), got, adsmR1(N), adsmIn(x)));
+    ck_assert_uint_eq(*got, 2 * (7 + 1));
+    must(adsmFree(x));
+    must(adsmFree(got));
+}
+END_TEST
+
 START_TEST(bad_maps_say_what_would_be_right)
 {
     float *x = adsmAlloc(400), *sum = adsmAlloc(64), here;
@@ -215,6 +234,7 @@ END_TEST
 
 SUITE_MAIN("skeleton", 120, dot_product_gives_the_bytes_of_its_tree,
            map_may_have_an_operator_of_the_program,
+           names_in_operators_and_maps_are_the_programs,
            bad_maps_say_what_would_be_right,
            tasks_of_a_farm_run_on_a_device_each,
            tasks_that_use_the_same_bytes_are_ordered,

@@ -11,7 +11,9 @@
  * an identity in braces as (float2{0, 0}). A type has no constructors that do
  * something, as it is copied by its bytes. The expression of a map is of index
  * `i` and the names in `params`, of which there are one or more; its operator
- * is one of the shipped, sum_f32 and its like, or the program's.
+ * is one of the shipped, sum_f32 and its like, or the program's. All other names
+ * are the program's, but those with adsm_ and the kernels': longest_fold, _none,
+ * _bytes, _rows, _columns, _last and _scan.
  *
  * Every kernel here folds by the same tree: neighbours 2k and 2k + 1 are
  * combined, then the results of 2k and 2k + 1, and so on; one without a
@@ -603,18 +605,28 @@ static __device__ inline void adsm_scan(long i0, long i1,
 #define ADSM_LIST_(...) __VA_ARGS__
 
 /* An operator, without kernels. Where it commutes lanes need not ask which of
- * two is the left one. */
+ * two is the left one. The program's words are in functions of their own, where
+ * names mean what they do around the macro: a struct's members and a kernel's
+ * parameters would be found first. */
 #define ADSM_OP_(name, type, commutes, identity, ...)                          \
+    static __device__ inline type adsm_identity_##name()                       \
+    {                                                                          \
+        return identity;                                                       \
+    }                                                                          \
+    static __device__ inline type adsm_combined_##name(type a, type b)         \
+    {                                                                          \
+        return __VA_ARGS__;                                                    \
+    }                                                                          \
     struct adsm_op_##name {                                                    \
         typedef type value;                                                    \
         enum { COMMUTES = commutes };                                          \
         static __device__ inline value none()                                  \
         {                                                                      \
-            return identity;                                                   \
+            return adsm_identity_##name();                                     \
         }                                                                      \
         static __device__ inline value of(value a, value b)                    \
         {                                                                      \
-            return __VA_ARGS__;                                                \
+            return adsm_combined_##name(a, b);                                 \
         }                                                                      \
     };
 
@@ -673,11 +685,12 @@ static __device__ inline void adsm_scan(long i0, long i1,
 
 /** A map whose values are reduced, for adsmMapReduce. */
 #define ADSM_MAP_REDUCE(name, type, operator_, params, ...)                    \
-    extern "C" __global__ void name(long i0, long i1, ADSM_LIST_ params,       \
-                                    type *adsm_out)                            \
+    extern "C" __global__ void name(long adsm_i0, long adsm_i1,                \
+                                    ADSM_LIST_ params, type *adsm_out)         \
     {                                                                          \
-        auto x_of_i = [&](long i) -> type { return __VA_ARGS__; };             \
-        adsm_fold<adsm_op_##operator_>(i0, i1, x_of_i, adsm_out, 32);          \
+        auto adsm_of = [&](long i) -> type { return __VA_ARGS__; };            \
+        adsm_fold<adsm_op_##operator_>(adsm_i0, adsm_i1, adsm_of, adsm_out,    \
+                                       32);                                    \
     }                                                                          \
     ADSM_MERGE_KERNELS_(name, adsm_op_##operator_)
 
