@@ -13,20 +13,11 @@
 enum {
     GUARD = 16 << 10, /* a kernel's mistake is often by a row */
     BETWEEN = 4,      /* elements on either side of a view's rows */
-    NUMBERS = 200,    /* of the 254 that a map has for copies */
 };
 
 size_t adsm_check_guard(void)
 {
     return adsm_check_is_on() ? GUARD : 0;
-}
-
-int adsm_check_parts(int parts, int wants)
-{
-    int most = wants > 0 ? NUMBERS / wants : parts;
-    if (!adsm_check_is_on() || most >= parts)
-        return parts;
-    return most > 0 ? most : 1;
 }
 
 /* ---- copies ----------------------------------------------------------------- */

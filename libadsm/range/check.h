@@ -50,10 +50,6 @@ int adsm_check_fill(struct adsm_copy *copy);
 
 /* ---- parts: of a call between adsm_spread_begin and _end -------------------- */
 
-/** How many of `parts` with `wants` each may be begun at once: each want takes a
- *  number in its object's map. */
-int adsm_check_parts(int parts, int wants);
-
 /** Remember what the part's copies hold; adsm_spread_order is behind. Return:
  *  ADSM_OK; ADSM_E_NOMEM; a device's error */
 int adsm_check_before(struct adsm_part *part);

@@ -10,6 +10,7 @@
 #include "range/spread_parts.h"
 
 #include "accel/error.h"
+#include "base/clock.h"
 #include "base/stats.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
@@ -24,10 +25,16 @@
 #include <string.h>
 #include <time.h>
 
+int adsm_spread_together(int wants)
+{
+    enum { NUMBERS = ADSM_HOLDERS - ADSM_HOLDER_HOME - 1 };
+    return wants > 1 ? wants < NUMBERS ? NUMBERS / wants : 1 : NUMBERS;
+}
+
 /* ---- pass 3: moves -------------------------------------------------------------- */
 
 /* Of too many copies, make the oldest go that is not needed where it is. `lent`
- * tells whether any could go, but for system calls at work in its blocks. */
+ * tells whether one could, but for system calls at work in its blocks. */
 static int make_number(struct adsm_object *object, const struct adsm_held *held,
                        bool *lent)
 {
@@ -41,7 +48,7 @@ static int make_number(struct adsm_object *object, const struct adsm_held *held,
                                    "of them are in use just now",
                                    NULL);
         after = oldest->last_used;
-        *lent = true;
+        *lent = *lent || adsm_memory_is_lent(object, &oldest->box);
         rc = adsm_memory_evict_this(object, oldest);
     }
     return rc;
@@ -315,12 +322,13 @@ static bool is_lent(struct adsm_part *parts, int count)
 
 int adsm_spread_begin(struct adsm_part *parts, int count, int *failed)
 {
-    enum { TRIES = 2000, PAUSE_NS = 500 * 1000 };
+    enum { MOST_NS = 1000 * 1000 * 1000, PAUSE_NS = 500 * 1000 };
+    uint64_t begin = adsm_now_ns();
     int rc = try_begin(parts, count, failed);
     /* An array that is one block is lent whole to any system call. Such a call
      * does not last: where it would wait, nothing is lent. */
-    for (int i = 0; rc == ADSM_E_LIMIT && i < TRIES && is_lent(parts, count);
-         i++) {
+    while (rc == ADSM_E_LIMIT && is_lent(parts, count) &&
+           adsm_now_ns() - begin < MOST_NS) {
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
         rc = try_begin(parts, count, failed);
     }

@@ -74,6 +74,11 @@ struct adsm_part {
     struct adsm_check *check; /* what is wrong with it (range/check.h) */
 };
 
+/** How many parts may be begun together where each has up to `wants` arguments
+ *  in one object: a copy takes one of the 254 numbers of its object's map, and
+ *  those of parts that have ended can be given to others. 1 or more */
+int adsm_spread_together(int wants);
+
 /**
  * Make copies for all parts, enqueue what they lack, close the blocks that will
  * be written. Waits, a second at most, for system calls that are at work in what

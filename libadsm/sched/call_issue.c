@@ -187,6 +187,20 @@ static int failed(const struct adsm_range_call *call, int rc, int part,
                              part, count, call->kernel.name, device, advice);
 }
 
+/* The most arguments that lie in one object: each may have a copy of its own. */
+static int most_in_one_object(const struct adsm_range_call *call)
+{
+    int most = 1;
+    for (int i = 0; i < call->operand_count; i++) {
+        const struct adsm_object *object = call->operands[i].array.object;
+        int n = 0;
+        for (int k = 0; object && k < call->operand_count; k++)
+            n += call->operands[k].array.object == object;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 /* How many parts from `first` on are of one round, and not more than `most`. */
 static int of_round(const struct adsm_split_part *boxes, int first, int count,
                     int most)
@@ -244,7 +258,7 @@ int adsm_range_call_issue(struct adsm_range_call *call,
                           struct adsm_ended *ended)
 {
     struct issue issue;
-    int bad = 0, most = adsm_check_parts(count, call->operand_count), n;
+    int bad = 0, most = adsm_spread_together(most_in_one_object(call)), n;
     int rc = make_parts(call, boxes, count, &issue);
     if (rc == ADSM_OK)
         rc = adsm_progress_expect(call->progress, count);
