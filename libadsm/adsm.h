@@ -196,7 +196,8 @@ typedef enum {
     ADSM_WHOLE,    /**< all of it (a MapArray operand)                     */
     ADSM_NEAR,     /**< the part's box and its surroundings (MapOverlap)   */
     ADSM_BOXED,    /**< boxes that a text or a function names              */
-    ADSM_INTO      /**< all of it, accumulated: adsmInto of adsm_skeleton.h */
+    ADSM_INTO,     /**< all of it, accumulated: adsmInto of adsm_skeleton.h */
+    ADSM_KEPT      /**< a value, which is in the argument itself: `param`  */
 } adsmHow;
 
 /** What a kernel reads beyond the array's edge. */
@@ -238,7 +239,8 @@ typedef int adsmBoxFn(const adsmPart *part, void *user, adsmBox *out, int most);
 
 /** One argument: a value (`mode` 0) or a pointer into a shared object. */
 typedef struct {
-    const void *p;     /**< the value's address, or the shared pointer        */
+    const void *p;     /**< the value's address, or the shared pointer; NULL
+                            for a value that is kept                       */
     size_t bytes;      /**< size of the value; 0 for a pointer                */
     int mode;          /**< 0 for a value, else adsmMode                      */
     size_t elem;       /**< bytes of an element; 0: adsmShape has said it     */
@@ -255,7 +257,7 @@ typedef struct {
     const char *text;  /**< ADSM_BOXED: adsmBoxed's, read during the call */
     adsmBoxFn *boxes;  /**< or adsmBoxedBy's                              */
     int params;        /**< of it: how many there are, 0 to 4            */
-    long param[5];     /**< $1 to $4, and a 0 behind them                */
+    long param[5];     /**< $1 to $4, and a 0 behind them; ADSM_KEPT: value */
 } adsmArg;
 
 /** CUDA dimensions: blocks of a grid, or threads of a block. */
@@ -266,7 +268,10 @@ typedef struct {
 /*
  * adsmVal(x) passes the value that the variable x has when the call is made,
  * the others an address inside a shared object. C++ has functions of the same
- * names and uses (C++11). adsmR1 to adsmR3 are boxes that begin at 0.
+ * names and uses (C++11). There adsmVal keeps a value of up to 40 bytes as it is
+ * when the argument is made, of anything, so arguments and tasks may be kept;
+ * what is larger has to be a variable, as in C, that is there when the call is
+ * made. adsmR1 to adsmR3 are boxes that begin at 0.
  *
  * What a part of a call over several devices gets (adsmCallWith): adsmIn,
  * adsmOut and adsmInOut its own box of the array; adsmAll all of it; adsmHalo
@@ -596,12 +601,28 @@ ADSM_API adsmArg adsmView(adsmArg arg);
 
 /* What is a macro in C: a compound literal has no address in C++. */
 
+/* Of a variable. */
 template <typename T> inline adsmArg adsmVal(const T &x)
 {
     adsmArg arg = adsmArg();
-    arg.p = &x;
     arg.bytes = sizeof x;
+    if (sizeof x <= sizeof arg.param) {
+        arg.how = ADSM_KEPT;
+        __builtin_memcpy(arg.param, &x,
+                         sizeof x <= sizeof arg.param ? sizeof x : 0);
+    } else {
+        arg.p = &x;
+    }
     return arg;
+}
+
+/* Of a temporary, which is gone when the argument is read. */
+template <typename T> inline adsmArg adsmVal(const T &&x)
+{
+    static_assert(sizeof x <= sizeof(adsmArg().param),
+                  "adsmVal keeps values of up to 40 bytes: give a larger one "
+                  "as a variable that is there when the call is made");
+    return adsmVal(x);
 }
 
 template <typename T> inline size_t adsmElement(const T *)

@@ -196,16 +196,18 @@ inline adsmStatus adsmMapReduce(const adsmOpts *opts, adsmKernel *map,
     return adsmMapReduceV(map, result, range, opts, (int)sizeof...(args), list);
 }
 
-/* Keeps its arguments until the farm has been called. */
+/* A task with its arguments, which it keeps. adsmTask points to them: there is
+ * none of what is about to go. */
 template <size_t Count> struct adsmTaskWith {
     adsmKernel *kernel;
     adsmBox range;
     adsmArg args[Count + 1];
 
-    operator adsmTask() const
+    operator adsmTask() const &
     {
         return adsmTask{kernel, range, (int)Count, args};
     }
+    operator adsmTask() const && = delete;
 };
 
 template <typename... Args>

@@ -2,6 +2,7 @@
 #include "sched/call_parts.h"
 
 #include "mm/heap.h"
+#include "sched/argument.h"
 #include "sched/detail.h"
 #include "sched/into.h"
 #include "sched/launch.h"
@@ -86,21 +87,14 @@ static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
     return rc;
 }
 
-static int take_value(struct adsm_range_call *call, int i, size_t parameter)
+static int take_value(struct adsm_range_call *call, int i, int parameter)
 {
     const adsmArg *arg = &call->args[i];
     size_t at = 0;
-    if (!arg->p)
-        return adsm_detail(ADSM_E_INVALID,
-                           "argument %d of kernel '%s' was not made by "
-                           "adsmVal, adsmIn, adsmOut or adsmInOut",
-                           i, call->kernel.name);
-    if (parameter != 0 && arg->bytes != parameter)
-        return adsm_detail(ADSM_E_INVALID,
-                           "argument %d of kernel '%s' has %zu bytes, its "
-                           "parameter has %zu",
-                           i, call->kernel.name, arg->bytes, parameter);
-    int rc = adsm_range_call_keep(call, arg->p, arg->bytes, &at);
+    int rc = adsm_argument_check_value(&call->kernel, i, parameter, arg);
+    if (rc == ADSM_OK)
+        rc = adsm_range_call_keep(call, adsm_argument_value(arg), arg->bytes,
+                                  &at);
     call->value_at[i] = (uint16_t)at;
     call->operand_of[i] = -1;
     return rc;
@@ -120,10 +114,10 @@ int adsm_range_call_take(struct adsm_range_call *call)
                              kernel->name);
     }
     for (int i = 0; i < call->count && rc == ADSM_OK; i++) {
-        size_t parameter =
+        size_t bytes =
             kernel->parameters < 0 ? 0 : kernel->parameter_bytes[fixed + i];
-        rc = call->args[i].mode ? take_pointer(call, i, parameter)
-                                : take_value(call, i, parameter);
+        rc = call->args[i].mode ? take_pointer(call, i, bytes)
+                                : take_value(call, i, fixed + i);
     }
     if (rc == ADSM_OK)
         adsm_operand_give_room(call->operands, call->operand_count);

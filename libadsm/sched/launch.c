@@ -9,6 +9,7 @@
 #include "mm/index.h"
 #include "mm/slab.h"
 #include "range/state.h"
+#include "sched/argument.h"
 #include "sched/detail.h"
 
 #include <string.h>
@@ -128,26 +129,22 @@ static int add_value(struct launch *launch, int i, const adsmArg *arg)
                            "the arguments of kernel '%s' take more than %d "
                            "bytes",
                            launch->kernel.name, VALUE_BYTES);
-    memcpy(launch->bytes + at, arg->p, arg->bytes);
+    memcpy(launch->bytes + at, adsm_argument_value(arg), arg->bytes);
     launch->values[i] = launch->bytes + at;
     launch->bytes_used = at + arg->bytes;
     return ADSM_OK;
 }
 
-static int add_argument(struct launch *launch, int i, const adsmArg *arg)
+/* One that points to an array, or is a view of it. */
+static int add_array(struct launch *launch, int i, const adsmArg *arg)
 {
     int number = i - launch->fixed;
     const struct adsm_kernel_view *kernel = &launch->kernel;
-    size_t bytes = arg->mode ? sizeof(void *) : arg->bytes;
     bool known = kernel->parameters >= 0;
     unsigned wanted = known ? kernel->parameter_bytes[i] : 0;
-    if (arg->mode < 0 || arg->mode > ADSM_INOUT || (!arg->mode && !arg->p))
-        return adsm_detail(
-            ADSM_E_INVALID,
-            "argument %d of kernel '%s' was not made by adsmVal, "
-            "adsmIn, adsmOut or adsmInOut",
-            number, kernel->name);
-    bool view = arg->mode && (known ? wanted == 16 || wanted == 24 : arg->view);
+    if (arg->mode < 0 || arg->mode > ADSM_INOUT)
+        return adsm_argument_not_made(kernel, number);
+    bool view = known ? wanted == 16 || wanted == 24 : arg->view;
     if (view && kernel->reach == ADSM_ONLY_ARGUMENTS) {
         launch->elsewhere = true; /* who knows shapes makes views */
         return ADSM_OK;
@@ -158,14 +155,21 @@ static int add_argument(struct launch *launch, int i, const adsmArg *arg)
                            "a kernel that may touch any object cannot have: "
                            "look it up with ADSM_ONLY_ARGUMENTS",
                            number, kernel->name);
-    if (known && bytes != wanted)
+    if (known && wanted != sizeof(void *))
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' has %zu bytes, its "
                            "parameter has %u",
-                           number, kernel->name, bytes, wanted);
+                           number, kernel->name, sizeof(void *), wanted);
+    return add_pointer(launch, i, arg);
+}
+
+static int add_argument(struct launch *launch, int i, const adsmArg *arg)
+{
     if (arg->mode)
-        return add_pointer(launch, i, arg);
-    return add_value(launch, i, arg);
+        return add_array(launch, i, arg);
+    int rc =
+        adsm_argument_check_value(&launch->kernel, i - launch->fixed, i, arg);
+    return rc == ADSM_OK ? add_value(launch, i, arg) : rc;
 }
 
 /* To the driver, behind what other devices do with memory that all share. */

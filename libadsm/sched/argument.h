@@ -1,0 +1,30 @@
+/*
+ * Arguments of calls, as programs make them: what all ways of a call ask of one.
+ *
+ * Failures set the error detail. Thread: any. Signal: never
+ */
+#ifndef ADSM_SCHED_ARGUMENT_H
+#define ADSM_SCHED_ARGUMENT_H
+
+#include "sched/kernel.h"
+
+/** Where the value of an argument is that is one; NULL where there is none. */
+static inline const void *adsm_argument_value(const adsmArg *arg)
+{
+    return arg->how == ADSM_KEPT ? arg->param : arg->p;
+}
+
+/** An argument that none of the macros has made. Return: ADSM_E_INVALID */
+int adsm_argument_not_made(const struct adsm_kernel_view *kernel, int number);
+
+/**
+ * Whether an argument that is a value was made as one, and fits its parameter.
+ *
+ * @number     of the argument, for messages
+ * @parameter  its number, which is greater by that of the bounds
+ * Return: ADSM_OK; ADSM_E_INVALID with a sentence
+ */
+int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
+                              int parameter, const adsmArg *arg);
+
+#endif
