@@ -161,7 +161,7 @@ typedef enum {
  * (declare it extern "C").
  *
  * Return: ADSM_OK; ADSM_E_NOT_FOUND (the module has none of that name);
- *         ADSM_E_INVALID
+ *         ADSM_E_INVALID; ADSM_E_LIMIT (it has more than 256 parameters)
  */
 ADSM_API adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
                                   const char *name, adsmReach reach);
@@ -260,9 +260,10 @@ typedef struct {
     long param[5];     /**< $1 to $4, and a 0 behind them; ADSM_KEPT: value */
 } adsmArg;
 
-/** CUDA dimensions: blocks of a grid, or threads of a block. */
+/** CUDA dimensions: blocks of a grid, up to 2^31 - 1, 65,535 and 65,535; or
+ *  threads of a block, 1,024 together. What is more is refused. */
 typedef struct {
-    unsigned x, y, z;
+    long x, y, z;
 } adsmDim;
 
 /*
@@ -729,17 +730,17 @@ inline adsmArg adsmBoxedBy(const T *ptr, adsmMode mode, adsmBoxFn *fn,
     return arg;
 }
 
-inline adsmDim adsmDim3(unsigned x, unsigned y, unsigned z)
+inline adsmDim adsmDim3(long x, long y, long z)
 {
     return adsmDim{x, y, z};
 }
 
-inline adsmDim adsmDim2(unsigned x, unsigned y)
+inline adsmDim adsmDim2(long x, long y)
 {
     return adsmDim3(x, y, 1);
 }
 
-inline adsmDim adsmDim1(unsigned x)
+inline adsmDim adsmDim1(long x)
 {
     return adsmDim3(x, 1, 1);
 }

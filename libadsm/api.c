@@ -261,18 +261,35 @@ adsmStatus adsmDetach(void *address, adsmKernel *kernel)
     return assigned(rc, address);
 }
 
+/* Dimensions as drivers count them. */
+static int take_dimensions(const char *what, adsmDim dim, const long most[3],
+                           unsigned out[3])
+{
+    const long given[3] = {dim.x, dim.y, dim.z};
+    for (int i = 0; i < 3; i++) {
+        if (given[i] < 1 || given[i] > most[i])
+            return adsm_detail(ADSM_E_INVALID,
+                               "a %s of %ld x %ld x %ld: 1 x 1 x 1 to %ld x "
+                               "%ld x %ld are possible",
+                               what, dim.x, dim.y, dim.z, most[0], most[1],
+                               most[2]);
+        out[i] = (unsigned)given[i];
+    }
+    return ADSM_OK;
+}
+
 adsmStatus adsmLaunchV(adsmKernel *kernel, adsmDim grid, adsmDim block,
                        size_t shared_bytes, int count, const adsmArg *args)
 {
     ADSM_NOT_CANCELLED;
-    const unsigned g[3] = {grid.x, grid.y, grid.z};
-    const unsigned b[3] = {block.x, block.y, block.z};
-    for (int i = 0; i < 3; i++)
-        if (g[i] == 0 || b[i] == 0)
-            return adsm_api_done(adsm_detail(
-                ADSM_E_INVALID, "grid and block dimensions must be 1 or "
-                                "more"));
-    int rc = adsm_api_may_call(count, args);
+    static const long most_blocks[] = {INT32_MAX, 65535, 65535};
+    static const long most_threads[] = {1024, 1024, 1024};
+    unsigned g[3], b[3];
+    int rc = take_dimensions("grid", grid, most_blocks, g);
+    if (rc == ADSM_OK)
+        rc = take_dimensions("block", block, most_threads, b);
+    if (rc == ADSM_OK)
+        rc = adsm_api_may_call(count, args);
     if (rc == ADSM_OK)
         rc = adsm_call_launch(kernel, g, b, shared_bytes, count, args);
     return adsm_api_done(rc);

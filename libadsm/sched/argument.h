@@ -14,6 +14,15 @@ static inline const void *adsm_argument_value(const adsmArg *arg)
     return arg->how == ADSM_KEPT ? arg->param : arg->p;
 }
 
+/**
+ * Whether a kernel takes so many arguments, before one of them is looked at.
+ *
+ * @fixed  parameters before them, which say the part's box
+ * Return: ADSM_OK; ADSM_E_INVALID with a sentence
+ */
+int adsm_arguments_check(const struct adsm_kernel_view *kernel, int count,
+                         int fixed);
+
 /** An argument that none of the macros has made. Return: ADSM_E_INVALID */
 int adsm_argument_not_made(const struct adsm_kernel_view *kernel, int number);
 

@@ -2,6 +2,7 @@
 #include "sched/call.h"
 
 #include "mm/boundary.h"
+#include "sched/argument.h"
 #include "sched/call_parts.h"
 #include "sched/detail.h"
 #include "sched/into.h"
@@ -290,10 +291,24 @@ static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
     return rc;
 }
 
+/* What has to be known of a call before its arguments are read. */
+static int check(const struct adsm_range_call *call, int fixed)
+{
+    int rc = adsm_arguments_check(&call->kernel, call->count, fixed);
+    if (rc == ADSM_OK && call->opts.shared_bytes > UINT32_MAX)
+        rc = adsm_detail(ADSM_E_INVALID,
+                         "a call of kernel '%s' with %zu bytes of shared "
+                         "memory for each block: devices count them in 32 bits",
+                         call->kernel.name, call->opts.shared_bytes);
+    return rc;
+}
+
 static int ranged(struct adsm_range_call *call, int device, bool options)
 {
     struct adsm_grid grid;
     int rc = adsm_grid_check_range(call->kernel.name, &call->range);
+    if (rc == ADSM_OK)
+        rc = check(call, 2 * call->range.nd);
     if (rc == ADSM_OK)
         rc = adsm_range_call_check_options(call);
     if (rc == ADSM_OK)
@@ -380,8 +395,10 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
     memcpy(call.given.grid, grid, sizeof call.given.grid);
     memcpy(call.given.block, block, sizeof call.given.block);
     call.is_launch = call.whole = true;
-    rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,
-                     &elsewhere);
+    rc = check(&call, 0);
+    if (rc == ADSM_OK)
+        rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,
+                         &elsewhere);
     if (rc == ADSM_OK && !elsewhere)
         called |= bit_of(call.kernel.accel);
     if (rc == ADSM_OK && elsewhere)

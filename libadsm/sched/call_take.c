@@ -5,7 +5,6 @@
 #include "sched/argument.h"
 #include "sched/detail.h"
 #include "sched/into.h"
-#include "sched/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,15 +103,12 @@ int adsm_range_call_take(struct adsm_range_call *call)
 {
     const struct adsm_kernel_view *kernel = &call->kernel;
     int fixed = call->is_launch ? 0 : 2 * call->range.nd;
-    int rc = adsm_launch_check_count(kernel, call->count, fixed);
-    if (rc == ADSM_OK) {
-        call->operands =
-            malloc((size_t)call->count * sizeof *call->operands + 1);
-        if (!call->operands)
-            rc = adsm_detail(ADSM_E_NOMEM,
-                             "no memory for the arguments of kernel '%s'",
-                             kernel->name);
-    }
+    int rc = ADSM_OK;
+    call->operands = malloc((size_t)call->count * sizeof *call->operands + 1);
+    if (!call->operands)
+        rc = adsm_detail(ADSM_E_NOMEM,
+                         "no memory for the arguments of kernel '%s'",
+                         kernel->name);
     for (int i = 0; i < call->count && rc == ADSM_OK; i++) {
         size_t bytes =
             kernel->parameters < 0 ? 0 : kernel->parameter_bytes[fixed + i];

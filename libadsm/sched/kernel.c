@@ -216,23 +216,28 @@ int adsm_module_unload(adsmModule *handle)
 }
 
 /* Sizes of the parameters, when the driver can tell. */
-static void read_parameters(adsmKernel *kernel, struct adsm_accel *accel,
-                            void *handle)
+static int read_parameters(adsmKernel *kernel, struct adsm_accel *accel,
+                           void *handle)
 {
     size_t offset, bytes;
     int n = 0;
-    for (; n < ADSM_KERNEL_PARAMETERS; n++) {
+    for (;; n++) {
         int rc = adsm_accel_kernel_parameter(accel, handle, (unsigned)n,
                                              &offset, &bytes);
         if (rc == ADSM_E_UNSUPPORTED) {
             kernel->parameters = -1;
-            return;
+            return ADSM_OK;
         }
         if (rc != ADSM_OK)
             break;
+        if (n == ADSM_KERNEL_PARAMETERS)
+            return adsm_detail(ADSM_E_LIMIT,
+                               "kernel '%s' has more than %d parameters",
+                               kernel->name, ADSM_KERNEL_PARAMETERS);
         kernel->parameter_bytes[n] = (uint16_t)bytes;
     }
     kernel->parameters = n;
+    return ADSM_OK;
 }
 
 static adsmKernel *find_kernel(const adsmModule *module, const char *name,
@@ -272,8 +277,12 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     kernel->reach = reach;
     kernel->name = strcpy((char *)kernel->handles + handles, name);
     atomic_init(&kernel->handles[device], handle);
+    rc = read_parameters(kernel, module->accel, handle);
+    if (rc != ADSM_OK) {
+        free(kernel);
+        return rc;
+    }
     adsm_speed_init(&kernel->speed);
-    read_parameters(kernel, module->accel, handle);
     kernel->next = module->kernels;
     module->kernels = kernel;
     HASH_ADD_PTR(kernels, self, kernel);

@@ -217,23 +217,6 @@ static int enqueue(struct launch *launch, const void *kernel,
     return ADSM_OK;
 }
 
-/* `fixed` leading parameters are filled in by the runtime. */
-int adsm_launch_check_count(const struct adsm_kernel_view *kernel, int count,
-                            int fixed)
-{
-    static const char *const after[] = {"", " after i0 and i1",
-                                        " after i0, i1, j0 and j1",
-                                        " after i0, i1, j0, j1, k0 and k1"};
-    if (count < 0 || count + fixed > ADSM_KERNEL_PARAMETERS)
-        return adsm_detail(ADSM_E_INVALID, "%d arguments; 0 to %d are possible",
-                           count, ADSM_KERNEL_PARAMETERS - fixed);
-    if (kernel->parameters >= 0 && count + fixed != kernel->parameters)
-        return adsm_detail(
-            ADSM_E_INVALID, "kernel '%s' takes %d arguments%s, %d were given",
-            kernel->name, kernel->parameters - fixed, after[fixed / 2], count);
-    return ADSM_OK;
-}
-
 /* The arguments that are values, or those that are pointers. */
 static int add_arguments(struct launch *launch, const adsmArg *args, int count,
                          bool pointers)
@@ -255,10 +238,10 @@ int adsm_launch(const struct adsm_kernel_view *kernel,
     launch.use_count = 0;
     launch.bytes_used = 0;
     launch.elsewhere = launch.direct = false;
-    int rc = adsm_launch_check_count(kernel, count, grid->bound_count);
+    int rc = ADSM_OK;
     for (int i = 0; i < grid->bound_count && rc == ADSM_OK; i++) {
         adsmArg bound = {.p = &grid->bounds[i], .bytes = sizeof(int64_t)};
-        rc = add_argument(&launch, i, &bound);
+        rc = add_value(&launch, i, &bound);
     }
     /* Values are read from the program's memory: before the quiet stretch. */
     if (rc == ADSM_OK)

@@ -14,6 +14,7 @@
  * is launched then.
  *
  * @kernel     held; @grid  0 blocks along x: the arguments are checked only
+ * @count      adsm_arguments_check has found as many as the kernel takes
  * @elsewhere  an argument's object is not at home there or is spread, and the
  *             kernel reads and writes its arguments only: nothing was launched
  * Return: ADSM_OK; ADSM_E_INVALID, ADSM_E_NOT_SHARED, ADSM_E_LIMIT; a device's
@@ -23,10 +24,5 @@
 int adsm_launch(const struct adsm_kernel_view *kernel,
                 const struct adsm_grid *grid, size_t shared_bytes, int count,
                 const adsmArg *args, bool *elsewhere);
-
-/** Whether a kernel takes so many arguments; `fixed` leading parameters say its
- *  box. */
-int adsm_launch_check_count(const struct adsm_kernel_view *kernel, int count,
-                            int fixed);
 
 #endif

@@ -1,6 +1,7 @@
 /* Passes, and what is folded by them. */
 #include "sched/skeleton.h"
 
+#include "sched/argument.h"
 #include "sched/detail.h"
 #include "sched/kernel.h"
 #include "sched/skeleton_parts.h"
@@ -307,19 +308,34 @@ int adsm_reduce(const adsmOperator *op, void *result, const void *in,
 
 /* ---- map and reduce ------------------------------------------------------------------ */
 
-static int check_map(const struct adsm_skeleton *skeleton, const adsmBox *range,
-                     int count, const void *result)
+/* Behind its arguments the map has one more. */
+static int check_map_count(const adsmKernel *map, int count)
+{
+    struct adsm_kernel_view view;
+    if (count < 0 || count >= ADSM_KERNEL_PARAMETERS)
+        return adsm_detail(ADSM_E_INVALID,
+                           "%d arguments of a map; 0 to %d are possible", count,
+                           ADSM_KERNEL_PARAMETERS - 1);
+    int rc = adsm_kernel_hold(map, &view);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = adsm_arguments_check(&view, count + 1, 2);
+    adsm_kernel_release(&view);
+    return rc;
+}
+
+static int check_map(const struct adsm_skeleton *skeleton,
+                     const adsmKernel *map, const adsmBox *range, int count,
+                     const void *result)
 {
     if (range->nd != 1)
         return adsm_detail(ADSM_E_INVALID,
                            "a range of %d dimensions to map and reduce; 1 is "
                            "possible: adsmR1",
                            range->nd);
-    if (count < 0 || count >= ADSM_KERNEL_PARAMETERS)
-        return adsm_detail(ADSM_E_INVALID,
-                           "%d arguments of a map; 0 to %d are possible", count,
-                           ADSM_KERNEL_PARAMETERS - 1);
-    int rc = check_keep(range, -1);
+    int rc = check_map_count(map, count);
+    if (rc == ADSM_OK)
+        rc = check_keep(range, -1);
     return rc == ADSM_OK
                ? adsm_skeleton_check_result(skeleton, "result", result, 1)
                : rc;
@@ -371,7 +387,7 @@ int adsm_map_reduce(adsmKernel *kernel, void *result, const adsmBox *range,
     struct adsm_skeleton skeleton = {.opts = opts};
     int rc = adsm_operator_of_map(kernel, &skeleton.op);
     if (rc == ADSM_OK)
-        rc = check_map(&skeleton, range, count, result);
+        rc = check_map(&skeleton, kernel, range, count, result);
     if (rc == ADSM_OK)
         rc = map_reduce(&skeleton, kernel, range, count, args, result);
     return adsm_skeleton_end(&skeleton, rc);
