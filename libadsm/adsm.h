@@ -247,6 +247,7 @@ typedef struct {
     uint8_t how, edge; /**< adsmHow, adsmEdge                             */
     uint8_t corners;   /**< ADSM_NEAR: diagonal neighbours are read, too  */
     uint8_t view;      /**< the parameter is a view: adsmView             */
+    uint8_t align;     /**< of an element; 0: not known                   */
     /** Dimension d of the array follows dimension follow[d] - 1 of the
      *  range; 0: its own; -1: it is not cut. */
     int8_t follow[3];
@@ -311,21 +312,28 @@ typedef struct {
 #define adsmCross(ptr, ry, rx, e)  ADSM_NEAR_(ptr, ry, rx, 0, e)
 #define adsmSquare(ptr, ry, rx, e) ADSM_NEAR_(ptr, ry, rx, 1, e)
 
-/* sizeof *(ptr), 0 where that is void. */
-#define ADSM_ELEM_(ptr)                                                        \
+/* Bytes of *(ptr), and what they are aligned to; 0 where that is void. */
+#define ADSM_OF_(measure, ptr)                                                 \
     _Generic((ptr), void *: 0, const void *: 0, volatile void *: 0,            \
              const volatile void *: 0,                                         \
-             default: sizeof *_Generic((ptr), void *: (char *)0,               \
-                                       const void *: (char *)0,                \
-                                       volatile void *: (char *)0,             \
-                                       const volatile void *: (char *)0,       \
-                                       default: (ptr)))
+             default: measure(*_Generic((ptr), void *: (char *)0,              \
+                                        const void *: (char *)0,               \
+                                        volatile void *: (char *)0,            \
+                                        const volatile void *: (char *)0,      \
+                                        default: (ptr))))
+#define ADSM_ELEM_(ptr)  ADSM_OF_(sizeof, ptr)
+#define ADSM_ALIGN_(ptr) ADSM_OF_(__alignof__, ptr)
 #define ADSM_ARG_(ptr, m, h)                                                   \
-    ((adsmArg){.p = (ptr), .mode = (m), .elem = ADSM_ELEM_(ptr), .how = (h)})
+    ((adsmArg){.p = (ptr),                                                     \
+               .mode = (m),                                                    \
+               .elem = ADSM_ELEM_(ptr),                                        \
+               .how = (h),                                                     \
+               .align = ADSM_ALIGN_(ptr)})
 #define ADSM_NEAR_(ptr, ry, rx, c, e)                                          \
     ((adsmArg){.p = (ptr),                                                     \
                .mode = ADSM_IN,                                                \
                .elem = ADSM_ELEM_(ptr),                                        \
+               .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_NEAR,                                               \
                .edge = (e),                                                    \
                .corners = (c),                                                 \
@@ -336,6 +344,7 @@ typedef struct {
     ((adsmArg){.p = (ptr),                                                     \
                .mode = (m),                                                    \
                .elem = ADSM_ELEM_(ptr),                                        \
+               .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_BOXED,                                              \
                .text = (t),                                                    \
                .params =                                                       \
@@ -345,6 +354,7 @@ typedef struct {
     ((adsmArg){.p = (ptr),                                                     \
                .mode = (m),                                                    \
                .elem = ADSM_ELEM_(ptr),                                        \
+               .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_BOXED,                                              \
                .extra = (user),                                                \
                .boxes = (fn)})
@@ -636,6 +646,16 @@ template <> inline size_t adsmElement<void>(const void *)
     return 0;
 }
 
+template <typename T> inline size_t adsmAlignment(const T *)
+{
+    return alignof(T);
+}
+
+template <> inline size_t adsmAlignment<void>(const void *)
+{
+    return 0;
+}
+
 template <typename T>
 inline adsmArg adsmPointer(const T *ptr, adsmMode mode, adsmHow how)
 {
@@ -643,6 +663,7 @@ inline adsmArg adsmPointer(const T *ptr, adsmMode mode, adsmHow how)
     arg.p = ptr;
     arg.mode = mode;
     arg.elem = adsmElement(ptr);
+    arg.align = (uint8_t)adsmAlignment(ptr);
     arg.how = (uint8_t)how;
     return arg;
 }

@@ -95,6 +95,7 @@ ADSM_API adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
     ((adsmArg){.p = (ptr),                                                     \
                .mode = ADSM_INOUT,                                             \
                .elem = ADSM_ELEM_(ptr),                                        \
+               .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_INTO,                                               \
                .extra = (const adsmOperator *){(op)}})
 #endif

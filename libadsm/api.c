@@ -152,7 +152,11 @@ void *adsmSafeAlloc(size_t bytes)
 void *adsmSafe(const void *address)
 {
     struct adsm_daddr device;
-    int rc = adsm_heap_device(address, &device);
+    void *base;
+    size_t bytes;
+    int rc = adsm_heap_range(address, &base, &bytes);
+    if (rc == ADSM_OK)
+        rc = adsm_heap_device(address, &device);
     if (rc != ADSM_OK) {
         adsm_api_done(adsm_detail(
             rc,

@@ -289,12 +289,16 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
     size_t offset = (size_t)((const uint8_t *)address - object->host);
     adsm_lock_acquire(&slab_lock);
     size_t slot = start_of(object->slab, offset);
+    size_t begin = 0, all = 0;
     if (slot != SIZE_MAX) {
-        *base = object->host + offset_of(&object->slab->layout, slot);
-        *bytes = object->slab->bytes[slot];
+        begin = offset_of(&object->slab->layout, slot);
+        all = object->slab->bytes[slot];
     }
     adsm_lock_release(&slab_lock);
-    return slot != SIZE_MAX ? ADSM_OK : ADSM_E_NOT_SHARED;
+    *base = object->host + begin;
+    *bytes = all;
+    /* Not what its last slot has behind it. */
+    return offset - begin < all ? ADSM_OK : ADSM_E_NOT_SHARED;
 }
 
 /* The blocks in which bytes [at, at + bytes) of an object lie. */

@@ -1,7 +1,10 @@
 /* What can be wrong with one argument. */
 #include "sched/argument.h"
 
+#include "mm/heap.h"
 #include "sched/detail.h"
+
+#include <string.h>
 
 int adsm_arguments_check(const struct adsm_kernel_view *kernel, int count,
                          int fixed)
@@ -27,7 +30,7 @@ int adsm_arguments_check(const struct adsm_kernel_view *kernel, int count,
     return ADSM_OK;
 }
 
-int adsm_argument_not_made(const struct adsm_kernel_view *kernel, int number)
+static int not_made(const struct adsm_kernel_view *kernel, int number)
 {
     return adsm_detail(ADSM_E_INVALID,
                        "argument %d of kernel '%s' was not made by adsmVal, "
@@ -35,18 +38,74 @@ int adsm_argument_not_made(const struct adsm_kernel_view *kernel, int number)
                        number, kernel->name);
 }
 
-int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
-                              int parameter, const adsmArg *arg)
+int adsm_argument_check_pointer(const struct adsm_kernel_view *kernel,
+                                int number, const adsmArg *arg)
 {
-    bool kept = arg->how == ADSM_KEPT;
+    if (arg->mode < ADSM_IN || arg->mode > ADSM_INOUT)
+        return not_made(kernel, number);
+    if (arg->align > 1 && (uintptr_t)arg->p % arg->align != 0)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' (%p) is not aligned to "
+                           "%u bytes, as its elements are: devices end kernels "
+                           "that touch such",
+                           number, kernel->name, arg->p, arg->align);
+    return ADSM_OK;
+}
+
+int adsm_argument_not_shared(const struct adsm_kernel_view *kernel, int number,
+                             const void *p)
+{
+    return adsm_detail(ADSM_E_NOT_SHARED,
+                       "argument %d of kernel '%s' (%p) is no shared pointer, "
+                       "or none any more: allocate it with adsmAlloc, or pass "
+                       "a value with adsmVal",
+                       number, kernel->name, p);
+}
+
+/* Is an address in the allocation that an argument points into, or its end? */
+static bool is_of(const adsmArg *arg, const void *address)
+{
+    void *base;
+    size_t bytes;
+    return arg->mode && adsm_heap_range(arg->p, &base, &bytes) == ADSM_OK &&
+           (uintptr_t)address - (uintptr_t)base <= bytes;
+}
+
+/* A shared pointer by its value says nothing about what is done with the memory,
+ * which a kernel that is given all it touches would find as it once was. */
+static int check_no_pointer(const struct adsm_kernel_view *kernel, int number,
+                            const adsmArg *args, int count)
+{
+    const adsmArg *arg = &args[number];
+    void *address, *base;
+    size_t bytes;
+    if (kernel->reach != ADSM_ONLY_ARGUMENTS || arg->bytes != sizeof address)
+        return ADSM_OK;
+    memcpy(&address, adsm_argument_value(arg), sizeof address);
+    if (adsm_heap_range(address, &base, &bytes) != ADSM_OK)
+        return ADSM_OK;
+    for (int i = 0; i < count; i++)
+        if (is_of(&args[i], address))
+            return ADSM_OK;
+    return adsm_detail(ADSM_E_INVALID,
+                       "argument %d of kernel '%s' is the value of a shared "
+                       "pointer (%p), and no argument says what is done with "
+                       "its memory: adsmIn, adsmOut and adsmInOut do",
+                       number, kernel->name, address);
+}
+
+int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
+                              int fixed, const adsmArg *args, int count)
+{
+    const adsmArg *arg = &args[number];
+    bool known = kernel->parameters >= 0, kept = arg->how == ADSM_KEPT;
+    unsigned wanted = known ? kernel->parameter_bytes[fixed + number] : 0;
     if (!adsm_argument_value(arg) || (kept && arg->bytes > sizeof arg->param))
-        return adsm_argument_not_made(kernel, number);
-    if (kernel->parameters >= 0 &&
-        arg->bytes != kernel->parameter_bytes[parameter])
+        return not_made(kernel, number);
+    if (known && arg->bytes != wanted)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' has %zu bytes, its "
                            "parameter has %u",
-                           number, kernel->name, arg->bytes,
-                           kernel->parameter_bytes[parameter]);
-    return ADSM_OK;
+                           number, kernel->name, arg->bytes, wanted);
+    return check_no_pointer(kernel, number, args, count);
 }

@@ -23,17 +23,24 @@ static inline const void *adsm_argument_value(const adsmArg *arg)
 int adsm_arguments_check(const struct adsm_kernel_view *kernel, int count,
                          int fixed);
 
-/** An argument that none of the macros has made. Return: ADSM_E_INVALID */
-int adsm_argument_not_made(const struct adsm_kernel_view *kernel, int number);
+/** An argument (from 0 on) that is a pointer, before its memory is looked for.
+ *  ADSM_OK; ADSM_E_INVALID with a sentence */
+int adsm_argument_check_pointer(const struct adsm_kernel_view *kernel,
+                                int number, const adsmArg *arg);
+
+/** A pointer to memory that is not shared, or was. Return: ADSM_E_NOT_SHARED */
+int adsm_argument_not_shared(const struct adsm_kernel_view *kernel, int number,
+                             const void *p);
 
 /**
- * Whether an argument that is a value was made as one, and fits its parameter.
+ * Whether an argument that is a value was made as one and fits its parameter,
+ * and is not meant to be a pointer.
  *
- * @number     of the argument, for messages
- * @parameter  its number, which is greater by that of the bounds
+ * @number  of it in `args`, which are `count`
+ * @fixed   parameters before those of the arguments
  * Return: ADSM_OK; ADSM_E_INVALID with a sentence
  */
 int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
-                              int parameter, const adsmArg *arg);
+                              int fixed, const adsmArg *args, int count);
 
 #endif

@@ -35,11 +35,7 @@ static int find_memory(const struct adsm_range_call *call, int i, const void *p,
     if (rc == ADSM_OK)
         rc = adsm_spread_array(p, &memory->array);
     if (rc != ADSM_OK && rc != ADSM_E_NOT_FOUND)
-        return adsm_detail(ADSM_E_NOT_SHARED,
-                           "argument %d of kernel '%s' (%p) is no shared "
-                           "pointer: allocate it with adsmAlloc, or pass a "
-                           "value with adsmVal",
-                           i, call->kernel.name, p);
+        return adsm_argument_not_shared(&call->kernel, i, p);
     if (rc == ADSM_E_NOT_FOUND)
         memory->array.shape.nd = 0;
     memory->bytes = bytes - (size_t)((const char *)p - (const char *)base);
@@ -64,7 +60,9 @@ static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
                           .view = arg->view};
         arg = &plain;
     }
-    int rc = find_memory(call, i, arg->p, &memory);
+    int rc = adsm_argument_check_pointer(&call->kernel, i, arg);
+    if (rc == ADSM_OK)
+        rc = find_memory(call, i, arg->p, &memory);
     /* A kernel that gets a pointer may go on behind the array that was said to
      * begin there, as it may at home. */
     if (call->whole && (parameter ? parameter == 8 : !arg->view))
@@ -86,11 +84,12 @@ static int take_pointer(struct adsm_range_call *call, int i, size_t parameter)
     return rc;
 }
 
-static int take_value(struct adsm_range_call *call, int i, int parameter)
+static int take_value(struct adsm_range_call *call, int i, int fixed)
 {
     const adsmArg *arg = &call->args[i];
     size_t at = 0;
-    int rc = adsm_argument_check_value(&call->kernel, i, parameter, arg);
+    int rc = adsm_argument_check_value(&call->kernel, i, fixed, call->args,
+                                       call->count);
     if (rc == ADSM_OK)
         rc = adsm_range_call_keep(call, adsm_argument_value(arg), arg->bytes,
                                   &at);
@@ -113,7 +112,7 @@ int adsm_range_call_take(struct adsm_range_call *call)
         size_t bytes =
             kernel->parameters < 0 ? 0 : kernel->parameter_bytes[fixed + i];
         rc = call->args[i].mode ? take_pointer(call, i, bytes)
-                                : take_value(call, i, fixed + i);
+                                : take_value(call, i, fixed);
     }
     if (rc == ADSM_OK)
         adsm_operand_give_room(call->operands, call->operand_count);

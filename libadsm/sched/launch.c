@@ -94,11 +94,8 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     if (!object && adsm_direct_has(arg->p))
         return add_direct(launch, i, arg);
     if (!object)
-        return adsm_detail(ADSM_E_NOT_SHARED,
-                           "argument %d of kernel '%s' (%p) is no shared "
-                           "pointer: allocate it with adsmAlloc, or pass a "
-                           "value with adsmVal",
-                           i - launch->fixed, launch->kernel.name, arg->p);
+        return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
+                                        arg->p);
     size_t offset = (size_t)((const uint8_t *)arg->p - object->host);
     launch->pointers[i] = adsm_daddr_add(object->device, offset);
     launch->values[i] = &launch->pointers[i];
@@ -109,6 +106,11 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
     bool spread = adsm_ranged_spread(object) != NULL;
     adsm_rwlock_release_shared(&object->lock);
+    void *base;
+    size_t bytes;
+    if (slab && adsm_slab_range(object, arg->p, &base, &bytes) != ADSM_OK)
+        return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
+                                        arg->p);
     if (home != launch->kernel.accel && !only)
         return not_at_home(launch, i - launch->fixed, home);
     /* For a kernel that may touch any object, one that is spread is gathered. */
@@ -142,8 +144,9 @@ static int add_array(struct launch *launch, int i, const adsmArg *arg)
     const struct adsm_kernel_view *kernel = &launch->kernel;
     bool known = kernel->parameters >= 0;
     unsigned wanted = known ? kernel->parameter_bytes[i] : 0;
-    if (arg->mode < 0 || arg->mode > ADSM_INOUT)
-        return adsm_argument_not_made(kernel, number);
+    int rc = adsm_argument_check_pointer(kernel, number, arg);
+    if (rc != ADSM_OK)
+        return rc;
     bool view = known ? wanted == 16 || wanted == 24 : arg->view;
     if (view && kernel->reach == ADSM_ONLY_ARGUMENTS) {
         launch->elsewhere = true; /* who knows shapes makes views */
@@ -161,15 +164,6 @@ static int add_array(struct launch *launch, int i, const adsmArg *arg)
                            "parameter has %u",
                            number, kernel->name, sizeof(void *), wanted);
     return add_pointer(launch, i, arg);
-}
-
-static int add_argument(struct launch *launch, int i, const adsmArg *arg)
-{
-    if (arg->mode)
-        return add_array(launch, i, arg);
-    int rc =
-        adsm_argument_check_value(&launch->kernel, i - launch->fixed, i, arg);
-    return rc == ADSM_OK ? add_value(launch, i, arg) : rc;
 }
 
 /* To the driver, behind what other devices do with memory that all share. */
@@ -217,14 +211,26 @@ static int enqueue(struct launch *launch, const void *kernel,
     return ADSM_OK;
 }
 
-/* The arguments that are values, or those that are pointers. */
-static int add_arguments(struct launch *launch, const adsmArg *args, int count,
-                         bool pointers)
+static int add_values(struct launch *launch, const adsmArg *args, int count)
+{
+    int rc = ADSM_OK;
+    for (int i = 0; i < count && rc == ADSM_OK; i++) {
+        if (args[i].mode)
+            continue;
+        rc = adsm_argument_check_value(&launch->kernel, i, launch->fixed, args,
+                                       count);
+        if (rc == ADSM_OK)
+            rc = add_value(launch, launch->fixed + i, &args[i]);
+    }
+    return rc;
+}
+
+static int add_arrays(struct launch *launch, const adsmArg *args, int count)
 {
     int rc = ADSM_OK;
     for (int i = 0; i < count && rc == ADSM_OK; i++)
-        if ((args[i].mode != 0) == pointers)
-            rc = add_argument(launch, launch->fixed + i, &args[i]);
+        if (args[i].mode)
+            rc = add_array(launch, launch->fixed + i, &args[i]);
     return rc;
 }
 
@@ -245,10 +251,10 @@ int adsm_launch(const struct adsm_kernel_view *kernel,
     }
     /* Values are read from the program's memory: before the quiet stretch. */
     if (rc == ADSM_OK)
-        rc = add_arguments(&launch, args, count, false);
+        rc = add_values(&launch, args, count);
     adsm_quiet_enter();
     if (rc == ADSM_OK)
-        rc = add_arguments(&launch, args, count, true);
+        rc = add_arrays(&launch, args, count);
     *elsewhere = rc == ADSM_OK && launch.elsewhere;
     if (rc == ADSM_OK && !launch.elsewhere && grid->grid[0] != 0)
         rc = enqueue(&launch, kernel->kernel, grid->grid, grid->block,

@@ -143,9 +143,6 @@ static int find_shape(const struct adsm_operand_call *call, int number,
 static int check_words(const struct adsm_operand_call *call, int number,
                        const adsmArg *arg)
 {
-    if (arg->mode < ADSM_IN || arg->mode > ADSM_INOUT)
-        return invalid(call, number,
-                       "was not made by adsmVal, adsmIn, adsmOut or adsmInOut");
     if (arg->how > ADSM_INTO || arg->edge > ADSM_EDGE_PAD)
         return invalid(call, number,
                        "has a `how` or `edge` that is none: make it with "

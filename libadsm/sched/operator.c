@@ -56,6 +56,11 @@ size_t adsm_operator_bytes(const adsmOperator *op)
     return op->bytes;
 }
 
+size_t adsm_operator_align(const adsmOperator *op)
+{
+    return op->serial == 0 ? op->bytes : 1;
+}
+
 const char *adsm_operator_name(const adsmOperator *op)
 {
     return op->name;

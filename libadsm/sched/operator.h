@@ -53,6 +53,9 @@ int adsm_operator_of_map(const adsmKernel *map, const adsmOperator **op);
 int adsm_operator_check(const adsmOperator *op);
 
 size_t adsm_operator_bytes(const adsmOperator *op);
+
+/** What its elements are aligned to, as far as is known: 1 of a program's. */
+size_t adsm_operator_align(const adsmOperator *op);
 const char *adsm_operator_name(const adsmOperator *op);
 
 /** A kernel, its module loaded where the thread's device is if need be. */

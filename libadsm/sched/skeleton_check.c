@@ -25,6 +25,12 @@ static int look(const struct adsm_skeleton *skeleton, const char *name,
                            "`%s` (%p) is no shared pointer: allocate it with "
                            "adsmAlloc",
                            name, p);
+    size_t align = adsm_operator_align(skeleton->op);
+    if ((uintptr_t)p % align != 0)
+        return adsm_detail(ADSM_E_INVALID,
+                           "`%s` (%p) is not aligned to %zu bytes, as elements "
+                           "of operator '%s' are",
+                           name, p, align, adsm_operator_name(skeleton->op));
     seen->nd = rc == ADSM_OK ? array.shape.nd : 0;
     bytes -= (size_t)((const char *)p - (const char *)base);
     seen->elements = (long)(bytes / elem);

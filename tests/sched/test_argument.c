@@ -93,6 +93,115 @@ START_TEST(what_drivers_count_in_32_bits_is_not_cut_off)
 }
 END_TEST
 
+START_TEST(arguments_are_made_by_their_macros)
+{
+    int *x = array(adsmR1(N), 0), a = 1;
+    adsmArg args[] = {adsmIn(x), adsmInOut(x), adsmVal(a)};
+    adsmKernel *map = kernel("map");
+    for (int mode = -1; mode <= 4; mode += 5) {
+        args[0].mode = mode;
+        expect(adsmCallV(map, N, 3, args), ADSM_E_INVALID, "was not made by");
+        expect(adsmCallRangeV(map, adsmR1(N), &all, 3, args), ADSM_E_INVALID,
+               "argument 0 of kernel 'map' was not made by adsmVal");
+    }
+    args[0].mode = ADSM_IN;
+    args[2] = (adsmArg){0};
+    expect(adsmCallV(map, N, 3, args), ADSM_E_INVALID, "was not made by");
+    args[2] = (adsmArg){.how = ADSM_KEPT, .bytes = 41};
+    expect(adsmCallRangeV(map, adsmR1(N), &all, 3, args), ADSM_E_INVALID,
+           "argument 2 of kernel 'map' was not made by adsmVal");
+    must(adsmFree(x));
+}
+END_TEST
+
+/* As a launch, in a call that is one, and in parts. */
+static void expect_of_map(const int *x, int *y, adsmStatus status,
+                          const char *words)
+{
+    int a = 1;
+    adsmKernel *map = kernel("map");
+    const long lo = 0, hi = N;
+    expect(adsmLaunch(map, adsmDim1(1), adsmDim1(N), 0, adsmVal(lo),
+                      adsmVal(hi), adsmIn(x), adsmInOut(y), adsmVal(a)),
+           status, words);
+    expect(adsmCall(map, N, adsmIn(x), adsmInOut(y), adsmVal(a)), status,
+           words);
+    expect(
+        adsmCallWith(&all, map, adsmR1(N), adsmIn(x), adsmInOut(y), adsmVal(a)),
+        status, words);
+}
+
+START_TEST(small_objects_that_were_freed_are_not_shared)
+{
+    int *x = adsmAlloc(N * sizeof *x), *y = adsmAlloc(N * sizeof *y);
+    number(y, N, 6);
+    must(adsmFree(x)); /* its page is shared with y, and stays */
+    expect_of_map(x, y, ADSM_E_NOT_SHARED, "is no shared pointer, or none any");
+    expect_of_map(y + N, y, ADSM_E_NOT_SHARED, "(0x"); /* behind it */
+    ck_assert_ptr_null(adsmSafe(x));
+    ck_assert_int_eq(adsmLastStatus(), ADSM_E_NOT_SHARED);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(y[i], i * 61 + 6);
+    must(adsmFree(y));
+}
+END_TEST
+
+START_TEST(pointers_are_aligned_to_their_elements)
+{
+    /* Bytes may begin anywhere. */
+    struct bytes {
+        uint8_t byte[4];
+    } * b;
+    int *x = array(adsmR1(N + 1), 0), *y = array(adsmR1(N), 0), a = 1;
+    number(y, N, 6);
+    expect_of_map((int *)((uintptr_t)x + 2), y, ADSM_E_INVALID,
+                  "is not aligned to 4 bytes");
+    b = (struct bytes *)((uintptr_t)x + 3);
+    ck_assert_int_eq(adsmIn(b).align, 1);
+    must(adsmCall(kernel("skew"), N, adsmIn(b), adsmOut(y)));
+    ck_assert_int_eq(y[0], 3);
+    expect(adsmReduce(adsmOperatorOf(ADSM_SUM, ADSM_I32), y, (uint8_t *)x + 2,
+                      adsmR1(9), -1, NULL),
+           ADSM_E_INVALID, "`in` (");
+    expect(adsmReduce(adsmOperatorOf(ADSM_SUM, ADSM_I32), (uint8_t *)y + 1, x,
+                      adsmR1(9), -1, NULL),
+           ADSM_E_INVALID, "is not aligned to 4 bytes");
+    must(adsmSync());
+    must(adsmCall(kernel("map"), N, adsmIn(x), adsmInOut(y), adsmVal(a)));
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+START_TEST(shared_pointers_are_no_values)
+{
+    int *x = array(adsmR1(N), 0), *y = array(adsmR1(N), 0), n = N, a = 1;
+    const int *end = x + N;
+    long lo = 0, hi = N;
+    adsmKernel *add = kernel("add");
+    adsmKernel *any = kernel_that_may(ADSM_ANY_OBJECT, "add");
+#define LAUNCH(k, ...)                                                         \
+    adsmLaunch(k, adsmDim1(1), adsmDim1(N), 0, __VA_ARGS__, adsmVal(n))
+    number(x, N, 5);
+    number(y, N, 6);
+    expect(LAUNCH(add, adsmInOut(x), adsmVal(y)), ADSM_E_INVALID,
+           "argument 1 of kernel 'add' is the value of a shared pointer");
+    expect(adsmCallWith(&all, kernel("map"), adsmR1(N), adsmVal(x),
+                        adsmInOut(y), adsmVal(a)),
+           ADSM_E_INVALID, "adsmIn, adsmOut and adsmInOut do");
+    /* It has all objects, and so has who is told of the memory otherwise. */
+    must(LAUNCH(any, adsmInOut(x), adsmVal(y)));
+    must(LAUNCH(add, adsmInOut(x), adsmVal(x)));
+    for (long i = 0; i < N; i++)
+        ck_assert_int_eq(x[i], 2 * (2 * i * 61 + 11));
+    must(adsmLaunch(kernel("strided"), adsmDim1(1), adsmDim1(1), 0, adsmVal(lo),
+                    adsmVal(lo), adsmIn(x), adsmInOut(y), adsmVal(end),
+                    adsmVal(hi), adsmVal(lo), adsmVal(lo)));
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
 /* Look up a kernel of so many parameters of 4 bytes. */
 static adsmStatus kernel_of(int parameters, adsmKernel **found)
 {
@@ -131,4 +240,8 @@ END_TEST
 SUITE_MAIN("argument", 60, wrong_counts_are_refused_before_arguments_are_read,
            wrong_counts_of_maps_are_refused_before_arguments_are_read,
            what_drivers_count_in_32_bits_is_not_cut_off, bounds_are_long,
+           arguments_are_made_by_their_macros,
+           small_objects_that_were_freed_are_not_shared,
+           pointers_are_aligned_to_their_elements,
+           shared_pointers_are_no_values,
            kernel_of_too_many_parameters_is_refused)

@@ -406,9 +406,6 @@ START_TEST(bad_arguments_are_told_what_would_be_right)
     refused(arg, r2, adsmR3(10, 20, 2), 0, 16, "adsm_view3");
     refused(adsmIn((double *)p), r1, adsmR1(10), 0, 8,
             "elements of 8 bytes, adsmShape said 4");
-    arg.mode = 4;
-    refused(arg, r1, none, 40, 8, "was not made by adsmVal");
-    arg = adsmIn(p);
     arg.how = 7;
     refused(arg, r1, none, 40, 8, "adsmHalo");
     arg = adsmHalo(p, 1, ADSM_EDGE_PAD);
