@@ -104,8 +104,12 @@ static inline size_t call_set_bytes(uintptr_t count)
     return (int)count > 0 ? ((size_t)(int)count + 63) / 64 * 8 : 0;
 }
 
-/** Is a list, and all that it names, plain? Signal: any handler. */
+/** Is a list, and all that it names, plain? What is not there is the kernel's
+ *  to say. Signal: any handler. */
 bool call_list_is_plain(const struct iovec *list, uintptr_t count);
+
+/** The same of one that may have more ranges than a call takes (IOV_MAX). */
+bool call_any_list_is_plain(const struct iovec *list, uintptr_t count);
 bool call_header_is_plain(const struct msghdr *header);
 bool call_headers_is_plain(const struct mmsghdr *headers, uintptr_t count);
 

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "interpose/hook.h"
 #include "mm/bulk.h"
+#include "os/look.h"
 #include "os/real.h"
 
 #include <errno.h>
@@ -113,25 +114,6 @@ static size_t in_page(const char *at, size_t bytes)
     return left < bytes ? left : bytes;
 }
 
-/* Copy plain memory page by page. Return: bytes up to what is not there. */
-static size_t copy_plain(char *private, char *program, size_t bytes, bool get)
-{
-    size_t done = 0;
-    while (done < bytes) {
-        size_t some = in_page(program + done, bytes - done);
-        struct iovec here = {private + done, some};
-        struct iovec there = {program + done, some};
-        ssize_t moved =
-            get ? HOOK_REAL(process_vm_readv)(getpid(), &here, 1, &there, 1, 0)
-                : HOOK_REAL(process_vm_writev)(getpid(), &here, 1, &there, 1,
-                                               0);
-        if (moved != (ssize_t)some)
-            break;
-        done += some;
-    }
-    return done;
-}
-
 /* Plain bytes that are there, by reading one of each page. */
 static size_t reach_plain(const char *program, size_t bytes)
 {
@@ -187,40 +169,25 @@ size_t call_reach(const void *program, size_t bytes)
     return done;
 }
 
-/* Copy one way. In chunks, `copy` of which does one that is shared. */
-static int copy_all(char *private, char *program, size_t bytes, bool get,
-                    size_t *done)
+int call_get(void *to, const void *program, size_t bytes, size_t *done)
 {
-    int status = ADSM_OK, saved = errno;
-    *done = 0;
+    int saved = errno;
     hook_enter();
-    while (*done < bytes && !status) {
-        char *here = private + *done, *there = program + *done;
-        struct call_stretch next = call_stretch(there, bytes - *done);
-        size_t copied = next.bytes;
-        if (next.shared)
-            status = get ? adsm_bulk_move(here, there, next.bytes)
-                         : adsm_bulk_move(there, here, next.bytes);
-        else
-            copied = copy_plain(here, there, next.bytes, get);
-        if (!status)
-            *done += copied;
-        if (copied < next.bytes)
-            break;
-    }
+    int status = adsm_bulk_get(to, program, bytes, done);
     hook_leave();
     errno = saved;
     return status;
 }
 
-int call_get(void *to, const void *program, size_t bytes, size_t *done)
+int call_put(void *program, const void *from, size_t bytes)
 {
-    return copy_all(to, (void *)program, bytes, true, done);
-}
-
-int call_put(void *program, const void *from, size_t bytes, size_t *done)
-{
-    return copy_all((void *)from, program, bytes, false, done);
+    int saved = errno;
+    size_t done;
+    hook_enter();
+    int status = adsm_bulk_put(program, from, bytes, &done);
+    hook_leave();
+    errno = saved;
+    return status ? status : done < bytes ? ADSM_E_NOT_SHARED : ADSM_OK;
 }
 
 /* The next stretch of bytes at or behind *from that differ. */
@@ -260,12 +227,11 @@ static int put_shared(char *program, const char *from, const char *before,
 }
 
 int call_put_changes(void *program, const void *from, const void *before,
-                     size_t bytes, size_t *done)
+                     size_t bytes)
 {
     const char *now = from, *was = before;
     int status = ADSM_OK, saved = errno;
     size_t begin = 0, end = 0;
-    *done = bytes;
     if (!next_change(now, was, bytes, &begin, &end))
         return ADSM_OK;
     size_t last = bytes;
@@ -275,16 +241,11 @@ int call_put_changes(void *program, const void *from, const void *before,
     while (begin < last && !status) {
         char *there = (char *)program + begin;
         struct call_stretch next = call_stretch(there, last - begin);
-        size_t put = next.bytes;
         if (next.shared)
             status = put_shared(there, now + begin, was + begin, next.bytes);
-        else
-            put = copy_plain((char *)now + begin, there, next.bytes, false);
-        begin += put;
-        if (status || put < next.bytes) {
-            *done = begin;
-            break;
-        }
+        else if (adsm_look_put(there, now + begin, next.bytes) < next.bytes)
+            status = ADSM_E_NOT_SHARED;
+        begin += next.bytes;
     }
     hook_leave();
     errno = saved;

@@ -47,18 +47,20 @@ struct call_stretch call_stretch(const void *at, size_t bytes);
 size_t call_reach(const void *program, size_t bytes);
 
 /**
- * Copy from and to the program's memory.
+ * Copy from and to the program's memory; another thread may free it meanwhile.
+ * errno is kept.
  *
  * @done  receives how many bytes were copied: less where memory ends
- * Return: ADSM_OK; why the runtime could not get or put the data
+ * Return: ADSM_OK; why the runtime could not get or put the data;
+ *         ADSM_E_NOT_SHARED, of a put: memory ends, or cannot be written
  * Thread: any. Signal: never
  */
 int call_get(void *to, const void *program, size_t bytes, size_t *done);
-int call_put(void *program, const void *from, size_t bytes, size_t *done);
+int call_put(void *program, const void *from, size_t bytes);
 
 /** As call_put, but only of bytes that differ from `before`, which is what
  *  call_get found there: others may have been written meanwhile. */
 int call_put_changes(void *program, const void *from, const void *before,
-                     size_t bytes, size_t *done);
+                     size_t bytes);
 
 #endif

@@ -91,13 +91,13 @@ int call_hold_name(struct call_hold *hold, struct call_few *few, void *program)
 
 int call_release(struct call_hold *hold, size_t filled)
 {
-    size_t bytes = filled < hold->bytes ? filled : hold->bytes, done;
+    size_t bytes = filled < hold->bytes ? filled : hold->bytes;
     int status = ADSM_OK;
     if (hold->work && hold->before)
         status = call_put_changes(hold->program, hold->work, hold->before,
-                                  hold->bytes, &done);
+                                  hold->bytes);
     else if (hold->work && hold->writes && bytes)
-        status = call_put(hold->program, hold->work, bytes, &done);
+        status = call_put(hold->program, hold->work, bytes);
     call_buffer_give(&hold->buffer);
     hold->work = NULL;
     return status;

@@ -57,10 +57,8 @@ static int header_begin(struct call_header *header, struct call_few *few,
 static int put_field(void *program, const void *field, const void *given,
                      size_t bytes)
 {
-    size_t done;
-    return memcmp(field, given, bytes) == 0
-               ? ADSM_OK
-               : call_put(program, field, bytes, &done);
+    return memcmp(field, given, bytes) == 0 ? ADSM_OK
+                                            : call_put(program, field, bytes);
 }
 
 /* What the kernel writes there when a message has arrived. */
@@ -157,9 +155,8 @@ static int many_end(struct call_list *list, enum adsm_access access,
             arrived && access == ADSM_WRITE ? &program[i].msg_hdr : NULL;
         int status = header_end(&list->headers.each[i], back, &work->msg_hdr,
                                 arrived ? (long)work->msg_len : -1);
-        size_t done;
         int put = arrived ? call_put(&program[i].msg_len, &work->msg_len,
-                                     sizeof work->msg_len, &done)
+                                     sizeof work->msg_len)
                           : ADSM_OK;
         first = first ? first : status ? status : put;
     }
@@ -252,9 +249,12 @@ static bool need_not_look(uintptr_t count)
 
 bool call_list_is_plain(const struct iovec *list, uintptr_t count)
 {
-    if (need_not_look(count))
-        return true;
-    if (!hook_is_plain(list, count * sizeof *list))
+    return need_not_look(count) || call_any_list_is_plain(list, count);
+}
+
+bool call_any_list_is_plain(const struct iovec *list, uintptr_t count)
+{
+    if (!hook_is_plain(list, call_bytes(count, sizeof *list)))
         return false;
     for (uintptr_t i = 0; i < count; i++) {
         struct iovec each;

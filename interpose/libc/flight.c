@@ -1,7 +1,6 @@
 /* Memory of operations that outlast a call; see flight.h. */
 #include "interpose/libc/flight.h"
 #include "base/status.h"
-#include "mm/bulk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,8 +42,11 @@ static int begin_shared(struct flight *flight, void *address, size_t bytes,
     if (status || whole)
         return status;
     status = take_plain(flight, address, bytes);
+    size_t got = bytes;
     if (status == ADSM_OK && access == ADSM_READ)
-        status = adsm_bulk_move(flight->at, address, bytes);
+        status = call_get(flight->at, address, bytes, &got);
+    if (status == ADSM_OK && got < bytes)
+        status = ADSM_E_NOT_SHARED;
     if (access == ADSM_WRITE)
         flight->shared = address;
     return status;
@@ -67,11 +69,9 @@ int flight_begin(struct flight *flight, const void *address, size_t bytes,
 int flight_end(struct flight *flight, size_t done)
 {
     int saved = errno, status = ADSM_OK;
-    hook_enter();
     if (flight->shared && done > 0)
-        status = adsm_bulk_move(flight->shared, flight->at,
-                                done < flight->bytes ? done : flight->bytes);
-    hook_leave();
+        status = call_put(flight->shared, flight->at,
+                          done < flight->bytes ? done : flight->bytes);
     if (flight->map)
         munmap(flight->map, flight->map_bytes);
     flight->map = flight->shared = NULL;
@@ -95,12 +95,15 @@ struct flights *flights_make(int count)
 int flights_begin(struct flights *flights, const struct iovec *ranges,
                   enum adsm_access access)
 {
-    int status = ADSM_OK;
+    size_t bytes = (size_t)flights->count * sizeof *ranges, got;
+    int status = call_get(flights->iov, ranges, bytes, &got);
+    if (status == ADSM_OK && got < bytes)
+        status = ADSM_E_NOT_SHARED;
     for (int i = 0; i < flights->count && !status; i++) {
         struct flight *flight = &flights->each[i];
-        size_t bytes = ranges[i].iov_len;
-        status = flight_begin(flight, ranges[i].iov_base, bytes, access);
-        flights->iov[i] = (struct iovec){flight->at, bytes};
+        struct iovec *range = &flights->iov[i];
+        status = flight_begin(flight, range->iov_base, range->iov_len, access);
+        range->iov_base = flight->at;
     }
     if (status)
         (void)flights_end(flights, 0);

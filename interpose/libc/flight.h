@@ -12,6 +12,7 @@
 #ifndef INTERPOSE_LIBC_FLIGHT_H
 #define INTERPOSE_LIBC_FLIGHT_H
 
+#include "interpose/calls/copy.h"
 #include "interpose/hook.h"
 
 struct flight {

@@ -5,7 +5,6 @@
  */
 #include "interpose/libc/pieces.h"
 #include "base/status.h"
-#include "mm/bulk.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -234,8 +233,8 @@ static int put_bounced(struct pieces *list, size_t done)
         const struct piece *piece = &list->pieces[i];
         size_t end = begin + piece->loan.bytes;
         if (piece->bounced) {
-            int failed = adsm_bulk_move(piece->bounced, piece->loan.address,
-                                        reached(begin, end, done));
+            int failed = call_put(piece->bounced, piece->loan.address,
+                                  reached(begin, end, done));
             status = failed ? failed : status;
         }
         begin = end;

@@ -8,7 +8,6 @@
  */
 #include "interpose/hook.h"
 #include "interpose/libc/pieces.h"
-#include "mm/bulk.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -39,7 +38,7 @@ static size_t read_piece(char *to, size_t bytes, FILE *stream, bool bounce,
     if (bounce) {
         *asked = bytes < sizeof buffer ? bytes : sizeof buffer;
         got = HOOK_REAL(fread_unlocked)(buffer, 1, *asked, stream);
-        *status = got ? adsm_bulk_move(to, buffer, got) : 0;
+        *status = got ? call_put(to, buffer, got) : 0;
         return got;
     }
     *asked = bytes < PIN_MOST_BYTES ? bytes : PIN_MOST_BYTES;

@@ -150,9 +150,20 @@ static int move_piece(const struct way *way, long long i, size_t bytes)
     return status;
 }
 
-/* Move as much of a part as `left` says, and take that off. */
+/* One of the two is the image's. */
+static int move_dense(uintptr_t from, uintptr_t to, size_t bytes, bool fills)
+{
+    size_t moved;
+    int status =
+        fills ? adsm_bulk_get((void *)to, (const void *)from, bytes, &moved)
+              : adsm_bulk_put((void *)to, (const void *)from, bytes, &moved);
+    return status == ADSM_OK && moved < bytes ? ADSM_E_NOT_SHARED : status;
+}
+
+/* Move as much of a part as `left` says, and take that off; `fills` the image,
+ * or puts back what is in it. */
 static int move_part(const struct mpi_part *part, uintptr_t from, uintptr_t to,
-                     long long *left)
+                     bool fills, long long *left)
 {
     struct layout l;
     if (part->count <= 0)
@@ -169,9 +180,9 @@ static int move_part(const struct mpi_part *part, uintptr_t from, uintptr_t to,
         *left -= count * l.size + rest;
     int status = ADSM_OK;
     if (count > 0 && is_dense(&l, count))
-        status = adsm_bulk_move((char *)to + l.true_lower,
-                                (const char *)from + l.true_lower,
-                                (size_t)(count * l.size));
+        status = move_dense(from + (uintptr_t)l.true_lower,
+                            to + (uintptr_t)l.true_lower,
+                            (size_t)(count * l.size), fills);
     else if (count > 0)
         status = move_packed(&way, count);
     if (status == ADSM_OK && rest > 0)
@@ -192,7 +203,7 @@ int mpi_image_fill(const struct mpi_image *image)
     long long all = MPI_ALL_BYTES;
     for (int i = 0; i < image->count && status == ADSM_OK; i++) {
         const struct mpi_part *part = &image->parts[i];
-        status = move_part(part, part->at, imaged(image, part->at), &all);
+        status = move_part(part, part->at, imaged(image, part->at), true, &all);
     }
     return status;
 }
@@ -205,7 +216,8 @@ int mpi_image_put(const struct mpi_image *image, long long arrived)
         return ADSM_OK;
     for (int i = 0; i < image->count && status == ADSM_OK; i++) {
         const struct mpi_part *part = &image->parts[i];
-        status = move_part(part, imaged(image, part->at), part->at, &arrived);
+        status =
+            move_part(part, imaged(image, part->at), part->at, false, &arrived);
     }
     return status;
 }

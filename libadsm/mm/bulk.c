@@ -10,6 +10,7 @@
 #include "mm/residence.h"
 #include "mm/spread.h"
 #include "mm/turn.h"
+#include "os/look.h"
 #include "os/real.h"
 
 #include <stdlib.h>
@@ -190,6 +191,59 @@ int adsm_bulk_move(void *to_, const void *from_, size_t bytes)
         bytes -= did;
     }
     return ADSM_OK;
+}
+
+/* One piece between memory of ours and the program's; *did bytes, all of which
+ * lie in one object, or in none: *ends says that memory ends behind them. */
+static int host_copy(uint8_t *ours, uint8_t *program, size_t bytes,
+                     enum adsm_access access, size_t *did, bool *ends)
+{
+    struct adsm_loan loan;
+    int rc = adsm_loan_begin(program, bytes, access, &loan);
+    if (rc != ADSM_OK)
+        return rc;
+    *did = loan.bytes;
+    if (loan.address == program) {
+        *did = access == ADSM_READ ? adsm_look_get(ours, program, loan.bytes)
+                                   : adsm_look_put(program, ours, loan.bytes);
+        *ends = *did < loan.bytes;
+        return ADSM_OK;
+    }
+    if (access == ADSM_READ)
+        adsm_real()->memcpy(ours, loan.address, loan.bytes);
+    else
+        adsm_real()->memcpy(loan.address, ours, loan.bytes);
+    ADSM_COUNT(bulk_host, 1);
+    return adsm_loan_end(&loan, loan.bytes);
+}
+
+static int copy(uint8_t *ours, uint8_t *program, size_t bytes,
+                enum adsm_access access, size_t *moved)
+{
+    bool ends = false;
+    *moved = 0;
+    while (*moved < bytes && !ends) {
+        size_t did = 0;
+        int rc =
+            host_copy(ours + *moved, program + *moved,
+                      least(bytes - *moved, PIECE_BYTES), access, &did, &ends);
+        if (rc == ADSM_E_NOT_SHARED) /* freed this moment */
+            return ADSM_OK;
+        if (rc != ADSM_OK)
+            return rc;
+        *moved += did;
+    }
+    return ADSM_OK;
+}
+
+int adsm_bulk_get(void *to, const void *from, size_t bytes, size_t *moved)
+{
+    return copy(to, (uint8_t *)from, bytes, ADSM_READ, moved);
+}
+
+int adsm_bulk_put(void *to, const void *from, size_t bytes, size_t *moved)
+{
+    return copy((uint8_t *)from, to, bytes, ADSM_WRITE, moved);
 }
 
 static int host_set(uint8_t *to, int value, size_t bytes, size_t *did)

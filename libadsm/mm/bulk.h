@@ -23,6 +23,20 @@
  */
 int adsm_bulk_move(void *to, const void *from, size_t bytes) ADSM_MUST_CHECK;
 
+/**
+ * Copy from, or to, memory of the program's that may be shared, or not be there,
+ * and that another thread may free meanwhile: `to` of a get and `from` of a put
+ * are the runtime's own. What is no longer shared the kernel copies, which finds
+ * where memory ends.
+ *
+ * @moved  receives how many bytes were copied: less where memory ends
+ * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM
+ */
+int adsm_bulk_get(void *to, const void *from, size_t bytes,
+                  size_t *moved) ADSM_MUST_CHECK;
+int adsm_bulk_put(void *to, const void *from, size_t bytes,
+                  size_t *moved) ADSM_MUST_CHECK;
+
 /** memset. Return: as above */
 int adsm_bulk_set(void *to, int value, size_t bytes) ADSM_MUST_CHECK;
 

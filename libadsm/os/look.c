@@ -1,4 +1,4 @@
-/* Reading memory that may not be there. */
+/* Reading and writing memory that may not be there. */
 #include "os/look.h"
 
 #include <errno.h>
@@ -20,14 +20,48 @@ extern const char adsm_look_load[], adsm_look_missing[];
 #define IP(context) ((context)->uc_mcontext.pc)
 #endif
 
-/* Where no handler would answer, the kernel copies. */
-static bool look_by_kernel(void *to, const void *from, size_t bytes)
+enum {
+    PAGE_LEAST_BYTES = 4096,
+    PAGES = 32, /* of one call */
+};
+
+/* Bytes until the page of `at` ends, `bytes` at most. */
+static size_t in_page(const char *at, size_t bytes)
 {
-    struct iovec here = {to, bytes}, there = {(void *)from, bytes};
+    size_t left = PAGE_LEAST_BYTES - (uintptr_t)at % PAGE_LEAST_BYTES;
+    return left < bytes ? left : bytes;
+}
+
+/* Page by page: of a range the kernel copies all or nothing. */
+static size_t copy_by_kernel(long call, char *ours, char *program, size_t bytes)
+{
+    size_t done = 0, asked;
     int saved = errno;
-    long got = syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
+    long copied;
+    do {
+        struct iovec there[PAGES], here = {ours + done, 0};
+        unsigned long n = 0;
+        for (asked = 0; n < PAGES && done + asked < bytes; n++) {
+            char *at = program + done + asked;
+            there[n] = (struct iovec){at, in_page(at, bytes - done - asked)};
+            asked += there[n].iov_len;
+        }
+        here.iov_len = asked;
+        copied = syscall(call, getpid(), &here, 1, there, n, 0);
+        done += copied > 0 ? (size_t)copied : 0;
+    } while (copied == (long)asked && done < bytes);
     errno = saved;
-    return got == (long)bytes;
+    return done;
+}
+
+size_t adsm_look_get(void *to, const void *from, size_t bytes)
+{
+    return copy_by_kernel(SYS_process_vm_readv, to, (char *)from, bytes);
+}
+
+size_t adsm_look_put(void *to, const void *from, size_t bytes)
+{
+    return copy_by_kernel(SYS_process_vm_writev, (char *)from, to, bytes);
 }
 
 bool adsm_look(void *to, const void *from, size_t bytes)
@@ -35,7 +69,8 @@ bool adsm_look(void *to, const void *from, size_t bytes)
     const struct adsm_fault_engine *engine = adsm_fault_engine();
     if (engine && engine->catches)
         return adsm_look_words(to, from, bytes / sizeof(uint64_t));
-    return look_by_kernel(to, from, bytes);
+    /* Where no handler would answer, the kernel copies. */
+    return adsm_look_get(to, from, bytes) == bytes;
 }
 
 bool adsm_look_recover(ucontext_t *context)
