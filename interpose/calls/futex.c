@@ -48,13 +48,15 @@ static int place_word(uintptr_t *word, bool kernel_writes)
     return status;
 }
 
-/* A time limit, in memory that the kernel can read. */
+/* A time limit, in memory that the kernel can read, if it is there. */
 static void place_time(uintptr_t *word, struct timespec *time)
 {
-    if (hook_is_plain((const void *)*word, sizeof *time))
-        return;
-    *time = *(const struct timespec *)*word;
-    *word = (uintptr_t)time;
+    const void *program = (const void *)*word;
+    size_t got;
+    if (!hook_is_plain(program, sizeof *time) &&
+        call_get(time, program, sizeof *time, &got) == ADSM_OK &&
+        got == sizeof *time)
+        *word = (uintptr_t)time;
 }
 
 /* ---- futex ----------------------------------------------------------------- */

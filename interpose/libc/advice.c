@@ -12,6 +12,7 @@
 #include "interpose/libc/pieces.h"
 #include "interpose/libc/vm.h"
 #include "base/status.h"
+#include "os/look.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -187,8 +188,11 @@ static ssize_t advise_each(const struct iovec *list, size_t count, int advice)
 {
     ssize_t total = 0;
     for (size_t i = 0; i < count; i++) {
-        struct iovec range = list[i];
-        if (madvise(range.iov_base, range.iov_len, advice) != 0)
+        struct iovec range;
+        bool there = adsm_look(&range, &list[i], sizeof range);
+        if (!there)
+            errno = EFAULT;
+        if (!there || madvise(range.iov_base, range.iov_len, advice) != 0)
             return total ? total : -1;
         total += (ssize_t)range.iov_len;
     }

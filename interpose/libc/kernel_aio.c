@@ -11,6 +11,7 @@
 #include "interpose/loader.h"
 #include "base/lock.h"
 #include "base/status.h"
+#include "os/look.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -96,13 +97,15 @@ static bool has_memory(const struct iocb *block, enum adsm_access *access,
     return *vector || code == IOCB_CMD_PREAD || code == IOCB_CMD_PWRITE;
 }
 
-static bool is_plain(const struct iocb *block)
+/* Is block *given, which is copied? One that is not there is: the kernel says
+ * so. */
+static bool is_plain(const struct iocb *given, struct iocb *block)
 {
     enum adsm_access access;
-    bool vector;
-    if (!hook_is_plain(block, sizeof *block))
-        return false;
-    if (!block || !has_memory(block, &access, &vector))
+    bool vector, there = adsm_look(block, given, sizeof *block);
+    if (!there || !hook_is_plain(given, sizeof *given))
+        return !there;
+    if (!has_memory(block, &access, &vector))
         return true;
     const void *at = (const void *)(uintptr_t)block->aio_buf;
     return vector ? call_list_is_plain(at, block->aio_nbytes)
@@ -111,12 +114,13 @@ static bool is_plain(const struct iocb *block)
 
 static bool list_is_plain(struct iocb *const *list, long number)
 {
-    if (number <= 0 || !list)
+    struct iocb block, *at;
+    if (number <= 0)
         return true;
     if (!hook_is_plain(list, call_bytes((uintptr_t)number, sizeof *list)))
         return false;
-    for (long i = 0; i < number; i++)
-        if (!is_plain(list[i]))
+    for (long i = 0; i < number && adsm_look(&at, &list[i], sizeof at); i++)
+        if (!is_plain(at, &block))
             return false;
     return true;
 }
@@ -153,13 +157,15 @@ static long refuse(struct operation *operation, int status)
     return -1;
 }
 
-static long submit_shared(uintptr_t context, struct iocb *block)
+/* `block` is a copy of the program's, *of. */
+static long submit_shared(uintptr_t context, const struct iocb *block,
+                          struct iocb *of)
 {
     struct operation *operation = calloc(1, sizeof *operation);
     if (!operation)
         return refuse(NULL, ADSM_E_NOMEM);
     operation->block = *block;
-    operation->of = block;
+    operation->of = of;
     operation->context = context;
     int status = begin(operation);
     if (status)
@@ -187,10 +193,13 @@ long kernel_aio_submit(const uintptr_t *words)
     if (hook_likely(list_is_plain(list, number)))
         return issue((void *)SYS_io_submit, words);
     for (; done < number; done++) {
-        struct iocb *block = list[done]; /* the list may be shared, too */
-        const uintptr_t w[CALL_WORDS] = {words[0], 1, (uintptr_t)&block};
-        long one = is_plain(block) ? issue((void *)SYS_io_submit, w)
-                                   : submit_shared(words[0], block);
+        struct iocb block, *of; /* the list may be shared, too */
+        bool there = adsm_look(&of, &list[done], sizeof of);
+        const uintptr_t w[CALL_WORDS] = {
+            words[0], 1, (uintptr_t)(there ? &of : &list[done])};
+        long one = !there || is_plain(of, &block)
+                       ? issue((void *)SYS_io_submit, w)
+                       : submit_shared(words[0], &block, of);
         if (one != 1)
             return done ? done : one;
     }
@@ -200,18 +209,21 @@ long kernel_aio_submit(const uintptr_t *words)
 /* ---- events --------------------------------------------------------------------- */
 
 /* What the kernel says of a block of ours, as the program is told it. */
-static void settle(struct io_event *event)
+static void settle(struct io_event *told)
 {
-    struct operation *operation =
-        take((const struct iocb *)(uintptr_t)event->obj);
+    struct io_event event;
+    struct operation *operation = NULL;
+    if (adsm_look(&event, told, sizeof event))
+        operation = take((const struct iocb *)(uintptr_t)event.obj);
     if (!operation)
         return;
-    event->obj = (uintptr_t)operation->of;
-    int status = end(operation, event->res > 0 ? (size_t)event->res : 0);
+    event.obj = (uintptr_t)operation->of;
+    int status = end(operation, event.res > 0 ? (size_t)event.res : 0);
     if (status) {
         hook_failed("asynchronous I/O", status);
-        event->res = -pieces_errno(status);
+        event.res = -pieces_errno(status);
     }
+    (void)call_put(told, &event, sizeof event);
 }
 
 static long get_events(const struct call_shape *shape, long number,

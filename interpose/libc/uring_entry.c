@@ -2,13 +2,14 @@
  * Entries of submission queues; see uring_entry.h.
  */
 #include "interpose/libc/uring_entry.h"
+#include "interpose/calls/call.h"
+#include "interpose/calls/copy.h"
 #include "interpose/hook.h"
 #include "interpose/libc/relay.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "init.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,35 +76,15 @@ static void *address_of(uint64_t field)
     return (void *)(uintptr_t)field;
 }
 
-static bool vector_is_plain(const struct iovec *iov, size_t count)
-{
-    if (!hook_is_plain(iov, count * sizeof *iov))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!hook_is_plain(iov[i].iov_base, iov[i].iov_len))
-            return false;
-    return true;
-}
-
-static bool message_is_plain(const struct msghdr *message)
-{
-    return hook_is_plain(message, sizeof *message) &&
-           hook_is_plain(message->msg_name, message->msg_namelen) &&
-           hook_is_plain(message->msg_control, message->msg_controllen) &&
-           (message->msg_iovlen > IOV_MAX ||
-            vector_is_plain(message->msg_iov, message->msg_iovlen));
-}
-
 static bool is_plain(const struct io_uring_sqe *sqe, enum shape shape)
 {
     switch (shape) {
     case SHAPE_BUFFER:
         return hook_is_plain(address_of(sqe->addr), sqe->len);
     case SHAPE_VECTOR:
-        return sqe->len > IOV_MAX ||
-               vector_is_plain(address_of(sqe->addr), sqe->len);
+        return call_list_is_plain(address_of(sqe->addr), sqe->len);
     case SHAPE_MESSAGE:
-        return message_is_plain(address_of(sqe->addr));
+        return call_header_is_plain(address_of(sqe->addr));
     case SHAPE_OTHER:
         return hook_is_plain(address_of(sqe->addr), 1) &&
                hook_is_plain(address_of(sqe->addr2), 1);
@@ -242,13 +223,15 @@ void uring_look_at(struct io_uring_sqe *sqe, const struct uring_ring *ring,
 const struct iovec *uring_without_shared(const struct iovec *iov,
                                          unsigned count, struct iovec **own)
 {
+    size_t bytes = count * sizeof *iov, got;
     *own = NULL;
-    if (!adsm_is_up() || vector_is_plain(iov, count))
+    if (!adsm_is_up() || call_any_list_is_plain(iov, count))
         return iov;
-    *own = malloc(count * sizeof **own);
-    for (unsigned i = 0; *own && i < count; i++)
-        (*own)[i] = hook_is_plain(iov[i].iov_base, iov[i].iov_len)
-                        ? iov[i]
-                        : (struct iovec){NULL, 0};
-    return *own ? *own : iov;
+    *own = malloc(bytes);
+    if (!*own || call_get(*own, iov, bytes, &got) != ADSM_OK || got < bytes)
+        return iov;
+    for (unsigned i = 0; i < count; i++)
+        if (!hook_is_plain((*own)[i].iov_base, (*own)[i].iov_len))
+            (*own)[i] = (struct iovec){NULL, 0};
+    return *own;
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "init.h"
+#include "os/look.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -178,15 +179,16 @@ long uring_ring_setup(const uintptr_t *words)
 {
     static const struct call_shape shape = {
         "io_uring_setup", false, {OUT(1, struct io_uring_params)}};
-    const struct io_uring_params *about = (const void *)words[1];
+    struct io_uring_params about;
     long file =
         call_is_plain(&shape, words)
             ? issue((void *)SYS_io_uring_setup, words)
             : call_shared(&shape, words, issue, (void *)SYS_io_uring_setup);
-    if (file < 0 || about->flags & SETUP_REGISTERED_FD_ONLY)
+    if (file < 0 || !adsm_look(&about, (const void *)words[1], sizeof about) ||
+        about.flags & SETUP_REGISTERED_FD_ONLY)
         return file;
     end((int)file); /* one of this number before it is closed */
-    begin((int)file, about);
+    begin((int)file, &about);
     return file;
 }
 

@@ -53,6 +53,28 @@ START_TEST(a_ring_that_was_there_first_is_known)
 }
 END_TEST
 
+/* A list, a message, and buffers to register that are not there. */
+START_TEST(what_is_nowhere_is_the_kernels_to_find)
+{
+    void *nowhere = (void *)16;
+    begin();
+    (void)device_bytes(BYTES, 7);
+    ck_assert_int_eq(raw_init(8, &ring, 0), 0);
+    io_uring_prep_readv(raw_entry(&ring), made_file(), nowhere, 2, 0);
+    ck_assert_int_eq(raw_enter(&ring, 0), 1);
+    ck_assert_int_eq(result_of(), -EFAULT);
+    io_uring_prep_sendmsg(raw_entry(&ring), made_file(), nowhere, 0);
+    ck_assert_int_eq(raw_enter(&ring, 0), 1);
+    ck_assert_int_lt(result_of(), 0);
+    ck_assert_int_eq(syscall(SYS_io_uring_register, ring.ring_fd,
+                             IORING_REGISTER_BUFFERS, nowhere, 2),
+                     -1);
+    ck_assert_int_eq(errno, EFAULT);
+    raw_exit(&ring);
+    ck_assert_int_eq(times_said("\n"), 0);
+}
+END_TEST
+
 /* What is under way ends with it, and nothing is told to the next one. */
 START_TEST(a_ring_that_ends_hears_nothing_more)
 {
@@ -182,6 +204,7 @@ START_TEST(a_polled_ring_is_said_once)
 END_TEST
 
 SUITE_MAIN("rings", 60, a_ring_that_was_there_first_is_known,
+           what_is_nowhere_is_the_kernels_to_find,
            a_ring_that_ends_hears_nothing_more,
            buffers_are_registered_by_structure, queues_in_memory_of_the_program,
            a_polled_ring_is_said_once, without_its_ring_the_runtime_refuses)
