@@ -129,7 +129,8 @@ static bool has_failed(const struct call_shape *shape, long result)
 
 static long fail(const struct call_shape *shape, int status)
 {
-    hook_failed(shape->name, status);
+    if (status != ADSM_E_NOT_SHARED) /* memory that is not there, or no more */
+        hook_failed(shape->name, status);
     errno = pieces_errno(status);
     return shape->pointer ? 0 : gives_number(shape) ? errno : -1;
 }

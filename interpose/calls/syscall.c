@@ -10,6 +10,7 @@
  */
 #include "interpose/calls/futex.h"
 #include "interpose/calls/hooks.h"
+#include "interpose/calls/copy.h"
 #include "interpose/calls/numbers.h"
 #include "interpose/calls/roles.h"
 #include "interpose/loader.h"
@@ -21,6 +22,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "mm/keep.h"
+#include "os/fault.h"
+#include "os/look.h"
 
 #include <errno.h>
 #include <link.h>
@@ -107,35 +110,45 @@ struct kernel_action {
 
 enum { RESTORER = 0x04000000 }; /* SA_RESTORER: libc brings its own */
 
+static long refuse(int error)
+{
+    errno = error;
+    return -1;
+}
+
 static long own_rt_sigaction(const uintptr_t *w)
 {
-    const struct kernel_action *given = P(1);
-    struct kernel_action *before = P(2);
+    struct kernel_action given, before;
     struct sigaction action = {0}, old;
-    if (w[3] != sizeof given->mask) {
-        errno = EINVAL;
-        return -1;
+    if (w[3] != sizeof given.mask)
+        return refuse(EINVAL);
+    if (w[1]) {
+        if (!adsm_look(&given, P(1), sizeof given))
+            return refuse(EFAULT);
+        action.sa_sigaction = given.handler;
+        action.sa_flags = (int)given.flags & ~RESTORER;
+        *mask_word(&action.sa_mask) = given.mask;
     }
-    if (given) {
-        action.sa_sigaction = given->handler;
-        action.sa_flags = (int)given->flags & ~RESTORER;
-        *mask_word(&action.sa_mask) = given->mask;
-    }
-    if (sigaction((int)w[0], given ? &action : NULL, &old) != 0)
+    if (sigaction((int)w[0], w[1] ? &action : NULL, &old) != 0)
         return -1;
-    if (before)
-        *before =
-            (struct kernel_action){old.sa_sigaction, (unsigned)old.sa_flags,
-                                   old.sa_restorer, *mask_word(&old.sa_mask)};
-    return 0;
+    before = (struct kernel_action){old.sa_sigaction, (unsigned)old.sa_flags,
+                                    old.sa_restorer, *mask_word(&old.sa_mask)};
+    return !w[2] || call_put(P(2), &before, sizeof before) == ADSM_OK
+               ? 0
+               : refuse(EFAULT);
+}
+
+static int issue_mask(int how, const sigset_t *set, sigset_t *before)
+{
+    return (int)hook_next_syscall(SYS_rt_sigprocmask, (long)how, set, before,
+                                  sizeof(uint64_t));
 }
 
 static long own_rt_sigprocmask(const uintptr_t *w)
 {
-    if (w[3] == sizeof(uint64_t))
-        return sigprocmask((int)w[0], P(1), P(2));
-    errno = EINVAL;
-    return -1;
+    return w[3] == sizeof(uint64_t)
+               ? mask_change(issue_mask, (int)w[0], P(1), P(2))
+               : refuse(EINVAL);
 }
 
 /* ---- by number -------------------------------------------------------------- */

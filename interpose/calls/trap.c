@@ -21,6 +21,7 @@ static bool is_wanted(void)
 #include "interpose/calls/copy.h"
 #include "interpose/calls/syscall.h"
 #include "base/status.h"
+#include "os/look.h"
 #include "os/real.h"
 
 #include <errno.h>
@@ -110,7 +111,8 @@ static long change_mask(uint64_t *mask, const uintptr_t *w)
     if (w[3] != sizeof given)
         return -EINVAL;
     if (w[1]) {
-        given = *(const uint64_t *)w[1];
+        if (!adsm_look(&given, (const void *)w[1], sizeof given))
+            return -EFAULT;
         if (w[0] == SIG_BLOCK)
             given |= before;
         else if (w[0] == SIG_UNBLOCK)
@@ -120,9 +122,9 @@ static long change_mask(uint64_t *mask, const uintptr_t *w)
         mask_believe(given & MASK_SEGV);
         *mask = given & ~mask_opened();
     }
-    if (w[2])
-        *(uint64_t *)w[2] = before;
-    return 0;
+    return !w[2] || call_put((void *)w[2], &before, sizeof before) == ADSM_OK
+               ? 0
+               : -EFAULT;
 }
 
 /* Never again in this thread: the instruction is executed as it is. */

@@ -5,8 +5,12 @@
  * it cannot, as on a block whose data is on the device. So the kernel gets
  * plain memory of the same size, and the program is told of its own.
  */
-#include "interpose/hook.h"
+#include "interpose/calls/copy.h"
+#include "interpose/signals/mask.h"
+#include "base/status.h"
+#include "os/look.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 struct substitute {
@@ -61,42 +65,50 @@ static bool substitute_for(const stack_t *wanted, struct substitute *made)
     return true;
 }
 
-static int exchange(const stack_t *wanted, stack_t *before)
+/* `wanted` is a copy of the program's. */
+static int exchange(stack_t *wanted, stack_t *before)
 {
     struct substitute next = {NULL, NULL, 0};
-    stack_t given, old;
-    if (wanted) {
-        given = *wanted;
-        if (!(given.ss_flags & SS_DISABLE) && given.ss_size &&
-            !hook_is_plain(given.ss_sp, given.ss_size)) {
-            if (!substitute_for(wanted, &next))
-                return -1; /* with the errno of mmap, ENOMEM */
-            given.ss_sp = next.map;
-        }
+    stack_t old;
+    if (wanted && !(wanted->ss_flags & SS_DISABLE) && wanted->ss_size &&
+        !hook_is_plain(wanted->ss_sp, wanted->ss_size)) {
+        if (!substitute_for(wanted, &next))
+            return -1; /* with the errno of mmap, ENOMEM */
+        wanted->ss_sp = next.map;
     }
-    int result = HOOK_REAL(sigaltstack)(wanted ? &given : NULL, &old);
+    int result = HOOK_REAL(sigaltstack)(wanted, &old);
     if (result != 0) {
         discard(&next);
         return result;
     }
-    if (before) {
-        if (stack.map && old.ss_sp == stack.map)
-            old.ss_sp = stack.programs;
-        *before = old;
-    }
+    if (stack.map && old.ss_sp == stack.map)
+        old.ss_sp = stack.programs;
     if (wanted) {
         discard(&stack);
         stack = next;
     }
-    return 0;
+    if (!before || call_put(before, &old, sizeof old) == ADSM_OK)
+        return 0;
+    errno = EFAULT; /* the stack is the new one, as the kernel has it */
+    return -1;
+}
+
+static __attribute__((noinline)) int change(const stack_t *wanted,
+                                            stack_t *before)
+{
+    stack_t given;
+    if (wanted && !adsm_look(&given, wanted, sizeof given))
+        return HOOK_REAL(sigaltstack)(wanted, before);
+    bool plain = (!wanted || (hook_is_plain(wanted, sizeof *wanted) &&
+                              hook_is_plain(given.ss_sp, given.ss_size))) &&
+                 (!before || hook_is_plain(before, sizeof *before));
+    if (hook_likely(plain && !stack.map))
+        return HOOK_REAL(sigaltstack)(wanted, before);
+    return exchange(wanted ? &given : NULL, before);
 }
 
 int sigaltstack(const stack_t *wanted, stack_t *before)
 {
-    bool plain = (!wanted || (hook_is_plain(wanted, sizeof *wanted) &&
-                              hook_is_plain(wanted->ss_sp, wanted->ss_size))) &&
-                 (!before || hook_is_plain(before, sizeof *before));
-    if (hook_likely(plain && !stack.map))
-        return HOOK_REAL(sigaltstack)(wanted, before);
-    return exchange(wanted, before);
+    return mask_is_active() ? change(wanted, before)
+                            : HOOK_REAL(sigaltstack)(wanted, before);
 }

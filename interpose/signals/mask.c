@@ -2,21 +2,32 @@
  * Calls with which a program sets, asks for and waits under a signal mask.
  *
  * The kernel gets each mask without SIGSEGV, once the runtime is in use. Sets
- * in shared memory are copied: the kernel cannot open a block. The older
- * functions are made of the newer ones, as in libc.
+ * in shared memory are copied: the kernel cannot open a block. Sets that are not
+ * there are the real function's to find. The older functions are made of the
+ * newer ones, as in libc.
  */
 #include "interpose/signals/mask.h"
+#include "interpose/calls/copy.h"
 #include "interpose/calls/hooks.h"
+#include "base/status.h"
+#include "os/look.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-typedef int mask_fn(int, const sigset_t *, sigset_t *);
-
 /* Bytes of a set that calls read and write, whatever its type says. */
 enum { WORD_BYTES = sizeof(uint64_t) };
+
+/* The set before cannot be told, though the mask is another one now. */
+static int fail(mask_fn *real)
+{
+    if (real == HOOK_REAL(pthread_sigmask))
+        return EFAULT;
+    errno = EFAULT;
+    return -1;
+}
 
 /* After the kernel took the mask: what the program believes. */
 static void believe(int how, bool named)
@@ -27,43 +38,64 @@ static void believe(int how, bool named)
         mask_believe(how == SIG_BLOCK);
 }
 
-/* Must the kernel get another set? Unblocking is passed on as it is: harmless. */
-static bool is_exchanged(int how, const sigset_t *set)
+/* Read a set, which may not be there; masks are seen. */
+static bool look(uint64_t *word, const sigset_t *set)
 {
-    return (how != SIG_UNBLOCK && *mask_word(set) & mask_opened()) ||
+    return adsm_look_words(word, mask_word(set), 1);
+}
+
+/* Must the kernel get another set for *set, which is `word`? Unblocking is passed
+ * on as it is: harmless. */
+static bool is_exchanged(int how, const sigset_t *set, uint64_t word)
+{
+    return (how != SIG_UNBLOCK && word & mask_opened()) ||
            !hook_is_plain(set, WORD_BYTES);
+}
+
+/* As libc's functions give and take sets, whatever the size of their type. */
+static void make_set(sigset_t *set, uint64_t word)
+{
+    sigemptyset(set);
+    *mask_word(set) = word;
 }
 
 static int mask(mask_fn *real, int how, const sigset_t *set, sigset_t *before)
 {
     const sigset_t *given = set;
     sigset_t copy, old;
+    uint64_t word = 0;
     if (!mask_is_seen()) {
         int result = real(how, set, before);
         if (mask_is_seen()) /* it came into use meanwhile */
             mask_adopt();
         return result;
     }
-    bool named = set && *mask_word(set) & MASK_SEGV;
+    if (set && hook_unlikely(!look(&word, set)))
+        return real(how, set, before);
+    bool named = word & MASK_SEGV;
     bool was_blocked = mask_thread.blocked;
-    if (hook_unlikely(set && is_exchanged(how, set))) {
-        sigemptyset(&copy);
-        *mask_word(&copy) =
-            *mask_word(set) &
-            (how == SIG_UNBLOCK ? ~UINT64_C(0) : ~mask_opened());
+    if (hook_unlikely(set && is_exchanged(how, set, word))) {
+        make_set(&copy, how == SIG_UNBLOCK ? word : word & ~mask_opened());
         given = &copy;
     }
     bool plain = !before || hook_is_plain(before, WORD_BYTES);
     int result = real(how, given, plain ? before : &old);
     if (result != 0)
         return result;
-    if (!plain)
-        *mask_word(before) = *mask_word(&old);
-    if (before && was_blocked)
-        *mask_word(before) |= MASK_SEGV;
     if (given) /* the set may be in the place of the one before */
         believe(how, named);
-    return 0;
+    if (plain && before && was_blocked)
+        *mask_word(before) |= MASK_SEGV;
+    if (plain)
+        return 0;
+    if (was_blocked)
+        *mask_word(&old) |= MASK_SEGV;
+    return call_put(before, &old, WORD_BYTES) == ADSM_OK ? 0 : fail(real);
+}
+
+int mask_change(mask_fn *real, int how, const sigset_t *set, sigset_t *before)
+{
+    return mask(real, how, set, before);
 }
 
 int sigprocmask(int how, const sigset_t *set, sigset_t *before)
@@ -124,12 +156,12 @@ int siggetmask(void)
  * get. Return: false when a SIGSEGV that is kept gets through, and has. */
 static bool wait_begin(const sigset_t **set, sigset_t *copy)
 {
-    if (!*set || !mask_is_seen())
+    uint64_t word;
+    if (!*set || !mask_is_seen() || !look(&word, *set))
         return true;
-    bool after = mask_thread.blocked, blocked = *mask_word(*set) & MASK_SEGV;
-    if (is_exchanged(SIG_SETMASK, *set)) {
-        sigemptyset(copy);
-        *mask_word(copy) = *mask_word(*set) & ~mask_opened();
+    bool after = mask_thread.blocked, blocked = word & MASK_SEGV;
+    if (is_exchanged(SIG_SETMASK, *set, word)) {
+        make_set(copy, word & ~mask_opened());
         *set = copy;
     }
     if (!blocked && mask_has_kept()) {
@@ -240,38 +272,32 @@ int epoll_pwait2(int poll, struct epoll_event *events, int most,
 
 int sigpending(sigset_t *set)
 {
-    sigset_t now;
-    bool plain = hook_is_plain(set, WORD_BYTES);
-    int result = HOOK_REAL(sigpending)(plain ? set : &now);
-    if (result != 0)
-        return result;
-    if (!plain)
-        *mask_word(set) = *mask_word(&now);
-    if (mask_is_seen() && mask_has_kept())
+    int result = hook_likely(hook_is_plain(set, WORD_BYTES))
+                     ? HOOK_REAL(sigpending)(set)
+                     : call_sigpending(set);
+    if (result == 0 && mask_is_seen() && mask_has_kept())
         *mask_word(set) |= MASK_SEGV;
-    return 0;
+    return result;
 }
 
 /* One that is kept, for a wait that asks for it. */
 static bool take(const sigset_t *set, siginfo_t *info)
 {
-    return mask_is_seen() && *mask_word(set) & MASK_SEGV &&
-           mask_take_kept(info);
+    uint64_t word;
+    return mask_is_seen() && mask_has_kept() && look(&word, set) &&
+           word & MASK_SEGV && mask_take_kept(info);
 }
 
 int sigtimedwait(const sigset_t *set, siginfo_t *info,
                  const struct timespec *time)
 {
     siginfo_t got;
-    sigset_t asked;
-    sigemptyset(&asked);
-    *mask_word(&asked) = *mask_word(set);
-    int number = take(&asked, &got)
-                     ? SIGSEGV
-                     : HOOK_REAL(sigtimedwait)(&asked, &got, time);
-    if (number > 0 && info)
-        *info = got;
-    return number;
+    if (hook_likely(!take(set, &got)))
+        return call_sigtimedwait(set, info, time);
+    if (!info || call_put(info, &got, sizeof got) == ADSM_OK)
+        return SIGSEGV;
+    errno = EFAULT; /* and the signal is gone, as the kernel has it */
+    return -1;
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)

@@ -64,6 +64,15 @@ static inline bool mask_is_seen(void)
     return mask_is_active() && mask_is_programs();
 }
 
+/** As sigprocmask and pthread_sigmask. */
+typedef int mask_fn(int, const sigset_t *, sigset_t *);
+
+/**
+ * What sigprocmask does, by the function `real`, of which the kernel's word of a
+ * set is looked at and no more. Signal: any handler
+ */
+int mask_change(mask_fn *real, int how, const sigset_t *set, sigset_t *before);
+
 /**
  * The kernel's own mask of this thread, past every hook.
  *

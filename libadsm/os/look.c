@@ -9,9 +9,8 @@
 
 #include "os/fault_engine.h"
 
-/* bool adsm_look_words(uint64_t *to, const uint64_t *from, size_t words), of
- * which one instruction may fault, and where it goes on then (look_words.S). */
-bool adsm_look_words(uint64_t *to, const uint64_t *from, size_t words);
+/* Of adsm_look_words one instruction may fault, and where it goes on then
+ * (look_words.S). */
 extern const char adsm_look_load[], adsm_look_missing[];
 
 #if defined(__x86_64__)

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <ucontext.h>
 
 /**
@@ -20,6 +21,10 @@
  * Thread: any. Signal: any handler
  */
 bool adsm_look(void *to, const void *from, size_t bytes);
+
+/** The same where an engine is installed that is not remote, without asking
+ *  about that. Signal: any handler */
+bool adsm_look_words(uint64_t *to, const uint64_t *from, size_t words);
 
 /**
  * Have the kernel copy from, or to, memory that may not be there; on the other

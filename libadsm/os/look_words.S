@@ -54,7 +54,8 @@ adsm_look_missing:
 #error "x86-64 and aarch64 only"
 #endif
 
-    .irp name, adsm_look_words, adsm_look_load, adsm_look_missing
+    .globl adsm_look_words
+    .irp name, adsm_look_load, adsm_look_missing
     .globl \name
     .hidden \name
     .endr
