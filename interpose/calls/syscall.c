@@ -7,6 +7,8 @@
  * arguments that the kernel can use (call.h). Of a number that is not known
  * nothing is changed: it is said once, and goes to the kernel, which refuses
  * blocks that are closed. The runtime calls by number, too, and means the kernel.
+ * Of an engine that serves the kernel's own accesses nothing is left to do but to
+ * keep mappings.
  */
 #include "interpose/calls/futex.h"
 #include "interpose/calls/hooks.h"
@@ -208,7 +210,7 @@ static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
     static const struct known unknown = {0};
     const struct known *known =
         number >= 0 && number < NUMBERS ? &numbers[number] : &unknown;
-    if (known->vm && !vm_call_concerns(number, w))
+    if (known->vm ? !vm_call_concerns(number, w) : adsm_fault_is_remote())
         return false;
     if (known->own) {
         *result = known->own(w);
@@ -234,7 +236,8 @@ bool syscall_answers(const uintptr_t *words, long *result)
         *result = uring_ring_setup(words + 1); /* rings may be there first */
         return true;
     }
-    return mask_is_seen() && answers((long)words[0], words + 1, result);
+    return mask_is_programs() && (mask_is_active() || adsm_fault_is_remote()) &&
+           answers((long)words[0], words + 1, result);
 }
 
 /* Code of the runtime: that of libadsm.so, and of this library. */

@@ -239,7 +239,8 @@ int munlock(const void *address, size_t bytes)
  * touched yet are locked when it does. */
 int mlockall(int flags)
 {
-    if (!mask_is_seen() || !(flags & MCL_CURRENT))
+    if (!mask_is_programs() || !adsm_fault_is_installed() ||
+        !(flags & MCL_CURRENT))
         return HOOK_REAL(mlockall)(flags);
     int now = (flags & ~MCL_FUTURE) | MCL_ONFAULT;
     int failed = HOOK_REAL(mlockall)(now);
