@@ -22,6 +22,7 @@ _Thread_local struct adsm_cancel hook_cancel;
 static const struct adsm_hook infos[] = {
 #define ADSM_HOOK_STUB(name, family)          {#name, family, NULL, 0, 0},
 #define ADSM_HOOK_LIBC(returns, name, params) {#name, "libc", NULL, 0, 0},
+#define ADSM_HOOK_ALIAS(alias, name)          {#alias, "libc", NULL, 0, 0},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     {#name, "cuda", api, since, flags},
 #include "interpose/hooks.def"
@@ -31,12 +32,12 @@ enum { HOOKS = sizeof infos / sizeof *infos };
 
 #define LINK_REAL(name, cuda, shaped)                                          \
     {                                                                          \
-        name, (void **)&hook_real.name, cuda, shaped, false                    \
+        name, (void **)&hook_real.name, cuda, shaped, false, false             \
     }
 
 static const struct hook_link links[HOOKS] = {
 #define ADSM_HOOK_STUB(name, family)                                           \
-    {name, (void **)&hook_next_##name, false, false, true},
+    {name, (void **)&hook_next_##name, false, false, true, false},
 #define ADSM_HOOK_LIBC(returns, name, params) LINK_REAL(name, false, false),
 #define ADSM_HOOK_CALL(returns, name, params, parts)                           \
     LINK_REAL(name, false, true),
@@ -44,6 +45,8 @@ static const struct hook_link links[HOOKS] = {
     LINK_REAL(name, false, true),
 #define ADSM_HOOK_ODD(returns, name, params, parts)                            \
     LINK_REAL(name, false, true),
+#define ADSM_HOOK_ALIAS(alias, name)                                           \
+    {name, (void **)&hook_real.name, false, false, false, true},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     LINK_REAL(name, true, false),
 #include "interpose/hooks.def"
@@ -85,7 +88,7 @@ static void *find_next(const char *name)
 
 static void resolve(size_t i)
 {
-    if (links[i].cuda || *links[i].real)
+    if (links[i].cuda || links[i].alias || *links[i].real)
         return;
     *links[i].real = find_next(infos[i].name);
     if (!*links[i].real && links[i].shaped)

@@ -147,6 +147,7 @@ struct hook_link {
     bool cuda;
     bool shaped; /* of libc, with a shape (call.h) */
     bool stub;   /* of libc, jumped to by hook_stub.S */
+    bool alias;  /* another name of a row before; real is that one's */
 };
 
 /**

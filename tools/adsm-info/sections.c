@@ -182,6 +182,7 @@ static const struct hook {
     {#name, "libc", 0, "" parts},
 #define ADSM_HOOK_ODD(returns, name, params, parts)                            \
     {#name, "libc", 0, "" parts},
+#define ADSM_HOOK_ALIAS(alias, name) {#alias, "libc", 0, ", as " #name},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     {#name, "CUDA driver", since, NULL},
 #include "interpose/hooks.def"
