@@ -12,6 +12,7 @@
 #include "base/option.h"
 #include "base/output.h"
 #include "base/stats.h"
+#include "base/system.h"
 #include "base/trace.h"
 #include "mm/ahead.h"
 #include "mm/coherence.h"
@@ -82,10 +83,11 @@ static void in_child(void)
 static void expect_fork(void)
 {
     enum { PAGE = 4096 };
-    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *page = adsm_system_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_atfork(adsm_quiet_enter, adsm_quiet_leave, in_child);
-    if (page == MAP_FAILED || madvise(page, PAGE, MADV_WIPEONFORK) != 0)
+    if (page == MAP_FAILED ||
+        adsm_system_madvise(page, PAGE, MADV_WIPEONFORK) != 0)
         return;
     alive = page;
     atomic_store(alive, true);

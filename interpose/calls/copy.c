@@ -1,6 +1,7 @@
 /* Copies between the program's memory and private buffers. */
 #include "interpose/calls/copy.h"
 #include "base/status.h"
+#include "base/system.h"
 #include "interpose/hook.h"
 #include "mm/bulk.h"
 #include "os/look.h"
@@ -25,8 +26,9 @@ static _Atomic(void *) kept[KEPT_BUFFERS];
 
 static void *map_bytes(size_t bytes, int protection)
 {
-    void *map = mmap(NULL, bytes, protection,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *map =
+        adsm_system_mmap(NULL, bytes, protection,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return map == MAP_FAILED ? NULL : map;
 }
 
@@ -51,7 +53,7 @@ static bool take_guarded(struct call_buffer *buffer, size_t bytes)
     if (!buffer->map)
         return false;
     buffer->at = (char *)buffer->map + room - bytes;
-    if (mprotect(buffer->map, room, PROT_READ | PROT_WRITE) == 0)
+    if (adsm_system_mprotect(buffer->map, room, PROT_READ | PROT_WRITE) == 0)
         return true;
     call_buffer_give(buffer);
     return false;
@@ -80,7 +82,7 @@ void call_buffer_give(struct call_buffer *buffer)
         if (atomic_compare_exchange_strong(&kept[i], &none, buffer->map))
             buffer->map = NULL, keep = false;
     if (buffer->map)
-        munmap(buffer->map, buffer->map_bytes);
+        adsm_system_munmap(buffer->map, buffer->map_bytes);
     buffer->map = NULL;
     errno = saved;
 }

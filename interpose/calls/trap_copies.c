@@ -6,6 +6,7 @@
  * finds it claimed stores the same address there, so nobody waits for anybody.
  */
 #include "interpose/calls/trap.h"
+#include "base/system.h"
 
 #if defined(__x86_64__)
 
@@ -27,12 +28,12 @@ static uintptr_t map_near(int file, uintptr_t begin, uintptr_t end)
     for (uintptr_t i = 0; i < 2 * TRIES; i++) {
         uintptr_t at =
             i % 2 ? begin - (i / 2 + 1) * BYTES : end + i / 2 * BYTES;
-        void *map = mmap((void *)at, BYTES, PROT_READ | PROT_EXEC,
-                         MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+        void *map = adsm_system_mmap((void *)at, BYTES, PROT_READ | PROT_EXEC,
+                                     MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
         if (map == (void *)at)
             return at;
         if (map != MAP_FAILED) /* a kernel that takes it for a hint */
-            munmap(map, BYTES);
+            adsm_system_munmap(map, BYTES);
     }
     return 0;
 }
@@ -52,8 +53,8 @@ bool trap_make_copies(uintptr_t *text, size_t *bytes)
     if (file < 0)
         return false;
     if (ftruncate(file, BYTES) == 0) {
-        void *map =
-            mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        void *map = adsm_system_mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED, file, 0);
         if (map != MAP_FAILED) {
             writable = map;
             write_slots();

@@ -1,6 +1,7 @@
 /* Memory of operations that outlast a call; see flight.h. */
 #include "interpose/libc/flight.h"
 #include "base/status.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@ static int take_plain(struct flight *flight, const void *address, size_t bytes)
     size_t into = (uintptr_t)address % PAGE;
     void *map = MAP_FAILED;
     if (!__builtin_add_overflow(into, bytes, &flight->map_bytes))
-        map = mmap(NULL, flight->map_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        map = adsm_system_mmap(NULL, flight->map_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                               0);
     if (map == MAP_FAILED)
         return ADSM_E_NOMEM;
     flight->map = map;
@@ -73,7 +75,7 @@ int flight_end(struct flight *flight, size_t done)
         status = call_put(flight->shared, flight->at,
                           done < flight->bytes ? done : flight->bytes);
     if (flight->map)
-        munmap(flight->map, flight->map_bytes);
+        adsm_system_munmap(flight->map, flight->map_bytes);
     flight->map = flight->shared = NULL;
     errno = saved;
     return status;

@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/system.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -191,8 +192,8 @@ static bool can_post(void)
 
 static void *map(size_t bytes, off_t offset)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_POPULATE, relay.fd, offset);
+    void *at = adsm_system_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_POPULATE, relay.fd, offset);
     return at == MAP_FAILED ? NULL : at;
 }
 

@@ -1,6 +1,7 @@
 /* See room.h. Larger pieces are kept in a short list under a lock. */
 #include "interpose/mpi/room.h"
 #include "base/lock.h"
+#include "base/system.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -65,8 +66,9 @@ static struct kept keep(char *map, size_t bytes)
 
 static char *map_new(size_t bytes)
 {
-    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *map =
+        adsm_system_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return map == MAP_FAILED ? NULL : map;
 }
 
@@ -96,5 +98,5 @@ void mpi_room_put(char *room, size_t bytes)
     if (gone.bytes <= KEPT_MOST_BYTES)
         gone = keep(map, gone.bytes);
     if (gone.map)
-        munmap(gone.map, gone.bytes);
+        adsm_system_munmap(gone.map, gone.bytes);
 }

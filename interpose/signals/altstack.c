@@ -8,6 +8,7 @@
 #include "interpose/calls/copy.h"
 #include "interpose/signals/mask.h"
 #include "base/status.h"
+#include "base/system.h"
 #include "os/look.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static bool is_on(const struct substitute *used)
 static void discard(const struct substitute *used)
 {
     if (used->map && !is_on(used))
-        munmap(used->map, used->bytes);
+        adsm_system_munmap(used->map, used->bytes);
 }
 
 static void end_of_thread(void *nothing)
@@ -55,8 +56,9 @@ static void make_key(void)
 
 static bool substitute_for(const stack_t *wanted, struct substitute *made)
 {
-    void *map = mmap(NULL, wanted->ss_size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    void *map =
+        adsm_system_mmap(NULL, wanted->ss_size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (map == MAP_FAILED)
         return false;
     *made = (struct substitute){wanted->ss_sp, map, wanted->ss_size};

@@ -10,6 +10,7 @@
  */
 #include "interpose/signals/mask.h"
 #include "base/log.h"
+#include "base/system.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,28 +25,14 @@
  * that does later finds the handler still there. */
 enum { SIGNAL = 33, ROUNDS_MOST = 200, PAUSE_NS = 500000, ASKED_MOST = 1024 };
 
-/* As the kernel has it. */
-struct kernel_action {
-    void (*handler)(int, siginfo_t *, void *);
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
-
 /* Threads that were asked; one that has answered is negative. */
 static struct {
     _Atomic int count;
     _Atomic int tids[ASKED_MOST];
 } asked;
 
-static struct kernel_action library; /* the C library's action for SIGNAL */
-
-static int action_swap(int number, const struct kernel_action *action,
-                       struct kernel_action *before)
-{
-    return (int)syscall(SYS_rt_sigaction, number, action, before,
-                        sizeof action->mask);
-}
+/* The C library's action for SIGNAL. */
+static struct adsm_system_action library;
 
 /* Where a thread stands in the list; -1: it was not asked. */
 static int place_of(int tid)
@@ -72,7 +59,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         *mask &= ~mask_opened();
         trap_enter_thread();
         answer();
-    } else if ((uintptr_t)library.handler > 1) {
+    } else if (adsm_system_has_handler(&library)) {
         library.handler(number, info, context);
     }
 }
@@ -137,20 +124,21 @@ static int ask_all(void)
  * which was installed a moment ago. */
 static bool borrow(void)
 {
-    struct kernel_action ours;
-    if (action_swap(SIGSEGV, NULL, &ours) != 0)
+    struct adsm_system_action ours;
+    if (adsm_system_sigaction(SIGSEGV, NULL, &ours) != 0)
         return false;
     ours.handler = on_signal;
     ours.flags = (ours.flags & ~(unsigned long)SA_ONSTACK) | SA_RESTART;
     ours.mask = ~UINT64_C(0);
-    return action_swap(SIGNAL, &ours, &library) == 0;
+    return adsm_system_sigaction(SIGNAL, &ours, &library) == 0;
 }
 
 static void give_back(void)
 {
-    struct kernel_action now;
-    if (action_swap(SIGNAL, NULL, &now) == 0 && now.handler == on_signal)
-        action_swap(SIGNAL, &library, NULL);
+    struct adsm_system_action now;
+    if (adsm_system_sigaction(SIGNAL, NULL, &now) == 0 &&
+        now.handler == on_signal)
+        adsm_system_sigaction(SIGNAL, &library, NULL);
 }
 
 void mask_open_others(void)

@@ -16,6 +16,7 @@
 
 #include "base/cancel.h"
 #include "base/log.h"
+#include "base/system.h"
 
 enum { FREE, HELD, WAITED };
 
@@ -117,10 +118,10 @@ uint64_t adsm_quiet_wait_begin(void)
     uint64_t opened = 0;
     int saved_errno = errno;
     for (size_t i = 0; quiet.depth && i < sizeof ending / sizeof *ending; i++) {
-        struct sigaction action;
+        struct adsm_system_action action;
         if (!(quiet.saved & BIT(ending[i])) &&
-            sigaction(ending[i], NULL, &action) == 0 &&
-            !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL)
+            adsm_system_sigaction(ending[i], NULL, &action) == 0 &&
+            !action.handler)
             opened |= BIT(ending[i]);
     }
     if (opened)

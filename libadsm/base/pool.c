@@ -2,6 +2,7 @@
  * Type-stable pools: see base/pool.h.
  */
 #include "base/pool.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,8 +47,8 @@ static bool pool_grow(struct adsm_pool *pool)
         bytes = head + pool->item_bytes;
     bytes = (bytes + 4095) & ~(size_t)4095;
     int saved_errno = errno;
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *map = adsm_system_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = saved_errno;
     if (map == MAP_FAILED)
         return false;
@@ -102,7 +103,7 @@ void adsm_pool_fini(struct adsm_pool *pool)
     struct pool_extent *extent = pool->extents;
     while (extent != NULL) {
         struct pool_extent *next = extent->next;
-        munmap(extent, extent->bytes);
+        adsm_system_munmap(extent, extent->bytes);
         extent = next;
     }
     pool->extents = pool->free = NULL;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/system.h"
 
 /* Most waits are short, and a sleep takes a timer and two changes of context:
  * at first only others who want the processor come in between. Then a sleep is
@@ -36,10 +37,9 @@ bool adsm_slices_begin(void)
 
 static bool has_handler(int number)
 {
-    struct sigaction action;
-    return sigaction(number, NULL, &action) == 0 &&
-           (action.sa_flags & SA_SIGINFO ||
-            (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN));
+    struct adsm_system_action action;
+    return adsm_system_sigaction(number, NULL, &action) == 0 &&
+           adsm_system_has_handler(&action);
 }
 
 /* Look at some more. Return: whether there is more to find out */

@@ -1,6 +1,7 @@
 /*
  * Trace ring and Chrome trace file: see base/trace.h.
  */
+#include "base/system.h"
 #include "base/trace.h"
 
 #include <errno.h>
@@ -40,8 +41,9 @@ adsm_status_t adsm_trace_start(const char *path, size_t events)
     size_t slots = 16;
     while (slots < (events != 0 ? events : ADSM_TRACE_EVENTS))
         slots *= 2;
-    void *map = mmap(NULL, slots * sizeof *trace_ring, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *map = adsm_system_mmap(NULL, slots * sizeof *trace_ring,
+                                 PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
         return ADSM_E_NOMEM;
     trace_ring = map;

@@ -8,6 +8,7 @@
 #include "mm/index.h"
 
 #include "base/pool.h"
+#include "base/system.h"
 
 #include <sys/mman.h>
 
@@ -32,14 +33,15 @@ static adsm_index_tract *entry_for(uintptr_t address)
     adsm_index_tract *_Atomic *slot =
         &adsm_index_top[address >> ADSM_INDEX_SHIFT];
     adsm_index_tract *none = NULL;
-    void *fresh = mmap(NULL, LEAF_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *fresh =
+        adsm_system_mmap(NULL, LEAF_BYTES, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh == MAP_FAILED)
         return NULL;
     /* Release: a reader that sees the leaf sees it empty. */
     if (!atomic_compare_exchange_strong_explicit(
             slot, &none, fresh, memory_order_acq_rel, memory_order_acquire))
-        munmap(fresh, LEAF_BYTES);
+        adsm_system_munmap(fresh, LEAF_BYTES);
     return adsm_index_at(address);
 }
 
@@ -134,8 +136,8 @@ uintptr_t adsm_index_border(uintptr_t address)
 
 void adsm_index_expect_fork(void)
 {
-    (void)madvise((void *)adsm_index_top, sizeof adsm_index_top,
-                  MADV_WIPEONFORK);
+    (void)adsm_system_madvise((void *)adsm_index_top, sizeof adsm_index_top,
+                              MADV_WIPEONFORK);
 }
 
 void adsm_index_forget(void)

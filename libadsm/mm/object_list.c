@@ -5,6 +5,7 @@
  */
 #include "mm/object_parts.h"
 
+#include "base/system.h"
 #include "mm/gate.h"
 #include "mm/spread.h"
 #include "os/fault_range.h"
@@ -130,13 +131,13 @@ static int grow(struct walk *walk, size_t need)
     size_t capacity = walk->capacity ? walk->capacity : 512;
     while (capacity < need)
         capacity *= 2;
-    void *items =
-        mmap(NULL, capacity * sizeof *walk->items, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *items = adsm_system_mmap(NULL, capacity * sizeof *walk->items,
+                                   PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (items == MAP_FAILED)
         return ADSM_E_NOMEM;
     if (walk->items)
-        munmap(walk->items, walk->capacity * sizeof *walk->items);
+        adsm_system_munmap(walk->items, walk->capacity * sizeof *walk->items);
     walk->items = items;
     walk->capacity = capacity;
     return ADSM_OK;

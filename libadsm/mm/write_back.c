@@ -3,6 +3,7 @@
 #include "mm/write_back.h"
 
 #include "base/stats.h"
+#include "base/system.h"
 #include "mm/coherence.h"
 #include "mm/gate.h"
 #include "mm/sparse.h"
@@ -31,8 +32,9 @@ bool adsm_write_back_init(const struct adsm_options *options)
 {
     static struct storage *storage;
     if (!storage)
-        storage = mmap(NULL, sizeof *storage, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        storage = adsm_system_mmap(
+            NULL, sizeof *storage, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (storage == MAP_FAILED)
         return false;
     adsm_dirty_queue_init(&queue, storage->ring, QUEUE_ENTRIES);

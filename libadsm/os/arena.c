@@ -19,7 +19,7 @@
 
 #include "base/lock.h"
 #include "base/log.h"
-#include "os/real.h"
+#include "base/system.h"
 #include "os/vm.h"
 
 #define GRANULE             ADSM_ARENA_GRANULE_BYTES
@@ -135,13 +135,14 @@ static struct segment *segment_create(size_t bytes)
     size_t granules = bytes / GRANULE;
     size_t map_bytes =
         sizeof(struct segment) + WORDS_FOR(granules) * sizeof(uint64_t);
-    struct segment *segment = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct segment *segment =
+        adsm_system_mmap(NULL, map_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (segment == MAP_FAILED)
         return NULL;
     segment->shadow = segment_map(bytes);
     if (segment->shadow == NULL) {
-        munmap(segment, map_bytes);
+        adsm_system_munmap(segment, map_bytes);
         return NULL;
     }
     segment->map_bytes = map_bytes;
@@ -151,8 +152,8 @@ static struct segment *segment_create(size_t bytes)
 
 static void segment_destroy(struct segment *segment)
 {
-    munmap(segment->shadow, segment->granules * GRANULE);
-    munmap(segment, segment->map_bytes);
+    adsm_system_munmap(segment->shadow, segment->granules * GRANULE);
+    adsm_system_munmap(segment, segment->map_bytes);
 }
 
 /* Add a segment that holds `bytes` at least, as large as can be had. */
@@ -227,10 +228,10 @@ adsm_status_t adsm_arena_alloc(struct adsm_arena_range *range, size_t bytes)
 static void arena_punch(const struct segment *segment, uint8_t *at,
                         size_t bytes)
 {
-    if (adsm_real()->madvise(at, bytes, MADV_REMOVE) == 0 || errno != EINVAL)
+    if (adsm_system_madvise(at, bytes, MADV_REMOVE) == 0 || errno != EINVAL)
         return;
-    adsm_real()->munlock(segment->shadow, segment->granules * GRANULE);
-    (void)adsm_real()->madvise(at, bytes, MADV_REMOVE);
+    adsm_system_munlock(segment->shadow, segment->granules * GRANULE);
+    (void)adsm_system_madvise(at, bytes, MADV_REMOVE);
 }
 
 void adsm_arena_free(struct adsm_arena_range *range)
@@ -291,7 +292,7 @@ static size_t granule_pages(uint8_t *at)
 {
     unsigned char there[GRANULE / 4096];
     size_t pages = 0, count = GRANULE / adsm_vm_page_bytes();
-    if (mincore(at, GRANULE, there) != 0)
+    if (adsm_system_mincore(at, GRANULE, there) != 0)
         return 0;
     for (size_t i = 0; i < count; i++)
         pages += there[i] & 1;

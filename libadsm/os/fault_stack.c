@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "os/vm.h"
 
 /* What a driver may need; only what was used takes memory. */
@@ -29,12 +30,12 @@ static _Atomic uintptr_t stacks_kept[STACKS_KEPT]; /* lowest byte; 0: none */
 static uintptr_t stack_create(void)
 {
     size_t guard = adsm_vm_page_bytes();
-    void *at =
-        mmap(NULL, guard + STACK_BYTES, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void *at = adsm_system_mmap(
+        NULL, guard + STACK_BYTES, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (at == MAP_FAILED)
         return 0;
-    mprotect(at, guard, PROT_NONE);
+    adsm_system_mprotect(at, guard, PROT_NONE);
     return (uintptr_t)at + guard;
 }
 
@@ -62,7 +63,7 @@ static void stack_give(uintptr_t stack)
             return;
     }
     size_t guard = adsm_vm_page_bytes();
-    munmap((void *)(stack - guard), guard + STACK_BYTES);
+    adsm_system_munmap((void *)(stack - guard), guard + STACK_BYTES);
 }
 
 adsm_status_t adsm_fault_stack_init(void)

@@ -20,9 +20,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "base/thread.h"
 #include "os/fault_engine.h"
-#include "os/real.h"
 #include "os/vm.h"
 
 #ifndef USERFAULTFD_IOC_NEW
@@ -159,7 +159,7 @@ int adsm_uffd_continue(int fd, uintptr_t addr, size_t *bytes, uint64_t mode)
 int adsm_uffd_drop(uintptr_t addr, size_t bytes)
 {
     /* Programs may have locked all their memory. */
-    return adsm_real()->madvise((void *)addr, bytes, MADV_DONTNEED_LOCKED);
+    return adsm_system_madvise((void *)addr, bytes, MADV_DONTNEED_LOCKED);
 }
 
 void adsm_uffd_wake(int fd, uintptr_t addr, size_t bytes)
@@ -264,19 +264,19 @@ static const char *trial_with_page(void)
             syscall(SYS_close, memory);
         return why;
     }
-    void *map =
-        mmap(NULL, trial.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    void *map = adsm_system_mmap(NULL, trial.bytes, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED, memory, 0);
     trial.page = (uintptr_t)map;
     const char *why;
     if (map == MAP_FAILED ||
-        adsm_real()->madvise(map, trial.bytes, MADV_DONTFORK) != 0 ||
+        adsm_system_madvise(map, trial.bytes, MADV_DONTFORK) != 0 ||
         adsm_uffd_drop(trial.page, trial.bytes) != 0 ||
         adsm_uffd_register(trial.fd, trial.page, trial.bytes) != 0)
         why = uffd_why(errno);
     else
         why = trial_with_pipe();
     if (map != MAP_FAILED)
-        adsm_real()->munmap(map, trial.bytes);
+        adsm_system_munmap(map, trial.bytes);
     syscall(SYS_close, memory);
     return why;
 }

@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
+#include "base/system.h"
 #include "os/fault.h"
-#include "os/real.h"
 #include "os/vm.h"
 
 #ifndef MADV_COLLAPSE
@@ -55,7 +55,7 @@ static int collapse(uintptr_t addr, size_t bytes)
     enum { TRIES = 3 }; /* it says EAGAIN when others look at the pages */
     int rc = -1;
     for (int k = 0; k < TRIES && rc != 0; k++) {
-        rc = adsm_real()->madvise((void *)addr, bytes, MADV_COLLAPSE);
+        rc = adsm_system_madvise((void *)addr, bytes, MADV_COLLAPSE);
         if (rc != 0 && errno != EAGAIN)
             break;
     }

@@ -1,7 +1,7 @@
 /*
  * Address space: see os/vm.h.
  *
- * By the C library's own calls: the preload library stands before the others,
+ * By calls of its own (base/system.h): the preload library stands before libc's,
  * and keeps programs from changing shared memory.
  */
 #include "os/vm.h"
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/real.h"
+#include "base/system.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22
@@ -82,11 +82,11 @@ size_t adsm_vm_map_limit(void)
 
 static void *vm_map_none(uintptr_t addr, size_t bytes, int flags)
 {
-    void *map = adsm_real()->mmap(
+    void *map = adsm_system_mmap(
         (void *)addr, bytes, PROT_NONE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
     if (map != MAP_FAILED)
-        adsm_real()->madvise(map, bytes, MADV_DONTFORK);
+        adsm_system_madvise(map, bytes, MADV_DONTFORK);
     return map;
 }
 
@@ -96,9 +96,9 @@ static uintptr_t vm_trim(uintptr_t map, size_t total, size_t bytes,
 {
     uintptr_t at = (map + align - 1) & ~(uintptr_t)(align - 1);
     if (at > map)
-        adsm_real()->munmap((void *)map, at - map);
+        adsm_system_munmap((void *)map, at - map);
     if (map + total > at + bytes)
-        adsm_real()->munmap((void *)(at + bytes), map + total - (at + bytes));
+        adsm_system_munmap((void *)(at + bytes), map + total - (at + bytes));
     return at;
 }
 
@@ -116,7 +116,7 @@ uintptr_t adsm_vm_reserve(size_t bytes, size_t align, uintptr_t hint)
         if (map != MAP_FAILED && ((uintptr_t)map & (align - 1)) == 0)
             at = (uintptr_t)map;
         else if (map != MAP_FAILED)
-            adsm_real()->munmap(map, bytes);
+            adsm_system_munmap(map, bytes);
     }
     if (at == 0) {
         size_t total = bytes + align - page;
@@ -131,7 +131,7 @@ uintptr_t adsm_vm_reserve(size_t bytes, size_t align, uintptr_t hint)
 void adsm_vm_release(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;
-    adsm_real()->munmap((void *)addr, bytes);
+    adsm_system_munmap((void *)addr, bytes);
     errno = saved_errno;
 }
 
@@ -148,7 +148,7 @@ adsm_status_t adsm_vm_protect(uintptr_t addr, size_t bytes, enum adsm_prot prot)
     adsm_status_t status = ADSM_OK;
     if (prot != ADSM_PROT_READ_WRITE)
         vm_count_closing();
-    if (adsm_real()->mprotect((void *)addr, bytes, vm_prot[prot]) != 0)
+    if (adsm_system_mprotect((void *)addr, bytes, vm_prot[prot]) != 0)
         status = vm_status(errno);
     errno = saved_errno;
     return status;
@@ -162,21 +162,21 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
     vm_count_closing();
     /* Closed at first: where the program has all its memory locked
      * (MCL_FUTURE), an open mapping gets all its pages at once. */
-    void *map = adsm_real()->mmap((void *)addr, bytes, PROT_NONE,
-                                  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
-                                  (off_t)offset);
+    void *map = adsm_system_mmap((void *)addr, bytes, PROT_NONE,
+                                 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+                                 (off_t)offset);
     /* A child would write into the parent's object (fork does not
      * copy a shared mapping); without the mapping it faults instead. */
     if (map == MAP_FAILED ||
-        adsm_real()->madvise(map, bytes, MADV_DONTFORK) != 0)
+        adsm_system_madvise(map, bytes, MADV_DONTFORK) != 0)
         status = vm_status(errno);
     /* Neither is worth failing for: it would cost memory, or disk. */
     if (status == ADSM_OK) {
-        (void)adsm_real()->madvise(map, bytes, MADV_DONTDUMP);
-        (void)adsm_real()->munlock(map, bytes);
+        (void)adsm_system_madvise(map, bytes, MADV_DONTDUMP);
+        (void)adsm_system_munlock(map, bytes);
     }
     if (status == ADSM_OK && prot != ADSM_PROT_NONE &&
-        adsm_real()->mprotect(map, bytes, vm_prot[prot]) != 0)
+        adsm_system_mprotect(map, bytes, vm_prot[prot]) != 0)
         status = vm_status(errno);
     errno = saved_errno;
     return status;
@@ -190,16 +190,15 @@ adsm_status_t adsm_vm_map_file(uintptr_t addr, size_t bytes, int fd,
 static bool vm_again(uintptr_t to, size_t bytes, uintptr_t open)
 {
     size_t page = adsm_vm_page_bytes();
-    void *map = adsm_real()->mremap((void *)open, 0, page, MREMAP_MAYMOVE);
+    void *map = adsm_system_mremap((void *)open, 0, page, MREMAP_MAYMOVE, 0);
     if (map == MAP_FAILED)
         return false;
-    adsm_real()->munlock(map, page);
-    bool made =
-        adsm_real()->mprotect(map, page, PROT_NONE) == 0 &&
-        adsm_real()->mremap(map, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) !=
-            MAP_FAILED;
+    adsm_system_munlock(map, page);
+    bool made = adsm_system_mprotect(map, page, PROT_NONE) == 0 &&
+                adsm_system_mremap(map, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                                   to) != MAP_FAILED;
     int failed_errno = errno;
-    adsm_real()->munmap(map, page);
+    adsm_system_munmap(map, page);
     errno = failed_errno;
     return made;
 }
@@ -228,7 +227,7 @@ adsm_status_t adsm_vm_map_again(uintptr_t addr, size_t bytes, const void *open)
 void adsm_vm_dump(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;
-    (void)adsm_real()->madvise((void *)addr, bytes, MADV_DODUMP);
+    (void)adsm_system_madvise((void *)addr, bytes, MADV_DODUMP);
     errno = saved_errno;
 }
 
@@ -236,8 +235,8 @@ void adsm_vm_keep_from_children(uintptr_t addr, size_t bytes)
 {
     size_t page = adsm_vm_page_bytes();
     int saved_errno = errno;
-    (void)adsm_real()->madvise((void *)addr, (bytes + page - 1) / page * page,
-                               MADV_DONTFORK);
+    (void)adsm_system_madvise((void *)addr, (bytes + page - 1) / page * page,
+                              MADV_DONTFORK);
     errno = saved_errno;
 }
 
@@ -259,7 +258,7 @@ adsm_status_t adsm_vm_populate(uintptr_t addr, size_t bytes, bool write)
     int advice = write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
     int rc;
     do {
-        rc = adsm_real()->madvise((void *)addr, bytes, advice);
+        rc = adsm_system_madvise((void *)addr, bytes, advice);
     } while (rc != 0 && (errno == EAGAIN || errno == EINTR));
     /* EINVAL is an old kernel or a closed range; all others (ENOMEM, EFAULT,
      * EHWPOISON) are pages not to be had. */

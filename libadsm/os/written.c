@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "os/fault_uffd.h"
-#include "os/real.h"
 #include "os/vm.h"
 
 /* Linux 6.7, which the headers may not know. */
@@ -171,7 +171,7 @@ static bool note(uintptr_t addr, size_t bytes)
     enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE */
     int rc;
     do {
-        rc = adsm_real()->madvise((void *)addr, bytes, POPULATE_WRITE);
+        rc = adsm_system_madvise((void *)addr, bytes, POPULATE_WRITE);
     } while (rc != 0 && (errno == EAGAIN || errno == EINTR));
     return rc == 0;
 }
@@ -230,7 +230,7 @@ static const char *try_range(int fd, int map, uintptr_t at, size_t bytes)
     if (!finds(map, at, bytes, 1))
         return reason(errno);
     memory[2 * one] = 1;
-    (void)adsm_real()->madvise((void *)(at + 2 * one), one, MADV_DONTNEED);
+    (void)adsm_system_madvise((void *)(at + 2 * one), one, MADV_DONTNEED);
     return finds(map, at, bytes, 2)
                ? NULL
                : "this kernel forgets that pages were written when it takes "
