@@ -110,8 +110,6 @@ struct kernel_action {
     uint64_t mask;
 };
 
-enum { RESTORER = 0x04000000 }; /* SA_RESTORER: libc brings its own */
-
 static long refuse(int error)
 {
     errno = error;
@@ -128,10 +126,11 @@ static long own_rt_sigaction(const uintptr_t *w)
         if (!adsm_look(&given, P(1), sizeof given))
             return refuse(EFAULT);
         action.sa_sigaction = given.handler;
-        action.sa_flags = (int)given.flags & ~RESTORER;
+        action.sa_flags = (int)given.flags;
+        action.sa_restorer = given.restorer;
         *mask_word(&action.sa_mask) = given.mask;
     }
-    if (sigaction((int)w[0], w[1] ? &action : NULL, &old) != 0)
+    if (signal_by_number((int)w[0], w[1] ? &action : NULL, &old) != 0)
         return -1;
     before = (struct kernel_action){old.sa_sigaction, (unsigned)old.sa_flags,
                                     old.sa_restorer, *mask_word(&old.sa_mask)};

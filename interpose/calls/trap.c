@@ -21,6 +21,7 @@ static bool is_wanted(void)
 #include "interpose/calls/copy.h"
 #include "interpose/calls/syscall.h"
 #include "base/status.h"
+#include "os/action.h"
 #include "os/look.h"
 #include "os/real.h"
 
@@ -100,7 +101,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
         return;
     }
     action = (struct sigaction){.sa_handler = SIG_DFL};
-    adsm_real()->sigaction(SIGSYS, &action, NULL);
+    adsm_action(SIGSYS, &action, NULL);
     syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGSYS);
 }
 
@@ -194,7 +195,7 @@ static int install(void)
                              .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK |
                                          SA_RESTART};
     sigemptyset(&ours.sa_mask);
-    return adsm_real()->sigaction(SIGSYS, &ours, &programs);
+    return adsm_action(SIGSYS, &ours, &programs);
 }
 
 void trap_start(void)
@@ -204,7 +205,7 @@ void trap_start(void)
     if (syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON,
                 allowed, allowed_bytes, NULL) != 0) {
         adsm_log(ADSM_LOG_WARN, "ADSM_SYSCALLS: this kernel does not trap: %m");
-        adsm_real()->sigaction(SIGSYS, &programs, NULL);
+        adsm_action(SIGSYS, &programs, NULL);
         return;
     }
     atomic_store(&on, true);

@@ -133,3 +133,8 @@ void mask_start(void);
 void signal_adopt_actions(void);
 
 #endif
+/** sigaction, asked for by number: where the kernel is meant it is asked, not
+ *  libc, whose function may have been made to make this very call. */
+int signal_by_number(int number, const struct sigaction *action,
+                     struct sigaction *before);
+

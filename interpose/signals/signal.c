@@ -11,6 +11,7 @@
  */
 #include "base/slices.h"
 #include "interpose/signals/mask.h"
+#include "os/action.h"
 #include "os/fault.h"
 
 #include <errno.h>
@@ -59,16 +60,17 @@ static int segv_action(int number, const struct sigaction *action,
     return adsm_fault_app_action(action, before);
 }
 
-static action_fn *kernel_for(int number)
+/* Who takes the place of the kernel; `others` for most signals. */
+static action_fn *kernel_for(int number, action_fn *others)
 {
-    return number == SIGSEGV  ? segv_action
-           : number == SIGSYS ? trap_action
-                              : HOOK_REAL(sigaction);
+    return number == SIGSEGV                  ? segv_action
+           : number == SIGSYS && trap_is_on() ? trap_action
+                                              : others;
 }
 
 /* sigaction with `deliver` in the place of handlers; `before` says what the
  * program had there. */
-static int swap(int number, const struct sigaction *action,
+static int swap(action_fn *kernel, int number, const struct sigaction *action,
                 struct sigaction *before)
 {
     struct sigaction next, old;
@@ -80,7 +82,7 @@ static int swap(int number, const struct sigaction *action,
             next.sa_sigaction = deliver;
         }
     }
-    int result = kernel_for(number)(number, action ? &next : NULL, &old);
+    int result = kernel(number, action ? &next : NULL, &old);
     if (result != 0)
         atomic_store(&handlers[number], previous);
     else if (action && has_handler(action))
@@ -103,10 +105,11 @@ static bool is_a_signal(int number)
 /* Take over an action that was set past us. */
 static void adopt(int number)
 {
+    action_fn *kernel = kernel_for(number, HOOK_REAL(sigaction));
     struct sigaction now;
-    if (kernel_for(number)(number, NULL, &now) == 0 && has_handler(&now) &&
+    if (kernel(number, NULL, &now) == 0 && has_handler(&now) &&
         now.sa_sigaction != deliver)
-        swap(number, &now, NULL);
+        swap(kernel, number, &now, NULL);
 }
 
 void signal_adopt_actions(void)
@@ -120,11 +123,21 @@ int sigaction(int number, const struct sigaction *action,
               struct sigaction *before)
 {
     if (mask_is_seen() && is_a_signal(number))
-        return swap(number, action, before);
+        return swap(kernel_for(number, HOOK_REAL(sigaction)), number, action,
+                    before);
     int result = HOOK_REAL(sigaction)(number, action, before);
     if (result == 0 && action && mask_is_seen()) /* it came into use */
         adopt(number);
     return result;
+}
+
+int signal_by_number(int number, const struct sigaction *action,
+                     struct sigaction *before)
+{
+    /* Two are libc's own, for which it has no function. */
+    if (!is_a_signal(number) || (number >= __SIGRTMIN && number < SIGRTMIN))
+        return adsm_action(number, action, before);
+    return swap(kernel_for(number, adsm_action), number, action, before);
 }
 
 int __sigaction(int number, const struct sigaction *action,

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "os/action.h"
 #include "os/look.h"
-#include "os/real.h"
 
 /* The kernel's signal set: one bit per signal, without the rest of sigset_t. */
 typedef uint64_t kernel_set;
@@ -58,14 +58,14 @@ static int chain_flags_for(const struct sigaction *action)
 
 adsm_status_t adsm_fault_chain_init(void)
 {
-    if (adsm_real()->sigaction(SIGSEGV, NULL, &chain_action) != 0)
+    if (adsm_action(SIGSEGV, NULL, &chain_action) != 0)
         return ADSM_E_SYSTEM;
     return ADSM_OK;
 }
 
 void adsm_fault_chain_fini(void)
 {
-    adsm_real()->sigaction(SIGSEGV, &chain_action, NULL);
+    adsm_action(SIGSEGV, &chain_action, NULL);
 }
 
 int adsm_fault_chain_flags(void)
@@ -76,7 +76,7 @@ int adsm_fault_chain_flags(void)
 int adsm_fault_app_action(const struct sigaction *act, struct sigaction *old)
 {
     if (!adsm_fault_keeps_action())
-        return adsm_real()->sigaction(SIGSEGV, act, old);
+        return adsm_action(SIGSEGV, act, old);
     /* Copied outside the lock: either may lie in protected memory. */
     struct sigaction next, previous;
     if (act != NULL)
@@ -119,7 +119,7 @@ static struct sigaction chain_take_action(void)
 static void chain_default(siginfo_t *info, ucontext_t *context)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
-    adsm_real()->sigaction(SIGSEGV, &action, NULL);
+    adsm_action(SIGSEGV, &action, NULL);
     sigdelset(&context->uc_sigmask, SIGSEGV);
     syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGSEGV,
             info);

@@ -20,7 +20,7 @@
 
 #include "base/cancel.h"
 #include "base/lock.h"
-#include "os/real.h"
+#include "os/action.h"
 
 /* The fault being handled on this thread, from the wrapper to the handler that
  * libsigsegv calls. Volatile and initial-exec: set in a signal handler. */
@@ -142,7 +142,7 @@ static void sigsegv_block_asynchronous(sigset_t *set)
 static void engine_set_flags(int flags)
 {
     sigsegv_kernel.sa_flags = SA_SIGINFO | flags;
-    adsm_real()->sigaction(SIGSEGV, &sigsegv_kernel, NULL);
+    adsm_action(SIGSEGV, &sigsegv_kernel, NULL);
 }
 
 static adsm_status_t engine_init(void)
@@ -157,6 +157,7 @@ static adsm_status_t engine_init(void)
         adsm_fault_chain_fini();
         return ADSM_E_UNSUPPORTED;
     }
+    adsm_action_learn(SIGSEGV);
     sigsegv_kernel.sa_sigaction = sigsegv_entry;
     sigsegv_block_asynchronous(&sigsegv_kernel.sa_mask);
     engine_set_flags(adsm_fault_chain_flags());
