@@ -30,14 +30,23 @@ static const struct adsm_hook infos[] = {
 
 enum { HOOKS = sizeof infos / sizeof *infos };
 
+/* What is exported, by its name, since C has another one of that name for some
+ * (inner.def). */
+#define ADSM_HOOK_STUB(name, family)                                           \
+    extern char exported_##name[] __asm__(#name);
+#define ADSM_HOOK_LIBC(returns, name, params) ADSM_HOOK_STUB(name, "libc")
+#define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
+    ADSM_HOOK_STUB(name, "cuda")
+#include "interpose/hooks.def"
+
 #define LINK_REAL(name, cuda, shaped)                                          \
     {                                                                          \
-        name, (void **)&hook_real.name, cuda, shaped, false, false             \
+        exported_##name, (void **)&hook_real.name, cuda, shaped, false, false  \
     }
 
 static const struct hook_link links[HOOKS] = {
 #define ADSM_HOOK_STUB(name, family)                                           \
-    {name, (void **)&hook_next_##name, false, false, true, false},
+    {exported_##name, (void **)&hook_next_##name, false, false, true, false},
 #define ADSM_HOOK_LIBC(returns, name, params) LINK_REAL(name, false, false),
 #define ADSM_HOOK_CALL(returns, name, params, parts)                           \
     LINK_REAL(name, false, true),
@@ -46,7 +55,7 @@ static const struct hook_link links[HOOKS] = {
 #define ADSM_HOOK_ODD(returns, name, params, parts)                            \
     LINK_REAL(name, false, true),
 #define ADSM_HOOK_ALIAS(alias, name)                                           \
-    {name, (void **)&hook_real.name, false, false, false, true},
+    {exported_##name, (void **)&hook_real.name, false, false, false, true},
 #define ADSM_HOOK_CUDA(name, api, since, flags, params)                        \
     LINK_REAL(name, true, false),
 #include "interpose/hooks.def"

@@ -82,6 +82,12 @@ struct __kernel_timespec;
     HOOK_EXPORT CUresult name params;
 #include "interpose/hooks.def"
 
+/* Of some the exported one is another. */
+#define HOOK_INNER(name)                                                       \
+    extern __typeof__(name) name __asm__("hook_inner_" #name);
+#include "interpose/inner.def"
+#undef HOOK_INNER
+
 /** The functions behind the hooks; NULL where there is none. */
 struct hook_real {
 #define ADSM_HOOK_LIBC(returns, name, params)           returns(*name) params;

@@ -33,6 +33,20 @@
     .size \name, . - \name
 .endm
 
+.macro OUTER name
+    .hidden hook_inner_\name
+    .globl \name
+    .type \name, @function
+    .p2align 5
+\name:
+    .cfi_startproc
+    endbr64
+    jmp hook_inner_\name
+    .p2align 5
+    .cfi_endproc
+    .size \name, . - \name
+.endm
+
 #elif defined(__aarch64__)
 
 .macro STUB name
@@ -64,6 +78,20 @@
     br x16
 1:  mov x0, x10
     ret
+    .cfi_endproc
+    .size \name, . - \name
+.endm
+
+.macro OUTER name
+    .hidden hook_inner_\name
+    .globl \name
+    .type \name, %function
+    .p2align 5
+\name:
+    .cfi_startproc
+    hint #34
+    b hook_inner_\name
+    .p2align 5
     .cfi_endproc
     .size \name, . - \name
 .endm
@@ -180,5 +208,9 @@ syscall:
     .cfi_endproc
 #endif
     .size syscall, . - syscall
+
+/* Functions that others may write over: room for their jump (inner.def). */
+#define HOOK_INNER(name) OUTER name
+#include "interpose/inner.def"
 
     .section .note.GNU-stack, "", %progbits
