@@ -129,12 +129,12 @@ void mask_handler_end(const struct mask_frame *frame, ucontext_t *context);
  *  brings it up: a library's constructor may do that before ours ran. */
 void mask_start(void);
 
-/** Actions set before the runtime came into use (signal.c). */
-void signal_adopt_actions(void);
-
-#endif
 /** sigaction, asked for by number: where the kernel is meant it is asked, not
  *  libc, whose function may have been made to make this very call. */
 int signal_by_number(int number, const struct sigaction *action,
                      struct sigaction *before);
 
+/** Actions set before the runtime came into use, or past it (signal.c). */
+void signal_adopt_actions(void);
+
+#endif

@@ -107,8 +107,9 @@ static void adopt(int number)
 {
     action_fn *kernel = kernel_for(number, HOOK_REAL(sigaction));
     struct sigaction now;
-    if (kernel(number, NULL, &now) == 0 && has_handler(&now) &&
-        now.sa_sigaction != deliver)
+    if ((number == SIGSEGV && adsm_fault_is_displaced(&now)) ||
+        (kernel(number, NULL, &now) == 0 && has_handler(&now) &&
+         now.sa_sigaction != deliver))
         swap(kernel, number, &now, NULL);
 }
 

@@ -5,8 +5,15 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "os/real.h"
 
 #define RESTORER 0x04000000 /* SA_RESTORER, which is in no header of libc's */
+
+#if defined(__x86_64__)
+enum { NEEDS_RESTORER = 1 };
+#else
+enum { NEEDS_RESTORER = 0 };
+#endif
 
 static void (*_Atomic action_way_back)(void);
 
@@ -28,6 +35,8 @@ int adsm_action(int number, const struct sigaction *action,
             action->sa_flags & RESTORER ? action->sa_restorer : action_way_back;
         if (next.restorer != NULL)
             next.flags |= RESTORER;
+        else if (NEEDS_RESTORER && adsm_system_has_handler(&next))
+            return adsm_real()->sigaction(number, action, before);
         memcpy(&next.mask, &action->sa_mask, sizeof next.mask);
     }
     if (adsm_system_sigaction(number, action != NULL ? &next : NULL, &now) != 0)

@@ -4,8 +4,8 @@
  * As base/system.h does for mappings: libc's sigaction may have been written over
  * by who then makes the call by number, which a preloaded library takes for the
  * program's. Owns the way back from handlers, which the kernel has to be told and
- * only the C library has: it is learnt from an action that that has installed.
- * No lock.
+ * only the C library has: it is learnt from an action that that has installed,
+ * and until then the C library is asked. No lock.
  */
 #ifndef ADSM_OS_ACTION_H
 #define ADSM_OS_ACTION_H

@@ -152,6 +152,18 @@ void adsm_fault_set_owner(adsm_fault_owns_fn owns);
 int adsm_fault_app_action(const struct sigaction *act, struct sigaction *old);
 
 /**
+ * Has the kernel another action for SIGSEGV than the engine's? Then the program
+ * has set it where nobody could see it: it is to be the application's own, by
+ * adsm_fault_app_action, which installs the engine's again.
+ *
+ * @by  gets that action
+ * Return: true when it has
+ * Thread: any
+ * Signal: any handler
+ */
+bool adsm_fault_is_displaced(struct sigaction *by);
+
+/**
  * Mark the calling thread as inside the driver; nests. Between the two calls a
  * fault of a shared address gives one error message and is foreign.
  *

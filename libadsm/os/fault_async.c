@@ -36,4 +36,5 @@ const struct adsm_fault_engine adsm_fault_async = {
     .init = engine_init,
     .fini = engine_fini,
     .set_flags = engine_set_flags,
+    .entry = adsm_fault_sigsegv_entry,
 };

@@ -97,6 +97,12 @@ int adsm_fault_app_action(const struct sigaction *act, struct sigaction *old)
     return 0;
 }
 
+bool adsm_fault_is_displaced(struct sigaction *by)
+{
+    return adsm_fault_keeps_action() && adsm_action(SIGSEGV, NULL, by) == 0 &&
+           by->sa_sigaction != adsm_fault_engine()->entry;
+}
+
 /* The action for this delivery; as the kernel, SA_RESETHAND is carried out
  * before the handler runs and leaves flags and mask alone. */
 static struct sigaction chain_take_action(void)

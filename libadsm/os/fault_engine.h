@@ -49,7 +49,12 @@ struct adsm_fault_engine {
     /** Change SA_ONSTACK and SA_RESTART of the kernel action. Any handler. Not
      *  where it is remote. */
     void (*set_flags)(int flags);
+    /** Its kernel action. Not where it is remote. */
+    void (*entry)(int signal, siginfo_t *info, void *context);
 };
+
+/** Entry of an engine that has libsigsegv's handler behind it. */
+void adsm_fault_sigsegv_entry(int signal, siginfo_t *info, void *context);
 
 extern const struct adsm_fault_engine adsm_fault_sigsegv, adsm_fault_async,
     adsm_fault_uffd;

@@ -106,7 +106,7 @@ static bool sigsegv_resolve(int signal, siginfo_t *info, ucontext_t *context)
     return fault.resolved;
 }
 
-static void sigsegv_entry(int signal, siginfo_t *info, void *context)
+void adsm_fault_sigsegv_entry(int signal, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
     bool resolved = false;
@@ -158,7 +158,7 @@ static adsm_status_t engine_init(void)
         return ADSM_E_UNSUPPORTED;
     }
     adsm_action_learn(SIGSEGV);
-    sigsegv_kernel.sa_sigaction = sigsegv_entry;
+    sigsegv_kernel.sa_sigaction = adsm_fault_sigsegv_entry;
     sigsegv_block_asynchronous(&sigsegv_kernel.sa_mask);
     engine_set_flags(adsm_fault_chain_flags());
     return ADSM_OK;
@@ -176,4 +176,5 @@ const struct adsm_fault_engine adsm_fault_sigsegv = {
     .init = engine_init,
     .fini = engine_fini,
     .set_flags = engine_set_flags,
+    .entry = adsm_fault_sigsegv_entry,
 };
