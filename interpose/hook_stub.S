@@ -1,6 +1,7 @@
 /*
  * Stubs: ask hook_*_answer, and without an answer jump to the real function so
- * that it sees the caller's return address (see interpose/loader.h).
+ * that it sees the caller's return address (see interpose/loader.h). They pass on
+ * up to three arguments; the one asked gets as the fourth who calls.
  */
 #if defined(__x86_64__)
 
@@ -17,6 +18,7 @@
     .cfi_adjust_cfa_offset 8
     pushq %rdx
     .cfi_adjust_cfa_offset 8
+    movq 24(%rsp), %rcx
     call hook_\name\()_answer
     movq %rdx, %r11
     popq %rdx
@@ -63,6 +65,7 @@
     stp x0, x1, [sp, #16]
     str x2, [sp, #32]
     mov x29, sp
+    mov x3, x30
     bl hook_\name\()_answer
     mov x9, x1
     mov x10, x0
@@ -121,7 +124,7 @@
     .size \alias, . - \alias
 .endm
 
-    .irp name, dlsym, dlvsym, getcontext, __sigsetjmp, syscall
+    .irp name, dlsym, dlvsym, dlopen, dlmopen, getcontext, __sigsetjmp, syscall
     .hidden hook_next_\name
     .hidden hook_\name\()_answer
     .endr
@@ -129,6 +132,8 @@
     .text
     STUB dlsym
     STUB dlvsym
+    STUB dlopen
+    STUB dlmopen
     STUB getcontext
     STUB __sigsetjmp
 

@@ -23,10 +23,15 @@ void adsm_hooks_mpi(void *(*exchange)(const char *name, void *found))
     exchange_mpi = exchange;
 }
 
-static bool is_mpi(void *handle, const char *name)
+bool loader_is_mpi(const char *name)
 {
-    return exchange_mpi && handle != RTLD_NEXT && name && name[0] == 'M' &&
-           name[1] == 'P' && name[2] == 'I' && name[3] == '_';
+    return exchange_mpi && name[0] == 'M' && name[1] == 'P' && name[2] == 'I' &&
+           name[3] == '_';
+}
+
+void *loader_exchange_mpi(const char *name, void *found)
+{
+    return exchange_mpi(name, found);
 }
 
 /* Exchange the function `found` that was looked up as `link` for its wrapper. */
@@ -46,7 +51,7 @@ struct hook_answer hook_dlsym_answer(void *handle, const char *name)
         hook_next_dlsym = adsm_real()->dlsym;
         hook_next_dlvsym = adsm_real()->dlvsym;
     }
-    if (is_mpi(handle, name))
+    if (name && handle != RTLD_NEXT && loader_is_mpi(name))
         return (struct hook_answer){
             exchange_mpi(name, hook_next_dlsym(handle, name)), 1};
     const struct hook_link *link = name ? hook_find(name) : NULL;

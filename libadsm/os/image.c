@@ -16,15 +16,19 @@
 
 #define VERSION_HIDDEN 0x8000 /* not the default version of its name */
 
+const void *adsm_image_at(const struct link_map *map, const ElfW(Dyn) * entry)
+{
+    /* Relocated by the dynamic loader, except where that section is read-only:
+     * then still relative to the load address. */
+    uintptr_t at = entry->d_un.d_ptr;
+    return (const void *)(at < map->l_addr ? at + map->l_addr : at);
+}
+
 bool adsm_image_read(struct adsm_image *image, const struct link_map *map)
 {
     *image = (struct adsm_image){.base = map->l_addr};
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-        /* Relocated by the dynamic loader, except where that section is
-         * read-only: then still relative to the load address. */
-        uintptr_t value = d->d_un.d_ptr;
-        const void *at =
-            (const void *)(value < map->l_addr ? value + map->l_addr : value);
+        const void *at = adsm_image_at(map, d);
         if (d->d_tag == DT_SYMTAB)
             image->symbols = at;
         else if (d->d_tag == DT_STRTAB)

@@ -26,6 +26,10 @@ struct adsm_image {
  *  Thread: any. Signal: any handler */
 bool adsm_image_read(struct adsm_image *image, const struct link_map *map);
 
+/** Where an entry of a library's dynamic section points to. Thread: any. Signal:
+ *  any handler */
+const void *adsm_image_at(const struct link_map *map, const ElfW(Dyn) * entry);
+
 /**
  * A function of a library with versions.
  *

@@ -38,6 +38,14 @@ static const char *const libraries[] = {"libc.so.6", "libdl.so.2",
                                         "liburing.so.2"};
 enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
+bool adsm_real_is_library(const char *path)
+{
+    for (size_t i = 0; i < LIBRARIES; i++)
+        if (adsm_text_is(text_file_name(path), libraries[i]))
+            return true;
+    return false;
+}
+
 /* The first of them never goes, so its table is read once. */
 static struct adsm_image libc;
 static _Atomic int libc_state;

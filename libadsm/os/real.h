@@ -66,6 +66,10 @@ void *adsm_real_lookup(const char *name, const char *version);
 /** The same in libc.so.6 alone, where nearly all is; the default version. */
 void *adsm_real_lookup_libc(const char *name);
 
+/** Is the file at `path` one of the libraries in which they are looked for?
+ *  Thread: any. Signal: any handler */
+bool adsm_real_is_library(const char *path);
+
 enum { ADSM_REAL_IMAGES = 64 };
 
 /** Libraries where the loader looks before it comes to the C library. */

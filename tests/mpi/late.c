@@ -2,20 +2,22 @@
  * A program that knows nothing of MPI and loads a module that does, for itself
  * alone, as interpreters do.
  *
- *   late module
+ *   late module [deep]
+ *
+ * deep: so that the module finds MPI before anything that was preloaded.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     void *send = dlsym(RTLD_DEFAULT, "MPI_Send");
     if (send || !dlerror()) {
         fputs("MPI_Send is there, and MPI is not\n", stderr);
         return 1;
     }
-    void *module = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    void *module =
+        dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | (argc > 2 ? RTLD_DEEPBIND : 0));
     int (*run)(void) = module ? (int (*)(void))dlsym(module, "run") : NULL;
     if (!run) {
         fprintf(stderr, "%s\n", dlerror());
