@@ -122,6 +122,7 @@ static long change_mask(uint64_t *mask, const uintptr_t *w)
             return -EINVAL;
         mask_believe(given & MASK_SEGV);
         *mask = given & ~mask_opened();
+        mask_know(*mask);
     }
     return !w[2] || call_put((void *)w[2], &before, sizeof before) == ADSM_OK
                ? 0

@@ -59,6 +59,7 @@ static void jump(struct __jmp_buf_tag *buffer)
     *mask_word(&buffer->__saved_mask) &= ~mask_opened();
     if (blocked)
         mask_word(&buffer->__saved_mask)[NOTE] = note_open + 1;
+    mask_know(*mask_word(&buffer->__saved_mask));
     mask_believe(blocked);
 }
 
@@ -101,6 +102,7 @@ enter(const ucontext_t *context)
     if (!mask_is_seen())
         return context;
     entered = *context;
+    mask_know(*mask_word(&context->uc_sigmask));
     mask_believe(noted_blocked(&context->uc_sigmask));
     *mask_word(&entered.uc_sigmask) &= ~mask_opened();
     return &entered;

@@ -30,11 +30,15 @@ static int fail(mask_fn *real)
 }
 
 /* After the kernel took the mask: what the program believes. */
-static void believe(int how, bool named)
+static void believe(int how, uint64_t set)
 {
+    uint64_t others = mask_thread.others;
+    mask_know(how == SIG_SETMASK ? set
+              : how == SIG_BLOCK ? others | set
+                                 : others & ~set);
     if (how == SIG_SETMASK)
-        mask_believe(named);
-    else if (named)
+        mask_believe(set & MASK_SEGV);
+    else if (set & MASK_SEGV)
         mask_believe(how == SIG_BLOCK);
 }
 
@@ -72,25 +76,22 @@ static int mask(mask_fn *real, int how, const sigset_t *set, sigset_t *before)
     }
     if (set && hook_unlikely(!look(&word, set)))
         return real(how, set, before);
-    bool named = word & MASK_SEGV;
-    bool was_blocked = mask_thread.blocked;
     if (hook_unlikely(set && is_exchanged(how, set, word))) {
         make_set(&copy, how == SIG_UNBLOCK ? word : word & ~mask_opened());
         given = &copy;
     }
     bool plain = !before || hook_is_plain(before, WORD_BYTES);
-    int result = real(how, given, plain ? before : &old);
+    sigset_t *told = before && plain ? before : &old;
+    int result = real(how, given, told);
     if (result != 0)
         return result;
+    mask_see(*mask_word(told));
+    if (mask_thread.blocked)
+        *mask_word(told) |= MASK_SEGV;
     if (given) /* the set may be in the place of the one before */
-        believe(how, named);
-    if (plain && before && was_blocked)
-        *mask_word(before) |= MASK_SEGV;
-    if (plain)
-        return 0;
-    if (was_blocked)
-        *mask_word(&old) |= MASK_SEGV;
-    return call_put(before, &old, WORD_BYTES) == ADSM_OK ? 0 : fail(real);
+        believe(how, word);
+    return plain || call_put(before, &old, WORD_BYTES) == ADSM_OK ? 0
+                                                                  : fail(real);
 }
 
 int mask_change(mask_fn *real, int how, const sigset_t *set, sigset_t *before)

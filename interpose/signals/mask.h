@@ -6,6 +6,10 @@
  * a blocked fault on a shared page would end the process. Until then masks are
  * the program's own business and nothing here does anything.
  *
+ * A mask can be set by an instruction of the program's own, of which nobody hears.
+ * Where one of the signals is open that were blocked with SIGSEGV, one was: then
+ * SIGSEGV is open as the kernel has it.
+ *
  * No lock: the belief is the thread's own, also in its signal handlers.
  */
 #ifndef INTERPOSE_SIGNALS_MASK_H
@@ -38,6 +42,8 @@ struct mask_thread {
     bool after;   /* `blocked` as it will be when that call returns          */
     int depth;    /* of hooks below the program's code: not 0 in a handler
                      that has interrupted one                                */
+    uint64_t others; /* signals that the kernel has had blocked since, as far
+                        as is known                                          */
 };
 
 extern _Thread_local struct mask_thread mask_thread
@@ -86,6 +92,27 @@ uint64_t mask_kernel(int how, const uint64_t *set);
  *  kept arrives. Signal: any handler. */
 void mask_believe(bool blocked);
 
+/** What the kernel, or libc, never blocks, whoever asks. */
+#define MASK_NEVER                                                             \
+    (UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1) |             \
+     UINT64_C(3) << (__SIGRTMIN - 1))
+
+/** The kernel now has this mask in this thread. Signal: any handler. */
+static inline void mask_know(uint64_t mask)
+{
+    mask_thread.others = mask & ~(mask_opened() | MASK_NEVER);
+}
+
+/** The kernel had this mask where a signal has interrupted the thread: no longer
+ *  believe what it disproves. Signal: any handler. */
+static inline void mask_see(uint64_t mask)
+{
+    if (hook_likely(!(mask_thread.others & ~mask)))
+        return;
+    mask_know(mask);
+    mask_believe(false);
+}
+
 /** Open SIGSEGV in the kernel where it is blocked, and believe that. Called
  *  where the kernel may have taken a mask unseen. Signal: any handler. */
 void mask_adopt(void);
@@ -97,11 +124,11 @@ bool mask_take_kept(siginfo_t *info);
 bool mask_has_kept(void);
 
 /** Keep one that a process sent (adsm_fault_program). Signal: fault path. */
-bool mask_keep(const siginfo_t *sent);
+bool mask_keep(const siginfo_t *sent, uint64_t mask);
 
 /** Does the program have SIGSEGV blocked in this thread (adsm_fault_program)?
  *  Signal: fault path. */
-bool mask_blocks(void);
+bool mask_blocks(uint64_t mask);
 
 /** Other threads that have SIGSEGV blocked: open it there, and let them
  *  believe it (mask_others.c). Thread: one. Signal: never. */

@@ -57,6 +57,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         if (*mask & MASK_SEGV)
             mask_thread.blocked = true;
         *mask &= ~mask_opened();
+        mask_know(*mask);
         trap_enter_thread();
         answer();
     } else if (adsm_system_has_handler(&library)) {

@@ -37,9 +37,15 @@ static bool kept_move(struct kept *kept, int from, int to)
     return atomic_compare_exchange_strong(&kept->state, &from, to);
 }
 
-bool mask_keep(const siginfo_t *sent)
+bool mask_blocks(uint64_t mask)
 {
-    if (!mask_is_active() || !mask_thread.blocked)
+    mask_see(mask);
+    return mask_is_active() && mask_thread.blocked;
+}
+
+bool mask_keep(const siginfo_t *sent, uint64_t mask)
+{
+    if (!mask_blocks(mask))
         return false;
     struct kept *kept =
         sent->si_code == SI_TKILL ? &kept_thread : &kept_process;
@@ -48,11 +54,6 @@ bool mask_keep(const siginfo_t *sent)
         atomic_store(&kept->state, FULL);
     }
     return true;
-}
-
-bool mask_blocks(void)
-{
-    return mask_is_active() && mask_thread.blocked;
 }
 
 static bool kept_take(struct kept *kept, siginfo_t *info)
@@ -90,8 +91,9 @@ void mask_believe(bool blocked)
 void mask_adopt(void)
 {
     const uint64_t opened = mask_opened();
-    uint64_t blocked = mask_kernel(SIG_BLOCK, NULL) & opened;
-    if (!blocked)
+    uint64_t blocked = mask_kernel(SIG_BLOCK, NULL);
+    mask_know(blocked);
+    if (!(blocked & opened))
         return;
     /* First: one that is pending arrives at once, and is kept. */
     if (blocked & MASK_SEGV)
@@ -104,8 +106,12 @@ void mask_handler_begin(struct mask_frame *frame, ucontext_t *context,
 {
     const uint64_t opened = mask_opened();
     struct mask_thread *self = &mask_thread;
+    if (!self->waits)
+        mask_see(*mask_word(&context->uc_sigmask));
     bool outer = self->waits ? self->after : self->blocked;
-    if (mask_kernel(SIG_UNBLOCK, &opened) & MASK_SEGV)
+    uint64_t now = mask_kernel(SIG_UNBLOCK, &opened);
+    mask_know(now);
+    if (now & MASK_SEGV)
         blocked = true;
     if (outer)
         *mask_word(&context->uc_sigmask) |= MASK_SEGV;
@@ -120,6 +126,7 @@ void mask_handler_end(const struct mask_frame *frame, ucontext_t *context)
     struct mask_thread *self = &mask_thread;
     bool outer = *mask_word(&context->uc_sigmask) & MASK_SEGV;
     *mask_word(&context->uc_sigmask) &= ~mask_opened();
+    mask_know(*mask_word(&context->uc_sigmask));
     self->depth = frame->depth;
     self->waits = frame->waits;
     if (self->waits)

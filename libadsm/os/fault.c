@@ -152,14 +152,14 @@ void adsm_fault_set_program(const struct adsm_fault_program *program)
     fault_program = program;
 }
 
-bool adsm_fault_is_kept(const siginfo_t *sent)
+bool adsm_fault_is_kept(const siginfo_t *sent, uint64_t mask)
 {
-    return fault_program != NULL && fault_program->keeps(sent);
+    return fault_program != NULL && fault_program->keeps(sent, mask);
 }
 
-bool adsm_fault_is_blocked(void)
+bool adsm_fault_is_blocked(uint64_t mask)
 {
-    return fault_program != NULL && fault_program->blocks();
+    return fault_program != NULL && fault_program->blocks(mask);
 }
 
 void adsm_fault_set_owner(adsm_fault_owns_fn owns)

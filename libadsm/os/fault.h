@@ -112,11 +112,12 @@ struct adsm_fault_program {
     /** An engine was installed: from now on SIGSEGV must not be blocked. */
     void (*begins)(void);
     /** Keep a SIGSEGV that a process sent, because the program has the signal
-     *  blocked in this thread. Return: true when kept. Signal: fault path */
-    bool (*keeps)(const siginfo_t *sent);
+     *  blocked in this thread. @mask  the kernel's, of the interrupted code.
+     *  Return: true when kept. Signal: fault path */
+    bool (*keeps)(const siginfo_t *sent, uint64_t mask);
     /** Does the program have the signal blocked in this thread? Then a fault
      *  of its own ends it. Signal: fault path */
-    bool (*blocks)(void);
+    bool (*blocks)(uint64_t mask);
 };
 
 /**

@@ -135,12 +135,13 @@ void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context)
 {
     int saved_errno = errno;
     bool is_sent = info->si_code <= 0; /* by kill() and the like: no fault */
+    kernel_set mask = chain_set_of(&context->uc_sigmask);
     if (!is_sent && adsm_look_recover(context))
         return;
-    if (is_sent && adsm_fault_is_kept(info))
+    if (is_sent && adsm_fault_is_kept(info, mask))
         return;
     struct sigaction action = {.sa_handler = SIG_DFL};
-    if (is_sent || !adsm_fault_is_blocked())
+    if (is_sent || !adsm_fault_is_blocked(mask))
         action = chain_take_action();
     if (!chain_has_handler(&action)) {
         if (!(is_sent && action.sa_handler == SIG_IGN))
@@ -148,9 +149,8 @@ void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context)
         errno = saved_errno;
         return;
     }
-    chain_mask_swap(
-        (chain_set_of(&context->uc_sigmask) | chain_set_of(&action.sa_mask)) &
-        ~KERNEL_BIT(SIGSEGV));
+    chain_mask_swap((mask | chain_set_of(&action.sa_mask)) &
+                    ~KERNEL_BIT(SIGSEGV));
     errno = saved_errno;
     /* One without SA_SIGINFO gets them as well, as from the kernel. */
     action.sa_sigaction(signal, info, context);

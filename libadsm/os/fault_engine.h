@@ -121,12 +121,13 @@ ADSM_MUST_CHECK adsm_status_t adsm_fault_stack_init(void);
 bool adsm_fault_keeps_action(void);
 
 /** Does the program have the signal `sent` by a process blocked, so that it is
- *  kept for it? Signal: fault path. */
-bool adsm_fault_is_kept(const siginfo_t *sent);
+ *  kept for it? @mask  the kernel's, of the interrupted code. Signal: fault
+ *  path. */
+bool adsm_fault_is_kept(const siginfo_t *sent, uint64_t mask);
 
 /** Does the program have SIGSEGV blocked in this thread, so that a fault of its
  *  own ends it as the kernel would? Signal: fault path. */
-bool adsm_fault_is_blocked(void);
+bool adsm_fault_is_blocked(uint64_t mask);
 
 /** Engine in use; NULL for none. Signal: any handler. */
 const struct adsm_fault_engine *adsm_fault_engine(void);
