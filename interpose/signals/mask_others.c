@@ -65,18 +65,49 @@ static void on_signal(int number, siginfo_t *info, void *context)
     }
 }
 
+/* What /proc has to say of a thread; `text` is empty where it says nothing. */
+static void read_of(const char *tid, const char *what, char *text, size_t bytes)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/%s", tid, what);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? 0 : read(file, text, bytes - 1);
+    text[got > 0 ? got : 0] = '\0';
+    if (file >= 0)
+        close(file);
+}
+
 static bool is_blocked(const char *tid)
 {
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%.20s/status", tid);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    ssize_t got = read(file, text, sizeof text - 1);
-    close(file);
-    text[got > 0 ? got : 0] = '\0';
+    char text[4096];
+    read_of(tid, "status", text, sizeof text);
     const char *line = strstr(text, "SigBlk:");
     return line && strtoull(line + 7, NULL, 16) & MASK_SEGV;
+}
+
+/* The kernel's flags of a thread that say it is one of its own: a worker of
+ * io_uring, or, from Linux 6.4 on, of vhost. Older ones have the second bit for
+ * something else. */
+enum { IO_WORKER = 0x10, USER_WORKER = 0x4000 };
+
+static unsigned kernel_flags(int tid)
+{
+    char name[24], text[1024];
+    unsigned flags = 0;
+    snprintf(name, sizeof name, "%d", tid);
+    read_of(name, "stat", text, sizeof text);
+    /* Behind its name, which may have any character. */
+    const char *rest = strrchr(text, ')');
+    if (rest)
+        (void)sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags);
+    return flags & (IO_WORKER | USER_WORKER);
+}
+
+/* Such a thread runs no code of the program's, has every signal blocked and will
+ * never answer. What the calling thread has is no sign of one. */
+static bool is_kernels(int tid)
+{
+    return kernel_flags(tid) & ~kernel_flags((int)syscall(SYS_gettid));
 }
 
 static void ask(int tid)
@@ -95,6 +126,8 @@ static bool waits_for(int tid, bool blocked)
 {
     int place = place_of(tid), count = atomic_load(&asked.count);
     if (!blocked && !trap_is_on())
+        return false;
+    if (place < 0 && is_kernels(tid))
         return false;
     if (place < 0 && count < ASKED_MOST) {
         atomic_store(&asked.tids[count], tid);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <time.h>
 
 enum { BYTES = 1 << 20, FILE_BYTES = 5000, OWN_MEMORY = 1 << 14 };
@@ -203,7 +204,44 @@ START_TEST(a_polled_ring_is_said_once)
 }
 END_TEST
 
-SUITE_MAIN("rings", 60, a_ring_that_was_there_first_is_known,
+/* Is there a thread with every signal blocked, as the kernel's own have? */
+static bool has_workers(void)
+{
+    char line[128];
+    int blocked = 0;
+    FILE *said = popen("grep -h SigBlk /proc/$PPID/task/*/status", "r");
+    while (said && fgets(line, sizeof line, said))
+        blocked += strtoull(line + 7, NULL, 16) >> (SIGSEGV - 1) & 1;
+    if (said)
+        pclose(said);
+    return blocked >= 2;
+}
+
+/* One that looks at a queue, and one that waits to read. */
+START_TEST(threads_of_the_kernels_are_not_waited_for)
+{
+    static struct io_uring polled;
+    static char byte;
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(raw_init(8, &polled, IORING_SETUP_SQPOLL), 0);
+    ck_assert_int_eq(raw_init(8, &ring, 0), 0);
+    struct io_uring_sqe *sqe = raw_entry(&ring);
+    io_uring_prep_read(sqe, ends[0], &byte, 1, 0);
+    sqe->flags |= IOSQE_ASYNC;
+    ck_assert_int_eq(raw_enter(&ring, 0), 1);
+    while (!has_workers())
+        poll(NULL, 0, 1);
+    begin();
+    uint8_t *memory = device_bytes(BYTES, 7);
+    ck_assert_int_eq(memory[5], 7);
+    ck_assert_int_eq(times_said("does not answer"), 0);
+    ck_assert_int_eq(times_said("\n"), 0);
+}
+END_TEST
+
+SUITE_MAIN("rings", 60, threads_of_the_kernels_are_not_waited_for,
+           a_ring_that_was_there_first_is_known,
            what_is_nowhere_is_the_kernels_to_find,
            a_ring_that_ends_hears_nothing_more,
            buffers_are_registered_by_structure, queues_in_memory_of_the_program,
