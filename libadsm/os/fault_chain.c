@@ -117,6 +117,12 @@ static struct sigaction chain_take_action(void)
     return action;
 }
 
+/* Not to be put in place: it has to be there for debuggers. */
+__attribute__((noinline)) void adsm_fault_ends(void)
+{
+    __asm__ volatile("");
+}
+
 /*
  * Die as without us: the default action, and the same signal once more for
  * this thread. It is blocked here and arrives when the handler returns, so
@@ -125,6 +131,7 @@ static struct sigaction chain_take_action(void)
 static void chain_default(siginfo_t *info, ucontext_t *context)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
+    adsm_fault_ends();
     adsm_action(SIGSEGV, &action, NULL);
     sigdelset(&context->uc_sigmask, SIGSEGV);
     syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGSEGV,

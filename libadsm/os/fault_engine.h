@@ -150,4 +150,8 @@ int adsm_fault_chain_flags(void);
  */
 void adsm_fault_chain(int signal, siginfo_t *info, ucontext_t *context);
 
+/** Called when a fault of the program's own is about to end it. Does nothing: a
+ *  debugger that is not to stop at every SIGSEGV stops here. Signal: fault path */
+void adsm_fault_ends(void);
+
 #endif
