@@ -357,7 +357,8 @@ class Installed(unittest.TestCase):
     def test_help_names_every_flag(self):
         out = adsm_run('--help').stdout
         for flag in ('--protocol', '--block-size', '--rolling-size',
-                     '--call-devices', '--soft', '--soft-memory', '--stats', '--stats-file', '--trace'):
+                     '--call-devices', '--soft', '--soft-memory', '--gdb',
+                     '--stats', '--stats-file', '--trace'):
             self.assertIn(f'  {flag}', out)
 
 

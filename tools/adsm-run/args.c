@@ -26,7 +26,7 @@ enum kind {
     KIND_OPTION,  /* takes a value, checked by the option table   */
     KIND_FILE,    /* takes a path, made absolute                  */
     KIND_ON,      /* no value: sets the variable to 1             */
-    KIND_MPI,     /* no value and no variable                     */
+    KIND_SAID,    /* no value and no variable                     */
     KIND_DEVICES, /* value optional, a count                      */
     KIND_MEMORY   /* takes a size                                 */
 };
@@ -53,9 +53,11 @@ static const struct flag {
      "run on the software CUDA device (N of them)"},
     {"--soft-memory", "SOFTCUDA_MEMORY", "SIZE", KIND_MEMORY,
      "memory of each software device, such as 512M"},
-    {"--mpi", NULL, NULL, KIND_MPI,
+    {"--mpi", NULL, NULL, KIND_SAID,
      "the program loads MPI by itself; seen where it is linked with it or "
      "a rank"},
+    {"--gdb", NULL, NULL, KIND_SAID,
+     "run it in gdb, with commands for shared memory: adsm print p[7]"},
     {"--stats", "ADSM_STATS", NULL, KIND_ON,
      "print counters to stderr when the program ends"},
     {"--stats-file", "ADSM_STATS_FILE", "FILE", KIND_FILE,
@@ -191,7 +193,7 @@ static int set_value(struct args *args, const struct flag *flag,
         value = absolute(value);
         break;
     case KIND_ON:
-    case KIND_MPI:
+    case KIND_SAID:
         break;
     }
     set(args, flag->variable, value);
@@ -208,8 +210,8 @@ static int take_flag(struct args *args, const struct flag *flag,
         fprintf(stderr, "adsm-run: %s takes no value\n", flag->name);
         return -1;
     }
-    if (flag->kind == KIND_MPI) {
-        args->mpi = true;
+    if (flag->kind == KIND_SAID) {
+        *(strcmp(flag->name, "--gdb") == 0 ? &args->gdb : &args->mpi) = true;
         return 0;
     }
     if (flag->kind == KIND_ON)

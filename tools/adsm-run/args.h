@@ -25,6 +25,7 @@ struct args_setting {
 struct args {
     bool soft;      /* run on the software device              */
     bool mpi;       /* of a program that loads MPI by itself   */
+    bool gdb;       /* in the debugger                         */
     char **program; /* program and its arguments, NULL at the end */
     int settings;
     struct args_setting setting[ARGS_MOST_SETTINGS];

@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From <prefix>/bin to the library folder; set by the build. */
+/* From <prefix>/bin to the folders of libraries and data; set by the build. */
 #ifndef ADSM_LIBDIR_FROM_BIN
-#define ADSM_LIBDIR_FROM_BIN "../lib"
+#define ADSM_LIBDIR_FROM_BIN  "../lib"
+#define ADSM_DATADIR_FROM_BIN "../share"
 #endif
 
 /* Relative to the folder of adsm-run: build tree first, then installed. */
@@ -20,6 +21,11 @@ static const char *const preload_places[] = {
     ".",
     ADSM_LIBDIR_FROM_BIN,
     "../lib",
+};
+static const char *const gdb_places[] = {
+    ".",
+    ADSM_DATADIR_FROM_BIN "/adsm",
+    "../share/adsm",
 };
 static const char *const softcuda_places[] = {
     "softcuda",
@@ -59,15 +65,27 @@ static int find_folder(const char *const *places, size_t count,
     return -1;
 }
 
-int find_preload(const char *name, char *path, size_t bytes)
+static int find_file(const char *const *places, size_t count, const char *name,
+                     char *path, size_t bytes)
 {
     char folder[PATH_MAX];
-    if (find_folder(preload_places,
-                    sizeof preload_places / sizeof *preload_places, name,
-                    folder, sizeof folder) != 0)
+    if (find_folder(places, count, name, folder, sizeof folder) != 0)
         return -1;
     int length = snprintf(path, bytes, "%s/%s", folder, name);
     return length >= 0 && (size_t)length < bytes ? 0 : -1;
+}
+
+int find_preload(const char *name, char *path, size_t bytes)
+{
+    return find_file(preload_places,
+                     sizeof preload_places / sizeof *preload_places, name, path,
+                     bytes);
+}
+
+int find_gdb_commands(char *path, size_t bytes)
+{
+    return find_file(gdb_places, sizeof gdb_places / sizeof *gdb_places,
+                     "adsm-gdb.py", path, bytes);
 }
 
 int find_softcuda(char *path, size_t bytes)

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "exits.h"
 #include "find.h"
+#include "gdb.h"
 #include "needs.h"
 #include "program.h"
-
-enum { EXIT_USAGE = 2, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
 
 /* Put `value` before what the list variable `name` already holds. */
 static int prepend(const char *name, const char *value)
@@ -196,5 +196,5 @@ int main(int argc, char **argv)
     case ARGS_RUN:
         break;
     }
-    return run(&args);
+    return args.gdb ? gdb_run(argv, &args) : run(&args);
 }
