@@ -27,8 +27,8 @@ static void launch(void *words, unsigned k)
 {
     unsigned n = WORDS;
     void *params[] = {&words, &n, &k};
-    CHECK(cuLaunchKernel(step, n / 128, 1, 1, 128, 1, 1, 0, NULL, params,
-                         NULL));
+    CHECK(
+        cuLaunchKernel(step, n / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
     CHECK(cuCtxSynchronize());
 }
 
