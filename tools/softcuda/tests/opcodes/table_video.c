@@ -89,29 +89,61 @@ static int selected(const char *selector, int *place)
     return !*selector ? 32 : selector[1] == 'b' ? 8 : 16;
 }
 
+static bool shifts(const struct video *v)
+{
+    return is(v, "vshl") || is(v, "vshr");
+}
+
+/* .sat as hardware has it: a shift is limited by the type of d, whatever part
+ * of it is written, and only what 34 bits hold of it counts; other results
+ * for a part are limited as unsigned numbers; .u32 has no upper limit. */
+static sfp_i128 saturated(const struct video *v, sfp_i128 r, int d_size)
+{
+    bool is_signed = v->types[0] == 's';
+    if (shifts(v))
+        return clamped(part((uint64_t)r, 0, 34, true), 32, is_signed);
+    if (d_size < 32 && r < 0)
+        return ((uint64_t)1 << (d_size - is_signed)) - 1;
+    if (d_size < 32 || is_signed)
+        return clamped(r, d_size, is_signed);
+    return r < 0 ? 0 : r;
+}
+
+/* Which of the two .min takes. Shifts and differences are compared in 64 bits,
+ * other results as their 32 bits extended with sign. */
+static bool is_less(const struct video *v, sfp_i128 r, uint64_t c)
+{
+    bool is_signed = v->types[is(v, "vset") ? 1 : 0] == 's';
+    bool wide = is(v, "vabsdiff") || (shifts(v) && !has(v, ".sat"));
+    uint64_t x = wide ? (uint64_t)r : (uint64_t)part((uint64_t)r, 0, 32, true);
+    uint64_t y = (uint64_t)part(c, 0, 32, is_signed);
+    return is_signed ? (int64_t)x < (int64_t)y : x < y;
+}
+
+/* A part of d receives the low bits of the result, but .h1 its upper half. */
+static uint64_t merged(const struct video *v, uint64_t t, uint64_t c)
+{
+    int d, size = selected(v->dsel, &d);
+    uint64_t ones = (((uint64_t)1 << size) - 1) << d * size;
+    return (size == 16 ? t & ones : t << d * size & ones) | (c & ~ones);
+}
+
 static uint64_t r_scalar(const struct video *v, const uint64_t *in)
 {
     int a, b, d, a_size = selected(v->asel, &a), b_size = selected(v->bsel, &b),
                  d_size = selected(v->dsel, &d);
-    bool is_signed = v->types[0] == 's';
     sfp_i128 r = computed(v, part(in[0], a, a_size, v->types[1] == 's'),
                           part(in[1], b, b_size, v->types[2] == 's'));
     if (has(v, ".sat"))
-        r = clamped(r, d_size, is_signed);
-    sfp_i128 t = part((uint64_t)r, 0, 33, true);
-    sfp_i128 c = part(in[2], 0, 32, is_signed);
-    if (*v->dsel) {
-        uint64_t ones = (((uint64_t)1 << d_size) - 1) << d * d_size;
-        return (in[2] & ~ones & 0xffffffff) |
-               ((uint64_t)t << d * d_size & ones);
-    }
-    if (!strcmp(v->second, ".add"))
+        r = saturated(v, r, d_size);
+    uint64_t t = (uint64_t)r & 0xffffffff, c = in[2];
+    if (*v->dsel)
+        t = merged(v, t, c);
+    else if (!strcmp(v->second, ".add"))
         t += c;
-    else if (!strcmp(v->second, ".min"))
-        t = t < c ? t : c;
-    else if (!strcmp(v->second, ".max"))
-        t = t < c ? c : t;
-    return (uint64_t)t & 0xffffffff;
+    else if (*v->second && is_less(v, r, c) != !strcmp(v->second, ".min"))
+        t = c;
+    return t & 0xffffffff;
 }
 
 /* The i-th digit from the right, or what an empty selector means. */
