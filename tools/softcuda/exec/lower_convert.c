@@ -207,7 +207,8 @@ static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
         flags |= SC_FLAG_INT;
     check_rounding(lower, to, from, named, integral);
     check_form(lower, to, from, flags);
-    return flags;
+    /* hardware keeps subnormal sources of f16, which show when rounded up */
+    return to == SC_T_f16 ? flags & ~SC_FLAG_FTZ : flags;
 }
 
 /* cvt.pack.sat.u16.s32 d, a, b and .u8.s32.b32 d, a, b, c */

@@ -230,24 +230,8 @@ TO_REALS(bf16)
 TO_REALS(f32)
 TO_REALS(f64)
 
-/* tf32: 10 bits of mantissa, ties away from zero, in an f32 register */
-static inline uint32_t make_tf32(uint32_t bits, unsigned flags)
-{
-    if ((bits & 0x7fffffff) > 0x7f800000)
-        return 0x7fffffff;
-    if (flags & SC_FLAG_RELU && bits >> 31)
-        return 0;
-    if ((bits & 0x7fffffff) == 0x7f800000)
-        return bits;
-    uint32_t half = (flags & SC_FLAG_ROUND) == SC_RNA ? 0x1000
-                    : (flags & SC_FLAG_ROUND) == SC_RN
-                        ? 0xfff + (bits >> 13 & 1)
-                        : 0;
-    return (bits + half) & ~0x1fffu;
-}
-
 SC_DEFINE_OP(tf32_f32, uint32_t, uint32_t, uint32_t, uint32_t,
-             r = make_tf32(x, flags))
+             r = sc_tf32(x, flags))
 
 enum { PLAIN, GENERAL, FORMS };
 

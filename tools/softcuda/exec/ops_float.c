@@ -15,11 +15,13 @@ static inline float flush_f32(float v)
     return sc_flush_f32(v);
 }
 
+/* Only the approximations of rcp and rsqrt flush f64. They read and write no
+ * more than the upper word, so that the NaN 0x7ff0000000000001 is infinite. */
 static inline double flush_f64(double v)
 {
-    uint64_t bits = sc_f64_bits(v);
-    return bits & (uint64_t)0x7ff << 52 ? v
-                                        : sc_bits_f64(bits & (uint64_t)1 << 63);
+    uint64_t bits = sc_f64_bits(v) & ~(uint64_t)UINT32_MAX;
+    return sc_bits_f64(bits & (uint64_t)0x7ff << 52 ? bits
+                                                    : bits & (uint64_t)1 << 63);
 }
 
 /* NaN goes to +0, as .sat wants. */

@@ -329,9 +329,12 @@ SAME(szext_clamp_s32, uint32_t, extend(x, y, true))
 SAME(szext_wrap_u32, uint32_t, extend(x, y & 31, false))
 SAME(szext_wrap_s32, uint32_t, extend(x, y & 31, true))
 
-/* The n-th set bit from `base` on, downwards for negative n. */
+/* The n-th set bit from `base` on, downwards for negative n; 0, as in hardware,
+ * for the one n that cannot be negated. */
 static inline uint32_t find_nth(uint32_t mask, uint32_t base, int32_t n)
 {
+    if (n == INT32_MIN)
+        return 0;
     uint32_t step = n < 0 ? ~0u : 1;
     uint32_t left = n < 0 ? 0 - (uint32_t)n : n > 0 ? (uint32_t)n : 1;
     uint32_t end = n ? 32 : base + 1;

@@ -296,8 +296,7 @@ static void half_value(const struct convert *c, char name, char *text,
     else if (c->from == SC_T_f64)
         snprintf(value, sizeof value, "s_D(%c)", name);
     else if (c->from == SC_T_f32)
-        snprintf(value, sizeof value,
-                 c->r.ftz ? "(double)s_ftz(s_F(%c))" : "(double)s_F(%c)", name);
+        snprintf(value, sizeof value, "(double)s_F(%c)", name);
     else
         snprintf(value, sizeof value, "(double)sc_%s_f32(%c)",
                  sc_type_name(c->from), name);

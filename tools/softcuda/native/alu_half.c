@@ -23,7 +23,7 @@ static const struct {
      "sc_half_pick(x, y, sc_below(x, y), %u)"},
     {SC_OP_max, 2, "sc_half_pick(x, y, sc_below(y, x), %u)",
      "sc_half_pick(x, y, sc_below(y, x), %u)"},
-    {SC_OP_ex2, 1, "s_ex2f((float)x)", "s_ex2f((float)x)"},
+    {SC_OP_ex2, 1, "sc_cut_f16(s_ex2f((float)x))", "s_ex2f((float)x)"},
     {SC_OP_tanh, 1, "s_tanhf((float)x)", "s_tanhf((float)x)"},
 };
 

@@ -168,11 +168,14 @@ static uint64_t r_szext(const struct op_case *c, const uint64_t *in)
 }
 
 /* The n-th set bit from a base upwards or downwards; EXTRA is taken off n. */
+/* The ISA says "not found" of an offset of -2^31, too; hardware says 0. */
 static uint64_t r_fns(const struct op_case *c, const uint64_t *in)
 {
     int base = in[1] & 31;
     int64_t offset = (int32_t)in[2] - (int64_t)ARG_EXTRA(c);
     int64_t left = offset < 0 ? -offset : offset;
+    if (offset == INT32_MIN)
+        return 0;
     if (offset == 0)
         return bit_of(in[0], base) ? (uint64_t)base : 0xffffffff;
     for (int i = base; i >= 0 && i < 32; i += offset < 0 ? -1 : 1)

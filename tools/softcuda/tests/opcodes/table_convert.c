@@ -25,7 +25,7 @@ static struct sfp source(const struct op_case *c, uint64_t bits)
     enum op_type from = ARG_FROM(c);
     if (op_type_is_float(from))
         return sfp_unpack(op_type_format(from), bits,
-                          from == F32 && c->arg & FTZ);
+                          from == F32 && c->arg & FTZ && ARG_TYPE(c) != F16);
     return sfp_from_int(op_int(from, bits));
 }
 
@@ -95,11 +95,13 @@ static uint64_t r_pack(const struct op_case *c, const uint64_t *in)
 }
 
 /* tf32: an f32 with 10 bits of mantissa. Of a NaN only that it is one counts,
- * and .relu may leave -0. */
+ * but .rna cuts its bits, too; .relu may leave -0. */
 static uint64_t r_tf32(const struct op_case *c, const uint64_t *in)
 {
     static const struct sfp_format tf32 = {8, 10};
     struct sfp v = sfp_unpack(&sfp_f32, in[0], false);
+    if (ARG_ROUND(c) == SFP_RNA && v.kind == SFP_NAN)
+        return in[0] & 0xffffe000;
     if (c->arg & RELU && v.kind != SFP_NAN && v.negative) {
         sfp_open_bits |= (uint64_t)(v.kind == SFP_ZERO) << 31;
         v = (struct sfp){.kind = SFP_ZERO};
