@@ -161,6 +161,11 @@ bool sc_lower_is_real(enum sc_type type);
  *  rounding, .approx or .full was given. */
 unsigned sc_lower_float_flags(struct sc_lower *lower, bool *named);
 
+/* ---- lower_convert.c ---- */
+
+/** Refuse moving a value as f16, bf16, tf32 or a packed pair. */
+void sc_lower_check_moved(struct sc_lower *lower, enum sc_type type);
+
 /* ---- lower_rule.c ---- */
 
 /** Refuse floating-point arithmetic with modifiers that its type lacks. */

@@ -95,10 +95,8 @@ static void emit_float(struct sc_lower *lower, enum sc_alu plain,
 static void emit_carry(struct sc_lower *lower, enum sc_alu kind,
                        enum sc_type type, uint32_t n)
 {
-    if (type == SC_T_b32)
-        type = SC_T_u32;
-    if (type == SC_T_b64)
-        type = SC_T_u64;
+    if (sc_type_class(type) == SC_CLASS_BITS)
+        sc_lower_invalid(lower, "a carry needs .u32, .s32, .u64 or .s64 in");
     if (lower->carry == SC_NO_SLOT)
         lower->carry = sc_lower_slot(lower, 4);
     emit_same(lower, kind, type, n)->e = lower->carry;

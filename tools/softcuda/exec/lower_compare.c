@@ -104,13 +104,15 @@ static bool take_combination(struct sc_lower *lower, enum sc_alu *kind)
 static void lower_setp(struct sc_lower *lower)
 {
     enum sc_type type = sc_lower_type(lower);
-    enum sc_alu combine;
+    enum sc_alu combine = SC_ALU_and;
     bool combined = take_combination(lower, &combine);
     sc_lower_count(lower, combined ? 4 : 3, combined ? 4 : 3);
     const struct sc_operand *d = sc_lower_operand(lower, 0);
     bool pair = d->kind == SC_OPERAND_PAIR;
     if (is_float_pair(type) && !pair)
         sc_lower_invalid(lower, "needs p|q for the two halves:");
+    if (pair && (type == SC_T_f16 || type == SC_T_bf16))
+        sc_lower_invalid(lower, ".f16 and .bf16 have one predicate, no p|q in");
     uint32_t p = sc_lower_predicate_dest(lower, pair ? &d->sub[0] : d);
     if (!pair && !combined) {
         emit_compare(lower, type, 1, p);
@@ -186,6 +188,7 @@ static bool is_set_type(enum sc_type to, enum sc_type from)
     case SC_T_s16:
         return half;
     case SC_T_f16:
+        return !is_float_pair(from) && from != SC_T_bf16;
     case SC_T_bf16:
         return !is_float_pair(from);
     default:
@@ -207,7 +210,9 @@ static void lower_set(struct sc_lower *lower)
     uint64_t one =
         pair ? (is_float_pair(to) ? one_of(to) : 0xffff) : one_of(to);
     if (!is_set_type(to, from))
-        sc_lower_refuse(lower, "unsupported form");
+        sc_lower_invalid(lower, "no such result of such sources in");
+    if (to == SC_T_bf16 && sc_inst_has(inst, SC_MOD_ftz))
+        sc_lower_invalid(lower, "no .ftz with results of .bf16 in");
     uint32_t yes[2] = {sc_lower_temp(lower, 4), sc_lower_temp(lower, 4)};
     if (pair)
         emit_pair_compare(lower, from, yes);
@@ -234,6 +239,7 @@ static void lower_selp(struct sc_lower *lower)
     enum sc_type type = sc_lower_type(lower);
     if (type == SC_T_pred)
         sc_lower_refuse(lower, "unsupported form");
+    sc_lower_check_moved(lower, type);
     uint32_t bytes = sc_type_bytes(type);
     sc_lower_count(lower, 4, 4);
     uint32_t a =
@@ -252,6 +258,7 @@ static void lower_slct(struct sc_lower *lower)
     if (inst->type_count != 2 ||
         (inst->types[1] != SC_T_s32 && inst->types[1] != SC_T_f32))
         sc_lower_invalid(lower, "needs a type and .s32 or .f32:");
+    sc_lower_check_moved(lower, inst->types[0]);
     bool by_float = inst->types[1] == SC_T_f32;
     bool ftz = by_float && sc_lower_take(lower, SC_MOD_ftz);
     uint32_t bytes = sc_type_bytes(inst->types[0]);

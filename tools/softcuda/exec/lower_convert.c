@@ -5,6 +5,14 @@
  */
 #include "exec/lower.h"
 
+void sc_lower_check_moved(struct sc_lower *lower, enum sc_type type)
+{
+    bool half = sc_type_class(type) == SC_CLASS_FLOAT && type != SC_T_f32 &&
+                type != SC_T_f64;
+    if (half || sc_type_class(type) == SC_CLASS_PACKED)
+        sc_lower_invalid(lower, "such values are .b16 or .b32 in");
+}
+
 static void move(struct sc_lower *lower, uint32_t bytes, uint32_t d, uint32_t a)
 {
     sc_lower_alu(lower, SC_ALU_mov, sc_lower_bits(bytes), d, a, 0, 0);
@@ -60,6 +68,7 @@ static void lower_mov(struct sc_lower *lower)
     sc_lower_count(lower, 2, 2);
     if (bytes > 8 || bytes < 2)
         sc_lower_refuse(lower, "unsupported form");
+    sc_lower_check_moved(lower, type);
     const struct sc_operand *to = sc_lower_operand(lower, 0);
     const struct sc_operand *from = sc_lower_operand(lower, 1);
     if (from->kind == SC_OPERAND_VECTOR && to->kind != SC_OPERAND_VECTOR) {
@@ -183,6 +192,17 @@ static void check_form(struct sc_lower *lower, enum sc_type to,
         sc_lower_refuse(lower, "no such form");
 }
 
+/* Whether every integer of one type is one of the other. */
+static bool holds(enum sc_type to, enum sc_type from)
+{
+    bool to_signed = sc_type_class(to) == SC_CLASS_SIGNED;
+    bool from_signed = sc_type_class(from) == SC_CLASS_SIGNED;
+    uint32_t to_bytes = sc_type_bytes(to), from_bytes = sc_type_bytes(from);
+    if (to_signed == from_signed)
+        return to_bytes >= from_bytes;
+    return to_signed && to_bytes > from_bytes;
+}
+
 static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
                                    enum sc_type from)
 {
@@ -207,6 +227,9 @@ static unsigned take_convert_flags(struct sc_lower *lower, enum sc_type to,
         flags |= SC_FLAG_INT;
     check_rounding(lower, to, from, named, integral);
     check_form(lower, to, from, flags);
+    if (flags & SC_FLAG_SAT && !sc_lower_is_real(to) &&
+        !sc_lower_is_real(from) && holds(to, from))
+        sc_lower_invalid(lower, ".sat has nothing to limit in");
     /* hardware keeps subnormal sources of f16, which show when rounded up */
     return to == SC_T_f16 ? flags & ~SC_FLAG_FTZ : flags;
 }

@@ -148,6 +148,16 @@ static void lower_bar(struct sc_lower *lower)
 
 /* ---- warps ---- */
 
+/* Whether .sync is there, as it must be since lanes go their own ways. */
+static bool take_sync(struct sc_lower *lower)
+{
+    bool sync = sc_lower_take(lower, SC_MOD_sync);
+    if (!sync && lower->ir->version >= 64 && lower->ir->sm >= 70)
+        sc_lower_invalid(lower, "on sm_70 and later PTX 6.4 and later wants "
+                                ".sync and a mask of lanes in");
+    return sync;
+}
+
 /* Member mask: operand `index`, or all lanes for the forms without .sync. */
 static uint32_t members(struct sc_lower *lower, bool sync, uint32_t index)
 {
@@ -170,7 +180,7 @@ static uint32_t pair_dest(struct sc_lower *lower, uint32_t *pred)
 static void lower_shfl(struct sc_lower *lower)
 {
     uint32_t skip = sc_lower_begin_skip(lower);
-    bool sync = sc_lower_take(lower, SC_MOD_sync);
+    bool sync = take_sync(lower);
     sc_handler run = sc_lower_take(lower, SC_MOD_up)     ? sc_op_shfl_up
                      : sc_lower_take(lower, SC_MOD_down) ? sc_op_shfl_down
                      : sc_lower_take(lower, SC_MOD_bfly) ? sc_op_shfl_bfly
@@ -197,7 +207,7 @@ static void lower_shfl(struct sc_lower *lower)
 static void lower_vote(struct sc_lower *lower)
 {
     uint32_t skip = sc_lower_begin_skip(lower);
-    bool sync = sc_lower_take(lower, SC_MOD_sync);
+    bool sync = take_sync(lower);
     sc_handler run = sc_lower_take(lower, SC_MOD_all)      ? sc_op_vote_all
                      : sc_lower_take(lower, SC_MOD_any)    ? sc_op_vote_any
                      : sc_lower_take(lower, SC_MOD_uni)    ? sc_op_vote_uni

@@ -59,9 +59,6 @@ static const struct operation operations[] = {
     {"shfl.sync.down.b32 %s7|%q2,%s0,3,31,%s3;", true},
     {"shfl.sync.bfly.b32 %s7|%q2,%s0,9,31,%s3;", true},
     {"shfl.sync.bfly.b32 %s7|%q2,%s0,9,31,0xf0f0f0f0;", true},
-    {"shfl.up.b32 %s7|%q2,%s0,3,0;", true},
-    {"shfl.idx.b32 %s7|%q2,%s0,5,31;", true},
-    {"shfl.bfly.b32 %s7|%q2,%s0,%s2,31;", true},
     {"vote.sync.ballot.b32 %s7,%q0,-1;", false},
     {"vote.sync.ballot.b32 %s7,!%q0,%s3;", false},
     {"vote.sync.ballot.b32 %s7,%q1,%s4;", false},
@@ -71,8 +68,6 @@ static const struct operation operations[] = {
     {"vote.sync.any.pred %q2,%q0,-1;", true},
     {"vote.sync.all.pred %q2,!%q1,-1;", true},
     {"vote.sync.uni.pred %q2,%q0,-1;", true},
-    {"vote.ballot.b32 %s7,%q0;", false},
-    {"vote.any.pred %q2,%q0;", true},
     {"match.any.sync.b32 %s7,%s2,-1;", false},
     {"match.any.sync.b32 %s7,%s2,%s3;", false},
     {"match.any.sync.b32 %s7,%s9,-1;", false},
@@ -100,14 +95,24 @@ static const struct operation operations[] = {
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
+/* Without masks, for text older than these. */
+static const struct operation old_operations[] = {
+    {"shfl.up.b32 %s7|%q2,%s0,3,0;", true},
+    {"shfl.idx.b32 %s7|%q2,%s0,5,31;", true},
+    {"shfl.bfly.b32 %s7|%q2,%s0,%s2,31;", true},
+    {"vote.ballot.b32 %s7,%q0;", false},
+    {"vote.any.pred %q2,%q0;", true},
+};
+enum { OLD_OPERATIONS = sizeof old_operations / sizeof *old_operations };
+
 enum form { PLAIN, GUARDED, BRANCH, FORMS };
 
 enum { CTAS = 2, MOST_THREADS = 96 };
 
-static void put_warp_head(struct text *t)
+static void put_warp_head(struct text *t, const char *head)
 {
-    text_put(t, MACHINE_HEAD
-             ".visible .entry k(.param .u64 pi,.param .u64 po,.param .u64 p2,"
+    text_put(t,
+             "%s.visible .entry k(.param .u64 pi,.param .u64 po,.param .u64 p2,"
              ".param .u64 p3)\n{\n"
              ".reg .b64 %%l<12>;\n.reg .b32 %%s<24>;\n.reg .pred %%q<8>;\n"
              "ld.param.u64 %%l0,[pi]; ld.param.u64 %%l1,[po];\n"
@@ -122,17 +127,19 @@ static void put_warp_head(struct text *t)
              "mov.u32 %%s5,31; shr.u32 %%s10,%%s1,3; cvt.u64.u32 %%l9,%%s2;\n"
              "shl.b64 %%l9,%%l9,33; and.b32 %%s14,%%s0,64;\n"
              "setp.ne.u32 %%q0,%%s14,0; setp.ne.u32 %%q1,%%s9,9;\n"
-             "and.b32 %%s15,%%s0,512; setp.ne.u32 %%q5,%%s15,0;\n");
+             "and.b32 %%s15,%%s0,512; setp.ne.u32 %%q5,%%s15,0;\n",
+             head);
 }
 
 /* One result after the other, each for all threads. */
-static const char *warp_text(enum form form)
+static const char *warp_text(enum form form, bool old)
 {
     struct text *t = text_begin();
-    int at = 0;
-    put_warp_head(t);
-    for (int i = 0; i < OPERATIONS; i++) {
-        const struct operation *o = &operations[i];
+    int at = 0, count = old ? OLD_OPERATIONS : OPERATIONS;
+    put_warp_head(t, old ? ".version 6.0\n.target sm_50\n.address_size 64\n"
+                         : MACHINE_HEAD);
+    for (int i = 0; i < count; i++) {
+        const struct operation *o = old ? &old_operations[i] : &operations[i];
         bool several = strchr(o->text, ';')[1] != '\0';
         if (several && form == GUARDED)
             continue;
@@ -151,7 +158,7 @@ static const char *warp_text(enum form form)
     return t->buffer;
 }
 
-static void check_warps(enum form form)
+static void check_warps(enum form form, bool old)
 {
     static const uint32_t sizes[FORMS][3] = {
         [PLAIN] = {31, 33, 96}, [GUARDED] = {1, 70}, [BRANCH] = {33, 96}};
@@ -162,7 +169,7 @@ static void check_warps(enum form form)
     for (int i = 0; i < 3 && sizes[form][i]; i++) {
         uint32_t threads = sizes[form][i];
         struct both t = {
-            .ptx = warp_text(form),
+            .ptx = warp_text(form, old),
             .ctas = CTAS,
             .threads = threads,
             .arguments = {machine_address(in), machine_address(in + LANES)}};
@@ -173,19 +180,22 @@ static void check_warps(enum form form)
 
 START_TEST(whole_warps_agree)
 {
-    check_warps(PLAIN);
+    check_warps(PLAIN, false);
+    check_warps(PLAIN, true);
 }
 END_TEST
 
 START_TEST(guarded_operations_agree)
 {
-    check_warps(GUARDED);
+    check_warps(GUARDED, false);
+    check_warps(GUARDED, true);
 }
 END_TEST
 
 START_TEST(parted_warps_agree)
 {
-    check_warps(BRANCH);
+    check_warps(BRANCH, false);
+    check_warps(BRANCH, true);
 }
 END_TEST
 

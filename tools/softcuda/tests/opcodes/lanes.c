@@ -14,12 +14,12 @@ enum { LANES = LANES_THREADS * LANES_CTAS };
 
 /* Kernel with %in in %s0, global lane in %s1, tid in %s2; `body` leaves its
  * result in %s7, which is stored for every lane. */
-static enum sc_exec_status run(const char *body, uint32_t *in, uint32_t *out)
+static enum sc_exec_status run(const char *head, const char *body, uint32_t *in,
+                               uint32_t *out)
 {
     struct text *t = text_begin();
     text_put(t,
-             MACHINE_HEAD
-             ".visible .entry k(.param .u64 pi,.param .u64 po)\n{\n"
+             "%s.visible .entry k(.param .u64 pi,.param .u64 po)\n{\n"
              ".shared .align 16 .b8 sh[4096];\n"
              ".reg .b64 %%l<8>;\n.reg .b32 %%s<32>;\n.reg .b16 %%h<4>;\n"
              ".reg .pred %%q<8>;\n"
@@ -29,7 +29,7 @@ static enum sc_exec_status run(const char *body, uint32_t *in, uint32_t *out)
              "add.s64 %%l0,%%l0,%%l2;\nadd.s64 %%l1,%%l1,%%l2;\n"
              "ld.global.u32 %%s0,[%%l0];\nmov.u32 %%s7,0xdead;\n"
              "%s\nst.global.u32 [%%l1],%%s7;\nret;\n}\n",
-             LANES_THREADS, body);
+             head, LANES_THREADS, body);
     memset(out, 0, LANES * 4);
     uint64_t arguments[] = {machine_address(in), machine_address(out)};
     return machine_run(t->buffer, LANES_CTAS, LANES_THREADS, arguments, 2);
@@ -40,7 +40,7 @@ uint32_t lanes_input(int i)
     return (uint32_t)i * 2654435761u >> 7;
 }
 
-void lanes_check(const struct lane_case *cases, size_t n)
+void lanes_check(const char *head, const struct lane_case *cases, size_t n)
 {
     size_t refused = 0;
     machine_open();
@@ -48,7 +48,7 @@ void lanes_check(const struct lane_case *cases, size_t n)
     for (int i = 0; i < LANES; i++)
         in[i] = lanes_input(i);
     for (size_t k = 0; k < n; k++) {
-        if (run(cases[k].body, in, out) != SC_EXEC_OK) {
+        if (run(head, cases[k].body, in, out) != SC_EXEC_OK) {
             refused++;
             continue;
         }

@@ -32,9 +32,12 @@ uint32_t lanes_input(int i);
 /**
  * Run every case in a module of its own; a wrong lane fails the test, a case
  * that the loader refuses as unsupported is printed and counted.
+ *
+ * @head version, target and address size of the modules
  */
-void lanes_check(const struct lane_case *cases, size_t n);
+void lanes_check(const char *head, const struct lane_case *cases, size_t n);
 
-#define LANES_CHECK(cases) lanes_check(cases, sizeof cases / sizeof *cases)
+#define LANES_CHECK(cases)                                                     \
+    lanes_check(MACHINE_HEAD, cases, sizeof cases / sizeof *cases)
 
 #endif

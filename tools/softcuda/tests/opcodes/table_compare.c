@@ -232,11 +232,7 @@ void table_compare(struct op_table *table)
 {
     static const enum op_type types[] = {B16, B32, B64, U16,  S16, U32, S32,
                                          U64, S64, F16, BF16, F32, F64};
-    static const char *const words[] = {"f16x2", "bf16x2", "u16x2", "s16x2",
-                                        "tf32"};
     table->name = "comparison and selection";
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        emit_selections(table, words[i], 'W');
     for (unsigned cmp = 0; cmp < LO; cmp++)
         emit_half_forms(table, cmp);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -248,6 +244,8 @@ void table_compare(struct op_table *table)
             emit_combined(table, types[i], 2);
         if (op_type_is_float(types[i]))
             emit_combined(table, types[i], 11);
-        emit_selections(table, op_type_name(types[i]), op_type_kind(types[i]));
+        if (types[i] != F16 && types[i] != BF16)
+            emit_selections(table, op_type_name(types[i]),
+                            op_type_kind(types[i]));
     }
 }

@@ -155,10 +155,13 @@ static void emit_flags(struct op_table *table, const struct pair *p,
     }
 }
 
+/* .sat is for pairs where it can limit something. */
 static void emit_integer_pair(struct op_table *table, const struct pair *p)
 {
     emit(table, p, 0, "");
-    emit(table, p, SAT, ".sat");
+    if (op_type_min(p->from) < op_type_min(p->to) ||
+        op_type_max(p->from) > op_type_max(p->to))
+        emit(table, p, SAT, ".sat");
 }
 
 static void emit_float_pair(struct op_table *table, const struct pair *p)

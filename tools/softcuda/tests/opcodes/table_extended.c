@@ -166,7 +166,7 @@ static const struct op_case cases[] = {
 
 void table_extended(struct op_table *table)
 {
-    static const enum op_type types[] = {U32, S32, B32, U64, S64, B64};
+    static const enum op_type types[] = {U32, S32, U64, S64};
     table->name = "extended precision";
     op_append(table, cases, sizeof cases / sizeof *cases);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

@@ -69,9 +69,6 @@ START_TEST(votes_count_their_warp)
          r_ballot},
         {ODD EVEN_LANES "vote.sync.ballot.b32 %s7,%q0,0x55555555; OUT:",
          r_even_ballot},
-        {ODD "vote.ballot.b32 %s7,%q0;", r_ballot},
-        {ODD "vote.all.pred %q1,%q0;" PREDICATE_OUT, r_zero},
-        {ODD EVEN_LANES "vote.ballot.b32 %s7,%q0; OUT:", r_even_ballot},
         {"activemask.b32 %s7;", r_all_mask},
         {EVEN_LANES "activemask.b32 %s7; OUT:", r_even_mask},
         {"and.b32 %s4,%s2,1; setp.eq.u32 %q0,%s4,0;"
@@ -173,7 +170,6 @@ START_TEST(shuffles_move_between_lanes)
          r_warp_sum},
         {"redux.sync.add.u32 %s7,%s0,0xffffffff;", r_warp_sum},
         {EVEN_LANES "shfl.sync.up.b32 %s7,%s0,3,0,0x55555555; OUT:", r_even_up},
-        {EVEN_LANES "shfl.up.b32 %s7,%s0,3,0; OUT:", r_even_up},
         {EVEN_LANES "shfl.sync.idx.b32 %s7,%s0,2,31,0x55555555; OUT:",
          r_even_index},
         {EVEN_LANES "shfl.sync.idx.b32 %s7,%s0,3,31,0x55555555; OUT:",
@@ -379,10 +375,23 @@ START_TEST(masks_part_the_warp)
 END_TEST
 
 /* Text for sm_50: no masks, the lanes that are here take part. */
+#define OLD_HEAD ".version 6.0\n.target sm_50\n.address_size 64\n"
+
+START_TEST(old_forms_without_masks_see_the_lanes_that_are_here)
+{
+    static const struct lane_case cases[] = {
+        {ODD "vote.ballot.b32 %s7,%q0;", r_ballot},
+        {ODD "vote.all.pred %q1,%q0;" PREDICATE_OUT, r_zero},
+        {ODD EVEN_LANES "vote.ballot.b32 %s7,%q0; OUT:", r_even_ballot},
+        {EVEN_LANES "shfl.up.b32 %s7,%s0,3,0; OUT:", r_even_up},
+    };
+    lanes_check(OLD_HEAD, cases, sizeof cases / sizeof *cases);
+}
+END_TEST
+
 START_TEST(old_forms_without_masks_work)
 {
-    static const char ptx[] =
-        ".version 6.0\n.target sm_50\n.address_size 64\n"
+    static const char ptx[] = OLD_HEAD
         ".visible .entry k(.param .u64 p)\n{\n"
         ".reg .b64 %l<4>;\n.reg .b32 %s<16>;\n.reg .pred %q<4>;\n"
         "ld.param.u64 %l0,[p];\nmov.u32 %s0,%tid.x;\n"
@@ -412,4 +421,5 @@ END_TEST
 
 SUITE_MAIN("softcuda warps", 30, votes_count_their_warp,
            shuffles_move_between_lanes, matches_and_reductions_see_the_warp,
-           masks_part_the_warp, old_forms_without_masks_work)
+           masks_part_the_warp, old_forms_without_masks_work,
+           old_forms_without_masks_see_the_lanes_that_are_here)
