@@ -115,6 +115,16 @@ enum sc_exec_status machine_launch(const struct sc_module *module,
     return sc_kernel_launch(module, 0, &launch, fault);
 }
 
+bool machine_keeps_guards(void)
+{
+    return true;
+}
+
+void machine_describe(char *text, size_t bytes)
+{
+    snprintf(text, bytes, "the interpreter of softcuda");
+}
+
 void machine_unload(struct sc_module *module)
 {
     sc_module_unload(module);

@@ -8,6 +8,7 @@
 #ifndef TESTS_OPCODES_MACHINE_H
 #define TESTS_OPCODES_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,13 @@ const struct sc_space *machine_space(void);
  */
 enum sc_exec_status machine_load(struct sc_module **module, const char *ptx,
                                  char *log, size_t log_bytes);
+
+/** Whether a guard holds for all an instruction does; of NVIDIA's assembler it
+ *  cannot be expected, see runner_loses_guard. */
+bool machine_keeps_guards(void);
+
+/** Who answers, for the head of what it answered. */
+void machine_describe(char *text, size_t bytes);
 
 /** Free a module. Thread: one */
 void machine_unload(struct sc_module *module);

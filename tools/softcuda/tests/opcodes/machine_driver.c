@@ -98,6 +98,26 @@ enum sc_exec_status machine_launch(const struct sc_module *module,
     return SC_EXEC_ILLEGAL_ADDRESS;
 }
 
+/* The device of this project does. */
+bool machine_keeps_guards(void)
+{
+    char name[256];
+    machine_describe(name, sizeof name);
+    return strstr(name, "softcuda") != NULL;
+}
+
+void machine_describe(char *text, size_t bytes)
+{
+    CUdevice device;
+    int version;
+    char name[128];
+    NEED(cuDeviceGet(&device, 0));
+    NEED(cuDeviceGetName(name, sizeof name, device));
+    NEED(cuDriverGetVersion(&version));
+    snprintf(text, bytes, "%s, a driver for CUDA %d.%d", name, version / 1000,
+             version % 1000 / 10);
+}
+
 void machine_unload(struct sc_module *module)
 {
     NEED(cuModuleUnload((CUmodule)module));

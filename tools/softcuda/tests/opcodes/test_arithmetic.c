@@ -2,7 +2,8 @@
  * Every opcode of the tables against its reference; one Check case a table.
  *
  * OPCODES_ONLY=text runs the cases whose text holds it, OPCODES_SEED=n moves
- * the random inputs.
+ * the random inputs, OPCODES_ANSWERS=file appends what the machine answers, as
+ * record.h has it: on hardware, the stuff of answers.txt.
  */
 #include "common/suite.h"
 
