@@ -103,18 +103,34 @@ START_TEST(special_registers_hold_the_position)
         {"mov.u32 %s4,%smid; mov.u32 %s5,%nsmid; setp.lt.u32 %q0,%s4,%s5; "
          "selp.u32 %s7,1,0,%q0;",
          r_one},
-        {"mov.u64 %l4,%clock64; mov.u64 %l5,%clock64; "
-         "setp.le.u64 %q0,%l4,%l5; selp.u32 %s7,1,0,%q0;",
+        {"mov.u64 %l4,%gridid; cvt.u32.u64 %s4,%l4;"
+         "match.all.sync.b32 %s5|%q0,%s4,0xffffffff; selp.u32 %s7,1,0,%q0;",
          r_one},
-        {"mov.u32 %s4,%clock; mov.u32 %s7,1;", r_one},
-        {"mov.u64 %l4,%globaltimer; mov.u64 %l5,%globaltimer; "
-         "setp.le.u64 %q0,%l4,%l5; selp.u32 %s7,1,0,%q0;",
-         r_one},
-        {"mov.u64 %l4,%gridid; mov.u32 %s7,1;", r_one},
         {"mov.b16 %h0,%tid.x; cvt.u32.u16 %s7,%h0;", r_tid},
         {"cvt.u32.u16 %s7,%h0; cvt.u64.u32 %l4,%ctaid.x; "
          "cvt.u32.u64 %s7,%l4;",
          r_cta},
+    };
+    LANES_CHECK(cases);
+}
+END_TEST
+
+/* Each is read until it is another value, which is then a later one. */
+START_TEST(clocks_go_on)
+{
+    static const struct lane_case cases[] = {
+        {"mov.u64 %l4,%clock64; AGAIN: mov.u64 %l5,%clock64;"
+         "setp.eq.u64 %q0,%l4,%l5; @%q0 bra AGAIN;"
+         "setp.lt.u64 %q0,%l4,%l5; selp.u32 %s7,1,0,%q0;",
+         r_one},
+        {"mov.u32 %s4,%clock; AGAIN: mov.u32 %s5,%clock;"
+         "setp.eq.u32 %q0,%s4,%s5; @%q0 bra AGAIN;"
+         "sub.s32 %s5,%s5,%s4; setp.gt.s32 %q0,%s5,0; selp.u32 %s7,1,0,%q0;",
+         r_one},
+        {"mov.u64 %l4,%globaltimer; AGAIN: mov.u64 %l5,%globaltimer;"
+         "setp.eq.u64 %q0,%l4,%l5; @%q0 bra AGAIN;"
+         "setp.lt.u64 %q0,%l4,%l5; selp.u32 %s7,1,0,%q0;",
+         r_one},
     };
     LANES_CHECK(cases);
 }
@@ -359,22 +375,37 @@ START_TEST(divergent_lanes_come_together)
         {"{ .reg .b32 %s0; mov.u32 %s0,5; { .reg .b32 %s0; mov.u32 %s0,6; }"
          "sub.u32 %s7,%s0,4; }",
          r_one},
-        {"nanosleep.u32 20; mov.u32 %s7,1;", r_one},
-        {"prefetch.global.L2 [%l0]; prefetchu.L1 [%l0]; mov.u32 %s7,1;", r_one},
-        {"pmevent 3; mov.u32 %s7,1;", r_one},
-        {"griddepcontrol.wait; griddepcontrol.launch_dependents; mov.u32 "
-         "%s7,1;",
-         r_one},
-        {"applypriority.global.L2::evict_normal [%l0],128; mov.u32 %s7,1;",
-         r_one},
-        {"membar.gl; membar.sys; fence.sc.gpu; fence.acq_rel.sys;"
-         "mov.u32 %s7,1;",
-         r_one},
+    };
+    LANES_CHECK(cases);
+}
+END_TEST
+
+/* Only some lanes execute it, and what they and the others hold stays. */
+#define SOME_LANES(statements)                                                 \
+    "and.b32 %s4,%s0,1; setp.ne.u32 %q0,%s4,0; mov.u32 %s7,%s0;"               \
+    "@%q0 bra OVER;" statements "OVER: xor.b32 %s7,%s7,%s0;"                   \
+    "ld.global.u32 %s8,[%l0]; xor.b32 %s7,%s7,%s8;"
+
+START_TEST(hints_change_no_value)
+{
+    static const struct lane_case cases[] = {
+        {SOME_LANES("nanosleep.u32 20;"), r_in},
+        {SOME_LANES("prefetch.global.L2 [%l0];"), r_in},
+        {SOME_LANES("prefetchu.L1 [%l0];"), r_in},
+        {SOME_LANES("pmevent 3;"), r_in},
+        {SOME_LANES("griddepcontrol.wait;"), r_in},
+        {SOME_LANES("griddepcontrol.launch_dependents;"), r_in},
+        {SOME_LANES("applypriority.global.L2::evict_normal [%l0],128;"), r_in},
+        {SOME_LANES("membar.gl;"), r_in},
+        {STORE_IN "membar.gl; membar.sys; fence.sc.gpu; fence.acq_rel.sys;"
+                  "bar.sync 0;" LOAD_MIRRORED,
+         r_mirrored},
     };
     LANES_CHECK(cases);
 }
 END_TEST
 
 SUITE_MAIN("softcuda lanes", 30, special_registers_hold_the_position,
-           three_dimensions_number_every_thread, barriers_order_shared_memory,
-           destinations_may_overlap_sources, divergent_lanes_come_together)
+           clocks_go_on, three_dimensions_number_every_thread,
+           barriers_order_shared_memory, destinations_may_overlap_sources,
+           divergent_lanes_come_together, hints_change_no_value)
