@@ -1,17 +1,16 @@
 /*
- * Owns: finding the compiler, its flags, running and ending its processes.
- * Does not own: objects (build_object.c). Lock: none, see build_cc.h.
+ * Owns: finding the compiler, its flags, what its runs mean.
+ * Does not own: its processes (build_child.c), objects (build_object.c).
+ * Lock: none, see build_cc.h.
  *
  * Text goes in through a memory file: nothing is left behind when the
  * process is killed, and no pipe has to be emptied meanwhile.
  */
 #include "native/build_cc.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef __x86_64__
@@ -27,14 +25,11 @@
 #endif
 
 #define MAX_RUNNING 16
-#define TIMEOUT_MS  60000
 
 /* Compilers take more than twice the time for twice the text: from here on
  * they get less to do. */
 #define LARGE_TEXT ((size_t)1 << 20)
 #define HUGE_TEXT  ((size_t)4 << 20)
-
-extern char **environ;
 
 static _Atomic pid_t running[MAX_RUNNING];
 static atomic_bool stopped;
@@ -137,7 +132,7 @@ bool sc_build_cc_find(struct sc_build_cc *cc,
     char path[PATH_MAX], *rest;
     memset(cc, 0, sizeof *cc);
     atomic_store(&stopped, false);
-    cc->limit_ms = TIMEOUT_MS;
+    cc->limits = options->limits;
     snprintf(cc->words, sizeof cc->words, "%s", options->cc);
     for (char *word = strtok_r(cc->words, " \t", &rest); word;
          word = strtok_r(NULL, " \t", &rest))
@@ -180,13 +175,18 @@ static const char *effort_for(size_t text_bytes)
                                      : NULL;
 }
 
-/* A group of its own, so that the passes of the compiler end with it. */
-static pid_t spawn(const struct sc_build_cc *cc, const char *effort,
-                   const char *object, int in, int out)
+bool sc_build_cc_has_least(const char *text)
+{
+    return strlen(text) > HUGE_TEXT;
+}
+
+static bool start(const struct sc_build_cc *cc, const char *effort,
+                  const char *object, int in, int out,
+                  struct sc_build_child *child)
 {
     char path[PATH_MAX], *argv[SC_BUILD_CC_WORDS + 8];
     if (!find_program(cc->argv[0], path))
-        return -1;
+        return false;
     int n = cc->argc;
     memcpy(argv, cc->argv, sizeof *argv * (size_t)n);
     if (effort)
@@ -197,47 +197,26 @@ static pid_t spawn(const struct sc_build_cc *cc, const char *effort,
     argv[n++] = "-o";
     argv[n++] = (char *)(uintptr_t)object;
     argv[n] = NULL;
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, in, 0);
-    posix_spawn_file_actions_adddup2(&files, out, 1);
-    posix_spawn_file_actions_adddup2(&files, out, 2);
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP |
-                                       POSIX_SPAWN_SETSIGDEF |
-                                       POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigdefault(&how, &all);
-    posix_spawnattr_setsigmask(&how, &none);
-    pid_t pid = -1;
-    if (posix_spawn(&pid, path, &files, &how, argv, environ) != 0)
-        pid = -1;
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&how);
-    return pid;
+    return sc_build_child_start(child, path, argv, in, out, &cc->limits);
 }
 
-static int note_running(pid_t pid)
+static int note_running(pid_t keeper)
 {
     for (int i = 0; i < MAX_RUNNING; i++) {
         pid_t none = 0;
-        if (atomic_compare_exchange_strong(&running[i], &none, pid))
+        if (atomic_compare_exchange_strong(&running[i], &none, keeper))
             return i;
     }
     return -1;
 }
 
-/* SIGTERM, since compilers then take their temporary files with them. */
 void sc_build_cc_stop(void)
 {
     atomic_store(&stopped, true);
     for (int i = 0; i < MAX_RUNNING; i++) {
-        pid_t pid = atomic_load(&running[i]);
-        if (pid > 0)
-            kill(-pid, SIGTERM);
+        pid_t keeper = atomic_load(&running[i]);
+        if (keeper > 0)
+            sc_build_child_end(keeper);
     }
 }
 
@@ -246,56 +225,76 @@ bool sc_build_cc_is_stopped(void)
     return atomic_load(&stopped);
 }
 
-/* Status of the process, as waitpid gives it; -1 after the time limit. The
- * table entry goes before the process id may be used again. */
-static int wait_for(pid_t pid, int slot, int limit_ms)
-{
-    const struct timespec nap = {0, 1000000};
-    siginfo_t end;
-    bool late = false;
-    for (int ms = 0;; ms++) {
-        end.si_pid = 0;
-        int r = waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
-        if ((r == 0 && end.si_pid == pid) || (r < 0 && errno != EINTR))
-            break;
-        if (ms == limit_ms) {
-            late = true;
-            kill(-pid, SIGKILL);
-        }
-        nanosleep(&nap, NULL);
-    }
-    if (slot >= 0)
-        atomic_store(&running[slot], 0);
-    int status = -1;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return late ? -1 : status;
-}
-
 /* The first line with an error in it, else the first line. */
-static void first_message(int fd, char *text, size_t bytes)
+static const char *first_message(const char *all)
 {
-    char all[4096];
-    ssize_t n = pread(fd, all, sizeof all - 1, 0);
-    all[n > 0 ? n : 0] = '\0';
     const char *at = strstr(all, "error: ");
-    at = at ? at + 7 : all;
-    snprintf(text, bytes, "%.*s", (int)strcspn(at, "\n"), at);
+    return at ? at + 7 : all;
 }
 
-static void explain(int status, int limit_ms, int out, char *why, size_t bytes)
+/* Compilers say in many ways that an allocation failed. */
+static bool is_short_of_memory(const struct sc_build_limits *limits,
+                               const struct sc_build_report *report,
+                               const char *said)
 {
-    char line[100];
-    first_message(out, line, sizeof line);
-    if (status == -1)
-        snprintf(why, bytes, "the C compiler took more than %d s",
-                 limit_ms / 1000);
-    else if (WIFSIGNALED(status))
+    return report->peak_bytes > limits->memory_bytes / 4 &&
+           (strcasestr(said, "memory") || strstr(said, "bad_alloc"));
+}
+
+/* The system counts the time it limits by the tick, so it may report a good deal
+ * less; and which pass was ended for it, only the compiler's driver knows. */
+static bool is_out_of_time(const struct sc_build_limits *limits,
+                           const struct sc_build_report *report)
+{
+    return (WIFSIGNALED(report->status) &&
+            WTERMSIG(report->status) == SIGXCPU) ||
+           report->cpu_ms >= limits->cpu_s * 1000ull / 2;
+}
+
+/* Return: whether it was more than the limits give; `why` says of what. */
+static bool is_over(const struct sc_build_limits *limits,
+                    const struct sc_build_report *report, const char *said,
+                    char *why, size_t bytes)
+{
+    if (is_out_of_time(limits, report))
+        snprintf(why, bytes,
+                 "the C compiler took more than %u s of processor time",
+                 limits->cpu_s);
+    else if (is_short_of_memory(limits, report, said))
+        snprintf(why, bytes, "the C compiler needs more than %llu MiB",
+                 (unsigned long long)limits->memory_bytes >> 20);
+    else
+        return false;
+    return true;
+}
+
+static enum sc_build_cc_end judge(const struct sc_build_limits *limits,
+                                  const struct sc_build_report *report, int out,
+                                  char *why, size_t bytes)
+{
+    char said[4096];
+    int status = report->status;
+    if (status == 0 && !report->late)
+        return SC_BUILD_CC_DONE;
+    ssize_t n = pread(out, said, sizeof said - 1, 0);
+    said[n > 0 ? n : 0] = '\0';
+    if (!report->asked && is_over(limits, report, said, why, bytes))
+        return SC_BUILD_CC_OVER;
+    const char *line = first_message(said);
+    int length = (int)strcspn(line, "\n");
+    if (report->late && !report->asked) {
+        snprintf(why, bytes, "the C compiler took more than %u s",
+                 limits->clock_ms / 1000);
+        return SC_BUILD_CC_LATE;
+    }
+    if (WIFSIGNALED(status))
         snprintf(why, bytes, "the C compiler was ended by signal %d",
                  WTERMSIG(status));
     else
-        snprintf(why, bytes, "the C compiler failed with status %d: %s",
-                 WEXITSTATUS(status), *line ? line : "no message");
+        snprintf(why, bytes, "the C compiler failed with status %d: %.*s",
+                 WEXITSTATUS(status), length ? length : 10,
+                 length ? line : "no message");
+    return SC_BUILD_CC_FAILED;
 }
 
 static void keep_log(int out, const char *log)
@@ -312,43 +311,45 @@ static void keep_log(int out, const char *log)
         fclose(file);
 }
 
-/* One run. Return: status as of wait_for, or -2: not started. */
-static int run_once(const struct sc_build_cc *cc, const char *effort,
-                    const char *object, int in, int out)
+/* One run. Return: whether it was started, and `report` is set. */
+static bool run_once(const struct sc_build_cc *cc, const char *effort,
+                     const char *object, int in, int out,
+                     struct sc_build_report *report)
 {
-    lseek(in, 0, SEEK_SET);
-    lseek(out, 0, SEEK_SET);
-    if (ftruncate(out, 0) != 0 || atomic_load(&stopped))
-        return -2;
-    pid_t pid = spawn(cc, effort, object, in, out);
-    if (pid <= 0)
-        return -2;
-    int slot = note_running(pid);
+    struct sc_build_child child;
+    if (in < 0 || out < 0 || atomic_load(&stopped) ||
+        !start(cc, effort, object, in, out, &child))
+        return false;
+    int slot = note_running(child.keeper);
     if (atomic_load(&stopped)) /* while it started */
-        kill(-pid, SIGTERM);
-    return wait_for(pid, slot, cc->limit_ms);
+        sc_build_child_end(child.keeper);
+    sc_build_child_wait(&child);
+    if (slot >= 0) /* before the process id may be used again */
+        atomic_store(&running[slot], 0);
+    *report = sc_build_child_reap(&child);
+    return report->started;
 }
 
-bool sc_build_cc_run(const struct sc_build_cc *cc, const char *text,
-                     const char *object, char *why, size_t why_bytes,
-                     const char *log)
+enum sc_build_cc_end sc_build_cc_run(const struct sc_build_cc *cc, bool least,
+                                     const char *text, const char *object,
+                                     char *why, size_t why_bytes,
+                                     const char *log)
 {
     int in = memory_file(text), out = memory_file("");
-    const char *effort = effort_for(strlen(text));
-    int status =
-        in >= 0 && out >= 0 ? run_once(cc, effort, object, in, out) : -2;
-    if (status == -1) /* late; code without much effort is still faster */
-        status = run_once(cc, "-O0", object, in, out);
-    if (status == -2)
+    const char *effort = least ? "-O0" : effort_for(strlen(text));
+    enum sc_build_cc_end end = SC_BUILD_CC_FAILED;
+    struct sc_build_report report;
+    if (run_once(cc, effort, object, in, out, &report)) {
+        end = judge(&cc->limits, &report, out, why, why_bytes);
+        if (end != SC_BUILD_CC_DONE && log)
+            keep_log(out, log);
+    } else {
         snprintf(why, why_bytes, "the C compiler '%.60s' could not be started",
                  cc->argv[0]);
-    else if (status != 0)
-        explain(status, cc->limit_ms, out, why, why_bytes);
-    if (status != 0 && status != -2 && log)
-        keep_log(out, log);
+    }
     if (in >= 0)
         close(in);
     if (out >= 0)
         close(out);
-    return status == 0;
+    return end;
 }

@@ -13,7 +13,7 @@
 
 /* No compiler run begins later than this; each has a limit of its own. */
 #define MOST_S 60
-/* Two of those runs later it is ended: others wait for its turn. */
+/* Then it is ended, and its compiler with it: others wait for its turn. */
 #define END_S 180
 
 static time_t end_s;

@@ -111,11 +111,15 @@ static bool compile(const char *file, const char *text, const char *keep,
     char log[SC_BUILD_PATH];
     if (keep)
         snprintf(log, sizeof log, "%s.log", keep);
-    if (sc_build_cc_run(&state.cc, text, file, why, why_bytes,
-                        keep ? log : NULL))
-        return true;
-    unlink(file);
-    return false;
+    for (bool least = sc_build_cc_has_least(text);; least = true) {
+        enum sc_build_cc_end end = sc_build_cc_run(
+            &state.cc, least, text, file, why, why_bytes, keep ? log : NULL);
+        if (end == SC_BUILD_CC_DONE)
+            return true;
+        unlink(file);
+        if (end == SC_BUILD_CC_FAILED || least)
+            return false;
+    }
 }
 
 static bool build_uncached(struct sc_build_object *object, const char *text,

@@ -8,8 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CACHE_MAX ((uint64_t)256 << 20)
+
+/* Of the compiler.  The clock goes on beside others who need the processors. */
+#define CPU_S        60
+#define CLOCK_MS     120000
+#define MEMORY_BYTES ((uint64_t)2 << 30)
 
 static void warn(const char *name, const char *value, const char *right,
                  const char *kept)
@@ -120,6 +126,14 @@ static void find_cache(char *path)
         put_path(path, home, "/.cache/softcuda");
 }
 
+/* No more than half of what the machine has. */
+static uint64_t memory_limit(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    uint64_t half = pages > 0 ? (uint64_t)pages * (uint64_t)bytes / 2 : 0;
+    return half && half < MEMORY_BYTES ? half : MEMORY_BYTES;
+}
+
 void sc_build_options_read(struct sc_build_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -134,5 +148,7 @@ void sc_build_options_read(struct sc_build_options *options)
     if (keep)
         put_path(options->keep, keep, "");
     options->later = read_later();
+    options->limits = (struct sc_build_limits){
+        .cpu_s = CPU_S, .clock_ms = CLOCK_MS, .memory_bytes = memory_limit()};
     options->cache_max = read_size("SOFTCUDA_CACHE_MAX", CACHE_MAX);
 }

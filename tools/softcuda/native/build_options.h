@@ -7,6 +7,7 @@
 #ifndef SOFTCUDA_NATIVE_BUILD_OPTIONS_H
 #define SOFTCUDA_NATIVE_BUILD_OPTIONS_H
 
+#include "native/build_child.h"
 #include "native/native.h"
 
 enum sc_build_mode {
@@ -22,12 +23,13 @@ enum sc_build_mode {
 struct sc_build_options {
     enum sc_build_mode mode;
     enum sc_native_isa isa;
-    bool isa_is_native;          /* the best this machine has */
-    char cc[SC_BUILD_PATH];      /* command, words between blanks */
-    char cache[SC_BUILD_FOLDER]; /* folder; "" = nowhere to put one */
-    char keep[SC_BUILD_FOLDER];  /* folder; "" = keep nothing */
-    uint64_t cache_max;          /* bytes */
-    bool later;                  /* compile on when the program has ended */
+    bool isa_is_native;            /* the best this machine has */
+    char cc[SC_BUILD_PATH];        /* command, words between blanks */
+    char cache[SC_BUILD_FOLDER];   /* folder; "" = nowhere to put one */
+    char keep[SC_BUILD_FOLDER];    /* folder; "" = keep nothing */
+    uint64_t cache_max;            /* bytes */
+    bool later;                    /* compile on when the program has ended */
+    struct sc_build_limits limits; /* of one run of the compiler */
 };
 
 /**
