@@ -99,7 +99,7 @@ void sc_build_cache_path(const char *folder, const char *key, size_t key_bytes,
                          char *path, size_t bytes)
 {
     struct hash h = hash_bytes(key, key_bytes);
-    snprintf(path, bytes, "%s/%016llx%016llx.so", folder,
+    snprintf(path, bytes, "%s/%016llx%016llx" SC_BUILD_CACHE_OBJECT, folder,
              (unsigned long long)h.a, (unsigned long long)h.b);
 }
 
@@ -212,7 +212,8 @@ static bool is_cached_name(const char *name)
 {
     return strlen(name) == NAME_DIGITS + 3 &&
            strspn(name, "0123456789abcdef") == NAME_DIGITS &&
-           strcmp(name + NAME_DIGITS, ".so") == 0;
+           (strcmp(name + NAME_DIGITS, SC_BUILD_CACHE_OBJECT) == 0 ||
+            strcmp(name + NAME_DIGITS, SC_BUILD_CACHE_NOTE) == 0);
 }
 
 static void add_entry(struct list *list, const char *name,

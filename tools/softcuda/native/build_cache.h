@@ -63,7 +63,9 @@ bool sc_build_cache_seal(const char *object, const char *key, size_t key_bytes);
  */
 void sc_build_cache_trim(const char *folder, uint64_t limit);
 
-/** Prefix of unfinished files in the folder. */
-#define SC_BUILD_UNFINISHED ".build-"
+/** Prefix of unfinished files in the folder, endings of finished ones. */
+#define SC_BUILD_UNFINISHED   ".build-"
+#define SC_BUILD_CACHE_OBJECT ".so"
+#define SC_BUILD_CACHE_NOTE   ".no"
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "native/build_cache.h"
 #include "native/build_cc.h"
+#include "native/build_note.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -105,21 +106,33 @@ static bool make_folder(char *path, size_t bytes)
     return mkdtemp(path) != NULL;
 }
 
-static bool compile(const char *file, const char *text, const char *keep,
-                    char *why, size_t why_bytes)
+/* @cached where the object goes in the cache; NULL: nothing is remembered */
+static bool compile(const char *file, const char *cached, const char *text,
+                    const char *keep, char *why, size_t why_bytes)
 {
     char log[SC_BUILD_PATH];
+    const struct sc_build_limits *limits = &state.cc.limits;
+    enum sc_build_note note =
+        cached ? sc_build_note_read(cached, limits, why, why_bytes)
+               : SC_BUILD_NOTE_NONE;
+    if (note == SC_BUILD_NOTE_NONE && sc_build_cc_has_least(text))
+        note = SC_BUILD_NOTE_LESS;
     if (keep)
         snprintf(log, sizeof log, "%s.log", keep);
-    for (bool least = sc_build_cc_has_least(text);; least = true) {
-        enum sc_build_cc_end end = sc_build_cc_run(
-            &state.cc, least, text, file, why, why_bytes, keep ? log : NULL);
+    while (note != SC_BUILD_NOTE_NEVER) {
+        enum sc_build_cc_end end =
+            sc_build_cc_run(&state.cc, note == SC_BUILD_NOTE_LESS, text, file,
+                            why, why_bytes, keep ? log : NULL);
         if (end == SC_BUILD_CC_DONE)
             return true;
         unlink(file);
-        if (end == SC_BUILD_CC_FAILED || least)
-            return false;
+        if (end == SC_BUILD_CC_FAILED)
+            break;
+        note++;
+        if (cached)
+            sc_build_note_write(cached, limits, note, end, why);
     }
+    return false;
 }
 
 static bool build_uncached(struct sc_build_object *object, const char *text,
@@ -134,7 +147,7 @@ static bool build_uncached(struct sc_build_object *object, const char *text,
     /* loaders know objects by name: none twice in a process */
     snprintf(file, sizeof file, "%s/%u.so", folder,
              atomic_fetch_add(&last_file, 1));
-    bool good = compile(file, text, keep, why, why_bytes) &&
+    bool good = compile(file, NULL, text, keep, why, why_bytes) &&
                 load(object, file, why, why_bytes);
     if (!good)
         say_failure(why);
@@ -180,7 +193,7 @@ static bool build_cached(struct sc_build_object *object,
     size_t key_bytes = strlen(key);
     snprintf(file, sizeof file, "%s/" SC_BUILD_UNFINISHED "%d-%u.so",
              options->cache, (int)getpid(), atomic_fetch_add(&last_file, 1));
-    if (!compile(file, text, keep, why, why_bytes)) {
+    if (!compile(file, path, text, keep, why, why_bytes)) {
         if (!has_room(options->cache)) {
             give_up_cache(options->cache);
             return object && build_uncached(object, text, keep, why, why_bytes);

@@ -1,5 +1,6 @@
 /*
- * Limits of the compiler: what is cut, and that nothing of it goes on.
+ * Limits of the compiler: what is cut, that nothing of it goes on, and what is
+ * remembered.
  */
 #include "build_test.h"
 
@@ -7,10 +8,24 @@
 #include "native/build_object.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 
 static struct sc_build_options options;
 static char why[160];
+static time_t later_s; /* what the clock of notes is ahead */
+
+time_t __real_time(time_t *at);
+time_t __wrap_time(time_t *at);
+
+time_t __wrap_time(time_t *at)
+{
+    time_t now = __real_time(NULL) + later_s;
+    if (at)
+        *at = now;
+    return now;
+}
 
 /* A compiler that writes its arguments down, then does as `body` says. */
 static void use_counted(const char *body)
@@ -20,6 +35,17 @@ static void use_counted(const char *body)
     use_script(script);
     sc_build_options_read(&options);
     sc_build_object_reset();
+}
+
+static int runs(void)
+{
+    int n = 0;
+    FILE *file = fopen(in_room("runs"), "r");
+    for (int c; file && (c = fgetc(file)) != EOF;)
+        n += c == '\n';
+    if (file)
+        fclose(file);
+    return n;
 }
 
 /* As a new process would begin. */
@@ -38,10 +64,106 @@ static bool get(void)
     return get_text("void sc_native_run(void) { }\n");
 }
 
+/* A kernel of so many statements that all depend on each other. */
+static char *long_text(int statements)
+{
+    size_t bytes = 256 + (size_t)statements * 64;
+    char *text = malloc(bytes);
+    int n = snprintf(text, bytes,
+                     "int sc_native_run(int *a) { int x = 0, y = 1;\n");
+    for (int i = 0; i < statements; i++)
+        n += snprintf(text + n, bytes - (size_t)n,
+                      "x += a[%d] * y; y ^= x << (x & %d);\n", i, i % 31);
+    snprintf(text + n, bytes - (size_t)n, "return x + y; }\n");
+    return text;
+}
+
 static void expect(const char *reason)
 {
     ck_assert_msg(strstr(why, reason), "'%s' has no '%s'", why, reason);
 }
+
+START_TEST(kernel_that_takes_too_long_is_left_for_good)
+{
+    enter_room();
+    use_counted("exec cc \"$@\"");
+    options.limits.cpu_s = 1;
+    char *text = long_text(60000);
+    ck_assert(!get_text(text));
+    expect("more than 1 s of processor time");
+    ck_assert_int_eq(runs(), 2);
+    ck_assert(!get_text(text));
+    expect("1 s of processor time in an earlier run");
+    ck_assert_int_eq(runs(), 2);
+    ck_assert_int_eq(count_files("", NULL), 1);
+    options.limits.cpu_s = 2; /* another limit, another try */
+    get_text(text);
+    ck_assert_int_gt(runs(), 2);
+    free(text);
+}
+END_TEST
+
+START_TEST(kernel_that_takes_too_much_memory_is_left_for_good)
+{
+    enter_room();
+    use_counted("exec cc \"$@\"");
+    options.limits.memory_bytes = 200 << 20;
+    char *text = long_text(150000);
+    ck_assert(!get_text(text));
+    expect("needs more than 200 MiB");
+    int before = runs();
+    ck_assert(!get_text(text));
+    expect("in an earlier run");
+    ck_assert_int_eq(runs(), before);
+    free(text);
+}
+END_TEST
+
+START_TEST(less_effort_that_fits_is_remembered)
+{
+    char path[PATH_MAX];
+    enter_room();
+    use_counted("case \"$*\" in *-O0*) exec cc \"$@\";; esac\n"
+                "while :; do :; done");
+    options.limits.cpu_s = 1;
+    ck_assert_msg(get(), "%s", why);
+    ck_assert_int_eq(runs(), 2);
+    ck_assert_int_eq(count_files(".so", path), 1);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert(get());
+    ck_assert_int_eq(runs(), 3);
+}
+END_TEST
+
+START_TEST(what_only_the_clock_cut_is_left_for_a_day)
+{
+    enter_room();
+    use_counted("sleep 100");
+    options.limits.clock_ms = 300;
+    ck_assert(!get());
+    expect("more than 0 s");
+    ck_assert_int_eq(runs(), 2);
+    ck_assert(!get());
+    ck_assert_int_eq(runs(), 2);
+    later_s = 90000;
+    ck_assert(!get());
+    ck_assert_int_eq(runs(), 4);
+}
+END_TEST
+
+START_TEST(other_failures_are_not_remembered)
+{
+    enter_room();
+    use_counted("echo 'error: out of memory' >&2; exit 1");
+    ck_assert(!get());
+    ck_assert(!get());
+    ck_assert_int_eq(runs(), 2);
+    use_counted("echo 'error: wrong' >&2; kill -KILL $$");
+    ck_assert(!get());
+    ck_assert_int_eq(runs(), 3);
+    ck_assert_int_eq(count_files("", NULL), 0);
+}
+END_TEST
 
 START_TEST(endless_output_is_cut)
 {
@@ -49,6 +171,31 @@ START_TEST(endless_output_is_cut)
     use_counted("exec yes");
     ck_assert(!get());
     expect("ended by signal 25"); /* SIGXFSZ */
+}
+END_TEST
+
+START_TEST(full_disk_remembers_nothing)
+{
+    enter_room();
+    ck_assert_int_eq(mkdir(in_room("cache"), 0700), 0);
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", in_room("cache"), "tmpfs", 0, "size=4k,mode=0700") != 0) {
+        printf("no mounts here: the full disk is not tested\n");
+        return;
+    }
+    int fd = open(in_room("cache/filler"), O_CREAT | O_WRONLY, 0600);
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    ck_assert_int_eq(write(fd, "full", 4), 4);
+    close(fd);
+    use_counted("while :; do :; done");
+    options.limits.cpu_s = 1;
+    ck_assert(!get());
+    int before = runs();
+    ck_assert(!get());
+    ck_assert_int_gt(runs(), before);
+    ck_assert_int_eq(count_files("", NULL), 1);
+    umount(in_room("cache"));
 }
 END_TEST
 
@@ -170,8 +317,14 @@ START_TEST(killed_keeper_takes_the_compiler_along)
 }
 END_TEST
 
-SUITE_MAIN("softcuda native: limits of the compiler", 60, endless_output_is_cut,
-           clock_ends_all_passes, pass_that_the_compiler_left_ends_with_it,
+SUITE_MAIN("softcuda native: limits of the compiler", 60,
+           kernel_that_takes_too_long_is_left_for_good,
+           kernel_that_takes_too_much_memory_is_left_for_good,
+           less_effort_that_fits_is_remembered,
+           what_only_the_clock_cut_is_left_for_a_day,
+           other_failures_are_not_remembered, endless_output_is_cut,
+           full_disk_remembers_nothing, clock_ends_all_passes,
+           pass_that_the_compiler_left_ends_with_it,
            compiler_that_ignores_requests_is_ended,
            killed_process_takes_its_compiler_along,
            killed_keeper_takes_the_compiler_along)
