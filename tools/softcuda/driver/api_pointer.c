@@ -44,7 +44,9 @@ static CUresult attribute(void *data, int which, uint64_t ptr,
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         if (!sc_memory_is_host(b->kind) && !b->managed)
             return CUDA_ERROR_INVALID_VALUE;
-        *(void **)data = (void *)(uintptr_t)ptr;
+        *(void **)data =
+            (void *)(uintptr_t)(b->program ? b->program + (ptr - b->address)
+                                           : ptr);
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         *(unsigned char *)data = b->kind == SC_BLOCK_MANAGED || b->managed;

@@ -13,6 +13,7 @@
 #include "base/futex.h"
 #include "driver/context.h"
 #include "driver/device.h"
+#include "driver/mirror.h"
 #include "driver/stats.h"
 #include "base/kernel.h"
 
@@ -282,7 +283,10 @@ static void reap(struct sc_device *device)
             report_fault(device, op);
         if (op->compute.stats)
             count_launch(device, op);
-        sc_op_complete(op, result, op->compute.answer.end_ns);
+        if (op->compute.mirror)
+            sc_mirror_end(op, result);
+        else
+            sc_op_complete(op, result, op->compute.answer.end_ns);
     }
     if (channel->ready.first)
         pump(device);

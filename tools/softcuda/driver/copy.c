@@ -61,6 +61,8 @@ static CUresult classify(const struct sc_copy *copy, struct sc_copy_side *side)
         !sc_memory_covers(side->base, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     side->device = block.device;
+    if (block.program) /* what the mirror is of is what counts */
+        side->base = block.program + (side->base - block.address);
     return CUDA_SUCCESS;
 }
 

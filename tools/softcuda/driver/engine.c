@@ -1,6 +1,6 @@
 /*
  * Owns: the threads that execute copies and host functions, one engine per
- * device for each of upload, download and host functions.
+ * device for each of upload, download and host functions, and one for mirrors.
  * Does not own: the order (sched.c), how bytes move (copy.c).
  * Lock: sc_sched_lock for the queues; none while executing.
  */
@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "base/futex.h"
+#include "driver/mirror.h"
 
 static _Thread_local bool in_callback;
 
@@ -37,6 +38,19 @@ static CUresult execute(struct sc_op *op)
     return op->result;
 }
 
+static void work_on(struct sc_op *op)
+{
+    if (op->kind == SC_OP_COMPUTE) {
+        sc_mirror_step(op);
+        return;
+    }
+    CUresult result = execute(op);
+    uint64_t end = sc_now_ns();
+    pthread_mutex_lock(&sc_sched_lock);
+    sc_op_complete(op, result, end);
+    pthread_mutex_unlock(&sc_sched_lock);
+}
+
 static void *run(void *arg)
 {
     struct sc_engine *engine = arg;
@@ -50,10 +64,8 @@ static void *run(void *arg)
             continue;
         }
         pthread_mutex_unlock(&sc_sched_lock);
-        CUresult result = execute(op);
-        uint64_t end = sc_now_ns();
+        work_on(op);
         pthread_mutex_lock(&sc_sched_lock);
-        sc_op_complete(op, result, end);
     }
     return NULL;
 }

@@ -34,7 +34,12 @@ static bool started;
 static bool read_value(const struct wait *w, uint64_t *value)
 {
     struct sc_place place;
+    struct sc_block block;
     *value = 0;
+    if (sc_memory_lookup(w->address, &block) && block.program)
+        return sc_move_host((uint64_t)(uintptr_t)value,
+                            block.program + (w->address - block.address),
+                            w->bytes);
     return sc_memory_place(w->address, &place) && place.bytes >= w->bytes &&
            sc_move_down((uint64_t)(uintptr_t)value, &place, w->bytes);
 }

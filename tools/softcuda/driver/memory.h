@@ -41,6 +41,7 @@ struct sc_block {
     struct sc_device *device; /* NULL: host memory */
     CUcontext ctx;
     unsigned flags;            /* of cuMemHostAlloc */
+    uint64_t program;          /* memory it is a mirror of, 0: of none */
     struct sc_device *charged; /* with host memory, which it shares */
     uint64_t id;
     struct sc_slab *slab;
@@ -211,14 +212,11 @@ CUresult sc_pinned_unregister(uint64_t address);
 struct sc_registered {
     uint64_t address, bytes;
     unsigned flags;
-    /* Once shown to devices: its pages are those of this block. */
-    uint64_t shown_address, shown_offset, shown_bytes; /* 0: not shown */
+    uint64_t shown_address; /* block that is its mirror; 0: not shown */
 };
 
 /**
- * Show a registered range to the devices: its pages are exchanged for pages
- * of the host file, which devices can map.  Nobody may write to the range
- * meanwhile; who only reads it notices nothing.
+ * Show a registered range to the devices, by a mirror (mirror.h).
  *
  * @address inside the range; @shown receives what kernels use instead
  * Return: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE (not registered, or not

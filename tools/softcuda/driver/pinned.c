@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/large.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
+#include "driver/mirror.h"
+#include "driver/view.h"
 
 #define HOST_PAGE 4096ull
 
@@ -132,7 +132,7 @@ CUresult sc_pinned_free(enum sc_block_kind kind, uint64_t address)
 {
     struct sc_block block;
     if (!sc_memory_lookup(address, &block) || block.address != address ||
-        block.kind != kind || block.leaving)
+        block.kind != kind || block.leaving || block.program)
         return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < sc_device_count(); i++)
         sc_device_drain(sc_device_get(i));
@@ -176,24 +176,10 @@ static uint64_t page_span(uint64_t address, uint64_t bytes)
     return (address + bytes - first + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
 }
 
-/* Map memory over the program's pages.  Directly: a library preloaded into
- * the program may hook the wrapper, and hardware would not notice either. */
-static bool map_over(uint64_t at, uint64_t bytes, int flags, int fd,
-                     uint64_t offset)
-{
-    long got = syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
-                       flags | MAP_FIXED, fd, offset);
-    return got == (long)at;
-}
-
-/* Give the program pages of its own again, with what is in them now. */
 static void unshow(struct sc_registered *range)
 {
     struct sc_block *block = sc_memory_find(range->shown_address);
-    uint64_t first = first_page(range->address);
-    if (map_over(first, range->shown_bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
-        memcpy((void *)(uintptr_t)first,
-               (void *)(uintptr_t)range->shown_address, range->shown_bytes);
+    sc_mirror_remove(range->address);
     if (block) {
         struct sc_block copy = *block;
         sc_memory_remove(block);
@@ -210,21 +196,16 @@ static CUresult show_range(CUcontext ctx, struct sc_registered *range)
     struct sc_block block = {.bytes = page_span(range->address, range->bytes),
                              .kind = SC_BLOCK_HOST,
                              .ctx = ctx,
-                             .flags = range->flags};
+                             .flags = range->flags,
+                             .program = first};
     block.span = block.bytes;
     if (!place(&block))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    /* through a system call: the pages may not be readable */
-    bool ok = map_here(&block) &&
-              pwrite(sc_memory_host_file(), (void *)(uintptr_t)first,
-                     block.span, (off_t)block.offset) == (ssize_t)block.span;
-    CUresult result = ok ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
-    if (ok && sc_memory_add(&block)) {
-        if (map_over(first, block.span, MAP_SHARED, sc_memory_host_file(),
-                     block.offset)) {
+    if (map_here(&block) && sc_memory_add(&block)) {
+        if (sc_mirror_add(range->address,
+                          block.address + (range->address - first),
+                          range->bytes)) {
             range->shown_address = block.address;
-            range->shown_offset = block.offset;
-            range->shown_bytes = block.span;
             for_started_devices(show, &block);
             return CUDA_SUCCESS;
         }
@@ -232,11 +213,16 @@ static CUresult show_range(CUcontext ctx, struct sc_registered *range)
     }
     unmap_here(&block);
     displace(&block);
-    return result;
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult sc_pinned_show(CUcontext ctx, uint64_t address, uint64_t *shown)
 {
+    struct sc_registered found;
+    if (!sc_pinned_registered(address, &found) ||
+        !sc_view_can_read(found.address, found.bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&sc_mirror_lock);
     pthread_mutex_lock(&sc_memory_lock);
     size_t i = find_registered(address);
     CUresult result = CUDA_ERROR_INVALID_VALUE;
@@ -246,6 +232,7 @@ CUresult sc_pinned_show(CUcontext ctx, uint64_t address, uint64_t *shown)
         *shown = range->shown_address + (address - first_page(range->address));
     }
     pthread_mutex_unlock(&sc_memory_lock);
+    pthread_mutex_unlock(&sc_mirror_lock);
     return result;
 }
 
@@ -288,6 +275,7 @@ CUresult sc_pinned_unregister(uint64_t address)
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     for (int i = 0; i < sc_device_count(); i++)
         sc_device_drain(sc_device_get(i));
+    pthread_mutex_lock(&sc_mirror_lock);
     pthread_mutex_lock(&sc_memory_lock);
     size_t i = find_registered(address);
     if (i < registered_count && registered[i].address == address) {
@@ -298,6 +286,7 @@ CUresult sc_pinned_unregister(uint64_t address)
                 (registered_count - i) * sizeof *registered);
     }
     pthread_mutex_unlock(&sc_memory_lock);
+    pthread_mutex_unlock(&sc_mirror_lock);
     return CUDA_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/engine.h"
+#include "driver/mirror.h"
 #include "driver/stream.h"
 
 /* Two cores are the smallest machine: spin shorter than a context switch. */
@@ -70,6 +71,7 @@ struct sc_op *sc_op_new(enum sc_op_kind kind, struct sc_device *device,
         op->compute.command = NULL;
         op->compute.file = -1;
         op->compute.stats = NULL;
+        op->compute.mirror = SC_MIRROR_NONE;
     }
     return op;
 }
@@ -209,6 +211,8 @@ static void dispatch(struct sc_op *op, struct sc_op_queue *ready)
         sc_engine_push(&op->device->host_engine, op);
     } else if (refused || op->kind == SC_OP_MARK) {
         settle(op, refused, op->end_ns ? op->end_ns : sc_now_ns(), ready);
+    } else if (op->kind == SC_OP_COMPUTE && sc_mirror_concerns(op)) {
+        sc_mirror_begin(op);
     } else if (op->kind == SC_OP_COMPUTE) {
         sc_channel_push(op->device, op);
     } else if (op->by_caller) {

@@ -39,10 +39,14 @@ struct sc_op_host {
     void *data;
 };
 
+/* Where a command stands that may touch a mirror (mirror.h). */
+enum sc_mirror_stage { SC_MIRROR_NONE, SC_MIRROR_BEFORE, SC_MIRROR_AFTER };
+
 struct sc_op_compute {
     struct sc_command *command; /* small, or malloc'ed */
     int file;                   /* to pass before the command, -1 none */
     struct sc_kernel_stats *stats;
+    enum sc_mirror_stage mirror;
     struct sc_result answer;
     _Alignas(16) uint8_t small[208];
 };
