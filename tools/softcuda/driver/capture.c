@@ -22,6 +22,8 @@ struct sc_capture {
     pthread_t thread;
     bool failed;
     CUstream origin, streams; /* linked by next_captured */
+    /* last nodes of streams that were destroyed meanwhile */
+    struct sc_node_list left;
     struct sc_capture *next;
 };
 
@@ -66,17 +68,23 @@ static void end(struct sc_capture *capture)
     while (*p != capture)
         p = &(*p)->next;
     *p = capture->next;
+    free(capture->left.list);
     free(capture);
+}
+
+static bool add_nodes(struct sc_node_list *to, const struct sc_node_list *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!sc_node_list_has(to, nodes->list[i]) &&
+            !sc_node_list_add(to, nodes->list[i]))
+            return false;
+    return true;
 }
 
 /* Add to the nodes that the stream's next one goes behind. */
 static bool add_after(CUstream stream, const struct sc_node_list *nodes)
 {
-    for (size_t i = 0; i < nodes->count; i++)
-        if (!sc_node_list_has(&stream->after, nodes->list[i]) &&
-            !sc_node_list_add(&stream->after, nodes->list[i]))
-            return false;
-    return true;
+    return add_nodes(&stream->after, nodes);
 }
 
 static bool set_after(CUstream stream, CUgraphNode only)
@@ -207,7 +215,8 @@ void sc_capture_leave(CUstream stream)
         while (*p != stream)
             p = &(*p)->next_captured;
         *p = stream->next_captured;
-        capture->failed = true; /* what it did can be joined no more */
+        /* what it did may be joined already, or by an event still */
+        capture->failed |= !add_nodes(&capture->left, &stream->after);
         part(stream);
     }
     pthread_mutex_unlock(&sc_graph_lock);
@@ -306,6 +315,14 @@ static bool mark_before(struct sc_node_list *found, CUgraphNode node)
     return sc_node_list_add(found, node);
 }
 
+static bool are_marked(const struct sc_node_list *nodes)
+{
+    bool all = true;
+    for (size_t i = 0; i < nodes->count; i++)
+        all &= nodes->list[i]->marked;
+    return all;
+}
+
 /* Does the origin come behind all the other streams did? */
 static bool is_joined(const struct sc_capture *capture)
 {
@@ -319,21 +336,29 @@ static bool is_joined(const struct sc_capture *capture)
         for (size_t k = 0; ok && k < found.list[i]->before.count; k++)
             ok = mark_before(&found, found.list[i]->before.list[k]);
     for (CUstream s = capture->streams; s; s = s->next_captured)
-        for (size_t i = 0; i < s->after.count; i++)
-            ok &= s->after.list[i]->marked;
+        ok &= are_marked(&s->after);
+    ok &= are_marked(&capture->left);
     free(found.list);
     return ok;
+}
+
+static bool are_there(const struct sc_capture *capture,
+                      const struct sc_node_list *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!sc_handle_is(nodes->list[i], SC_HANDLE_NODE) ||
+            nodes->list[i]->graph != capture->graph)
+            return false;
+    return true;
 }
 
 /* All nodes that streams will go behind must be there still. */
 static bool is_intact(const struct sc_capture *capture)
 {
     for (CUstream s = capture->streams; s; s = s->next_captured)
-        for (size_t i = 0; i < s->after.count; i++)
-            if (!sc_handle_is(s->after.list[i], SC_HANDLE_NODE) ||
-                s->after.list[i]->graph != capture->graph)
-                return false;
-    return true;
+        if (!are_there(capture, &s->after))
+            return false;
+    return are_there(capture, &capture->left);
 }
 
 static CUresult finish(CUstream stream, CUgraph *out)

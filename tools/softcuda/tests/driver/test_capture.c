@@ -376,7 +376,7 @@ START_TEST(streams_and_threads_that_go_end_captures)
     OK(cuStreamWaitEvent(t, fork, 0));
     OK(add(t, 0, 1));
     OK(cuStreamDestroy(t));
-    WANT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(s, &graph));
+    WANT(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, cuStreamEndCapture(s, &graph));
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     OK(add(s, 0, 1));
     OK(cuStreamDestroy(s));
@@ -391,9 +391,42 @@ START_TEST(streams_and_threads_that_go_end_captures)
 }
 END_TEST
 
+START_TEST(what_was_joined_outlives_its_stream)
+{
+    CUgraph graph;
+    start();
+    /* destroyed behind the join, or between what is joined and that */
+    for (int late = 0; late < 2; late++) {
+        CUstream s = stream(), t = stream();
+        CUevent fork = event(), join = event();
+        OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        OK(add(s, 0, 1));
+        OK(cuEventRecord(fork, s));
+        OK(cuStreamWaitEvent(t, fork, 0));
+        OK(add(t, 1, 10));
+        OK(cuEventRecord(join, t));
+        if (!late)
+            OK(cuStreamDestroy(t));
+        OK(cuStreamWaitEvent(s, join, 0));
+        if (late)
+            OK(cuStreamDestroy(t));
+        OK(cuEventDestroy(fork));
+        OK(cuEventDestroy(join));
+        OK(add(s, 1, 100));
+        OK(cuStreamEndCapture(s, &graph));
+        ck_assert_uint_eq(nodes_of(graph), 3);
+        OK(cuGraphLaunch(instantiate(graph), s));
+        OK(cuStreamSynchronize(s));
+        ck_assert_uint_eq(word(0), 1 + (unsigned)late);
+        ck_assert_uint_eq(word(1), 110 * (1 + (unsigned)late));
+    }
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: capture", 30, every_kind_of_work_is_captured,
            shaped_copies_are_captured, events_bring_other_streams_in,
            what_is_not_joined_fails, what_cannot_be_captured_fails_the_capture,
            null_stream_must_not_wait_for_a_capture, captures_are_kept_apart,
            dependencies_can_be_seen_and_set, external_events_become_nodes,
-           streams_and_threads_that_go_end_captures)
+           streams_and_threads_that_go_end_captures,
+           what_was_joined_outlives_its_stream)
