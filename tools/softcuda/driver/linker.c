@@ -11,6 +11,7 @@
 #include "driver/handle.h"
 #include "driver/image.h"
 #include "ptx/joint.h"
+#include "ptx/provided.h"
 #include "driver/module.h"
 
 struct CUlinkState_st {
@@ -125,7 +126,7 @@ SC_API cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
 
 SC_API cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 {
-    char name[100], why[200];
+    char name[100], why[256];
     SC_TRY(check(state));
     if (!cubinOut || state->joint.count == 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -133,7 +134,10 @@ SC_API cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
     if (first && !sc_joint_finish(&state->joint, &state->text))
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (sc_joint_missing(&state->joint, name, sizeof name)) {
-        snprintf(why, sizeof why, "'%s' is defined nowhere", name);
+        snprintf(why, sizeof why,
+                 sc_is_device_runtime(name) ? SC_DEVICE_RUNTIME_REFUSED
+                                            : "'%s' is defined nowhere",
+                 name);
         return fail(state, CUDA_ERROR_INVALID_IMAGE, why);
     }
     if (first) {

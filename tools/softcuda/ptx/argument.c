@@ -6,6 +6,7 @@
  */
 #include "ptx/argument.h"
 #include "ptx/edit.h"
+#include "ptx/provided.h"
 
 #define MAX_CELLS 128u
 
@@ -415,6 +416,14 @@ static void rewrite_system_call(struct pass *p, const struct sc_inst *inst)
 {
     const struct sc_func *func = inst->operands[0].func;
     uint32_t n = inst->call->ret_count + inst->call->arg_count;
+    if (sc_is_device_runtime(func->name))
+        sc_load_fail(p->load, SC_LOAD_UNSUPPORTED, inst->line,
+                     SC_DEVICE_RUNTIME_REFUSED, func->name);
+    if (!sc_is_provided(func->name, strlen(func->name)))
+        sc_load_fail(p->load, SC_LOAD_UNSUPPORTED, inst->line,
+                     "function '%s' is not in this module (modules are not "
+                     "linked together)",
+                     func->name);
     if (inst->call->ret_count != func->ret_count ||
         inst->call->arg_count != func->param_count)
         sc_load_fail(p->load, SC_LOAD_INVALID, inst->line,

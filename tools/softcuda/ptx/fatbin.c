@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "ptx/joint.h"
+#include "ptx/provided.h"
 #include "ptx/unpack.h"
 
 #define WRAPPER_MAGIC   0x466243b1u
@@ -229,11 +230,14 @@ static enum sc_image_status check_missing(const struct sc_joint *joint,
     char name[100];
     if (!sc_joint_missing(joint, name, sizeof name))
         return SC_IMAGE_FOUND;
-    snprintf(why, why_bytes,
-             "a part of this program holds no PTX this device can run and "
-             "'%s' is defined nowhere else; compile every part with nvcc "
-             "-gencode arch=compute_75,code=compute_75",
-             name);
+    if (sc_is_device_runtime(name))
+        snprintf(why, why_bytes, SC_DEVICE_RUNTIME_REFUSED, name);
+    else
+        snprintf(why, why_bytes,
+                 "a part of this program holds no PTX this device can run and "
+                 "'%s' is defined nowhere else; compile every part with nvcc "
+                 "-gencode arch=compute_75,code=compute_75",
+                 name);
     free(text->text);
     *text = (struct sc_text){0};
     return SC_IMAGE_NO_CODE;

@@ -5,6 +5,7 @@
  * end.  No lock.
  */
 #include "ptx/joint_statement.h"
+#include "ptx/provided.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,25 +290,14 @@ bool sc_joint_finish(struct sc_joint *joint, struct sc_text *text)
     return true;
 }
 
-/* What the device itself provides. */
-static bool is_provided(const struct sc_joint_statement *s)
-{
-    static const char *const names[] = {"vprintf", "malloc", "free",
-                                        "__assertfail"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == s->name_bytes &&
-            memcmp(s->name, names[i], s->name_bytes) == 0)
-            return true;
-    return false;
-}
-
 bool sc_joint_missing(const struct sc_joint *joint, char *name,
                       size_t name_bytes)
 {
     for (size_t i = 0; i < joint->statement_count; i++) {
         const struct sc_joint_statement *s = &joint->statements[i];
         if (s->kind != SC_JOINT_FUNCTION || s->body ||
-            s->linking != SC_JOINT_EXTERN || !s->name || is_provided(s))
+            s->linking != SC_JOINT_EXTERN || !s->name ||
+            sc_is_provided(s->name, s->name_bytes))
             continue;
         bool found = false;
         for (size_t k = 0; !found && k < joint->statement_count; k++)

@@ -196,6 +196,53 @@ START_TEST(parts_without_ptx_matter_only_when_needed)
 }
 END_TEST
 
+/* Load it in vain. Return: what was said, until the next call */
+static const char *refused(CUresult result, const void *image)
+{
+    static char said[400];
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+                              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {said, (void *)sizeof said};
+    CUmodule module;
+    WANT(result, cuModuleLoadDataEx(&module, image, 2, options, values));
+    return said;
+}
+
+START_TEST(kernels_that_launch_kernels_are_refused_as_that)
+{
+    static const char parent[] =
+        ".version 7.0\n.target sm_50\n.address_size 64\n"
+        ".extern .func (.param .b64 out) __cudaCDP2GetParameterBufferV2"
+        " (.param .b64 f, .param .align 4 .b8 grid[12]);\n"
+        ".visible .entry ask()\n{\n .reg .b64 %d<2>; .reg .b32 %r<2>;\n {\n"
+        " .param .b64 f; .param .align 4 .b8 grid[12]; .param .b64 back;\n"
+        " mov.b64 %d0, 0;\n mov.b32 %r0, 1;\n st.param.b64 [f], %d0;\n"
+        " st.param.b32 [grid], %r0;\n"
+        " call.uni (back), __cudaCDP2GetParameterBufferV2, (f, grid);\n"
+        " ld.param.b64 %d1, [back];\n }\n ret;\n}\n";
+    struct built part = build(parent);
+    struct sample machine = sample("machine");
+    const void *parts[] = {&part, machine.bytes, NULL};
+    struct wrapper wrapper = {MAGIC_WRAPPER, 2, NULL, parts};
+    CUlinkState link;
+    void *cubin;
+    char said[400] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+                              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {said, (void *)sizeof said};
+    begin();
+    const char *text = refused(CUDA_ERROR_NO_BINARY_FOR_GPU, &wrapper);
+    ck_assert_msg(strstr(text, "a kernel launches kernels"), "%s", text);
+    text = refused(CUDA_ERROR_INVALID_PTX, parent);
+    ck_assert_msg(strstr(text, "a kernel launches kernels"), "%s", text);
+    OK(cuLinkCreate(2, options, values, &link));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)parent,
+                     sizeof parent, "a", 0, NULL, NULL));
+    WANT(CUDA_ERROR_INVALID_IMAGE, cuLinkComplete(link, &cubin, NULL));
+    ck_assert_msg(strstr(said, "a kernel launches kernels"), "%s", said);
+}
+END_TEST
+
 /* A copy that ends where readable memory does. */
 static uint8_t *at_the_edge(const struct sample *s)
 {
@@ -303,6 +350,7 @@ SUITE_MAIN("softcuda driver: fat binaries", 60,
            a_library_takes_a_compressed_image,
            machine_code_only_is_refused_with_the_option_that_helps,
            parts_of_a_relocatable_program_are_joined,
+           kernels_that_launch_kernels_are_refused_as_that,
            parts_without_ptx_matter_only_when_needed,
            mutated_images_are_refused_and_nothing_crashes,
            images_that_end_early_are_refused, bombs_are_refused)
