@@ -2,7 +2,6 @@
  * Owns: bring-up of the driver, error names, device queries.
  * Does not own: contexts (api_context.c).  Lock: start lock for bring-up.
  */
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -146,30 +145,6 @@ SC_API cuGetErrorString(CUresult error, const char **pStr)
         if (results[i].value == error)
             *pStr = results[i].text;
     return *pStr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* Is the calling library NVIDIA's compiler, which asks too, and goes on
- * without an answer?  The others bring NVIDIA's runtime, which does not. */
-static bool is_compiler(const void *caller)
-{
-    Dl_info info;
-    return dladdr(caller, &info) && info.dli_fname &&
-           strstr(info.dli_fname, "libnvrtc");
-}
-
-SC_API cuGetExportTable(const void **ppExportTable,
-                        const CUuuid *pExportTableId)
-{
-    static _Atomic bool said;
-    (void)pExportTableId;
-    if (!is_compiler(__builtin_return_address(0)) &&
-        !atomic_exchange(&said, true))
-        sc_say("this program brings NVIDIA's CUDA runtime, which runs on "
-               "NVIDIA's driver only; link it with 'nvcc -cudart shared', and "
-               "it finds softcuda's");
-    if (ppExportTable)
-        *ppExportTable = NULL;
-    return CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuGetProcAddress_v1(const char *symbol, void **pfn, int cudaVersion,

@@ -67,15 +67,58 @@ END_TEST
 START_TEST(unsupported_calls_say_so)
 {
     void *lib = library();
-    const void *table = &table;
     CUresult (*shut)(CUdeviceptr) = NULL;
     *(void **)&shut = dlsym(lib, "cuIpcCloseMemHandle");
     ck_assert_ptr_nonnull((void *)shut);
     OK(cuInit(0));
     WANT(CUDA_ERROR_NOT_SUPPORTED, shut(0));
     WANT(CUDA_ERROR_NOT_SUPPORTED, shut(0));
-    WANT(CUDA_ERROR_NOT_FOUND, cuGetExportTable(&table, NULL));
+}
+END_TEST
+
+/* What a function of a library says on standard error. */
+static const char *said_by(CUresult (*ask)(void), int times)
+{
+    static char text[2048];
+    int saved = dup(STDERR_FILENO), ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    for (int i = 0; i < times; i++)
+        WANT(CUDA_ERROR_NOT_FOUND, ask());
+    if (write(ends[1], ".", 1) != 1)
+        abort();
+    dup2(saved, STDERR_FILENO);
+    close(ends[1]);
+    ssize_t n = read(ends[0], text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    close(ends[0]);
+    return text;
+}
+
+static CUresult ask_ourselves(void)
+{
+    const void *table = &table;
+    CUresult result = cuGetExportTable(&table, NULL);
     ck_assert_ptr_null(table);
+    return result;
+}
+
+START_TEST(who_brings_another_runtime_is_named_once)
+{
+    void *library = dlopen(BRINGS_RUNTIME, RTLD_NOW | RTLD_LOCAL);
+    CUresult (*ask)(void) = NULL;
+    ck_assert_msg(library != NULL, "%s", dlerror());
+    *(void **)&ask = dlsym(library, "ask");
+    const char *text = said_by(ask, 3);
+    ck_assert_msg(strncmp(text, "softcuda: libbrings_runtime.so brings", 37) ==
+                      0,
+                  "%s", text);
+    ck_assert_str_eq(strchr(text, '\n'), "\n.");
+    text = said_by(ask_ourselves, 3);
+    ck_assert_msg(strncmp(text, "softcuda: this program brings", 29) == 0, "%s",
+                  text);
+    ck_assert_str_eq(strchr(text, '\n'), "\n.");
+    ck_assert_str_eq(said_by(ask, 1), ".");
 }
 END_TEST
 
@@ -99,4 +142,4 @@ END_TEST
 SUITE_MAIN("softcuda driver: look-ups", 20,
            every_look_up_of_the_runtime_gets_the_right_function,
            unknown_symbols_are_not_found, unsupported_calls_say_so,
-           found_functions_work)
+           who_brings_another_runtime_is_named_once, found_functions_work)
