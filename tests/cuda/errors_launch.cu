@@ -24,7 +24,7 @@ int main()
     int *device = new_on_device<int>(4), host[4] = {0, 0, 0, 0};
     void *never;
     nothing<<<1, 2048>>>(device);
-    expect_last(cudaErrorInvalidConfiguration, "2048 threads");
+    expect_last(TOO_MANY_THREADS, "2048 threads");
     nothing<<<0, 32>>>(device);
     expect_last(cudaErrorInvalidConfiguration, "no blocks");
     nothing<<<1, 0>>>(device);

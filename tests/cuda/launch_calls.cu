@@ -75,7 +75,7 @@ int main()
                 cudaLaunchCooperativeKernel((const void *)times<5>, dim3(65536),
                                             dim3(1024), few, 0, stream));
     config.blockDim = dim3(4096);
-    CHECK_FAILS(cudaErrorInvalidConfiguration,
+    CHECK_FAILS(TOO_MANY_THREADS,
                 cudaLaunchKernelEx(&config, times<2>, out, count));
     cudaGetLastError();
     CHECK(cudaDeviceSynchronize());

@@ -22,6 +22,11 @@
 /** Exit status of a program that this device cannot run. */
 enum { EXIT_SKIP = 77 };
 
+/** What a block of too many threads gets. */
+#define TOO_MANY_THREADS                                                       \
+    (CUDART_VERSION >= 13000 ? cudaErrorInvalidValue                           \
+                             : cudaErrorInvalidConfiguration)
+
 /** A call of the runtime that has to succeed. */
 #define CHECK(call) check_result((call), #call, __LINE__)
 

@@ -49,19 +49,30 @@ static bool within(unsigned value, CUdevice_attribute limit)
     return value > 0 && value <= (unsigned)most;
 }
 
+static bool has_too_many_threads(const CUlaunchConfig *c)
+{
+    uint64_t threads;
+    int most = 0;
+    cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                         sc_rt_device());
+    return __builtin_mul_overflow((uint64_t)c->blockDimX * c->blockDimY,
+                                  (uint64_t)c->blockDimZ, &threads) ||
+           threads > (uint64_t)most;
+}
+
 /* The driver calls every bad argument invalid; the runtime tells a bad
- * configuration from the rest. */
+ * configuration from the rest, but for the number of threads since CUDA 13. */
 static cudaError_t explain(const CUlaunchConfig *c)
 {
-    uint64_t threads = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
-    bool good =
-        within(c->gridDimX, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) &&
-        within(c->gridDimY, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y) &&
-        within(c->gridDimZ, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) &&
-        within(c->blockDimX, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) &&
-        within(c->blockDimY, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y) &&
-        within(c->blockDimZ, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z) &&
-        within((unsigned)threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    if (has_too_many_threads(c))
+        return SC_CUDART >= 13 ? cudaErrorInvalidValue
+                               : cudaErrorInvalidConfiguration;
+    bool good = within(c->gridDimX, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) &&
+                within(c->gridDimY, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y) &&
+                within(c->gridDimZ, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) &&
+                within(c->blockDimX, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) &&
+                within(c->blockDimY, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y) &&
+                within(c->blockDimZ, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z);
     return good ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
 }
 
