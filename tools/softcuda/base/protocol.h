@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 7u
+#define SC_PROTOCOL_VERSION 8u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
@@ -170,6 +170,12 @@ struct sc_shared {
      * ends; the program takes it back when it prints one itself. */
     _Atomic uint32_t report;
     _Atomic uint64_t bytes_up, bytes_down; /* ever moved */
+
+    /* What the last allocation asked for, where the device had no room for it,
+     * and how much of how much was in use; 0: it had. Told by either in the same
+     * way. */
+    _Atomic uint64_t refused_bytes;
+    uint64_t refused_used, memory_bytes;
 
     /* SOFTCUDA_PACE, 0 = none; launches that had one, and those that ended
      * more than 1 ms behind it: the device process counts. */

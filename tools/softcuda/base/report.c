@@ -56,3 +56,13 @@ void sc_report_kernel(const struct sc_report *k)
             k->name, (number)k->launches, (double)k->ns / 1e6,
             (double)k->ns / 1e3 / (double)k->launches, executor);
 }
+
+void sc_report_shortage(int ordinal, uint64_t bytes, uint64_t used,
+                        uint64_t total)
+{
+    fprintf(stderr,
+            "softcuda: device %d: no room for %.3f MiB: of %.0f MiB "
+            "(SOFTCUDA_MEMORY) %.3f are in use and %.3f free\n",
+            ordinal, (double)bytes / 0x1p20, (double)total / 0x1p20,
+            (double)used / 0x1p20, (double)(total - used) / 0x1p20);
+}

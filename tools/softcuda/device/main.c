@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/futex.h"
+#include "base/report.h"
 #include "device/count.h"
 #include "device/serve.h"
 #include "device/space.h"
@@ -124,6 +125,10 @@ static _Noreturn void end(void)
     struct sc_shared *shared = atomic_load(&joined);
     if (shared && atomic_load(&shared->report))
         sc_count_report(shared, ordinal);
+    uint64_t refused = shared ? atomic_load(&shared->refused_bytes) : 0;
+    if (refused)
+        sc_report_shortage(ordinal, refused, shared->refused_used,
+                           shared->memory_bytes);
     sc_build_leave(let_go);
     sc_build_cc_stop(); /* compilers are processes of their own */
     _exit(0);

@@ -101,6 +101,7 @@ SC_API cuInit(unsigned int Flags)
         if (result == CUDA_SUCCESS) {
             pthread_atfork(NULL, NULL, in_child);
             sc_context_expect_exit();
+            sc_memory_expect_exit();
             atomic_store(&phase, READY);
         }
     }

@@ -236,23 +236,8 @@ bool sc_memory_charge(struct sc_device *device, uint64_t bytes)
     if (bytes > sc_options.memory_bytes - device->used_bytes)
         return false;
     device->used_bytes += bytes;
+    sc_memory_allowed(device);
     return true;
-}
-
-CUresult sc_memory_refuse(struct sc_device *device, uint64_t bytes)
-{
-    static _Atomic bool said[SC_MAX_DEVICES];
-    if (atomic_exchange(&said[device->ordinal], true))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_mutex_lock(&sc_memory_lock);
-    uint64_t used = device->used_bytes;
-    pthread_mutex_unlock(&sc_memory_lock);
-    sc_say("device %d: no room for %.3f MiB: of %.0f MiB (SOFTCUDA_MEMORY) "
-           "%.3f are in use and %.3f free",
-           device->ordinal, (double)bytes / 0x1p20,
-           (double)sc_options.memory_bytes / 0x1p20, (double)used / 0x1p20,
-           (double)(sc_options.memory_bytes - used) / 0x1p20);
-    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 uint64_t sc_memory_take(struct sc_device *device, uint64_t bytes)

@@ -132,10 +132,16 @@ bool sc_memory_place(uint64_t address, struct sc_place *place);
  *  Thread: holds the lock. */
 bool sc_memory_charge(struct sc_device *device, uint64_t bytes);
 
-/** Say once for a device that it had no room for so much: most programs only
- *  print that memory ran out.
+/** A device had no room for so much: said when the program ends with a failure,
+ *  or by a signal, and has got no memory since; most only print that it ran out.
  *  Return: CUDA_ERROR_OUT_OF_MEMORY. Thread: any, no lock held. */
 CUresult sc_memory_refuse(struct sc_device *device, uint64_t bytes);
+
+/** ... and had some later.  Thread: holds the lock. */
+void sc_memory_allowed(struct sc_device *device);
+
+/** Have that said when the program ends.  Thread: cuInit only. */
+void sc_memory_expect_exit(void);
 
 /** Take a piece of a device's memory file. Return: its offset or
  *  SC_RANGES_NONE; charged. Thread: holds the lock. */

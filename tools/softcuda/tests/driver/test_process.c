@@ -144,26 +144,26 @@ static void count_and_end(int number)
     exit(0);
 }
 
-/* All that goes to stderr of such a program and of what it leaves behind. */
-static void read_report(int number, char *text, size_t room)
+/* All that goes to stderr of a program and of what it leaves behind. */
+static void read_said(void (*program)(int), int how, char *text, size_t room)
 {
     int fds[2];
     size_t n = 0;
     ssize_t got;
     ck_assert_int_eq(pipe(fds), 0);
-    pid_t program = fork();
-    if (program == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         close(fds[0]);
         dup2(fds[1], STDERR_FILENO);
         close(fds[1]);
-        count_and_end(number);
+        program(how);
     }
     close(fds[1]);
     while (n < room - 1 && (got = read(fds[0], text + n, room - 1 - n)) > 0)
         n += (size_t)got;
     text[n] = '\0';
     close(fds[0]);
-    waitpid(program, NULL, 0);
+    waitpid(child, NULL, 0);
 }
 
 static int times(const char *text, const char *what)
@@ -179,12 +179,54 @@ START_TEST(report_is_printed_once_however_the_program_ends)
     static const int ends[] = {0, SIGTERM, SIGINT, SIGKILL, SIGSEGV};
     char text[4096];
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        read_report(ends[i], text, sizeof text);
+        read_said(count_and_end, ends[i], text, sizeof text);
         ck_assert_msg(times(text, "(1000 up, 0 down)") == 1 &&
                           times(text, "quick: 3 launches") == 1 &&
                           times(text, "interpreter") == 1,
                       "signal %d: %s", ends[i], text);
         ck_assert_int_eq(times(text, "endless: ran when"), ends[i] != 0);
+    }
+}
+END_TEST
+
+enum { FINE, FAILED, COPED, ABORTED, UNTIDY, IN_A_CHILD };
+
+static void run_short(int how)
+{
+    CUdeviceptr p;
+    setenv("SOFTCUDA_MEMORY", "64M", 1);
+    begin();
+    OK(cuMemAlloc(&p, 10 * MIB));
+    WANT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&p, 60 * MIB));
+    WANT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&p, 55 * MIB));
+    if (how == COPED)
+        OK(cuMemAlloc(&p, 54 * MIB));
+    if (how == ABORTED)
+        abort();
+    if (how == UNTIDY)
+        _exit(1);
+    if (how == IN_A_CHILD) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(1);
+        waitpid(child, NULL, 0);
+        exit(0);
+    }
+    exit(how != FINE);
+}
+
+START_TEST(shortage_is_told_where_the_program_ends_of_it)
+{
+    static const int told[] = {
+        [FAILED] = 1, [ABORTED] = 1, [UNTIDY] = 1, [IN_A_CHILD] = 0};
+    char text[4096];
+    for (int how = FINE; how <= IN_A_CHILD; how++) {
+        read_said(run_short, how, text, sizeof text);
+        ck_assert_msg(times(text,
+                            "no room for 55.000 MiB: of 64 MiB "
+                            "(SOFTCUDA_MEMORY) 10.000 are") == told[how] &&
+                          times(text, "softcuda") == told[how],
+                      "case %d: %s", how, text);
     }
 }
 END_TEST
@@ -410,6 +452,7 @@ SUITE_MAIN("softcuda driver: processes", 30,
            device_killed_is_an_error_and_no_hang,
            other_devices_survive_a_dead_one, device_dies_with_a_killed_program,
            report_is_printed_once_however_the_program_ends,
+           shortage_is_told_where_the_program_ends_of_it,
            device_is_no_child_of_the_program,
            context_outlives_the_thread_that_made_it,
            forked_child_is_refused_and_harmless,
