@@ -71,37 +71,6 @@ static CUresult batch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
     return result;
 }
 
-/* The parameters that cuParamSetSize and its like would have set. */
-static CUdeviceptr parameter;
-
-static CUresult param_seti(CUfunction kernel, int offset, unsigned value)
-{
-    (void)kernel;
-    ((uint32_t *)&parameter)[offset / 4] = value;
-    return CUDA_SUCCESS;
-}
-
-static CUresult launch_in(CUfunction kernel, int width, int height,
-                          CUstream stream)
-{
-    void *params[] = {&parameter};
-    return REAL(cuLaunchKernel,
-                (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
-                 unsigned, unsigned, CUstream, void **,
-                 void **))(kernel, (unsigned)width, (unsigned)height, 1, 1, 1,
-                           1, 0, stream, params, NULL);
-}
-
-static CUresult launch_grid(CUfunction kernel, int width, int height)
-{
-    return launch_in(kernel, width, height, NULL);
-}
-
-static CUresult launch(CUfunction kernel)
-{
-    return launch_in(kernel, 1, 1, NULL);
-}
-
 EXPORT CUresult cuStreamBeginRecaptureToGraph(CUstream stream,
                                               CUstreamCaptureMode mode,
                                               CUgraph graph, void *callback,
@@ -156,10 +125,6 @@ planted_function *planted_newer(const char *name)
     } made[] = {
         {"cuMemBatchDecompressAsync", (planted_function *)decompress},
         {"cuMemcpyBatchAsync_v2", (planted_function *)batch},
-        {"cuParamSeti", (planted_function *)param_seti},
-        {"cuLaunch", (planted_function *)launch},
-        {"cuLaunchGrid", (planted_function *)launch_grid},
-        {"cuLaunchGridAsync", (planted_function *)launch_in},
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         if (planted_has("newer", NULL) && strcmp(made[i].name, name) == 0)

@@ -158,12 +158,16 @@ static CUfunction add_kernel(void)
 START_TEST(launches_of_the_first_drivers_are_launches)
 {
     start();
+    FIND(cuFuncSetBlockShape, (CUfunction, int, int, int));
+    FIND(cuParamSetSize, (CUfunction, unsigned));
     FIND(cuParamSeti, (CUfunction, int, unsigned));
     FIND(cuLaunch, (CUfunction));
     FIND(cuLaunchGrid, (CUfunction, int, int));
     FIND(cuLaunchGridAsync, (CUfunction, int, int, CUstream));
     CUdeviceptr at = make();
     CUfunction kernel = add_kernel();
+    must(cuFuncSetBlockShape(kernel, 1, 1, 1));
+    must(cuParamSetSize(kernel, 8));
     must(cuParamSeti(kernel, 0, (unsigned)at));
     must(cuParamSeti(kernel, 4, (unsigned)(at >> 32)));
     fill(at, 10);
@@ -180,6 +184,27 @@ START_TEST(launches_of_the_first_drivers_are_launches)
         ck_assert_uint_eq(plain[0], 31);
         ck_assert_uint_eq(plain[1], 37);
     }
+}
+END_TEST
+
+START_TEST(parameters_of_the_first_drivers_may_lie_in_shared_memory)
+{
+    start();
+    FIND(cuFuncSetBlockShape, (CUfunction, int, int, int));
+    FIND(cuParamSetSize, (CUfunction, unsigned));
+    FIND(cuParamSetv, (CUfunction, int, void *, unsigned));
+    FIND(cuLaunchGrid, (CUfunction, int, int));
+    CUdeviceptr at = make(), parameter = make();
+    CUfunction kernel = add_kernel();
+    void *from = is_preloaded() ? (void *)parameter : &at;
+    if (is_preloaded())
+        *(CUdeviceptr *)parameter = at;
+    must(cuFuncSetBlockShape(kernel, 1, 1, 1));
+    must(cuParamSetSize(kernel, sizeof at));
+    fill(at, 40);
+    must(cuParamSetv(kernel, 0, from, sizeof at));
+    must(cuLaunchGrid(kernel, WORDS, 1));
+    expect(at, 41);
 }
 END_TEST
 
@@ -271,5 +296,6 @@ END_TEST
 
 SUITE_MAIN("drivers-newer", 60, copies_of_every_form_take_what_the_cpu_wrote,
            launches_of_the_first_drivers_are_launches,
+           parameters_of_the_first_drivers_may_lie_in_shared_memory,
            recaptured_work_is_released_when_it_is_launched,
            host_nodes_of_the_newest_form_may_touch_shared_memory)

@@ -227,6 +227,8 @@ static void dismantle(CUmodule module)
     device->used_bytes -= module->heap_bytes;
     pthread_mutex_unlock(&sc_memory_lock);
     post_unload(device, module->number);
+    for (uint32_t i = 0; i < module->function_count; i++)
+        free(module->functions[i].prepared);
     free(module->functions);
     free(module->answer);
     free(module);

@@ -19,6 +19,7 @@ struct CUfunc_st {
     int dynamic_shared_limit;
     int carveout;
     struct sc_kernel_stats *stats;
+    struct sc_prepared *prepared; /* launch_old.c; NULL until it is used */
 };
 
 /** A module in one context; fixed after its load. */

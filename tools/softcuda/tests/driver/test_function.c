@@ -205,9 +205,71 @@ START_TEST(launches_of_large_parameters_all_run)
 }
 END_TEST
 
+static const char old_ptx[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".extern .shared .align 4 .b8 room[];\n"
+    /* p[block] += threads * i + f, by way of the last word of 1,000 bytes */
+    ".visible .entry mark(.param .u64 p, .param .u32 i, .param .f32 f)\n{\n"
+    " .reg .b32 %r<9>; .reg .f32 %f<2>; .reg .b64 %d<4>;\n"
+    " ld.param.u64 %d0, [p]; ld.param.u32 %r0, [i]; ld.param.f32 %f0, [f];\n"
+    " cvt.rzi.u32.f32 %r1, %f0;\n mov.u32 %r2, %ntid.x;\n"
+    " mov.u32 %r3, %ntid.y; mul.lo.u32 %r2, %r2, %r3;\n"
+    " mad.lo.u32 %r1, %r2, %r0, %r1;\n mov.u32 %r4, room;\n"
+    " st.shared.u32 [%r4+996], %r1; ld.shared.u32 %r1, [%r4+996];\n"
+    " mov.u32 %r5, %ctaid.y; mov.u32 %r6, %nctaid.x; mov.u32 %r7, %ctaid.x;\n"
+    " mad.lo.u32 %r5, %r5, %r6, %r7; mul.wide.u32 %d1, %r5, 4;\n"
+    " add.s64 %d2, %d0, %d1; mov.u32 %r7, %tid.x; mov.u32 %r8, %tid.y;\n"
+    " or.b32 %r7, %r7, %r8;\n .reg .pred %q; setp.ne.u32 %q, %r7, 0;\n"
+    " @%q ret; red.global.add.u32 [%d2], %r1; ret;\n}\n";
+
+START_TEST(old_launches_take_what_was_set_before)
+{
+    CUdeviceptr p;
+    CUmodule module;
+    CUfunction f;
+    CUstream stream;
+    unsigned got[6] = {0};
+    begin();
+    OK(cuModuleLoadData(&module, old_ptx));
+    OK(cuModuleGetFunction(&f, module, "mark"));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&p, sizeof got));
+    OK(cuMemsetD32(p, 0, 6));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuLaunch(f)); /* no shape yet */
+    WANT(CUDA_ERROR_INVALID_VALUE, cuFuncSetBlockShape(f, 0, 1, 1));
+    OK(cuFuncSetBlockShape(f, 8, 4, 1));
+    OK(cuFuncSetSharedSize(f, 1000));
+    OK(cuParamSetv(f, 0, &p, sizeof p));
+    OK(cuParamSeti(f, 8, 10));
+    OK(cuParamSetf(f, 12, 5.5f));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuLaunch(f)); /* no parameters yet */
+    OK(cuParamSetSize(f, 16));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuParamSeti(f, 13, 1));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuParamSeti(f, -4, 1));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuParamSetv(f, 0, NULL, 8));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuParamSetv(f, 8, got, ~0u));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuLaunchGrid(f, 0, 1));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuLaunchGrid(f, 1, -1));
+    WANT(CUDA_ERROR_INVALID_HANDLE, cuLaunch((CUfunction)got));
+    OK(cuLaunch(f));
+    OK(cuLaunchGrid(f, 3, 2));
+    OK(cuCtxSynchronize());
+    OK(cuParamSeti(f, 8, 100)); /* the rest stays */
+    OK(cuLaunchGridAsync(f, 2, 1, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH(got, p, sizeof got));
+    ck_assert_uint_eq(got[0], 325 + 325 + 3205);
+    ck_assert_uint_eq(got[1], 325 + 3205);
+    ck_assert_uint_eq(got[5], 325);
+    OK(cuModuleUnload(module));
+    WANT(CUDA_ERROR_INVALID_HANDLE, cuLaunch(f));
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: functions", 30,
            versions_are_of_the_code_and_of_the_device,
            occupancy_follows_the_rules, potential_block_size_fits,
            available_shared_memory_can_be_used,
            much_shared_memory_has_to_be_asked_for,
-           limits_of_device_code_are_set, launches_of_large_parameters_all_run)
+           limits_of_device_code_are_set, launches_of_large_parameters_all_run,
+           old_launches_take_what_was_set_before)
