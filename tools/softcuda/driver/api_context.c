@@ -340,6 +340,8 @@ SC_API cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
     SC_TRY(check(peerContext));
     if (Flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (peerContext == ctx)
+        return CUDA_ERROR_INVALID_CONTEXT;
     if (!sc_options.peer || peerContext->device == ctx->device)
         return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     uint32_t bit = 1u << peerContext->device->ordinal;

@@ -122,9 +122,10 @@ SC_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 SC_API cuFuncGetName(const char **name, CUfunction hfunc)
 {
     CUfunction f;
-    SC_TRY(resolve(hfunc, &f));
-    if (!name)
+    SC_TRY(sc_enter());
+    if (!name || !hfunc)
         return CUDA_ERROR_INVALID_VALUE;
+    SC_TRY(resolve(hfunc, &f));
     *name = f->name;
     return CUDA_SUCCESS;
 }
@@ -167,9 +168,10 @@ SC_API cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 
 SC_API cuKernelGetName(const char **name, CUkernel hfunc)
 {
-    SC_TRY(check_kernel(hfunc));
-    if (!name)
+    SC_TRY(sc_enter());
+    if (!name || !hfunc)
         return CUDA_ERROR_INVALID_VALUE;
+    SC_TRY(check_kernel(hfunc));
     *name = hfunc->name;
     return CUDA_SUCCESS;
 }

@@ -148,21 +148,31 @@ SC_API cuGetErrorString(CUresult error, const char **pStr)
     return *pStr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Of a driver this one is older than, nothing can be asked. */
+static CUresult find(const char *symbol, void **pfn, int version,
+                     cuuint64_t flags, int *status)
+{
+    if (version <= CUDA_VERSION)
+        return (CUresult)sc_procaddr_get(symbol, pfn, version, flags, status);
+    if (pfn)
+        *pfn = NULL;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuGetProcAddress_v1(const char *symbol, void **pfn, int cudaVersion,
                              cuuint64_t flags) __asm__("cuGetProcAddress");
 
 SC_API cuGetProcAddress_v1(const char *symbol, void **pfn, int cudaVersion,
                            cuuint64_t flags)
 {
-    return (CUresult)sc_procaddr_get(symbol, pfn, cudaVersion, flags, NULL);
+    return find(symbol, pfn, cudaVersion, flags, NULL);
 }
 
 SC_API cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
                         cuuint64_t flags,
                         CUdriverProcAddressQueryResult *symbolStatus)
 {
-    return (CUresult)sc_procaddr_get(symbol, pfn, cudaVersion, flags,
-                                     (int *)symbolStatus);
+    return find(symbol, pfn, cudaVersion, flags, (int *)symbolStatus);
 }
 
 SC_API cuDeviceGetCount(int *count)

@@ -102,6 +102,8 @@ static CUresult check(const void *handle, enum sc_handle_kind kind)
 SC_API cuModuleUnload(CUmodule hmod)
 {
     SC_TRY(check(hmod, SC_HANDLE_MODULE));
+    if (hmod->library) /* which unloads it */
+        return CUDA_ERROR_NOT_PERMITTED;
     sc_module_destroy(hmod);
     return CUDA_SUCCESS;
 }
@@ -306,4 +308,12 @@ SC_API cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
     if (name && (!v || !v->managed))
         return CUDA_ERROR_NOT_FOUND;
     return get_global(dptr, bytes, module, name);
+}
+
+/* Devices have no functions that host code could call. */
+SC_API cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library,
+                                   const char *symbol)
+{
+    SC_TRY(check(library, SC_HANDLE_LIBRARY));
+    return fptr && symbol ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
 }

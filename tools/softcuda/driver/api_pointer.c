@@ -86,7 +86,10 @@ static CUresult attribute(void *data, int which, uint64_t ptr,
         *(CUmemoryPool *)data = b->pool;
         return CUDA_SUCCESS;
     default:
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return which < CU_POINTER_ATTRIBUTE_CONTEXT ||
+                       which > CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE
+                   ? CUDA_ERROR_INVALID_VALUE
+                   : CUDA_ERROR_NOT_SUPPORTED;
     }
 }
 

@@ -222,6 +222,34 @@ static const char old_ptx[] =
     " or.b32 %r7, %r7, %r8;\n .reg .pred %q; setp.ne.u32 %q, %r7, 0;\n"
     " @%q ret; red.global.add.u32 [%d2], %r1; ret;\n}\n";
 
+START_TEST(names_and_modules_are_asked_for_as_documented)
+{
+    CUlibrary library;
+    CUkernel kernel;
+    CUmodule module;
+    const char *name;
+    void *p;
+    begin();
+    CUfunction f = function("plain");
+    OK(cuFuncGetName(&name, f));
+    ck_assert_str_eq(name, "plain");
+    WANT(CUDA_ERROR_INVALID_VALUE, cuFuncGetName(&name, NULL));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuFuncGetName(NULL, f));
+    WANT(CUDA_ERROR_INVALID_HANDLE, cuFuncGetName(&name, (CUfunction)&name));
+    OK(cuLibraryLoadData(&library, functions_ptx, NULL, NULL, 0, NULL, NULL,
+                         0));
+    OK(cuLibraryGetKernel(&kernel, library, "plain"));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuKernelGetName(&name, NULL));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuKernelGetName(NULL, kernel));
+    OK(cuLibraryGetModule(&module, library));
+    WANT(CUDA_ERROR_NOT_PERMITTED, cuModuleUnload(module));
+    WANT(CUDA_ERROR_NOT_FOUND,
+         cuLibraryGetUnifiedFunction(&p, library, "plain"));
+    OK(cuLibraryUnload(library));
+    WANT(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
+}
+END_TEST
+
 START_TEST(old_launches_take_what_was_set_before)
 {
     CUdeviceptr p;
@@ -272,4 +300,5 @@ SUITE_MAIN("softcuda driver: functions", 30,
            available_shared_memory_can_be_used,
            much_shared_memory_has_to_be_asked_for,
            limits_of_device_code_are_set, launches_of_large_parameters_all_run,
+           names_and_modules_are_asked_for_as_documented,
            old_launches_take_what_was_set_before)

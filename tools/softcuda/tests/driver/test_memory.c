@@ -492,6 +492,9 @@ START_TEST(registered_memory_is_known_until_unregistered)
          cuMemHostRegister(own + 4096, 4096, 0));
     OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                              (CUdeviceptr)(uintptr_t)(own + 100)));
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuPointerGetAttribute(&type, (CUpointer_attribute)999,
+                               (CUdeviceptr)(uintptr_t)own));
     ck_assert_uint_eq(type, CU_MEMORYTYPE_HOST);
     WANT(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
          cuMemHostUnregister(own + 4096));

@@ -69,6 +69,7 @@ START_TEST(kernel_needs_peer_access_for_foreign_memory)
     OK(cuMemsetD32(large, 1, 1));
     OK(cuCtxSynchronize());
     OK(cuCtxSetCurrent(ctx[0]));
+    WANT(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(ctx[0], 0));
     OK(cuCtxEnablePeerAccess(ctx[1], 0));
     WANT(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
          cuCtxEnablePeerAccess(ctx[1], 0));

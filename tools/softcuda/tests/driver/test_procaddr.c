@@ -61,6 +61,9 @@ START_TEST(unknown_symbols_are_not_found)
          cuGetProcAddress("cuInit", NULL, 13000, 0, NULL));
     WANT(CUDA_ERROR_INVALID_VALUE,
          cuGetProcAddress("cuInit", &got, 13000, 64, NULL));
+    WANT(CUDA_ERROR_INVALID_VALUE,
+         cuGetProcAddress("cuInit", &got, CUDA_VERSION + 10, 0, NULL));
+    ck_assert_ptr_null(got);
 }
 END_TEST
 
