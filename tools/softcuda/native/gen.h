@@ -260,6 +260,13 @@ struct sc_shape sc_gen_shape(const struct sc_gen *gen,
 /** Whether the lanes that pass the guard may differ. */
 bool sc_gen_guard_varies(const struct sc_gen *gen, const struct sc_inst *inst);
 
+/* ---- exchange.c ---- */
+
+/** Whether lanes of a warp may see what others of it did in memory since the
+ *  last barrier; after sc_gen_live. After sc_gen_shapes for whole warps it is
+ *  sure of more that they do not. */
+bool sc_gen_exchanges(struct sc_gen *gen);
+
 /* ---- emit_warp.c ---- */
 
 /** Whether an instruction is a shuffle that gives all lanes one value. */

@@ -134,8 +134,30 @@ static void check_size(struct sc_gen *gen)
         sc_gen_refuse(gen, "the kernel is too large");
 }
 
-static void analyse(struct sc_gen *gen)
+/* Groups smaller than a warp, and of several. */
+static bool cuts_warps(const struct sc_gen *gen)
 {
+    return gen->group % SC_WARP && gen->threads > gen->group;
+}
+
+/* Return: false: groups are whole warps because lanes seemed to exchange
+ * something in memory, which they do not. */
+static bool find_shapes(struct sc_gen *gen, bool apart, enum sc_native_isa isa)
+{
+    bool exchange = !apart && cuts_warps(gen) && sc_gen_exchanges(gen);
+    if (exchange) {
+        gen->whole_warps = true;
+        gen->isa = isa;
+        choose_groups(gen);
+        widen_groups(gen);
+    }
+    sc_gen_shapes(gen);
+    return !exchange || sc_gen_exchanges(gen);
+}
+
+static bool analyse(struct sc_gen *gen, bool apart)
+{
+    enum sc_native_isa isa = gen->isa;
     sc_gen_accept(gen);
     choose_groups(gen);
     widen_groups(gen);
@@ -146,12 +168,14 @@ static void analyse(struct sc_gen *gen)
     sc_gen_same(gen);
     sc_gen_flush(gen);
     sc_gen_accept_loops(gen);
-    sc_gen_shapes(gen);
+    if (!find_shapes(gen, apart, isa))
+        return false;
     sc_gen_steady(gen);
     sc_gen_fetched(gen);
     sc_gen_fresh(gen);
     sc_emit_plan_barriers(gen);
     sc_emit_plan_turns(gen);
+    return true;
 }
 
 /* ---- text ---- */
@@ -354,32 +378,44 @@ static void clear(struct sc_gen *gen)
     free(gen);
 }
 
-bool sc_native_generate(const struct sc_ir *ir, const struct sc_func *kernel,
-                        const uint32_t block[3], enum sc_native_isa isa,
-                        struct sc_native_code *code)
+/* Return: false: once more, with lanes that are `apart`. */
+static bool generate(struct sc_gen *gen, bool apart,
+                     struct sc_native_code *code)
 {
-    struct sc_gen *gen = calloc(1, sizeof *gen);
-    memset(code, 0, sizeof *code);
-    if (!gen) {
-        snprintf(code->why, sizeof code->why, "no memory to generate code");
-        return false;
-    }
-    gen->ir = ir;
-    gen->func = kernel;
-    gen->isa = isa;
-    memcpy(gen->ntid, block, sizeof gen->ntid);
-    gen->threads = block[0] * block[1] * block[2];
-    gen->load.log = code->why;
-    gen->load.log_bytes = sizeof code->why;
     sc_arena_init(&gen->load.arena, MOST_MEMORY);
     if (setjmp(gen->load.back) == 0) {
-        analyse(gen);
+        if (!analyse(gen, apart))
+            return false;
         write_text(gen, &gen->whole);
         code->text = gen->whole.data;
         code->save = gen->save_bytes * gen->groups;
         gen->whole.data = NULL;
     }
     free(gen->whole.data);
-    clear(gen);
+    return true;
+}
+
+bool sc_native_generate(const struct sc_ir *ir, const struct sc_func *kernel,
+                        const uint32_t block[3], enum sc_native_isa isa,
+                        struct sc_native_code *code)
+{
+    bool done = false;
+    memset(code, 0, sizeof *code);
+    for (bool apart = false; !done; apart = true) {
+        struct sc_gen *gen = calloc(1, sizeof *gen);
+        if (!gen) {
+            snprintf(code->why, sizeof code->why, "no memory to generate code");
+            return false;
+        }
+        gen->ir = ir;
+        gen->func = kernel;
+        gen->isa = isa;
+        memcpy(gen->ntid, block, sizeof gen->ntid);
+        gen->threads = block[0] * block[1] * block[2];
+        gen->load.log = code->why;
+        gen->load.log_bytes = sizeof code->why;
+        done = generate(gen, apart, code);
+        clear(gen);
+    }
     return code->text != NULL;
 }
