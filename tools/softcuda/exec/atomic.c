@@ -90,7 +90,7 @@ LOOP(add_bf16x2, uint32_t, pair_bf16(old, b))
         const t *c = SC_SLOT(const t, c);                                      \
         t *d = op->d == ~0u ? NULL : SC_SLOT(t, d);                            \
         strip->cta->access = op;                                               \
-        strip->spinning = true;                                                \
+        uint64_t heard = 0;                                                    \
         for (uint32_t w = 0; w < strip->padded / 32; w++) {                    \
             for (uint32_t left = strip->bits[w]; left; left &= left - 1) {     \
                 uint32_t lane = w * 32 + (uint32_t)__builtin_ctz(left);        \
@@ -101,10 +101,14 @@ LOOP(add_bf16x2, uint32_t, pair_bf16(old, b))
                 if (!p)                                                        \
                     return sc_address_fault(strip, op, at, sizeof(t));         \
                 t old = name((t *)(void *)p, b[lane], c[lane]);                \
-                if (d)                                                         \
-                    d[lane] = old;                                             \
+                if (!d)                                                        \
+                    continue;                                                  \
+                d[lane] = old;                                                 \
+                heard = sc_machine_hear(heard, at ^ lane, old);                \
             }                                                                  \
         }                                                                      \
+        if (d)                                                                 \
+            sc_machine_ask(strip, op, heard);                                  \
         return op + 1;                                                         \
     }
 

@@ -44,6 +44,16 @@ static const struct sc_op *leave(struct sc_strip *strip, uint32_t target)
     return NULL;
 }
 
+/* For a back edge. */
+static void pay(struct sc_strip *strip)
+{
+    uint32_t price = strip->spinning ? SC_SPIN_PRICE : 1;
+    strip->waited |= strip->spinning;
+    strip->spinning = false;
+    strip->yielded = strip->budget <= price;
+    strip->budget -= strip->yielded ? 0 : price;
+}
+
 /* All active lanes go to `target`. */
 static const struct sc_op *go(const struct sc_op *op, struct sc_strip *strip,
                               uint32_t target)
@@ -51,13 +61,9 @@ static const struct sc_op *go(const struct sc_op *op, struct sc_strip *strip,
     if (target >= strip->stop)
         return leave(strip, target);
     if (strip->code + target <= op) {
-        uint32_t price = strip->spinning ? SC_SPIN_PRICE : 1;
-        strip->spinning = false;
-        if (strip->budget <= price) {
-            strip->yielded = true;
+        pay(strip);
+        if (strip->yielded)
             return leave(strip, target);
-        }
-        strip->budget -= price;
     }
     return strip->code + target;
 }
@@ -78,11 +84,8 @@ static const struct sc_op *split(const struct sc_op *op, struct sc_strip *strip,
     memcpy(leaving->bits, taken, sizeof leaving->bits);
     memcpy(stay->bits, rest, sizeof stay->bits);
     stay->pc = (uint32_t)(op - strip->code) + 1;
-    if (strip->code + target <= op) {
-        uint32_t price = strip->spinning ? SC_SPIN_PRICE : 1;
-        strip->yielded = strip->budget <= price;
-        strip->budget -= strip->yielded ? 0 : price;
-    }
+    if (strip->code + target <= op)
+        pay(strip);
     return NULL;
 }
 
@@ -224,6 +227,21 @@ const struct sc_op *sc_op_fence(const struct sc_op *op, struct sc_strip *strip)
 const struct sc_op *sc_op_spin(const struct sc_op *op, struct sc_strip *strip)
 {
     strip->spinning = true;
+    return op + 1;
+}
+
+const struct sc_op *sc_op_ask(const struct sc_op *op, struct sc_strip *strip)
+{
+    uint64_t heard = 0;
+    for (uint32_t w = 0; w < strip->padded / 32; w++)
+        for (uint32_t left = strip->bits[w]; left; left &= left - 1) {
+            uint32_t t = w * 32 + (uint32_t)__builtin_ctz(left);
+            uint64_t at = sc_address_at(op, strip, t, op->e), answer = 0;
+            memcpy(&answer, strip->file + op->d + (size_t)t * op->flags,
+                   op->flags);
+            heard = sc_machine_hear(heard, at ^ t, answer);
+        }
+    sc_machine_ask(strip, op, heard);
     return op + 1;
 }
 

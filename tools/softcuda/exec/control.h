@@ -29,6 +29,9 @@ const struct sc_op *sc_control_part(const struct sc_op *op,
                                     uint32_t target);
 SC_DECLARE_OP(sc_op_fence);
 SC_DECLARE_OP(sc_op_spin); /* a place where another lane may be waited for */
+/* the same where that depends on what was loaded; a: address, e: its
+ * register's bytes, imm: offset, d: what came, of `flags` bytes */
+SC_DECLARE_OP(sc_op_ask);
 
 /* ---- whole.c ---- a: address, imm: added; components in d, b, c, e ---- */
 #define SC_WHOLE(count, size, address)                                         \

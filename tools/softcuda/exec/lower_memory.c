@@ -265,6 +265,24 @@ static void load_parts(struct sc_lower *lower, struct sc_lower_place address,
     }
 }
 
+/* Lanes may wait for another answer. */
+static void emit_ask(struct sc_lower *lower,
+                     const struct sc_lower_place *address,
+                     const struct sc_operand *to)
+{
+    uint32_t have = sc_lower_reg_bytes(lower, to);
+    if (!have) {
+        sc_lower_emit(lower, sc_op_spin);
+        return;
+    }
+    struct sc_op *op = sc_lower_emit(lower, sc_op_ask);
+    op->a = address->slot;
+    op->e = address->bytes;
+    op->imm = (int64_t)address->offset;
+    op->d = sc_lower_reg(lower, to->reg);
+    op->flags = (uint16_t)have;
+}
+
 static void lower_load(struct sc_lower *lower)
 {
     bool acquire, release;
@@ -290,7 +308,7 @@ static void lower_load(struct sc_lower *lower)
     if (acquire)
         sc_lower_emit(lower, sc_op_fence);
     if (spin)
-        sc_lower_emit(lower, sc_op_spin);
+        emit_ask(lower, &address, &to[n - 1]);
 }
 
 static void store_parts(struct sc_lower *lower, struct sc_lower_place address,

@@ -18,9 +18,11 @@
 #define SC_WORDS    (SC_LANES / 32)
 #define SC_CHUNK    16u /* lanes a memory op looks at together */
 #define SC_BARRIERS 16u
-/* back edges until a group yields, and what one costs after an atomic */
+/* back edges until a group yields, and what one costs where a lane asked what
+ * it had asked before and heard the same */
 #define SC_BUDGET     (1u << 20)
 #define SC_SPIN_PRICE (SC_BUDGET / 64)
+#define SC_ASKED      4u /* questions that are remembered */
 #define SC_MAX_STRIPS (SC_MAX_CTA_THREADS / SC_LANES)
 
 /** No slot of the register file. */
@@ -71,6 +73,12 @@ struct sc_barrier {
 
 struct sc_cta;
 
+/** An access that other lanes may answer, and what its lanes heard. */
+struct sc_question {
+    const struct sc_op *op;
+    uint64_t heard;
+};
+
 struct sc_strip {
     char *file;                           /* register file */
     _Alignas(64) uint32_t mask[SC_LANES]; /* 0 or ~0 */
@@ -84,8 +92,12 @@ struct sc_strip {
 
     uint32_t stop;   /* position of the next other group */
     uint32_t budget; /* back edges before somebody else gets a turn */
-    bool spinning;   /* an atomic or volatile access since the last one */
-    bool forced;     /* .sync ops must not wait for lanes that cannot come */
+    bool spinning;   /* nothing new was heard since the last one */
+    bool waited;     /* such a back edge was paid for since the last turn */
+    uint32_t calm;   /* turns in a row without one */
+    struct sc_question asked[SC_ASKED];
+    uint32_t ask_next;
+    bool forced; /* .sync ops must not wait for lanes that cannot come */
     bool yielded, rotate;
     uint32_t turn, current, group_count;
     struct sc_group groups[SC_LANES];
@@ -191,6 +203,20 @@ const struct sc_op *sc_machine_fault(struct sc_strip *strip,
                                      const struct sc_op *op,
                                      enum sc_exec_status status,
                                      uint64_t address);
+
+/** `heard`, and one more lane's address and answer. */
+static inline uint64_t sc_machine_hear(uint64_t heard, uint64_t at,
+                                       uint64_t answer)
+{
+    heard = (heard ^ at) * UINT64_C(0x9e3779b97f4a7c15);
+    heard = (heard ^ heard >> 29 ^ answer) * UINT64_C(0xbf58476d1ce4e5b9);
+    return heard ^ heard >> 32;
+}
+
+/** The lanes that run asked something at `op`, and `heard` stands for what
+ *  and the answers: note whether that is news. */
+void sc_machine_ask(struct sc_strip *strip, const struct sc_op *op,
+                    uint64_t heard);
 
 /** Make `bits` the running mask of the strip. */
 void sc_machine_set_mask(struct sc_strip *strip, const uint32_t *bits);

@@ -1,15 +1,20 @@
 /*
  * Runs one CTA: which strip, which group of lanes, until all have left.
  *
- * Within a strip the group with the lowest position runs (see machine.h);
- * after SC_BUDGET back edges, or 64 of them with an atomic access each, the
- * group that waited longest gets a turn, so that lanes spinning on a lock
- * held by a lane of their own warp make progress. Lock: none.
+ * Within a strip the group with the lowest position runs (see machine.h), and
+ * the others wait for it as those of a warp do on hardware. Only where it
+ * seems to wait for them, as lanes do that spin on a lock held by a lane of
+ * their own warp, does the group that waited longest get a turn: after 64 back
+ * edges at which an atomic or volatile access told nothing new, or after very
+ * many. Lock: none.
  */
 #include "exec/machine.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Turns of a group that asks nothing, or hears news, before others get one. */
+#define MOST_CALM 16u
 
 const struct sc_op *sc_machine_fault(struct sc_strip *strip,
                                      const struct sc_op *op,
@@ -25,6 +30,21 @@ const struct sc_op *sc_machine_fault(struct sc_strip *strip,
              sc_exec_status_text(status), cta->code->name, op->line,
              (unsigned long long)address);
     return NULL;
+}
+
+void sc_machine_ask(struct sc_strip *strip, const struct sc_op *op,
+                    uint64_t heard)
+{
+    for (uint32_t i = 0; i < SC_ASKED; i++) {
+        struct sc_question *question = &strip->asked[i];
+        if (question->op != op)
+            continue;
+        strip->spinning |= question->heard == heard;
+        question->heard = heard;
+        return;
+    }
+    strip->asked[strip->ask_next++ % SC_ASKED] =
+        (struct sc_question){op, heard};
 }
 
 void sc_machine_set_mask(struct sc_strip *strip, const uint32_t *bits)
@@ -105,6 +125,16 @@ static void run_group(struct sc_strip *strip, int index, bool forced)
         op = op->run(op, strip);
 }
 
+/* Whether the group that yields may wait for others. */
+static bool may_wait(struct sc_strip *strip)
+{
+    bool waits = strip->waited || ++strip->calm == MOST_CALM;
+    if (waits)
+        strip->calm = 0;
+    strip->waited = false;
+    return waits;
+}
+
 /* Runs groups until none is ready, one yields, or the CTA fails. Returns
  * whether anything ran. */
 static bool run_strip(struct sc_strip *strip)
@@ -125,7 +155,7 @@ static bool run_strip(struct sc_strip *strip)
         ran = true;
         run_group(strip, index, forced);
         if (strip->yielded) {
-            strip->rotate = true;
+            strip->rotate = may_wait(strip);
             return true;
         }
     }

@@ -35,6 +35,11 @@ static uint32_t sum_in_0(uint32_t thread)
     return thread == 0 ? 136 : 1;
 }
 
+static uint32_t sum_in_31(uint32_t thread)
+{
+    return thread == 31 ? 136 : 1;
+}
+
 /* Lane `reader` sums what lanes 0 to 16 wrote in an `if`. */
 #define SUM_BEHIND(write, reader)                                              \
     TWICE_HEAD(TILE)                                                           \
@@ -49,6 +54,30 @@ static uint32_t sum_in_0(uint32_t thread)
 START_TEST(warp_is_together_again_behind_an_if)
 {
     right(SUM_BEHIND("st.shared.u32 [%r12], %r1;\n", "0"), 32, 32, sum_in_0);
+}
+END_TEST
+
+/* Long, and with accesses that others might wait for. */
+START_TEST(warp_waits_for_those_that_loop_in_an_if)
+{
+    right(SUM_BEHIND("mov.u32 %r16, 0;\n"
+                     "W: add.u32 %r16, %r16, 1; setp.lt.u32 %p4, %r16, "
+                     "4500000; @%p4 bra W; st.shared.u32 [%r12], %r1;\n",
+                     "31"),
+          32, 32, sum_in_31);
+    right(SUM_BEHIND("mov.u32 %r16, 0;\n"
+                     "W: ld.volatile.shared.u32 %r17, [%r12];\n"
+                     "add.u32 %r17, %r17, 1; st.volatile.shared.u32 [%r12], "
+                     "%r17; add.u32 %r16, %r16, 1; setp.lt.u32 %p4, %r16, "
+                     "500; @%p4 bra W; st.shared.u32 [%r12], %r1;\n",
+                     "31"),
+          32, 32, sum_in_31);
+    right(SUM_BEHIND("mov.u32 %r16, 0;\n"
+                     "W: atom.shared.add.u32 %r17, [%r12], 1;\n"
+                     "add.u32 %r16, %r16, 1; setp.lt.u32 %p4, %r16, 500;\n"
+                     "@%p4 bra W; st.shared.u32 [%r12], %r1;\n",
+                     "31"),
+          32, 32, sum_in_31);
 }
 END_TEST
 
@@ -140,5 +169,6 @@ END_TEST
 
 SUITE_MAIN("softcuda: lanes that exchange", 120,
            warp_is_together_again_behind_an_if,
+           warp_waits_for_those_that_loop_in_an_if,
            warp_folds_an_array_without_a_word, warp_shifts_an_array,
            warp_elects_by_writing, lane_writes_over_what_all_wrote)
