@@ -15,6 +15,7 @@
 #include "driver/device.h"
 #include "driver/memory.h"
 #include "driver/procaddr.h"
+#include "base/occupancy.h"
 
 struct sc_options sc_options;
 
@@ -241,7 +242,7 @@ static int per_device_attribute(int attribute, CUdevice dev)
 {
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        return SC_SMS;
+        return (int)SC_SMS;
     case CU_DEVICE_ATTRIBUTE_INTEGRATED:
         return sc_options.integrated;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:

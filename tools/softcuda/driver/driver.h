@@ -20,7 +20,6 @@
 
 #define SC_PAGE      (2ull << 20) /* granularity of device memory */
 #define SC_SMALLEST  512u         /* alignment of small allocations */
-#define SC_SMS       4            /* multiprocessors a device reports */
 #define SC_SM        90           /* compute capability, 90 = 9.0 */
 #define SC_NAME_SIZE 64
 

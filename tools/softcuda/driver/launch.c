@@ -14,6 +14,7 @@
 #include "driver/output.h"
 #include "driver/stream.h"
 #include "base/kernel.h"
+#include "base/occupancy.h"
 
 static CUresult check_shape(const struct sc_shape *s, const struct CUfunc_st *f)
 {

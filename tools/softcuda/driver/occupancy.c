@@ -1,62 +1,21 @@
 /*
- * Owns: how many blocks a multiprocessor of this capability would hold, by the
- * rules of the CUDA programming guide, and the entry points that ask for it.
- * Does not own: how many run at once here (exec/).  No lock.
+ * Owns: the entry points that ask how many blocks a multiprocessor holds.
+ * Does not own: how many that is (base/occupancy.c).  No lock.
  */
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/module.h"
 #include "base/kernel.h"
-
-#define WARP             32u
-#define SM_THREADS       2048u
-#define SM_BLOCKS        32u
-#define SM_REGISTERS     65536u
-#define SM_QUARTERS      4u   /* each with its part of the registers */
-#define REGISTER_UNIT    256u /* a warp's registers come in multiples */
-#define SM_SHARED        (228u << 10)
-#define SHARED_UNIT      128u
-#define SHARED_PER_BLOCK 1024u /* taken by the system */
-
-static unsigned round_up(unsigned value, unsigned unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* The number is an estimate, and a compiler would rather spill than make a
- * kernel that no block of the size it allows can run: one always fits. */
-static unsigned by_registers(const struct CUfunc_st *f, unsigned warps)
-{
-    unsigned each = round_up(f->info->registers * WARP, REGISTER_UNIT);
-    if (each == 0)
-        return SM_BLOCKS;
-    unsigned blocks = SM_REGISTERS / SM_QUARTERS / each * SM_QUARTERS / warps;
-    return blocks ? blocks : 1;
-}
-
-static unsigned by_shared(const struct CUfunc_st *f, size_t dynamic)
-{
-    if (dynamic > SC_MAX_SHARED_BYTES ||
-        dynamic + f->info->static_shared_bytes > SC_MAX_SHARED_BYTES)
-        return 0;
-    unsigned bytes = f->info->static_shared_bytes + (unsigned)dynamic;
-    return SM_SHARED / round_up(bytes + SHARED_PER_BLOCK, SHARED_UNIT);
-}
+#include "base/occupancy.h"
 
 unsigned sc_occupancy_blocks(const struct CUfunc_st *f, unsigned threads,
                              size_t dynamic)
 {
-    if (threads == 0 || threads > f->info->max_threads)
-        return 0;
-    unsigned warps = (threads + WARP - 1) / WARP;
-    unsigned blocks = least(SM_BLOCKS, SM_THREADS / WARP / warps);
-    blocks = least(blocks, by_registers(f, warps));
-    return least(blocks, by_shared(f, dynamic));
+    const struct sc_occupant kernel = {.registers = f->info->registers,
+                                       .static_shared_bytes =
+                                           f->info->static_shared_bytes,
+                                       .max_threads = f->info->max_threads};
+    return sc_occupancy(&kernel, threads, dynamic);
 }
 
 SC_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks,
@@ -110,7 +69,7 @@ cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
         if (blocks * (unsigned)size > best) {
             best = blocks * (unsigned)size;
             *blockSize = size;
-            *minGridSize = (int)blocks * SC_SMS;
+            *minGridSize = (int)(blocks * SC_SMS);
         }
     }
     return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -139,9 +98,11 @@ SC_API cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
     if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0 ||
         (unsigned)numBlocks > sc_occupancy_blocks(f, (unsigned)blockSize, 0))
         return CUDA_ERROR_INVALID_VALUE;
-    unsigned each = SM_SHARED / (unsigned)numBlocks / SHARED_UNIT * SHARED_UNIT;
+    unsigned each =
+        SC_SM_SHARED / (unsigned)numBlocks / SC_SHARED_UNIT * SC_SHARED_UNIT;
     unsigned most = SC_MAX_SHARED_BYTES - f->info->static_shared_bytes;
-    unsigned used = f->info->static_shared_bytes + SHARED_PER_BLOCK;
-    *dynamicSmemSize = least(each > used ? each - used : 0, most);
+    unsigned used = f->info->static_shared_bytes + SC_SHARED_PER_BLOCK;
+    unsigned left = each > used ? each - used : 0;
+    *dynamicSmemSize = left < most ? left : most;
     return CUDA_SUCCESS;
 }
