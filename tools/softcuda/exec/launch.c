@@ -3,20 +3,20 @@
  *
  * CTAs start in the order of their numbers, from one counter, however many
  * workers there are: a CTA may wait for one of a lower number, as on hardware,
- * and that one has always begun. Where a program can see it a take is one CTA,
- * else a piece of them. In each take a worker looks whether native code has
+ * and that one has always begun; where it may wait for a higher one, that is
+ * made to begin (stuck.c). Where a program can see it a take is one CTA, else a
+ * piece of them. In each take a worker looks whether native code has
  * become ready.
- * Lock: `launches`, one launch at a time; `failed` of a job by its own.
+ * Lock: `launches`, one launch at a time.
  */
 #include "exec/launch.h"
 
 #include "base/futex.h"
+#include "exec/crowd.h"
+#include "exec/job.h"
 #include "exec/near.h"
-#include "exec/pool.h"
 #include "exec/touched.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +31,6 @@
 #define TAKE_UNKNOWN 8u
 /* Takes of each worker, so that the last ones end together. */
 #define PIECES 32u
-
-struct job {
-    const struct sc_module *module;
-    struct sc_kernel *kernel;
-    const struct sc_launch *launch;
-    struct sc_build_variant *variant; /* NULL = interpreter only */
-    uint64_t ctas;
-    uint64_t most; /* CTAs of one take */
-    _Alignas(64) _Atomic uint64_t next;
-    _Alignas(64) atomic_bool stopped;
-    pthread_mutex_t lock;
-    enum sc_exec_status status; /* of the first to fail */
-    struct sc_exec_fault fault;
-    _Atomic uint64_t interpreted, native, work_ns;
-};
 
 static pthread_mutex_t launches = PTHREAD_MUTEX_INITIALIZER;
 
@@ -69,8 +54,8 @@ bool sc_launch_may_wait(const struct sc_func *kernel)
     return false;
 }
 
-static void fail_job(struct job *job, enum sc_exec_status status,
-                     const struct sc_exec_fault *fault)
+void sc_job_fail(struct sc_job *job, enum sc_exec_status status,
+                 const struct sc_exec_fault *fault)
 {
     pthread_mutex_lock(&job->lock);
     if (job->status == SC_EXEC_OK) {
@@ -81,15 +66,15 @@ static void fail_job(struct job *job, enum sc_exec_status status,
     atomic_store(&job->stopped, true);
 }
 
-static void fail_for_memory(struct job *job)
+void sc_job_fail_for_memory(struct sc_job *job)
 {
     struct sc_exec_fault fault = {.kernel = job->kernel->info.name};
     snprintf(fault.text, sizeof fault.text,
              "no host memory to run kernel '%.60s'", fault.kernel);
-    fail_job(job, SC_EXEC_NO_MEMORY, &fault);
+    sc_job_fail(job, SC_EXEC_NO_MEMORY, &fault);
 }
 
-static bool is_stopped(struct job *job)
+bool sc_job_is_stopped(struct sc_job *job)
 {
     if (atomic_load_explicit(&job->stopped, memory_order_relaxed))
         return true;
@@ -99,11 +84,11 @@ static bool is_stopped(struct job *job)
     struct sc_exec_fault fault = {.kernel = job->kernel->info.name};
     snprintf(fault.text, sizeof fault.text, "kernel '%.60s' was cancelled",
              fault.kernel);
-    fail_job(job, SC_EXEC_TIMEOUT, &fault);
+    sc_job_fail(job, SC_EXEC_TIMEOUT, &fault);
     return true;
 }
 
-static void place_of(const struct job *job, uint64_t cta, uint32_t id[3])
+void sc_job_place(const struct sc_job *job, uint64_t cta, uint32_t id[3])
 {
     const uint32_t *grid = job->launch->grid;
     id[0] = (uint32_t)(cta % grid[0]);
@@ -112,7 +97,7 @@ static void place_of(const struct job *job, uint64_t cta, uint32_t id[3])
 }
 
 /* Take the next CTAs. Return: how many from `first`, 0 = none left. */
-static uint64_t take(struct job *job, uint64_t *first)
+uint64_t sc_job_take(struct sc_job *job, uint64_t *first)
 {
     if (atomic_load_explicit(&job->next, memory_order_relaxed) >= job->ctas)
         return 0;
@@ -123,7 +108,7 @@ static uint64_t take(struct job *job, uint64_t *first)
     return job->ctas - *first < job->most ? job->ctas - *first : job->most;
 }
 
-static sc_native_run *native_of(const struct job *job)
+static sc_native_run *native_of(const struct sc_job *job)
 {
     return job->variant
                ? atomic_load_explicit(&job->variant->run, memory_order_acquire)
@@ -132,30 +117,31 @@ static sc_native_run *native_of(const struct job *job)
 
 /* Return: CTAs that were run of those from `first`; fewer when the job stops
  * or native code became ready. */
-static uint64_t interpret(struct sc_worker *worker, struct job *job,
+static uint64_t interpret(struct sc_worker *worker, struct sc_job *job,
                           uint64_t first, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         uint32_t id[3];
-        if (i && (is_stopped(job) || native_of(job)))
+        if (i && (sc_job_is_stopped(job) || native_of(job)))
             return i;
-        place_of(job, first + i, id);
+        sc_job_place(job, first + i, id);
         sc_worker_run(worker, id);
         if (worker->cta.status != SC_EXEC_OK) {
-            fail_job(job, worker->cta.status, &worker->cta.fault);
+            sc_job_fail(job, worker->cta.status, &worker->cta.fault);
             return i;
         }
     }
     return count;
 }
 
-static uint64_t run_native(struct sc_worker *worker, struct job *job,
+static uint64_t run_native(struct sc_worker *worker, struct sc_job *job,
                            sc_native_run *run, uint64_t first, uint64_t count)
 {
+    sc_job_place(job, first, worker->cta.id);
     sc_worker_run_native(worker, job->variant, run, first, count);
     if (worker->cta.status == SC_EXEC_OK)
         return count;
-    fail_job(job, worker->cta.status, &worker->cta.fault);
+    sc_job_fail(job, worker->cta.status, &worker->cta.fault);
     return 0;
 }
 
@@ -164,10 +150,10 @@ struct sums {
     uint64_t interpreted, native, spent_ns;
 };
 
-static void run_take(struct sc_worker *worker, struct job *job, uint64_t first,
-                     uint64_t count, struct sums *sums)
+static void run_take(struct sc_worker *worker, struct sc_job *job,
+                     uint64_t first, uint64_t count, struct sums *sums)
 {
-    while (count && !is_stopped(job)) {
+    while (count && !sc_job_is_stopped(job)) {
         sc_native_run *run = native_of(job);
         uint64_t done, begin = run ? 0 : sc_now_ns();
         if (run) {
@@ -181,112 +167,34 @@ static void run_take(struct sc_worker *worker, struct job *job, uint64_t first,
         }
         first += done;
         count -= done;
+        atomic_fetch_add_explicit(&job->ended, done, memory_order_relaxed);
     }
+}
+
+static void pause_in(struct sc_worker *worker, void *job)
+{
+    sc_job_look(job, &worker->watch, worker);
 }
 
 static void run_ctas(struct sc_worker *worker, void *argument)
 {
-    struct job *job = argument;
+    struct sc_job *job = argument;
     struct sums sums = {0};
     uint64_t first, count, begin = sc_now_ns();
     if (!sc_worker_prepare(worker, job->module, job->kernel, job->launch)) {
-        fail_for_memory(job);
+        sc_job_fail_for_memory(job);
         return;
     }
-    while (!is_stopped(job) && (count = take(job, &first)))
+    worker->watch = (struct sc_watch){0};
+    worker->pause = pause_in;
+    worker->pause_of = job;
+    while (!sc_job_is_stopped(job) && (count = sc_job_take(job, &first)))
         run_take(worker, job, first, count, &sums);
     atomic_fetch_add_explicit(&job->interpreted, sums.interpreted,
                               memory_order_relaxed);
     atomic_fetch_add_explicit(&job->native, sums.native, memory_order_relaxed);
     atomic_fetch_add_explicit(&job->work_ns, sc_now_ns() - begin,
                               memory_order_relaxed);
-}
-
-/* ---- cooperative launches: a worker runs several CTAs in turns ---- */
-
-struct members {
-    struct sc_worker **workers; /* one for each CTA that was begun */
-    uint32_t count, room, number, worker_count;
-};
-
-/* Begin one more CTA. Return: false: none left, or no memory. */
-static bool add_member(struct members *members, struct job *job)
-{
-    uint64_t first;
-    uint32_t id[3];
-    if (!take(job, &first))
-        return false;
-    if (members->count == members->room) {
-        uint32_t room = members->room ? members->room * 2 : 8;
-        void *grown =
-            realloc(members->workers, room * sizeof *members->workers);
-        if (!grown) {
-            fail_for_memory(job);
-            return false;
-        }
-        members->workers = grown;
-        members->room = room;
-    }
-    struct sc_worker *worker = calloc(1, sizeof *worker);
-    place_of(job, first, id);
-    if (!worker ||
-        !sc_worker_init(worker, members->number, members->worker_count) ||
-        !sc_worker_prepare(worker, job->module, job->kernel, job->launch) ||
-        !sc_worker_begin(worker, id)) {
-        if (worker)
-            sc_worker_fini(worker);
-        free(worker);
-        fail_for_memory(job);
-        return false;
-    }
-    members->workers[members->count++] = worker;
-    return true;
-}
-
-static void remove_member(struct members *members, uint32_t i)
-{
-    sc_worker_fini(members->workers[i]);
-    free(members->workers[i]);
-    members->workers[i] = members->workers[--members->count];
-}
-
-/* One turn of each CTA. Return: CTAs that ended. */
-static uint64_t turn_members(struct members *members, struct job *job)
-{
-    uint64_t ended = 0;
-    for (uint32_t i = 0; i < members->count && !is_stopped(job);) {
-        struct sc_worker *worker = members->workers[i];
-        if (sc_worker_turn(worker)) {
-            i++;
-            continue;
-        }
-        if (worker->cta.status == SC_EXEC_OK)
-            ended++;
-        else
-            fail_job(job, worker->cta.status, &worker->cta.fault);
-        remove_member(members, i);
-    }
-    return ended;
-}
-
-/* After a round in which no CTA ended all of them may be waiting for one that
- * has not begun. */
-static void run_together(struct sc_worker *worker, void *argument)
-{
-    struct job *job = argument;
-    struct members members = {.number = worker->cta.worker_number,
-                              .worker_count = worker->cta.worker_count};
-    uint64_t ended = 0;
-    for (;;) {
-        add_member(&members, job);
-        if (!members.count || is_stopped(job))
-            break;
-        ended += turn_members(&members, job);
-    }
-    while (members.count)
-        remove_member(&members, members.count - 1);
-    free(members.workers);
-    atomic_fetch_add_explicit(&job->interpreted, ended, memory_order_relaxed);
 }
 
 /* Why a launch cannot start; NULL = it can. */
@@ -317,7 +225,7 @@ static const char *find_mistake(const struct sc_kernel *kernel,
 
 /* While its native code is made the compiler, which many launches may wait for,
  * gets a processor. */
-static uint32_t spare_workers(const struct job *job)
+static uint32_t spare_workers(const struct sc_job *job)
 {
     uint32_t others = sc_pool_workers() - 1;
     bool compiling = job->variant && !job->kernel->may_wait &&
@@ -326,7 +234,7 @@ static uint32_t spare_workers(const struct job *job)
 }
 
 /* Workers beside the caller that the job is worth waking. */
-static uint32_t helpers_for(const struct job *job)
+static uint32_t helpers_for(const struct sc_job *job)
 {
     uint64_t others = job->ctas - 1, most = spare_workers(job);
     uint64_t guess = job->kernel->cta_ns;
@@ -336,17 +244,25 @@ static uint32_t helpers_for(const struct job *job)
     return (uint32_t)(others < most ? others : most);
 }
 
-/* CTAs that are taken at once. */
-static uint64_t piece_size(const struct job *job)
+/* CTAs that are taken at once: single ones where one may wait for the next. */
+static uint64_t piece_size(const struct sc_job *job)
 {
     uint64_t ns = job->kernel->cta_ns;
     uint64_t most = !ns ? TAKE_UNKNOWN : ns < TAKE_NS ? TAKE_NS / ns : 1;
     uint64_t even = job->ctas / ((uint64_t)PIECES * sc_pool_workers());
     uint64_t size = even < most ? even : most;
-    return size && !job->kernel->may_wait ? size : 1;
+    bool single = job->kernel->may_wait || job->ctas <= job->resident;
+    return size && !single ? size : 1;
 }
 
-static void learn(struct job *job)
+/* Threads beyond those of the pool that may be of use. */
+static uint32_t crowd_for(const struct sc_job *job, uint32_t pool)
+{
+    uint64_t all = job->ctas < job->resident ? job->ctas : job->resident;
+    return all > pool ? (uint32_t)all - pool : 0;
+}
+
+static void learn(struct sc_job *job)
 {
     uint64_t done = job->interpreted + job->native;
     if (!done || job->status != SC_EXEC_OK)
@@ -355,7 +271,7 @@ static void learn(struct job *job)
     *mean = *mean && *mean / 4 < now ? (3 * *mean + now) / 4 : now;
 }
 
-static void report(const struct job *job, const char *why)
+static void report(const struct sc_job *job, const char *why)
 {
     struct sc_launch_report *report = job->launch->report;
     if (!report)
@@ -367,7 +283,7 @@ static void report(const struct job *job, const char *why)
 }
 
 /* Once for each kernel; a launch that dies says more. */
-static void end_near(struct job *job)
+static void end_near(struct sc_job *job)
 {
     struct sc_near_read read;
     char line[32] = "";
@@ -384,7 +300,7 @@ static void end_near(struct job *job)
             job->kernel->info.name, line, (unsigned long long)read.address);
 }
 
-static void run_job(struct job *job)
+static void run_job(struct sc_job *job)
 {
     const char *why = "grids that synchronise run in the interpreter";
     const struct sc_launch *launch = job->launch;
@@ -400,9 +316,13 @@ static void run_job(struct job *job)
         why = NULL;
         sc_build_begin(job->variant, launch->cancel);
     }
+    job->resident = sc_job_resident(job);
     job->most = together ? 1 : piece_size(job);
     sc_touched_begin(job->kernel->solve);
-    sc_pool_run(helpers_for(job), together ? run_together : run_ctas, job);
+    uint32_t helpers = helpers_for(job);
+    sc_crowd_open(run_ctas, job, together ? 0 : crowd_for(job, helpers + 1));
+    sc_pool_run(helpers, together ? sc_job_together : run_ctas, job);
+    sc_crowd_close();
     sc_touched_end(job->kernel->solve, launch);
     end_near(job);
     if (!together)
@@ -432,12 +352,12 @@ enum sc_exec_status sc_kernel_launch(const struct sc_module *module,
                  fault->kernel ? fault->kernel : "?", mistake);
         return SC_EXEC_BAD_LAUNCH;
     }
-    struct job job = {.module = module,
-                      .kernel = &module->kernels[kernel],
-                      .launch = launch,
-                      .ctas = (uint64_t)launch->grid[0] * launch->grid[1] *
-                              launch->grid[2],
-                      .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct sc_job job = {.module = module,
+                         .kernel = &module->kernels[kernel],
+                         .launch = launch,
+                         .ctas = (uint64_t)launch->grid[0] * launch->grid[1] *
+                                 launch->grid[2],
+                         .lock = PTHREAD_MUTEX_INITIALIZER};
     run_job(&job);
     pthread_mutex_unlock(&launches);
     if (job.status != SC_EXEC_OK)

@@ -120,6 +120,7 @@ struct sc_cta {
     uint32_t id[3], threads, strip_count;
     uint32_t worker_number, worker_count;
     uint32_t alive;
+    bool moved; /* in its last turn it did more than ask the same again */
     struct sc_barrier barriers[SC_BARRIERS];
     struct sc_strip *strips;
     const struct sc_op *access; /* memory op under way, for SIGSEGV */

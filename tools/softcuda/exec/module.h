@@ -19,6 +19,7 @@ struct sc_kernel {
     struct sc_build_kernel native; /* the launcher's, as is what follows */
     bool may_wait;                 /* a CTA may look at what another writes */
     bool has_strayed;              /* it was said what it reads (near.c) */
+    bool has_waited;               /* ... that it does not go on (stuck.c) */
     uint64_t cta_ns;               /* of one CTA, lately; 0 = not known */
 };
 

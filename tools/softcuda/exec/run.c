@@ -131,6 +131,7 @@ static bool may_wait(struct sc_strip *strip)
     bool waits = strip->waited || ++strip->calm == MOST_CALM;
     if (waits)
         strip->calm = 0;
+    strip->cta->moved |= !strip->waited;
     strip->waited = false;
     return waits;
 }
@@ -150,8 +151,10 @@ static bool run_strip(struct sc_strip *strip)
             index = pick_group(strip, SC_GROUP_STALLED, false);
             forced = true;
         }
-        if (index < 0)
+        if (index < 0) {
+            strip->cta->moved |= ran;
             return ran;
+        }
         ran = true;
         run_group(strip, index, forced);
         if (strip->yielded) {
@@ -179,6 +182,7 @@ static void stop_waiting(struct sc_cta *cta, const char *why)
 bool sc_machine_turn(struct sc_cta *cta)
 {
     bool ran = false;
+    cta->moved = false;
     for (uint32_t i = 0; i < cta->strip_count; i++)
         ran |= run_strip(&cta->strips[i]);
     if (cta->status != SC_EXEC_OK || !cta->alive)

@@ -273,6 +273,12 @@ bool sc_worker_turn(struct sc_worker *worker)
     return more;
 }
 
+static void pause_in(struct sc_worker *worker)
+{
+    if (worker->pause)
+        worker->pause(worker, worker->pause_of);
+}
+
 void sc_worker_run(struct sc_worker *worker, const uint32_t id[3])
 {
     struct sc_cta *cta = &worker->cta;
@@ -284,7 +290,7 @@ void sc_worker_run(struct sc_worker *worker, const uint32_t id[3])
         return;
     }
     while (sc_worker_turn(worker))
-        continue;
+        pause_in(worker);
 }
 
 /* Why generated code was left; the line is known where it says so. */
@@ -321,8 +327,13 @@ static uint64_t clock_ns(void)
     return sc_now_ns();
 }
 
-static const struct sc_native_services services = {.fail = fail,
-                                                   .clock_ns = clock_ns};
+static void pause_native(struct sc_native_cta *native)
+{
+    pause_in(native->worker);
+}
+
+static const struct sc_native_services services = {
+    .fail = fail, .clock_ns = clock_ns, .pause = pause_native};
 
 static void fill_native(struct sc_worker *worker)
 {

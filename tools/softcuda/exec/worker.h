@@ -10,6 +10,12 @@
 
 #include <setjmp.h>
 
+/** When a worker last saw a CTA of its job begin or end, or move at all; 0 =
+ *  not yet. */
+struct sc_watch {
+    uint64_t news, since_ns, moves, still_ns;
+};
+
 struct sc_worker {
     struct sc_cta cta;
     struct sc_strip *strips; /* SC_MAX_STRIPS of them */
@@ -20,6 +26,10 @@ struct sc_worker {
     uint64_t near_page;      /* the last one near.c let it read, or refused */
     sigjmp_buf back;         /* from the fault handler */
     bool can_interpret;      /* prepared for the running launch */
+    struct sc_watch watch;
+    /* called now and then while a CTA goes on */
+    void (*pause)(struct sc_worker *worker, void *of);
+    void *pause_of;
 };
 
 /** Return: false when the host has no memory. */

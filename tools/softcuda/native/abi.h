@@ -11,7 +11,7 @@
 
 /** Part of every cache key: raise it when this file or the meaning of
  *  generated code changes. */
-#define SC_NATIVE_ABI 1
+#define SC_NATIVE_ABI 2
 
 struct sc_native_cta;
 
@@ -21,6 +21,8 @@ struct sc_native_services {
     void (*fail)(struct sc_native_cta *cta, uint32_t status, uint32_t line,
                  uint64_t address) __attribute__((noreturn));
     uint64_t (*clock_ns)(void);
+    /* A CTA goes on for long: others may need the processor. */
+    void (*pause)(struct sc_native_cta *cta);
 };
 
 /** State of one call, which runs CTAs one after another on one thread. */
