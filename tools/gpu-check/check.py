@@ -12,9 +12,9 @@ Steps, all of them when none is named:
 
 What tells most comes first, in lanes beside each other; what is timed comes at
 the end, alone; what there is no time for is said. After each item all there is
-lies in DIR: a log of each item, results.jsonl, and hardware.md, a section for
-docs/hardware.md which ends with what failed and how to repeat it; and, packed,
-in DIR.tar.gz.
+lies in DIR: a log of each item, results.jsonl, what opcodes answered, and
+hardware.md, a section for docs/hardware.md which ends with what failed and how
+to repeat it; and, packed, in DIR.tar.gz.
 
 Ends with 0; 1 when an item failed; 2 for bad arguments; 77 without a device.
 """

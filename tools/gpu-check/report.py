@@ -9,7 +9,7 @@ import threading
 import time
 
 COLUMNS = ('bench', 'case', 'unit', 'median', 'min', 'max', 'ratio', 'against')
-KEPT_BYTES = 1 << 20
+KEPT_BYTES = 4 << 20
 
 
 def lines_of(log):
@@ -53,7 +53,8 @@ class Report:
         self.notes = []         # lines about the run as a whole; of an item,
         self.facts = []         # what it said behind "note: "
         self.items = []
-        os.makedirs(os.path.join(out, 'logs'), exist_ok=True)
+        for folder in ('logs', 'answers'):
+            os.makedirs(os.path.join(out, folder), exist_ok=True)
         with open(self.path('results.jsonl'), 'w'):
             pass
 
@@ -108,7 +109,7 @@ class Report:
         os.rename(self.path('hardware.md.new'), self.path('hardware.md'))
         archive = self.out + '.tar.gz'
         with tarfile.open(archive + '.new', 'w:gz', compresslevel=1) as tar:
-            for name in ('hardware.md', 'results.jsonl', 'logs'):
+            for name in ('hardware.md', 'results.jsonl', 'answers', 'logs'):
                 tar.add(self.path(name), os.path.join(
                     os.path.basename(self.out), name),
                     filter=lambda info: info

@@ -158,11 +158,13 @@ def program_item(place, kind, words):
 
 
 def kernels(place, tests):
-    """PTX cases against references in C and against what hardware answered;
-    whole programs beside the software device, bit for bit."""
+    """PTX cases against references in C, and what this machine answers, to
+    hold the software device to it; whole programs beside that, bit for bit."""
     opcodes = [test for test in tests if test[1] == 'opcodes']
     for test in opcodes:
-        yield test_item('kernels', test)
+        item = test_item('kernels', test)
+        item.env['OPCODES_ANSWERS'] = f'{place.out}/answers/{test[0]}'
+        yield item
     if not opcodes:
         yield Item('kernels', 'PTX cases', [], 0,
                    why_not=lambda: 'built without them: meson configure '
