@@ -25,6 +25,13 @@
  * open.) Preloaded, read and write and their relatives need none of this; nor do
  * MPI calls where libadsm-mpi is preloaded or linked (docs/mpi.md).
  *
+ * Accesses are told by SIGSEGV, of which the program's own faults still reach the
+ * program's own handler. The kernel ends a program whose thread has it blocked at
+ * such an access: leave it out of masks. A function of this header opens it in the
+ * thread that calls it (preloaded programs, and ADSM_FAULT_ENGINE=uffd, need none
+ * of this). An access needs 16 KiB of the thread's stack, or of the alternate
+ * one where the program handles SIGSEGV on it; these functions need 64 KiB.
+ *
  * This header stands alone: it includes nothing else of the project.
  */
 #ifndef ADSM_H

@@ -11,6 +11,7 @@
 #include "mm/assign.h"
 #include "mm/boundary.h"
 #include "mm/heap.h"
+#include "os/fault.h"
 #include "sched/call.h"
 #include "sched/detail.h"
 #include "sched/kernel.h"
@@ -34,6 +35,7 @@ int adsm_api_bring_up(void)
         return adsm_detail(rc, "%s", adsm_accel_why());
     if (rc != ADSM_OK)
         return adsm_detail_cause(rc, "the runtime is not up");
+    adsm_fault_open_thread();
     return ADSM_OK;
 }
 

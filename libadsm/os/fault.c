@@ -10,6 +10,8 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/option.h"
@@ -150,6 +152,22 @@ bool adsm_fault_keeps_action(void)
 void adsm_fault_set_program(const struct adsm_fault_program *program)
 {
     fault_program = program;
+}
+
+void adsm_fault_open_thread(void)
+{
+    static const uint64_t segv = UINT64_C(1) << (SIGSEGV - 1);
+    uint64_t before = 0;
+    if (fault_program != NULL || !adsm_fault_keeps_action())
+        return;
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &segv, &before, sizeof before);
+    if (before & segv)
+        adsm_log_once(
+            ADSM_LOG_WARN,
+            "a thread had SIGSEGV blocked: it is open there from now "
+            "on. One that blocks it, and touches shared memory without "
+            "a call of libadsm between, ends the program: leave "
+            "SIGSEGV out of masks");
 }
 
 bool adsm_fault_is_kept(const siginfo_t *sent, uint64_t mask)

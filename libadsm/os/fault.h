@@ -129,6 +129,16 @@ struct adsm_fault_program {
 void adsm_fault_set_program(const struct adsm_fault_program *program);
 
 /**
+ * Open SIGSEGV in the calling thread, if accesses are told by it: the kernel ends
+ * a process whose thread has it blocked when it faults. That it was blocked is
+ * said once. Preloaded programs have it open everywhere (adsm_fault_program).
+ *
+ * Thread: any
+ * Signal: never
+ */
+void adsm_fault_open_thread(void);
+
+/**
  * Name the predicate that tells shared addresses, so that a fault on one
  * inside the driver is reported instead of waiting for ever for the driver's
  * own locks. Without it such faults are handled like any other.
