@@ -14,17 +14,22 @@
 #include "mm/spread.h"
 
 static _Atomic size_t live;
-static bool (*give_up_copy)(struct adsm_accel *accel, size_t bytes);
+static bool (*copies)(struct adsm_accel *accel, size_t bytes);
 
 void adsm_heap_set_copies(bool (*give_up)(struct adsm_accel *accel,
                                           size_t bytes))
 {
-    give_up_copy = give_up;
+    copies = give_up;
+}
+
+bool adsm_heap_give_up_copy(struct adsm_accel *accel, size_t bytes)
+{
+    return copies && copies(accel, bytes);
 }
 
 bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
 {
-    return (give_up_copy && give_up_copy(accel, bytes)) ||
+    return adsm_heap_give_up_copy(accel, bytes) ||
            adsm_residence_make_room(accel);
 }
 

@@ -42,8 +42,11 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
  */
 bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes);
 
-/** Who gives up copies, with the contract above: libadsm/range, once it is there.
- *  Thread: one, at the start */
+/** The same of copies alone. Thread: any, no lock of rank OBJECT_TABLE or later
+ *  held */
+bool adsm_heap_give_up_copy(struct adsm_accel *accel, size_t bytes);
+
+/** Who does that: libadsm/range, once it is there. Thread: one, at the start */
 void adsm_heap_set_copies(bool (*give_up)(struct adsm_accel *accel,
                                           size_t bytes));
 

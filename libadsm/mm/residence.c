@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "mm/boundary.h"
 #include "mm/gate.h"
+#include "mm/heap.h"
 #include "mm/index.h"
 
 #include <time.h>
@@ -181,6 +182,10 @@ static int bring(const struct choice *c, bool known)
     struct sizes s;
     uint64_t settled = atomic_load(&list.ended);
     int rc = check(c, &s);
+    /* Where that does not do, copies of parts that nobody uses go as well. */
+    while (rc == ADSM_E_DEVICE_NOMEM &&
+           adsm_heap_give_up_copy(c->home, s.coming - s.leaving))
+        rc = check(c, &s);
     while (rc == ADSM_OK && s.coming && (found = pick(c, is_wanted)).object) {
         rc = adsm_residence_arrive(found);
         if (rc == ADSM_E_DEVICE_NOMEM)

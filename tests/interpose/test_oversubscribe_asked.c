@@ -7,6 +7,7 @@
 #include "interpose/oversubscribe.h"
 
 #include "adsm.h"
+#include "mm/kernels.h"
 
 /* All but the last two used are away. */
 static void make(struct array *all)
@@ -85,6 +86,42 @@ START_TEST(calls_take_what_is_away)
 }
 END_TEST
 
+/* x[i]++ for bytes of the device's memory, in copies that nobody uses then. */
+static uint8_t *fill_with_copies(long bytes)
+{
+    adsmModule *module;
+    adsmKernel *inc;
+    uint8_t *x = adsmAllocArray(1, adsmR1(bytes), ADSM_NO_HOME);
+    ck_assert_int_eq(
+        adsmModuleLoad(&module, kernels_ptx, sizeof kernels_ptx - 1), ADSM_OK);
+    ck_assert_int_eq(adsmKernelGet(&inc, module, "inc", ADSM_ONLY_ARGUMENTS),
+                     ADSM_OK);
+    memset(x, 7, (size_t)bytes);
+    ck_assert_int_eq(
+        adsmCallWith(adsmWith(.devices = 1), inc, adsmR1(bytes), adsmInOut(x)),
+        ADSM_OK);
+    return x;
+}
+
+START_TEST(copies_make_way_for_what_is_away)
+{
+    enum { COPIED = BYTES * 3 / 2 };
+    struct array all[3];
+    oversubscribe();
+    uint8_t *x = fill_with_copies(COPIED);
+    for (int i = 0; i < 3; i++)
+        all[i] = array_make((uint32_t)i);
+    for (int i = 0; i < 6; i++)
+        add(&all[i % 3], &all[(i + 1) % 3], NULL);
+    for (int i = 0; i < 3; i++)
+        array_check(&all[i]);
+    long i = 0;
+    while (i < COPIED && x[i] == 8)
+        i++;
+    ck_assert_int_eq(i, COPIED);
+}
+END_TEST
+
 SUITE_MAIN("interpose-oversubscribe-asked", 60, what_is_away_is_waited_for,
            what_is_away_has_no_copies, hints_do_not_tell_who_is_away,
-           calls_take_what_is_away)
+           calls_take_what_is_away, copies_make_way_for_what_is_away)
