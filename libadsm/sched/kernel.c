@@ -4,11 +4,10 @@
 #include "base/lock.h"
 #include "mm/assign.h"
 #include "mm/heap.h"
+#include "sched/code.h"
 #include "sched/detail.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -51,53 +50,6 @@ static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE);
 static adsmModule *modules;
 static adsmKernel *kernels;
 
-/* Whole file in memory, ended by a zero that PTX text needs. */
-static int read_image(const char *path, char **image, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return adsm_detail(ADSM_E_NOT_FOUND, "cannot open module '%s': %s",
-                           path, strerror(errno));
-    size_t capacity = 1 << 16, n = 0;
-    char *text = malloc(capacity + 1);
-    while (text) {
-        size_t got = fread(text + n, 1, capacity - n, file);
-        n += got;
-        if (n < capacity)
-            break;
-        capacity *= 2;
-        char *more = realloc(text, capacity + 1);
-        if (!more)
-            free(text);
-        text = more;
-    }
-    bool failed = ferror(file);
-    fclose(file);
-    if (!text)
-        return adsm_detail(ADSM_E_NOMEM, "no memory for module '%s'", path);
-    if (failed || n == 0) {
-        free(text);
-        return adsm_detail(ADSM_E_INVALID, "module '%s' %s", path,
-                           failed ? "cannot be read" : "is empty");
-    }
-    text[n] = '\0';
-    *image = text;
-    *bytes = n;
-    return ADSM_OK;
-}
-
-/* A copy that ends in a zero, which the driver wants behind PTX text. */
-static int copy_image(const void *image, size_t bytes, char **copy)
-{
-    *copy = malloc(bytes + 1);
-    if (!*copy)
-        return adsm_detail(ADSM_E_NOMEM, "no memory for %zu bytes of code",
-                           bytes);
-    memcpy(*copy, image, bytes);
-    (*copy)[bytes] = '\0';
-    return ADSM_OK;
-}
-
 /* The driver's handle of an image on a device. No lock is held. */
 static int load(struct adsm_accel *accel, const void *image, size_t bytes,
                 void **handle)
@@ -139,8 +91,8 @@ int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
                      adsmModule **out)
 {
     char *text;
-    int rc = bytes == 0 ? read_image(image, &text, &bytes)
-                        : copy_image(image, bytes, &text);
+    int rc = bytes == 0 ? adsm_code_read(image, &text, &bytes)
+                        : adsm_code_copy(image, bytes, &text);
     if (rc != ADSM_OK)
         return rc;
     void *handle;
