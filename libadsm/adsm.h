@@ -215,6 +215,13 @@ typedef enum {
     ADSM_EDGE_PAD    /**< one element that the call names: adsmPad       */
 } adsmEdge;
 
+/** What a value is, which is compared with its parameter in PTX. */
+typedef enum {
+    ADSM_ANY_KIND, /**< not known                    */
+    ADSM_INTEGER,  /**< with or without a sign       */
+    ADSM_REAL      /**< float, double                */
+} adsmKind;
+
 /**
  * Box of indices in `nd` dimensions, 1 to 3: those from lo[d], and below hi[d].
  * Dimension 0 is the outermost (row-major: the last one is contiguous), and
@@ -251,7 +258,7 @@ typedef struct {
     size_t bytes;      /**< size of the value; 0 for a pointer                */
     int mode;          /**< 0 for a value, else adsmMode                      */
     size_t elem;       /**< bytes of an element; 0: adsmShape has said it     */
-    uint8_t how, edge; /**< adsmHow, adsmEdge                             */
+    uint8_t how, edge; /**< adsmHow, adsmEdge; of a value adsmKind        */
     uint8_t corners;   /**< ADSM_NEAR: diagonal neighbours are read, too  */
     uint8_t view;      /**< the parameter is a view: adsmView             */
     uint8_t align;     /**< of an element; 0: not known                   */
@@ -307,7 +314,8 @@ typedef struct {
  */
 #ifndef __cplusplus
 
-#define adsmVal(x)     ((adsmArg){.p = &(x), .bytes = sizeof(x)})
+#define adsmVal(x)                                                             \
+    ((adsmArg){.p = &(x), .bytes = sizeof(x), .edge = ADSM_KIND_(x)})
 #define adsmIn(ptr)    ADSM_ARG_(ptr, ADSM_IN, ADSM_BY_RANGE)
 #define adsmOut(ptr)   ADSM_ARG_(ptr, ADSM_OUT, ADSM_BY_RANGE)
 #define adsmInOut(ptr) ADSM_ARG_(ptr, ADSM_INOUT, ADSM_BY_RANGE)
@@ -318,6 +326,24 @@ typedef struct {
 #define adsmRow(ptr, rx, e)        ADSM_NEAR_(ptr, 0, rx, 1, e)
 #define adsmCross(ptr, ry, rx, e)  ADSM_NEAR_(ptr, ry, rx, 0, e)
 #define adsmSquare(ptr, ry, rx, e) ADSM_NEAR_(ptr, ry, rx, 1, e)
+
+#define ADSM_KIND_(x)                                                          \
+    _Generic((x), float                                                        \
+             : ADSM_REAL, double                                               \
+             : ADSM_REAL, _Bool                                                \
+             : ADSM_INTEGER, char                                              \
+             : ADSM_INTEGER, signed char                                       \
+             : ADSM_INTEGER, unsigned char                                     \
+             : ADSM_INTEGER, short                                             \
+             : ADSM_INTEGER, unsigned short                                    \
+             : ADSM_INTEGER, int                                               \
+             : ADSM_INTEGER, unsigned                                          \
+             : ADSM_INTEGER, long                                              \
+             : ADSM_INTEGER, unsigned long                                     \
+             : ADSM_INTEGER, long long                                         \
+             : ADSM_INTEGER, unsigned long long                                \
+             : ADSM_INTEGER, default                                           \
+             : ADSM_ANY_KIND)
 
 /* Bytes of *(ptr), and what they are aligned to; 0 where that is void. */
 #define ADSM_OF_(measure, ptr)                                                 \
@@ -619,11 +645,36 @@ ADSM_API adsmArg adsmView(adsmArg arg);
 
 /* What is a macro in C: a compound literal has no address in C++. */
 
+template <typename T> struct adsmKindOf {
+    static const uint8_t kind = ADSM_ANY_KIND;
+};
+
+#define ADSM_KIND_OF_(type, is)                                                \
+    template <> struct adsmKindOf<type> {                                      \
+        static const uint8_t kind = is;                                        \
+    };
+ADSM_KIND_OF_(float, ADSM_REAL)
+ADSM_KIND_OF_(double, ADSM_REAL)
+ADSM_KIND_OF_(bool, ADSM_INTEGER)
+ADSM_KIND_OF_(char, ADSM_INTEGER)
+ADSM_KIND_OF_(signed char, ADSM_INTEGER)
+ADSM_KIND_OF_(unsigned char, ADSM_INTEGER)
+ADSM_KIND_OF_(short, ADSM_INTEGER)
+ADSM_KIND_OF_(unsigned short, ADSM_INTEGER)
+ADSM_KIND_OF_(int, ADSM_INTEGER)
+ADSM_KIND_OF_(unsigned, ADSM_INTEGER)
+ADSM_KIND_OF_(long, ADSM_INTEGER)
+ADSM_KIND_OF_(unsigned long, ADSM_INTEGER)
+ADSM_KIND_OF_(long long, ADSM_INTEGER)
+ADSM_KIND_OF_(unsigned long long, ADSM_INTEGER)
+#undef ADSM_KIND_OF_
+
 /* Of a variable. */
 template <typename T> inline adsmArg adsmVal(const T &x)
 {
     adsmArg arg = adsmArg();
     arg.bytes = sizeof x;
+    arg.edge = adsmKindOf<T>::kind;
     if (sizeof x <= sizeof arg.param) {
         arg.how = ADSM_KEPT;
         __builtin_memcpy(arg.param, &x,

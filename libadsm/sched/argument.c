@@ -107,5 +107,14 @@ int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
                            "argument %d of kernel '%s' has %zu bytes, its "
                            "parameter has %u",
                            number, kernel->name, arg->bytes, wanted);
+    int kind = kernel->parameter_kinds[fixed + number];
+    if (kind != ADSM_ANY_KIND && kind + arg->edge == ADSM_INTEGER + ADSM_REAL)
+        return adsm_detail(
+            ADSM_E_INVALID,
+            "argument %d of kernel '%s' is %s, its parameter %s: give a "
+            "variable of the parameter's type",
+            number, kernel->name,
+            arg->edge == ADSM_REAL ? "a float or double" : "an integer",
+            kind == ADSM_REAL ? "a float or double" : "an integer");
     return check_no_pointer(kernel, number, args, count);
 }

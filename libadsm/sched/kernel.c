@@ -6,6 +6,7 @@
 #include "mm/heap.h"
 #include "sched/code.h"
 #include "sched/detail.h"
+#include "sched/signature.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct adsmKernel {
     adsmReach reach;
     int parameters;
     uint16_t parameter_bytes[ADSM_KERNEL_PARAMETERS];
+    uint8_t parameter_kinds[ADSM_KERNEL_PARAMETERS];
     struct adsm_speed speed;
     adsmKernel *next; /* of the same module */
     UT_hash_handle hh;
@@ -234,6 +236,8 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
         free(kernel);
         return rc;
     }
+    adsm_signature_read(module->image, name, kernel->parameter_kinds,
+                        ADSM_KERNEL_PARAMETERS);
     adsm_speed_init(&kernel->speed);
     kernel->next = module->kernels;
     module->kernels = kernel;
@@ -368,6 +372,7 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
                                           kernel->reach,
                                           kernel->parameters,
                                           kernel->parameter_bytes,
+                                          kernel->parameter_kinds,
                                           kernel->module,
                                           kernel->module->serial,
                                           &kernel->speed};

@@ -29,6 +29,7 @@ struct adsm_kernel_view {
     adsmReach reach;
     int parameters; /* -1: the driver cannot tell */
     const uint16_t *parameter_bytes;
+    const uint8_t *parameter_kinds; /* adsmKind, as far as PTX says it */
     adsmModule *module;
     uint64_t serial;          /* of the module: no two have the same */
     struct adsm_speed *speed; /* of its parts, on each device */

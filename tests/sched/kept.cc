@@ -76,5 +76,7 @@ int main(int argc, char **argv)
         return fail();
 
     const large variable = {{0}};
-    return adsmVal(variable).p != &variable || adsmVal(1.5).p;
+    return adsmVal(variable).p != &variable || adsmVal(1.5).p ||
+           adsmVal(1.5).edge != ADSM_REAL || adsmVal(N).edge != ADSM_ANY_KIND ||
+           adsmVal(*x).edge != ADSM_INTEGER || adsmIn(x).align != alignof(int);
 }

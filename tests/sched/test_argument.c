@@ -173,6 +173,42 @@ START_TEST(pointers_are_aligned_to_their_elements)
 }
 END_TEST
 
+/* Of the same size, which is all that drivers know. */
+START_TEST(integers_are_no_floats)
+{
+    struct {
+        float f;
+    } wrapped = {3};
+    float *x = adsmAlloc(N * sizeof *x), *got = adsmAlloc(2 * sizeof *got);
+    float f = 3;
+    int *y = array(adsmR1(N), 0), n = 3;
+    unsigned u = 3;
+    adsmModule *module;
+    adsmKernel *farthest;
+    must(adsmModuleLoad(&module, OPERATORS_PTX, 0));
+    must(adsmKernelGet(&farthest, module, "farthest", ADSM_ONLY_ARGUMENTS));
+    for (int i = 0; i < N; i++)
+        x[i] = y[i] = i;
+    expect(adsmMapReduce(NULL, farthest, got, adsmR1(N), adsmIn(x), adsmVal(n)),
+           ADSM_E_INVALID,
+           "argument 1 of kernel 'farthest' is an integer, its parameter a "
+           "float or double");
+    must(adsmMapReduce(NULL, farthest, got, adsmR1(N), adsmIn(x), adsmVal(f)));
+    ck_assert(got[1] == N - 1 - f);
+    must(adsmMapReduce(NULL, farthest, got, adsmR1(N), adsmIn(x),
+                       adsmVal(wrapped)));
+    ck_assert(got[1] == N - 1 - f);
+    expect(adsmCallWith(&all, kernel("map"), adsmR1(N), adsmIn(y), adsmInOut(y),
+                        adsmVal(f)),
+           ADSM_E_INVALID, "is a float or double, its parameter an integer");
+    must(adsmCallWith(&all, kernel("map"), adsmR1(N), adsmIn(y), adsmInOut(y),
+                      adsmVal(u)));
+    must(adsmFree(x));
+    must(adsmFree(y));
+    must(adsmFree(got));
+}
+END_TEST
+
 START_TEST(shared_pointers_are_no_values)
 {
     int *x = array(adsmR1(N), 0), *y = array(adsmR1(N), 0), n = N, a = 1;
@@ -243,5 +279,5 @@ SUITE_MAIN("argument", 60, wrong_counts_are_refused_before_arguments_are_read,
            arguments_are_made_by_their_macros,
            small_objects_that_were_freed_are_not_shared,
            pointers_are_aligned_to_their_elements,
-           shared_pointers_are_no_values,
+           shared_pointers_are_no_values, integers_are_no_floats,
            kernel_of_too_many_parameters_is_refused)
