@@ -1,55 +1,96 @@
-/* Code of modules, from a file or from memory; see code.h. */
+/* Modules' code in memory. */
 #include "sched/code.h"
 
+#include "adsm.h"
 #include "sched/detail.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-int adsm_code_read(const char *path, char **image, size_t *bytes)
+enum { MOST_BYTES = 1 << 30 };
+
+static int is_empty(const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    return adsm_detail(ADSM_E_INVALID, "module '%s' is empty", path);
+}
+
+/* Open a file whose size is its end: of a pipe or a device nobody knows when it
+ * comes, or whether. */
+static int open_file(const char *path, int *fd, size_t *bytes)
+{
+    struct stat is;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0 || fstat(*fd, &is) != 0) {
+        int why = errno;
+        if (*fd >= 0)
+            close(*fd);
         return adsm_detail(ADSM_E_NOT_FOUND, "cannot open module '%s': %s",
-                           path, strerror(errno));
-    size_t capacity = 1 << 16, n = 0;
-    char *text = malloc(capacity + 1);
-    while (text) {
-        size_t got = fread(text + n, 1, capacity - n, file);
-        n += got;
-        if (n < capacity)
-            break;
-        capacity *= 2;
-        char *more = realloc(text, capacity + 1);
-        if (!more)
-            free(text);
-        text = more;
+                           path, strerror(why));
     }
-    bool failed = ferror(file);
-    fclose(file);
+    *bytes = (size_t)is.st_size;
+    if (S_ISREG(is.st_mode) && *bytes > 0 && *bytes <= MOST_BYTES)
+        return ADSM_OK;
+    close(*fd);
+    if (!S_ISREG(is.st_mode))
+        return adsm_detail(ADSM_E_INVALID,
+                           "module '%s' is no file of code, but a %s", path,
+                           S_ISDIR(is.st_mode)    ? "directory"
+                           : S_ISFIFO(is.st_mode) ? "pipe"
+                           : S_ISSOCK(is.st_mode) ? "socket"
+                                                  : "device");
+    if (*bytes == 0)
+        return is_empty(path);
+    return adsm_detail(ADSM_E_INVALID,
+                       "module '%s' has %zu bytes; up to 2^30 are possible",
+                       path, *bytes);
+}
+
+int adsm_code_read(const char *path, char **code, size_t *bytes)
+{
+    size_t n = 0, all = 0;
+    int fd, why = 0;
+    int rc = open_file(path, &fd, &all);
+    if (rc != ADSM_OK)
+        return rc;
+    char *text = malloc(all + 1);
+    while (text && n < all && why == 0) {
+        ssize_t got = read(fd, text + n, all - n);
+        if (got > 0)
+            n += (size_t)got;
+        else if (got == 0)
+            break; /* it has become shorter */
+        else if (errno != EINTR)
+            why = errno;
+    }
+    close(fd);
     if (!text)
         return adsm_detail(ADSM_E_NOMEM, "no memory for module '%s'", path);
-    if (failed || n == 0) {
+    if (why != 0) {
         free(text);
-        return adsm_detail(ADSM_E_INVALID, "module '%s' %s", path,
-                           failed ? "cannot be read" : "is empty");
+        return adsm_detail(ADSM_E_INVALID, "module '%s' cannot be read: %s",
+                           path, strerror(why));
+    }
+    if (n == 0) {
+        free(text);
+        return is_empty(path);
     }
     text[n] = '\0';
-    *image = text;
+    *code = text;
     *bytes = n;
     return ADSM_OK;
 }
 
-int adsm_code_copy(const void *image, size_t bytes, char **copy)
+int adsm_code_copy(const void *image, size_t bytes, char **code)
 {
-    *copy = malloc(bytes + 1);
-    if (!*copy)
+    *code = malloc(bytes + 1);
+    if (!*code)
         return adsm_detail(ADSM_E_NOMEM, "no memory for %zu bytes of code",
                            bytes);
-    memcpy(*copy, image, bytes);
-    (*copy)[bytes] = '\0';
+    memcpy(*code, image, bytes);
+    (*code)[bytes] = '\0';
     return ADSM_OK;
 }

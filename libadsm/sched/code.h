@@ -1,8 +1,9 @@
 /*
- * Code as a module keeps it: a copy of its own, ended by a zero, which the driver
- * wants behind PTX text and `bytes` does not count. Failures set the error detail.
+ * The code of modules, as it is given: a file, or bytes in memory.
  *
- * No lock. Thread: any. Signal: never. The caller frees the copy.
+ * What is made ends in a zero that `bytes` does not count, which drivers want
+ * behind PTX, and is free()d by the caller. Failures set the error detail.
+ * Thread: any. Signal: never
  */
 #ifndef ADSM_SCHED_CODE_H
 #define ADSM_SCHED_CODE_H
@@ -11,13 +12,14 @@
 
 #include <stddef.h>
 
-/** A whole file. Return: ADSM_OK; ADSM_E_NOT_FOUND; ADSM_E_INVALID: it cannot be
- *  read, or is empty; ADSM_E_NOMEM */
-int adsm_code_read(const char *path, char **image,
+/** All of a regular file. Waits for no writer of a pipe. Return: ADSM_OK;
+ *  ADSM_E_NOT_FOUND (it cannot be opened); ADSM_E_INVALID (it is no file, empty
+ *  or too large, or cannot be read); ADSM_E_NOMEM */
+int adsm_code_read(const char *path, char **code,
                    size_t *bytes) ADSM_MUST_CHECK;
 
-/** What lies in memory. Return: ADSM_OK; ADSM_E_NOMEM */
+/** A copy. Return: ADSM_OK; ADSM_E_NOMEM */
 int adsm_code_copy(const void *image, size_t bytes,
-                   char **copy) ADSM_MUST_CHECK;
+                   char **code) ADSM_MUST_CHECK;
 
 #endif

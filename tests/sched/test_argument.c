@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { N = 100 };
@@ -273,6 +274,36 @@ START_TEST(kernel_of_too_many_parameters_is_refused)
 }
 END_TEST
 
+static void expect_of_file(const char *path, adsmStatus status,
+                           const char *words)
+{
+    adsmModule *module = (adsmModule *)path;
+    expect(adsmModuleLoad(&module, path, 0), status, words);
+    ck_assert_ptr_null(module);
+}
+
+START_TEST(modules_are_files_that_end)
+{
+    char path[] = "/tmp/adsm-module-XXXXXX", pipe[64];
+    adsmModule *module;
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    expect_of_file(path, ADSM_E_INVALID, "is empty");
+    ck_assert_int_eq(ftruncate(fd, (1l << 30) + 1), 0); /* a hole */
+    expect_of_file(path, ADSM_E_INVALID, "has 1073741825 bytes; up to 2^30");
+    snprintf(pipe, sizeof pipe, "%s-pipe", path);
+    ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+    expect_of_file(pipe, ADSM_E_INVALID, "is no file of code, but a pipe");
+    expect_of_file("/dev/zero", ADSM_E_INVALID, "but a device");
+    expect_of_file("/tmp", ADSM_E_INVALID, "but a directory");
+    expect_of_file("/tmp/none/at/all", ADSM_E_NOT_FOUND, "cannot open module");
+    must(adsmModuleLoad(&module, KERNELS_PTX, 0));
+    close(fd);
+    unlink(path);
+    unlink(pipe);
+}
+END_TEST
+
 SUITE_MAIN("argument", 60, wrong_counts_are_refused_before_arguments_are_read,
            wrong_counts_of_maps_are_refused_before_arguments_are_read,
            what_drivers_count_in_32_bits_is_not_cut_off, bounds_are_long,
@@ -280,4 +311,4 @@ SUITE_MAIN("argument", 60, wrong_counts_are_refused_before_arguments_are_read,
            small_objects_that_were_freed_are_not_shared,
            pointers_are_aligned_to_their_elements,
            shared_pointers_are_no_values, integers_are_no_floats,
-           kernel_of_too_many_parameters_is_refused)
+           kernel_of_too_many_parameters_is_refused, modules_are_files_that_end)
