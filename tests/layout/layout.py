@@ -37,10 +37,12 @@ SOFTCUDA = {
     'tests': ['base', 'ptx', 'native', 'exec', 'cudart', 'nvrtc'],
 }
 # Layer (longest matching folder wins) -> layers it may include besides itself
-# and PUBLIC, which is everybody's: adsm.h stands alone, others include it.
+# and PUBLIC, which is everybody's: adsm.h stands alone but for its C++ part,
+# others include it.
 CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
         'libadsm/mm', 'libadsm/range', 'libadsm/sched']
-PUBLIC = ['libadsm/adsm.h', 'libadsm/adsm_skeleton.h']
+PUBLIC = ['libadsm/adsm.h', 'libadsm/adsm_cxx.h',
+          'libadsm/adsm_skeleton.h']
 TABLE = {
     'libadsm/base': [],
     'libadsm/os': ['libadsm/base'],
