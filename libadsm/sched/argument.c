@@ -79,7 +79,8 @@ static int check_no_pointer(const struct adsm_kernel_view *kernel, int number,
     const adsmArg *arg = &args[number];
     void *address, *base;
     size_t bytes;
-    if (kernel->reach != ADSM_ONLY_ARGUMENTS || arg->bytes != sizeof address)
+    if (kernel->reach != ADSM_ONLY_ARGUMENTS || arg->bytes != sizeof address ||
+        arg->edge != ADSM_ANY_KIND) /* a number is what it is */
         return ADSM_OK;
     memcpy(&address, adsm_argument_value(arg), sizeof address);
     if (adsm_heap_range(address, &base, &bytes) != ADSM_OK)
