@@ -212,23 +212,33 @@ static int of_round(const struct adsm_split_part *boxes, int first, int count,
     return n;
 }
 
-/* Some of `all` parts, from `first` on. Return: as all; `*bad` is its part */
+/* Begin parts from `first` on. What the first ones have begun is not left undone
+ * where there is room for fewer at a time. Return: as all; `*bad` is its part */
+static int begin_some(struct issue *issue, int first, int *count, int *bad)
+{
+    struct adsm_part *parts = issue->parts + first;
+    int rc = adsm_spread_begin(parts, *count, bad);
+    while (rc == ADSM_E_DEVICE_NOMEM && first > 0 && *count > 1) {
+        *count /= 2;
+        rc = adsm_spread_begin(parts, *count, bad);
+    }
+    *bad += first;
+    return rc;
+}
+
+/* Those that are begun, of `all` parts. Return: as above */
 static int issue_some(struct adsm_range_call *call,
                       const struct adsm_split_part *boxes, struct issue *issue,
                       int first, int count, int all, struct adsm_ended *ended,
                       int *bad)
 {
-    struct adsm_part *parts = issue->parts + first;
-    int rc = adsm_spread_begin(parts, count, bad);
-    *bad += first;
-    if (rc != ADSM_OK)
-        return rc;
+    int rc = ADSM_OK;
     for (int i = first; i < first + count && rc == ADSM_OK; i++) {
         *bad = i;
         rc = issue_part(call, &issue->parts[i], &boxes[i], &issue->grids[i], i,
                         all, ended);
     }
-    adsm_spread_end(parts, count);
+    adsm_spread_end(issue->parts + first, count);
     return rc;
 }
 
@@ -268,7 +278,9 @@ int adsm_range_call_issue(struct adsm_range_call *call,
     }
     for (int i = 0; i < count && rc == ADSM_OK; i += n) {
         n = of_round(boxes, i, count, most);
-        rc = issue_some(call, boxes, &issue, i, n, count, ended, &bad);
+        rc = begin_some(&issue, i, &n, &bad);
+        if (rc == ADSM_OK)
+            rc = issue_some(call, boxes, &issue, i, n, count, ended, &bad);
     }
     if (rc != ADSM_OK)
         (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);

@@ -3,6 +3,8 @@
  */
 #include "sched/fixture.h"
 
+#include <stdlib.h>
+
 enum { SIDE = 192, PARTS = 4096, TILE = 3 };
 
 static long clamped(long i)
@@ -73,6 +75,41 @@ START_TEST(parts_may_have_two_copies_of_one_array)
 }
 END_TEST
 
+enum { LARGE = 1 << 16, FEW = 260, OF = 300 };
+
+/* A number of each of the first parts, and much of the others. */
+static int little_then_much(const adsmPart *part, void *user, adsmBox *out,
+                            int most)
+{
+    (void)user;
+    (void)most;
+    long lo = part->box.lo[0] * LARGE;
+    out[0] = (adsmBox){1, {lo}, {lo + (part->index < FEW ? 1 : LARGE)}};
+    return 1;
+}
+
+/* Parts that have no room together come one after another, when others are made
+ * already. */
+START_TEST(later_parts_may_need_more_memory_than_there_is_for_all)
+{
+    setenv("SOFTCUDA_MEMORY", "4M", 1);
+    adsmModule *module;
+    adsmKernel *far_from;
+    int *x = array(adsmR1((long)OF * LARGE), ADSM_NO_HOME);
+    long never = OF;
+    must(adsmModuleLoad(&module, ENDS_PTX, 0));
+    must(adsmKernelGet(&far_from, module, "far_from", ADSM_ONLY_ARGUMENTS));
+    for (long i = 0; i < OF; i++)
+        x[i * LARGE] = (int)i;
+    must(adsmCallWith(adsmWith(.devices = 1, .tile = {1}, .sync = 1), far_from,
+                      adsmR1(OF), adsmVal(never),
+                      adsmBoxedBy(x, ADSM_INOUT, little_then_much, NULL)));
+    for (long i = 0; i < OF; i++)
+        ck_assert_int_eq(x[i * LARGE], i);
+    must(adsmFree(x));
+}
+END_TEST
+
 START_TEST(one_part_more_is_refused)
 {
     int *x = array(adsmR1(PARTS + 1), ADSM_NO_HOME), a = 1;
@@ -84,4 +121,6 @@ START_TEST(one_part_more_is_refused)
 END_TEST
 
 SUITE_MAIN("many", 120, tiles_are_up_to_4096,
-           parts_may_have_two_copies_of_one_array, one_part_more_is_refused)
+           parts_may_have_two_copies_of_one_array,
+           later_parts_may_need_more_memory_than_there_is_for_all,
+           one_part_more_is_refused)
