@@ -3,6 +3,7 @@
  * dimensions, what a pointer is.
  */
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "tests/cudart/cudart_test.h"
 
@@ -45,15 +46,25 @@ static cudaError_t ask(int way, size_t bytes)
     }
 }
 
-static void check_refusal(int way)
+/* A program that gives up after three of them. */
+static _Noreturn void give_up(int way)
 {
-    struct captured said;
     void *p;
     setenv("SOFTCUDA_MEMORY", "64M", 1);
-    capture_begin(&said);
     OK(cudaMalloc(&p, 40 * MIB));
     for (int i = 0; i < 3; i++)
         WANT(cudaErrorMemoryAllocation, ask(way, 32 * MIB));
+    exit(1);
+}
+
+static void check_refusal(int way)
+{
+    struct captured said;
+    capture_begin(&said);
+    pid_t child = fork();
+    if (child == 0)
+        give_up(way);
+    waitpid(child, NULL, 0);
     capture_end(&said);
     const char *line = strstr(said.text, "no room for 32.000 MiB");
     ck_assert_ptr_nonnull(line);
@@ -62,19 +73,19 @@ static void check_refusal(int way)
     ck_assert_ptr_null(strstr(line + 1, "no room"));
 }
 
-START_TEST(a_first_refused_allocation_says_what_there_is)
+START_TEST(program_that_ends_of_a_refused_allocation_says_so)
 {
     check_refusal(0);
 }
 END_TEST
 
-START_TEST(a_first_refused_pool_allocation_says_what_there_is)
+START_TEST(program_that_ends_of_a_refused_pool_allocation_says_so)
 {
     check_refusal(1);
 }
 END_TEST
 
-START_TEST(a_first_refused_array_says_what_there_is)
+START_TEST(program_that_ends_of_a_refused_array_says_so)
 {
     check_refusal(2);
 }
@@ -354,9 +365,9 @@ START_TEST(pools_give_memory_in_stream_order)
 END_TEST
 
 SUITE_MAIN("cudart_memory", 60, allocations_of_nothing_and_too_much,
-           a_first_refused_allocation_says_what_there_is,
-           a_first_refused_pool_allocation_says_what_there_is,
-           a_first_refused_array_says_what_there_is,
+           program_that_ends_of_a_refused_allocation_says_so,
+           program_that_ends_of_a_refused_pool_allocation_says_so,
+           program_that_ends_of_a_refused_array_says_so,
            every_kind_of_copy_moves_what_it_says, wrong_copies_are_refused,
            rectangles_keep_their_rows, boxes_keep_their_planes, fills_are_exact,
            pinned_memory_is_seen_by_kernels,
