@@ -7,6 +7,7 @@
 #include "native/build.h"
 
 #include "base/aside.h"
+#include "native/build_cache.h"
 #include "native/build_cc.h"
 #include "native/build_keep.h"
 #include "native/build_later.h"
@@ -326,11 +327,19 @@ static bool is_busy(void)
     return busy;
 }
 
+/* The first compiler run makes the folder, which may never have begun. */
+static bool has_cache(void)
+{
+    char why[128];
+    return build.options.cache[0] &&
+           sc_build_cache_open(build.options.cache, why, sizeof why);
+}
+
 void sc_build_leave(void (*let_go)(void))
 {
     pthread_mutex_lock(&lock); /* no job and no IR changes meanwhile */
-    if (SC_BUILD_LATER_CAN && build.open && build.options.later &&
-        build.options.cache[0] && is_busy() && fork() == 0)
+    if (SC_BUILD_LATER_CAN && build.open && build.options.later && is_busy() &&
+        has_cache() && fork() == 0)
         go_on(let_go);
     pthread_mutex_unlock(&lock);
 }

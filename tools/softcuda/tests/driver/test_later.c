@@ -58,8 +58,11 @@ static void enter_room(int seconds)
     setenv("SOFTCUDA_STATS", "1", 1);
 }
 
-/* Run a kernel for longer than a compiler is worth, and end. */
-static void program(void)
+static int calls(void);
+
+/* Run a kernel for longer than a compiler is worth, and end; maybe where the
+ * cache folder is not there, as before the first compiler run. */
+static void program(bool without_cache)
 {
     CUmodule module;
     CUfunction spin;
@@ -73,11 +76,15 @@ static void program(void)
         OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, NULL,
                           (void *[]){&p, &turns}, NULL));
     OK(cuCtxSynchronize());
+    while (without_cache && calls() == 0)
+        usleep(1000);
+    if (without_cache)
+        nftw(in_room("cache"), remove_one, 8, FTW_DEPTH | FTW_PHYS);
     exit(0);
 }
 
 /* Run it as a caller does who reads all it says. */
-static void run(char *said, size_t bytes)
+static void run_program(bool without_cache, char *said, size_t bytes)
 {
     int fds[2];
     size_t n = 0;
@@ -89,7 +96,7 @@ static void run(char *said, size_t bytes)
         dup2(fds[1], STDOUT_FILENO);
         dup2(fds[1], STDERR_FILENO);
         close(fds[1]);
-        program();
+        program(without_cache);
     }
     close(fds[1]);
     while (n < bytes - 1 && (got = read(fds[0], said + n, bytes - 1 - n)) > 0)
@@ -97,6 +104,11 @@ static void run(char *said, size_t bytes)
     said[n] = '\0';
     close(fds[0]);
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+static void run(char *said, size_t bytes)
+{
+    run_program(false, said, bytes);
 }
 
 /* Compiled kernels in the cache. */
@@ -183,6 +195,19 @@ START_TEST(compiling_goes_on_and_the_next_run_is_native)
 }
 END_TEST
 
+START_TEST(compiling_goes_on_where_there_was_no_cache_yet)
+{
+    char said[4096];
+    enter_room(2);
+    run_program(true, said, sizeof said);
+    for (int i = 0; i < 3000 && objects() == 0; i++)
+        usleep(10000);
+    wait_until_alone();
+    ck_assert_int_eq(objects(), 1);
+    leave_room();
+}
+END_TEST
+
 START_TEST(nothing_goes_on_when_that_is_switched_off)
 {
     char said[4096];
@@ -230,6 +255,7 @@ int main(void)
 {
     const TTest *const cases[] = {
         compiling_goes_on_and_the_next_run_is_native,
+        compiling_goes_on_where_there_was_no_cache_yet,
         nothing_goes_on_when_that_is_switched_off,
         many_short_programs_leave_two_processes_at_most,
         a_cache_that_is_gone_is_not_made_again};
