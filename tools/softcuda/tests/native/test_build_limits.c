@@ -96,8 +96,8 @@ START_TEST(kernel_that_takes_too_long_is_left_for_good)
     expect("1 s of processor time in an earlier run");
     ck_assert_int_eq(runs(), 2);
     ck_assert_int_eq(count_files("", NULL), 1);
-    options.limits.cpu_s = 2; /* another limit, another try */
-    get_text(text);
+    options.limits.clock_ms = 1; /* another limit, another try */
+    ck_assert(!get_text(text));
     ck_assert_int_gt(runs(), 2);
     free(text);
 }
@@ -188,8 +188,8 @@ START_TEST(full_disk_remembers_nothing)
     ck_assert_int_eq(ftruncate(fd, 4096), 0);
     ck_assert_int_eq(write(fd, "full", 4), 4);
     close(fd);
-    use_counted("while :; do :; done");
-    options.limits.cpu_s = 1;
+    use_counted("sleep 100");
+    options.limits.clock_ms = 100;
     ck_assert(!get());
     int before = runs();
     ck_assert(!get());
@@ -317,7 +317,8 @@ START_TEST(killed_keeper_takes_the_compiler_along)
 }
 END_TEST
 
-SUITE_MAIN("softcuda native: limits of the compiler", 60,
+/* A second of a processor takes many on a busy machine. */
+SUITE_MAIN("softcuda native: limits of the compiler", 200,
            kernel_that_takes_too_long_is_left_for_good,
            kernel_that_takes_too_much_memory_is_left_for_good,
            less_effort_that_fits_is_remembered,
