@@ -2,8 +2,8 @@
  * What every file of the driver shares: export macro, entry checks, messages.
  *
  * Lock ranks, lower first: 1 start (bring-up of devices and contexts),
- * 2 memory (address tables), 3 sched (operations, streams, events, rings),
- * 4 handles and link (leaves).  A call into the program (callbacks) is made
+ * 1.5 mirrors (while bytes pass), 2 memory (address tables), 3 sched
+ * (operations, streams, events, rings), 4 handles and link (leaves).  A call into the program (callbacks) is made
  * with none of them held.
  */
 #ifndef SOFTCUDA_DRIVER_DRIVER_H

@@ -23,6 +23,7 @@
 #define LOOK_MS    50   /* how soon a parent that is gone is noticed */
 #define GRACE_MS   1000 /* compilers remove their temporary files meanwhile */
 #define FILE_BYTES ((rlim_t)128 << 20)
+#define ADDRESSES  4 /* for each byte of memory */
 #define NAME       "softcuda-cc"
 
 extern char **environ;
@@ -67,7 +68,10 @@ static _Noreturn void become(const struct job *job)
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + 2);
-    limit(RLIMIT_AS, limits->memory_bytes, limits->memory_bytes);
+    limit(RLIMIT_DATA, limits->memory_bytes, limits->memory_bytes);
+    /* some compilers reserve more than they use; old systems count less */
+    limit(RLIMIT_AS, ADDRESSES * limits->memory_bytes,
+          ADDRESSES * limits->memory_bytes);
     limit(RLIMIT_FSIZE, FILE_BYTES, FILE_BYTES);
     limit(RLIMIT_CORE, 0, 0);
     sigemptyset(&none);

@@ -19,7 +19,7 @@
 struct sc_build_limits {
     unsigned cpu_s;        /* processor time of each process */
     unsigned clock_ms;     /* from the start to the end of all */
-    uint64_t memory_bytes; /* addresses of each process */
+    uint64_t memory_bytes; /* of each process */
 };
 
 /** What the keeper tells; memory that both share. */
