@@ -263,8 +263,9 @@ static void lower_minmax(struct sc_lower *lower, bool is_min)
     if (sc_lower_take(lower, SC_MOD_NaN))
         flags |= SC_FLAG_NAN;
     if (sc_lower_take(lower, SC_MOD_xorsign)) {
-        if (!sc_lower_take(lower, SC_MOD_abs) || type != SC_T_f32)
-            sc_lower_refuse(lower, "unsupported form");
+        if (!sc_lower_take(lower, SC_MOD_abs) || type == SC_T_f64)
+            sc_lower_invalid(lower,
+                             ".xorsign is with .abs, and not of .f64, in");
         flags |= SC_FLAG_ABS;
     }
     bool general = flags && is_single_or_double(type);

@@ -19,10 +19,10 @@ static const struct {
     {SC_OP_mul, 2, "x * y", "x * y"},
     {SC_OP_fma, 3, "__builtin_fma(x, y, z)", "sc_fma_odd(x, y, z)"},
     {SC_OP_mad, 3, "__builtin_fma(x, y, z)", "sc_fma_odd(x, y, z)"},
-    {SC_OP_min, 2, "sc_half_pick(x, y, sc_below(x, y), %u)",
-     "sc_half_pick(x, y, sc_below(x, y), %u)"},
-    {SC_OP_max, 2, "sc_half_pick(x, y, sc_below(y, x), %u)",
-     "sc_half_pick(x, y, sc_below(y, x), %u)"},
+    {SC_OP_min, 2, "sc_half_extreme(x, y, 0, %u)",
+     "sc_half_extreme(x, y, 0, %u)"},
+    {SC_OP_max, 2, "sc_half_extreme(x, y, 1, %u)",
+     "sc_half_extreme(x, y, 1, %u)"},
     {SC_OP_ex2, 1, "sc_cut_f16(s_ex2f((float)x))", "s_ex2f((float)x)"},
     {SC_OP_tanh, 1, "s_tanhf((float)x)", "s_tanhf((float)x)"},
 };
@@ -62,10 +62,14 @@ static bool emit(struct sc_alu_find *find, uint32_t n, const char *format)
     struct sc_alu_rounding r;
     char e[96], part[300], more[400] = "";
     bool nan = sc_alu_take(find, SC_MOD_NaN);
+    bool xorsign = sc_alu_take(find, SC_MOD_xorsign);
+    if (xorsign)
+        sc_alu_take(find, SC_MOD_abs);
     if (!sc_alu_rounding(find, &r) || r.mode != SC_RN ||
         !sc_alu_args(find, find->type, n))
         return false;
-    unsigned flags = r.flags | (nan ? SC_FLAG_NAN : 0);
+    unsigned flags =
+        r.flags | (nan ? SC_FLAG_NAN : 0) | (xorsign ? SC_FLAG_ABS : 0);
     snprintf(e, sizeof e, format, flags);
     if (pair) {
         put_part(part, sizeof part, n, is_bf16, e, flags, 16);

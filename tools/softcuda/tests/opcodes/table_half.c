@@ -60,7 +60,13 @@ static const struct half_op f16_ops[] = {
     {"min.ftz.NaN", MINMAX, 2, FTZ | NANS},
     {"max.ftz.NaN", MINMAX, 2, FTZ | NANS | HI},
     {"min.xorsign.abs", MINMAX, 2, XORSIGN},
+    {"max.xorsign.abs", MINMAX, 2, XORSIGN | HI},
+    {"min.NaN.xorsign.abs", MINMAX, 2, NANS | XORSIGN},
     {"max.NaN.xorsign.abs", MINMAX, 2, NANS | XORSIGN | HI},
+    {"min.ftz.xorsign.abs", MINMAX, 2, FTZ | XORSIGN},
+    {"max.ftz.xorsign.abs", MINMAX, 2, FTZ | XORSIGN | HI},
+    {"min.ftz.NaN.xorsign.abs", MINMAX, 2, FTZ | NANS | XORSIGN},
+    {"max.ftz.NaN.xorsign.abs", MINMAX, 2, FTZ | NANS | XORSIGN | HI},
 };
 
 static const struct half_op bf16_ops[] = {
@@ -72,6 +78,8 @@ static const struct half_op bf16_ops[] = {
     {"min", MINMAX, 2, 0}, {"max", MINMAX, 2, HI},
     {"min.NaN", MINMAX, 2, NANS}, {"max.NaN", MINMAX, 2, NANS | HI},
     {"min.xorsign.abs", MINMAX, 2, XORSIGN},
+    {"max.xorsign.abs", MINMAX, 2, XORSIGN | HI},
+    {"min.NaN.xorsign.abs", MINMAX, 2, NANS | XORSIGN},
     {"max.NaN.xorsign.abs", MINMAX, 2, NANS | XORSIGN | HI},
 };
 /* clang-format on */
