@@ -34,15 +34,15 @@ struct answer_sum {
 };
 
 struct answers {
-    char *file; /* the texts point into it */
+    char *whole; /* the texts point into it */
     struct answer *all;
     size_t count;
     struct answer_sum *sums;
     size_t sum_count;
 };
 
-/** Read the file that the environment names as OPCODES_KNOWN; fails the test
- *  when there is none or a line is no such line. */
+/** Read answers.txt as it was built in, or the file that the environment names
+ *  as OPCODES_KNOWN; a line that is none of the above fails the test. */
 void answers_read(struct answers *answers);
 
 void answers_free(struct answers *answers);
