@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char given[] =
-#include "answers.inc"
+#include <answers.inc>
     ;
 
 static char *whole_text(void)
