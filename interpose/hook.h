@@ -31,9 +31,12 @@
 #include <aio.h>
 #include <dirent.h>
 #include <linux/capability.h>
+#include <mntent.h>
 #include <mqueue.h>
+#include <nl_types.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pty.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -72,9 +75,18 @@
 #undef fputs_unlocked
 
 struct file_handle;
+struct mount_attr;
+struct utmp;
+struct utmpx;
 struct io_uring;
 struct io_uring_cqe;
 struct __kernel_timespec;
+
+/* What scandir and its relatives are given. */
+typedef int scandir_filter(const struct dirent *);
+typedef int scandir_order(const struct dirent **, const struct dirent **);
+typedef int scandir64_filter(const struct dirent64 *);
+typedef int scandir64_order(const struct dirent64 **, const struct dirent64 **);
 
 /* The wrappers: every one of them is exported. */
 #define ADSM_HOOK_LIBC(returns, name, params) HOOK_EXPORT returns name params;

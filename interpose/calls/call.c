@@ -36,8 +36,8 @@ static int hold(struct call *call, const struct call_part *part, size_t bytes,
 {
     struct call_hold *hold = &call->holds[call->count];
     void *program = (void *)call->given[part->argument];
-    int status = part->role == CALL_PATH
-                     ? call_hold_name(hold, &call->few, program)
+    int status = part->role == CALL_PATH || part->role == CALL_TEXT
+                     ? call_hold_name(hold, &call->few, program, bytes)
                      : call_hold(hold, &call->few, program, bytes, way);
     if (status || !hold->work)
         return status;
@@ -73,7 +73,9 @@ static int begin_part(struct call *call, const struct call_part *part)
     case CALL_FDSET:
         return hold(call, part, call_set_bytes(count), CALL_CHANGES);
     case CALL_PATH:
-        return hold(call, part, bytes, CALL_READS);
+        return hold(call, part, CALL_PATH_MOST, CALL_READS);
+    case CALL_TEXT:
+        return hold(call, part, CALL_TEXT_MOST, CALL_READS);
     case CALL_FILL: /* compared, since records have holes */
         return hold(call, part, bytes, CALL_CHANGES);
     case CALL_REQUEST:
@@ -279,6 +281,8 @@ static bool part_is_plain(const struct call_part *part, const uintptr_t *words)
     switch ((enum call_role)part->role) {
     case CALL_PATH:
         return hook_is_plain(at, CALL_PATH_MOST);
+    case CALL_TEXT:
+        return hook_is_plain(at, 1);
     case CALL_SIZED:
         return hook_is_plain(at, part->unit);
     case CALL_FDSET:

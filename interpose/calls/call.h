@@ -23,6 +23,7 @@ enum {
     CALL_NO_FLAGS = 0xff,
     CALL_PLACED = 0xfe, /* CALL_WAITS: the call says where in the file       */
     CALL_PATH_MOST = 4096,
+    CALL_TEXT_MOST = 128 << 10, /* Linux: of one argument of a program       */
 };
 
 /** What the kernel does with the memory behind one argument. */
@@ -32,6 +33,7 @@ enum call_role {
     CALL_OUT,       /* writes some of it, and may read it                     */
     CALL_FILL,      /* writes as many units as the result says                */
     CALL_PATH,      /* reads up to a byte 0                                   */
+    CALL_TEXT,      /* the same of any length that programs can be given      */
     CALL_SIZED,     /* writes; the argument `count` points to the length      */
     CALL_FDSET,     /* one bit for each number below the argument `count`     */
     CALL_BULK_IN,   /* reads it; may be large                                 */

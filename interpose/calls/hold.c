@@ -65,19 +65,20 @@ int call_hold(struct call_hold *hold, struct call_few *few, void *program,
     return status ? give_up(hold, status) : ADSM_OK;
 }
 
-int call_hold_name(struct call_hold *hold, struct call_few *few, void *program)
+int call_hold_name(struct call_hold *hold, struct call_few *few, void *program,
+                   size_t most)
 {
     struct call_buffer name; /* the stack may be a small one */
     size_t done;
     *hold = (struct call_hold){.program = program};
-    if (hook_is_plain(program, CALL_PATH_MOST))
+    if (hook_is_plain(program, most))
         return ADSM_OK;
-    if (!call_buffer_take(&name, CALL_PATH_MOST + 1, false))
+    if (!call_buffer_take(&name, most + 1, false))
         return ADSM_E_NOMEM;
-    size_t there = call_reach(program, CALL_PATH_MOST);
+    size_t there = call_reach(program, most);
     int status = call_get(name.at, program, there, &done);
     if (!status && done > 0) {
-        bool guarded = done < CALL_PATH_MOST && !memchr(name.at, '\0', done);
+        bool guarded = done < most && !memchr(name.at, '\0', done);
         name.at[done] = '\0'; /* libc may look before the kernel does */
         hold->bytes = guarded ? done : strlen(name.at) + 1;
         if (take(hold, few, guarded, false))

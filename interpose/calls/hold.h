@@ -42,8 +42,10 @@ struct call_hold {
 int call_hold(struct call_hold *hold, struct call_few *few, void *program,
               size_t bytes, enum call_way way);
 
-/** The same for a name, which the kernel reads up to its byte 0. */
-int call_hold_name(struct call_hold *hold, struct call_few *few, void *program);
+/** The same for a text, which the kernel reads up to its byte 0; `most` bytes of
+ *  it. */
+int call_hold_name(struct call_hold *hold, struct call_few *few, void *program,
+                   size_t most);
 
 /**
  * Put back what the kernel wrote, and let go.

@@ -8,6 +8,8 @@
 #include "interpose/calls/hooks.h"
 
 #include <errno.h>
+#include <utmp.h>
+#include <utmpx.h>
 
 long hook_absent(void)
 {
@@ -24,6 +26,7 @@ long hook_absent(void)
 #define OUT_EACH(at, count, type) IN_EACH(at, count, type)
 #define FILL(at, count, type)     IN_EACH(at, count, type)
 #define PATH(at)                  PLAIN(at, CALL_PATH_MOST)
+#define TEXT(at)                  PLAIN(at, 1)
 #define SIZED(at, length, most)   PLAIN(at, most)
 #define FDSET(at, count)          PLAIN(at, call_set_bytes(w[count]))
 #define BULK_IN(at, count)        PLAIN(at, w[count])

@@ -6,12 +6,15 @@
 #include "interpose/calls/command.h"
 #include "interpose/calls/hooks.h"
 #include "interpose/calls/request.h"
+#include "interpose/calls/roles.h"
 #include "base/log.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <utmp.h>
+#include <utmpx.h>
 
 #define SHAPE(name) (&call_shapes[CALL_OF_##name])
 
@@ -69,6 +72,28 @@ OPEN(open)
 OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
+
+static long issue_mq_open(void *context, const uintptr_t *w)
+{
+    (void)context;
+    return HOOK_REAL(mq_open)((const char *)w[0], (int)w[1], (mode_t)w[2],
+                              (struct mq_attr *)w[3]);
+}
+
+mqd_t mq_open(const char *name, int flags, ...)
+{
+    uintptr_t w[CALL_WORDS] = {(uintptr_t)name, (uintptr_t)flags};
+    va_list rest;
+    va_start(rest, flags);
+    if (flags & O_CREAT) {
+        w[2] = va_arg(rest, mode_t);
+        w[3] = (uintptr_t)va_arg(rest, struct mq_attr *);
+    }
+    va_end(rest);
+    if (hook_likely(call_is_plain(SHAPE(mq_open), w)))
+        return (mqd_t)issue_mq_open(NULL, w);
+    return (mqd_t)call_shared(SHAPE(mq_open), w, issue_mq_open, NULL);
+}
 
 /* ---- requests ------------------------------------------------------------ */
 
@@ -183,6 +208,29 @@ ssize_t __recvfrom_chk(int file, void *to, size_t bytes, size_t room, int flags,
                                          length);
     return recvfrom(file, to, bytes, flags, from, length);
 }
+
+/* ---- no result --------------------------------------------------------------- */
+
+#define UPDATE(name, type)                                                     \
+    static long issue_##name(void *context, const uintptr_t *w)                \
+    {                                                                          \
+        (void)context;                                                         \
+        HOOK_REAL(name)((const char *)w[0], (const type *)w[1]);               \
+        return 0;                                                              \
+    }                                                                          \
+    void name(const char *file, const type *entry)                             \
+    {                                                                          \
+        static const struct call_shape shape = {                               \
+            #name, false, {PATH(0) IN(1, type)}};                              \
+        const uintptr_t w[CALL_WORDS] = {(uintptr_t)file, (uintptr_t)entry};   \
+        if (hook_likely(call_is_plain(&shape, w)))                             \
+            HOOK_REAL(name)(file, entry);                                      \
+        else                                                                   \
+            (void)call_shared(&shape, w, issue_##name, NULL);                  \
+    }
+
+UPDATE(updwtmp, struct utmp)
+UPDATE(updwtmpx, struct utmpx)
 
 /* ---- sizes that are no product ------------------------------------------- */
 

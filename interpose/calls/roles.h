@@ -15,6 +15,7 @@
 #define OUT_EACH(at, count, type) {CALL_OUT, at, count, sizeof(type)},
 #define FILL(at, count, type)     {CALL_FILL, at, count, sizeof(type)},
 #define PATH(at)                  {CALL_PATH, at, CALL_ONE, 1},
+#define TEXT(at)                  {CALL_TEXT, at, CALL_ONE, 1},
 #define SIZED(at, length, most)   {CALL_SIZED, at, length, most},
 #define FDSET(at, count)          {CALL_FDSET, at, count, 1},
 #define BULK_IN(at, count)        {CALL_BULK_IN, at, count, 1},

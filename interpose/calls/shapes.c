@@ -3,6 +3,9 @@
 #include "base/text.h"
 #include "interpose/calls/hooks.h"
 
+#include <utmp.h>
+#include <utmpx.h>
+
 /* Of a result: is it a pointer? */
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 

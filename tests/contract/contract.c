@@ -260,6 +260,7 @@ int main(int argc, char **argv)
     run_rows(rows_controls, rows_controls_count, only);
     run_rows(rows_waiting, rows_waiting_count, only);
     run_rows(rows_numbers, rows_numbers_count, only);
+    run_rows(rows_inside, rows_inside_count, only);
     files_end();
     printf("%u comparisons, %u differ\n", runs, failures);
     return failures || !runs;

@@ -57,10 +57,11 @@ void files_end(void);
 void alarms(bool on);
 
 extern const struct contract_row rows_sockets[], rows_messages[], rows_names[],
-    rows_waits[], rows_small[], rows_controls[], rows_waiting[], rows_numbers[];
+    rows_waits[], rows_small[], rows_controls[], rows_waiting[], rows_numbers[],
+    rows_inside[];
 extern const size_t rows_sockets_count, rows_messages_count, rows_names_count,
     rows_waits_count, rows_small_count, rows_controls_count, rows_waiting_count,
-    rows_numbers_count;
+    rows_numbers_count, rows_inside_count;
 
 /* A row whose call is an expression on `p`. */
 #define RUN(id, expression)                                                    \

@@ -152,6 +152,7 @@ void section_options(struct table *table)
 #define OUT_EACH(at, count, type) ", writes " NTH(at) " (" #type " each)"
 #define FILL(at, count, type)     ", fills " NTH(at) " (" #type " each)"
 #define PATH(at)                  ", reads " NTH(at) " (name)"
+#define TEXT(at)                  ", reads " NTH(at) " (text)"
 #define SIZED(at, length, most)                                                \
     ", writes " NTH(at) " (sized by " NTH(length) ")"
 #define FDSET(at, count)       ", writes " NTH(at) " (fd_set)"
