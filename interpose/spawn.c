@@ -3,8 +3,10 @@
  * that the program believes in, with SIGSEGV where it has that blocked.
  *
  * posix_spawn runs with every signal blocked, in the child as well, so what
- * libc itself reads and writes there must not be in shared memory.
+ * libc itself reads and writes there must not be in shared memory, nor what the
+ * kernel reads.
  */
+#include "interpose/calls/words.h"
 #include "interpose/signals/mask.h"
 
 #include <alloca.h>
@@ -28,47 +30,100 @@ static void open_mask(bool closed)
         mask_adopt();
 }
 
-#define EXEC(call)                                                             \
-    ({                                                                         \
-        bool exec_closed = close_mask();                                       \
-        int exec_result = call;                                                \
-        open_mask(exec_closed);                                                \
-        exec_result;                                                           \
-    })
+/* Call one of the functions that do not come back: its name and arguments, and
+ * the program's environment, where the kernel can read them. */
+static int run(words_issue_fn *issue, void *context, const char *path,
+               char *const *argv, char *const *envp)
+{
+    bool closed = close_mask();
+    int result = words_issue(issue, context, path, argv, envp);
+    open_mask(closed);
+    return result;
+}
+
+static int issue_execve(void *unused, const char *path, char *const *argv,
+                        char *const *envp)
+{
+    (void)unused;
+    return HOOK_REAL(execve)(path, argv, envp);
+}
 
 int execve(const char *path, char *const *argv, char *const *envp)
 {
-    return EXEC(HOOK_REAL(execve)(path, argv, envp));
+    return run(issue_execve, NULL, path, argv, envp);
+}
+
+/* These take the environment by themselves, where it is as it was. */
+static int issue_execv(void *unused, const char *path, char *const *argv,
+                       char *const *envp)
+{
+    (void)unused;
+    return envp == environ ? HOOK_REAL(execv)(path, argv)
+                           : HOOK_REAL(execve)(path, argv, envp);
 }
 
 int execv(const char *path, char *const *argv)
 {
-    return EXEC(HOOK_REAL(execv)(path, argv));
+    return run(issue_execv, NULL, path, argv, environ);
+}
+
+static int issue_execvp(void *unused, const char *file, char *const *argv,
+                        char *const *envp)
+{
+    (void)unused;
+    return envp == environ ? HOOK_REAL(execvp)(file, argv)
+                           : HOOK_REAL(execvpe)(file, argv, envp);
 }
 
 int execvp(const char *file, char *const *argv)
 {
-    return EXEC(HOOK_REAL(execvp)(file, argv));
+    return run(issue_execvp, NULL, file, argv, environ);
+}
+
+static int issue_execvpe(void *unused, const char *file, char *const *argv,
+                         char *const *envp)
+{
+    (void)unused;
+    return HOOK_REAL(execvpe)(file, argv, envp);
 }
 
 int execvpe(const char *file, char *const *argv, char *const *envp)
 {
-    return EXEC(HOOK_REAL(execvpe)(file, argv, envp));
+    return run(issue_execvpe, NULL, file, argv, envp);
+}
+
+static int issue_fexecve(void *file, const char *path, char *const *argv,
+                         char *const *envp)
+{
+    (void)path;
+    return HOOK_REAL(fexecve)(*(const int *)file, argv, envp);
 }
 
 int fexecve(int file, char *const *argv, char *const *envp)
 {
-    return EXEC(HOOK_REAL(fexecve)(file, argv, envp));
+    return run(issue_fexecve, &file, NULL, argv, envp);
+}
+
+struct place {
+    int folder, flags;
+};
+
+static int issue_execveat(void *context, const char *path, char *const *argv,
+                          char *const *envp)
+{
+    const struct place *place = context;
+    return HOOK_REAL(execveat)(place->folder, path, argv, envp, place->flags);
 }
 
 int execveat(int folder, const char *path, char *const *argv, char *const *envp,
              int flags)
 {
+    struct place place = {folder, flags};
     if (!HOOK_REAL(execveat)) { /* glibc before 2.34 */
         errno = ENOSYS;
         return -1;
     }
-    return EXEC(HOOK_REAL(execveat)(folder, path, argv, envp, flags));
+    return run(issue_execveat, &place, path, argv, envp);
 }
 
 /* The arguments after `first` up to NULL as an array on the stack. */
@@ -138,6 +193,24 @@ static const posix_spawnattr_t *attributes(const posix_spawnattr_t *attr,
     return own;
 }
 
+/* A call of posix_spawn. */
+struct birth {
+    spawn_fn *real;
+    pid_t child;
+    const posix_spawn_file_actions_t *actions;
+    const posix_spawnattr_t *attr;
+    int failed;
+};
+
+static int issue_spawn(void *context, const char *path, char *const *argv,
+                       char *const *envp)
+{
+    struct birth *birth = context;
+    birth->failed = birth->real(&birth->child, path, birth->actions,
+                                birth->attr, argv, envp);
+    return 0;
+}
+
 static int spawn(spawn_fn *real, pid_t *child, const char *path,
                  const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *attr, char *const *argv,
@@ -145,16 +218,18 @@ static int spawn(spawn_fn *real, pid_t *child, const char *path,
 {
     posix_spawnattr_t own;
     posix_spawn_file_actions_t own_actions;
-    pid_t made;
     if (!mask_is_seen())
         return real(child, path, actions, attr, argv, envp);
     if (actions)
         own_actions = *actions;
-    int failed = real(&made, path, actions ? &own_actions : NULL,
-                      attributes(attr, &own), argv, envp);
-    if (!failed && child)
-        *child = made;
-    return failed;
+    struct birth birth = {.real = real,
+                          .actions = actions ? &own_actions : NULL,
+                          .attr = attributes(attr, &own)};
+    if (words_issue(issue_spawn, &birth, path, argv, envp) != 0)
+        return errno;
+    if (!birth.failed && child)
+        *child = birth.child;
+    return birth.failed;
 }
 
 int posix_spawn(pid_t *child, const char *path,

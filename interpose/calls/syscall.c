@@ -64,6 +64,8 @@ OWN(vm_seal, P(0), w[1], w[2])
 OWN(vmsplice, (int)w[0], P(1), w[2], (unsigned)w[3])
 OWN(msgsnd, (int)w[0], P(1), w[2], (int)w[3])
 OWN(msgrcv, (int)w[0], P(1), w[2], (long)w[3], (int)w[4])
+OWN(execve, P(0), P(1), P(2))
+OWN(execveat, (int)w[0], P(1), P(2), P(3), (int)w[4])
 #define own_mseal             own_vm_seal
 #define own_futex             futex_call
 #define own_futex_waitv       futex_waitv_call

@@ -8,15 +8,26 @@
 #include <pty.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <utmp.h>
 
 /* ---- programs -------------------------------------------------------------- */
+
+static long ended(pid_t child)
+{
+    int status = -1;
+    if (waitpid(child, &status, 0) != child)
+        return -1;
+    errno = 0; /* as the way there leaves it */
+    return WEXITSTATUS(status);
+}
 
 static long said_by_popen(const char *text)
 {
@@ -28,6 +39,43 @@ static long said_by_popen(const char *text)
     long status = pclose(stream);
     errno = 0;
     return got ? line[0] * 1000 + status : -2;
+}
+
+static long spawned(const char *path, char **arguments, char **environment,
+                    bool searched)
+{
+    pid_t child;
+    int failed =
+        searched
+            ? posix_spawnp(&child, path, NULL, NULL, arguments, environment)
+            : posix_spawn(&child, path, NULL, NULL, arguments, environment);
+    return failed ? -failed : ended(child);
+}
+
+static long executed(const char *path, char **arguments, char **environment)
+{
+    pid_t child = vfork();
+    if (child == 0) {
+        execve(path, arguments, environment);
+        _exit(errno);
+    }
+    return ended(child);
+}
+
+#define SHELL(...) ((char *[]){"sh", "-c", __VA_ARGS__, NULL})
+
+static char *inherited[] = {"Q=6", NULL};
+
+/* A list in the memory, of plain strings. */
+static char **list_at(uint8_t *p)
+{
+    return (char **)p;
+}
+
+static void fill_list(uint8_t *init)
+{
+    static char *const list[] = {"sh", "-c", "exit $((Q + 1))", NULL};
+    memcpy(init, list, sizeof list);
 }
 
 static long told_by_putenv(char *text)
@@ -43,9 +91,23 @@ static long told_by_putenv(char *text)
 RUN(system, (errno = 0, system((char *)p)))
 RUN(popen, said_by_popen((char *)p))
 RUN(putenv, told_by_putenv((char *)p))
+RUN(spawn_path, spawned((char *)p, SHELL("exit 5"), inherited, false))
+RUN(spawnp_path, spawned((char *)p, SHELL("exit 5"), inherited, true))
+RUN(spawn_argument, spawned("/bin/sh", SHELL((char *)p), inherited, false))
+RUN(spawn_list, spawned("/bin/sh", list_at(p), inherited, false))
+RUN(spawn_environment,
+    spawned("/bin/sh", SHELL("exit $Q"), (char *[]){(char *)p, NULL}, false))
+RUN(execve_path, executed((char *)p, SHELL("exit 5"), inherited))
+RUN(execve_argument, executed("/bin/sh", SHELL((char *)p), inherited))
+RUN(execve_list, executed("/bin/sh", list_at(p), inherited))
+RUN(execve_environment,
+    executed("/bin/sh", SHELL("exit $Q"), (char *[]){(char *)p, NULL}))
+
 FILL(command, char[20], "exit $((1 + 2)) ###")
 FILL(echo, char[20], "echo hello; exit 3;")
 FILL(variable, char[20], "ADSM_CONTRACT=value")
+FILL(shell, char[20], "///////////bin/sh")
+FILL(assigned, char[20], "Q=000000000000009")
 
 /* ---- files -------------------------------------------------------------------- */
 
@@ -188,6 +250,15 @@ const struct contract_row rows_inside[] = {
     {"system", 20, fill_command, run_system, CONTRACT_WHOLE},
     {"popen", 20, fill_echo, run_popen, CONTRACT_WHOLE},
     {"putenv", 20, fill_variable, run_putenv, CONTRACT_WHOLE},
+    {"posix_spawn path", 20, fill_shell, run_spawn_path, 0},
+    {"posix_spawnp path", 20, fill_shell, run_spawnp_path, CONTRACT_WHOLE},
+    {"posix_spawn argument", 20, fill_command, run_spawn_argument, 0},
+    {"posix_spawn list", 32, fill_list, run_spawn_list, CONTRACT_WHOLE},
+    {"posix_spawn environment", 20, fill_assigned, run_spawn_environment, 0},
+    {"execve path", 20, fill_shell, run_execve_path, 0},
+    {"execve argument", 20, fill_command, run_execve_argument, 0},
+    {"execve list", 32, fill_list, run_execve_list, 0},
+    {"execve environment", 20, fill_assigned, run_execve_environment, 0},
     {"setmntent", 25, fill_path, run_setmntent, CONTRACT_WHOLE},
     {"scandir", 19, fill_folder, run_scandir, CONTRACT_WHOLE},
     {"tempnam", 19, fill_folder, run_tempnam, CONTRACT_WHOLE},
