@@ -140,13 +140,21 @@ static void give_up_capabilities(void)
         _exit(77);
 }
 
+/* Returns twice, runs a program, or writes into a file of root's who is there. */
+static bool has_effect(const char *name)
+{
+    return says(name, "fork") || strcmp(name, "system") == 0 ||
+           strcmp(name, "popen") == 0 || strcmp(name, "pututline") == 0 ||
+           strcmp(name, "pututxline") == 0;
+}
+
 static int child(char **argv)
 {
     give_up_capabilities();
     if (strcmp(argv[2], "serving") == 0)
         (void)serve(8 << 20);
     for (int i = atoi(argv[3]); i < ROWS; i++) {
-        if (argv[5][i] == LEFT_OUT)
+        if (argv[5][i] == LEFT_OUT || has_effect(rows[i].name))
             continue;
         long values[ARGUMENTS] = {0};
         any_function *f = dlsym(RTLD_DEFAULT, rows[i].name);
