@@ -7,8 +7,6 @@
  * arguments that the kernel can use (call.h). Of a number that is not known
  * nothing is changed: it is said once, and goes to the kernel, which refuses
  * blocks that are closed. The runtime calls by number, too, and means the kernel.
- * Of an engine that serves the kernel's own accesses nothing is left to do but to
- * keep mappings.
  */
 #include "interpose/calls/futex.h"
 #include "interpose/calls/hooks.h"
@@ -211,7 +209,7 @@ static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
     static const struct known unknown = {0};
     const struct known *known =
         number >= 0 && number < NUMBERS ? &numbers[number] : &unknown;
-    if (known->vm ? !vm_call_concerns(number, w) : adsm_fault_is_remote())
+    if (known->vm && !vm_call_concerns(number, w))
         return false;
     if (known->own) {
         *result = known->own(w);
@@ -229,6 +227,13 @@ static __attribute__((noinline)) bool answers(long number, const uintptr_t *w,
     return false;
 }
 
+/* All that is left to do under an engine that serves the kernel's accesses. */
+static bool keeps_mappings(long number)
+{
+    return number >= 0 && number < NUMBERS && numbers[number].vm &&
+           adsm_fault_is_remote();
+}
+
 bool syscall_answers(const uintptr_t *words, long *result)
 {
     if (hook_unlikely(!hook_next_syscall))
@@ -237,7 +242,8 @@ bool syscall_answers(const uintptr_t *words, long *result)
         *result = uring_ring_setup(words + 1); /* rings may be there first */
         return true;
     }
-    return mask_is_programs() && (mask_is_active() || adsm_fault_is_remote()) &&
+    return mask_is_programs() &&
+           (mask_is_active() || keeps_mappings((long)words[0])) &&
            answers((long)words[0], words + 1, result);
 }
 

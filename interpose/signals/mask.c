@@ -289,16 +289,27 @@ static bool take(const sigset_t *set, siginfo_t *info)
            word & MASK_SEGV && mask_take_kept(info);
 }
 
-int sigtimedwait(const sigset_t *set, siginfo_t *info,
-                 const struct timespec *time)
+static __attribute__((noinline)) int
+wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *time)
 {
     siginfo_t got;
     if (hook_likely(!take(set, &got)))
-        return call_sigtimedwait(set, info, time);
+        return hook_is_plain(set, WORD_BYTES) &&
+                       hook_is_plain(info, sizeof *info) &&
+                       hook_is_plain(time, sizeof *time)
+                   ? HOOK_REAL(sigtimedwait)(set, info, time)
+                   : call_sigtimedwait(set, info, time);
     if (!info || call_put(info, &got, sizeof got) == ADSM_OK)
         return SIGSEGV;
     errno = EFAULT; /* and the signal is gone, as the kernel has it */
     return -1;
+}
+
+int sigtimedwait(const sigset_t *set, siginfo_t *info,
+                 const struct timespec *time)
+{
+    return mask_is_active() ? wait_for(set, info, time)
+                            : HOOK_REAL(sigtimedwait)(set, info, time);
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)
