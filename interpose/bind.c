@@ -6,6 +6,8 @@
  * former may lie in pages that the loader has made read-only since.
  */
 #include "interpose/bind.h"
+#include "base/lock.h"
+#include "base/status.h"
 #include "base/system.h"
 #include "interpose/cuda/resolve.h"
 #include "interpose/hook.h"
@@ -16,6 +18,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <stdlib.h>
 
 #if defined(__x86_64__)
 enum {
@@ -33,11 +36,17 @@ enum {
 #error "no relocations known for this processor yet"
 #endif
 
+struct change {
+    void *_Atomic *place;
+    void *wanted;
+};
+
 struct binding {
     const struct bind_library *library;
     void *root;
     struct adsm_image image;
-    bool opened; /* what the loader has made read-only */
+    struct change *list;
+    size_t count, room;
 };
 
 /* ---- names ------------------------------------------------------------------ */
@@ -68,8 +77,11 @@ static const struct hook_link *find_hook(const char *name)
 static bool is_behind(const struct hook_link *link, const void *found)
 {
     Dl_info about, driver;
-    if (link->cuda && !*link->real)
-        cuda_resolve();
+    if (!*link->real)
+        link->cuda ? cuda_resolve() : hook_resolve(link->real);
+    /* Nearly always one of these: the loader, which has a lock, is not asked. */
+    if (found == *link->real || found == link->wrapper)
+        return found == *link->real;
     if (!adsm_real()->dladdr(found, &about))
         return false;
     if (!link->cuda)
@@ -103,16 +115,20 @@ static bool protect(const struct bind_library *library, const ElfW(Phdr) * part,
            adsm_system_mprotect((void *)begin, end - begin, protection) == 0;
 }
 
-static void bind_place(struct binding *binding, void *_Atomic *place,
-                       void *wrapper)
+/* Kept for later: nothing is looked up while a change is made (see change). */
+static void note(struct binding *binding, void *_Atomic *place, void *wanted)
 {
-    const struct bind_library *library = binding->library;
-    const ElfW(Phdr) *closed = part_of(library, (uintptr_t)place, PT_GNU_RELRO);
-    if (closed && !binding->opened)
-        binding->opened = protect(library, closed, PROT_READ | PROT_WRITE);
-    /* Release: whoever calls through it sees the library as it is now. */
-    if (!closed || binding->opened)
-        atomic_store_explicit(place, wrapper, memory_order_release);
+    if (binding->count == binding->room) {
+        size_t room = binding->room ? binding->room * 2 : 64;
+        struct change *list = realloc(binding->list, room * sizeof *list);
+        if (!list) {
+            hook_failed("binding a library to it", ADSM_E_NOMEM);
+            return;
+        }
+        binding->list = list;
+        binding->room = room;
+    }
+    binding->list[binding->count++] = (struct change){place, wanted};
 }
 
 /* The function that `name` leads to from `place`, whose type of relocation is
@@ -152,7 +168,35 @@ static void bind_one(struct binding *binding, const ElfW(Rela) * entry)
     else if (found && is_behind(link, found))
         wanted = link->wrapper;
     if (found != wanted)
-        bind_place(binding, place, wanted);
+        note(binding, place, wanted);
+}
+
+/*
+ * Two threads may have opened the same library: one must not make read-only again
+ * what the other has open. Only the kernel is asked meanwhile: who waits here may
+ * be a constructor, with the loader's own lock held.
+ */
+static void change(const struct binding *binding)
+{
+    static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_SIGNAL);
+    const struct bind_library *library = binding->library;
+    bool open = true;
+    if (binding->count == 0)
+        return;
+    adsm_lock_acquire(&lock);
+    for (size_t i = 0; i < library->parts; i++)
+        if (library->part[i].p_type == PT_GNU_RELRO)
+            open &= protect(library, &library->part[i], PROT_READ | PROT_WRITE);
+    /* Release: whoever calls through it sees the library as it is now. */
+    for (size_t i = 0; open && i < binding->count; i++)
+        atomic_store_explicit(binding->list[i].place, binding->list[i].wanted,
+                              memory_order_release);
+    for (size_t i = 0; i < library->parts; i++)
+        if (library->part[i].p_type == PT_GNU_RELRO)
+            (void)protect(library, &library->part[i], PROT_READ);
+    adsm_lock_release(&lock);
+    if (!open)
+        hook_failed("binding a library to it", ADSM_E_SYSTEM);
 }
 
 /* ---- tables ----------------------------------------------------------------- */
@@ -166,7 +210,7 @@ static void bind_table(struct binding *binding, const ElfW(Rela) * table,
 
 void bind_library(const struct bind_library *library, void *root)
 {
-    struct binding binding = {library, root, {0}, false};
+    struct binding binding = {.library = library, .root = root};
     const ElfW(Rela) *all = NULL, *calls = NULL;
     size_t all_bytes = 0, calls_bytes = 0;
     (void)adsm_image_read(&binding.image, library->map);
@@ -185,7 +229,6 @@ void bind_library(const struct bind_library *library, void *root)
     note_names();
     bind_table(&binding, all, all_bytes);
     bind_table(&binding, calls, calls_bytes);
-    for (size_t i = 0; binding.opened && i < library->parts; i++)
-        if (library->part[i].p_type == PT_GNU_RELRO)
-            (void)protect(library, &library->part[i], PROT_READ);
+    change(&binding);
+    free(binding.list);
 }

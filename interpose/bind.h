@@ -2,7 +2,8 @@
  * Binding a loaded library to the hooks after the loader has bound it past them.
  *
  * Owns the walk over its relocations. Does not load anything, and knows nothing
- * of why the loader did so (deep.c).
+ * of why the loader did so (deep.c). Lock: one for the changes themselves, of rank
+ * SIGNAL, with nothing called under it.
  */
 #ifndef INTERPOSE_BIND_H
 #define INTERPOSE_BIND_H

@@ -42,11 +42,18 @@ struct loaded {
     size_t count, room;
 };
 
-static void forget(struct loaded *loaded)
+static void forget_list(struct loaded *loaded)
 {
     for (size_t i = 0; i < loaded->count; i++)
         free(loaded->list[i].name);
     free(loaded->list);
+}
+
+static void forget(struct loaded *loaded)
+{
+    if (loaded)
+        forget_list(loaded);
+    free(loaded);
 }
 
 static int note(struct dl_phdr_info *info, size_t size, void *context)
@@ -98,7 +105,7 @@ static void bind_new(const struct loaded *before, void *root)
                          root);
         adsm_real()->dlclose(map);
     }
-    forget(&now);
+    forget_list(&now);
 }
 
 /* ---- as its caller would ---------------------------------------------------- */
@@ -169,24 +176,46 @@ static void *open_as(const void *caller, const char *file, int flags)
     return handle ? handle : hook_next_dlopen(file, flags);
 }
 
+/* What was there before the first library was opened so, for ever. */
+static struct loaded *_Atomic first;
+
+/* Libraries being opened so: what is loaded meanwhile may be another's, which has
+ * not come to bind it yet. */
+static atomic_int opening;
+
+/* What is loaded now; NULL: there is no memory for it. */
+static struct loaded *look(void)
+{
+    struct loaded *now = calloc(1, sizeof *now), *none = NULL;
+    if (now && dl_iterate_phdr(note, now) != 0) {
+        forget(now);
+        return NULL;
+    }
+    if (now)
+        atomic_compare_exchange_strong(&first, &none, now);
+    return now;
+}
+
 static void *open_deep(const void *caller, const char *file, int flags)
 {
-    struct loaded before = {NULL, 0, 0};
-    bool whole = dl_iterate_phdr(note, &before) == 0;
+    bool alone = atomic_fetch_add(&opening, 1) == 0;
+    struct loaded *before = look();
     void *handle = open_as(caller, file, flags);
     if (handle) {
         /* What its constructors have set. */
         if (mask_is_active())
             signal_adopt_actions();
-        if (whole)
-            bind_new(&before, handle);
+        if (before)
+            bind_new(alone ? before : atomic_load(&first), handle);
         else
             hook_failed("what a library opened with RTLD_DEEPBIND does",
                         ADSM_E_NOMEM);
         /* A look-up that fails leaves a message, which is not the program's. */
         adsm_real()->dlerror();
     }
-    forget(&before);
+    atomic_fetch_sub(&opening, 1);
+    if (before != atomic_load(&first))
+        forget(before);
     return handle;
 }
 

@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -76,6 +77,20 @@ static void step(CUdeviceptr at, unsigned n, unsigned k)
     CHECK(cuCtxSynchronize());
 }
 
+/* Many of them: binding them takes a while. */
+enum { READERS = 4000 };
+static ssize_t (*const readers[READERS])(int, void *,
+                                         size_t) = {[0 ... READERS - 1] = read};
+
+static long by_pointer(int file, void *to, size_t bytes)
+{
+    for (int i = 1; i < READERS; i++)
+        if (((ssize_t(*const volatile *)(int, void *, size_t))readers)[i] !=
+            readers[0])
+            return -2;
+    return readers[0](file, to, bytes);
+}
+
 static long by_read(int file, void *to, size_t bytes)
 {
     return read(file, to, bytes);
@@ -122,8 +137,9 @@ __attribute__((constructor)) static void start(void)
 
 const struct library *library_get(void)
 {
-    static const struct library all = {library_set,  step, by_read, read, find,
-                                       open_another, own,  handle,  &out};
+    static const struct library all = {library_set, step,   by_read,
+                                       by_pointer,  find,   open_another,
+                                       own,         handle, &out};
     return &all;
 }
 #else
@@ -172,14 +188,20 @@ static void read_by(long (*call)(int, void *, size_t))
         CHECK(cuMemcpyHtoD(at, plain, 5000));
 }
 
-static void *open_library(const char *how, const char *named, const char *which)
+static void in_folder(char *path, size_t bytes, const char *file)
 {
-    char path[4096], folder[4000];
+    char folder[2000];
     ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
     folder[n > 0 ? n : 0] = '\0';
     *strrchr(folder, '/') = '\0';
+    snprintf(path, bytes, "%s/%s", folder, file);
+}
+
+static void *open_library(const char *how, const char *named, const char *which)
+{
+    char path[4096];
     if (strcmp(named, "path") == 0)
-        snprintf(path, sizeof path, "%s/%s", folder, which);
+        in_folder(path, sizeof path, which);
     else
         snprintf(path, sizeof path, "%s%s",
                  strcmp(named, "origin") == 0 ? "$ORIGIN/" : "", which);
@@ -192,7 +214,7 @@ static void *open_library(const char *how, const char *named, const char *which)
     const struct library *(*get)(void) =
         (const struct library *(*)(void))dlsym(handle, "library_get");
     library = get();
-    snprintf(path, sizeof path, "%s/deep_opened.so", folder);
+    in_folder(path, sizeof path, "deep_opened.so");
     write_all(7);
     library->open(path, at, 5, WORDS);
     look("opened there");
@@ -215,6 +237,40 @@ static void use(void)
     read_by(library->read_by_pointer);
     look("read");
     printf("own %ld\n", library->own());
+}
+
+/* The library comes and goes while others open it: each finds it as it is to be. */
+static pthread_barrier_t round_begins;
+
+static void *open_again(void *path)
+{
+    for (int i = 0; i < 50; i++) {
+        pthread_barrier_wait(&round_begins);
+        void *handle = dlopen(path, RTLD_LAZY | RTLD_DEEPBIND);
+        const struct library *(*get)(void) =
+            (const struct library *(*)(void))dlsym(handle, "library_get");
+        if (get()->own() != 1001)
+            return path;
+        dlclose(handle);
+    }
+    return NULL;
+}
+
+static void open_at_once(const char *which)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    char path[4096];
+    void *failed;
+    in_folder(path, sizeof path, which);
+    pthread_barrier_init(&round_begins, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, open_again, path);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &failed);
+        printf("at once %d\n", failed != NULL);
+    }
+    look("at once");
 }
 
 int main(int argc, char **argv)
@@ -244,6 +300,7 @@ int main(int argc, char **argv)
         dlclose(handle);
         look("closed");
     }
+    open_at_once(argv[3]);
     printf("no such: %d\n",
            dlopen("no_such_library.so", RTLD_LAZY | RTLD_DEEPBIND) != NULL);
     printf("%s\n", strstr(dlerror(), "no_such_library.so") ? "said" : "?");
