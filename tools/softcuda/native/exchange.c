@@ -249,7 +249,7 @@ static bool strays(const struct search *s, const struct access *a,
                    const struct access *b)
 {
     int64_t step = step_of(s, a->base), gap = b->offset - a->offset;
-    if (step == 0)
+    if (s->gen->shapes[a->base].kind != SC_SHAPE_LINEAR)
         return !writes_back(s, a, b);
     for (int64_t lanes = 1; lanes < SC_WARP; lanes++)
         for (int sign = -1; sign <= 1; sign += 2) {
@@ -260,14 +260,16 @@ static bool strays(const struct search *s, const struct access *a,
     return false;
 }
 
-/* Two stores one behind the other, as tiles of two matrices are filled: rows
- * beside each other, or of a block whose rows nothing is known of. */
+/* Two stores, as tiles are filled: of two matrices, by rows beside each other;
+ * or with a rim, by a block of which this cannot be told, and whose groups
+ * would be slow as whole warps. */
 static bool fill_side_by_side(const struct search *s, const struct access *a,
                               const struct access *b)
 {
     int64_t step = step_of(s, a->base);
-    return !a->reads && !b->reads && a->place == b->place &&
-           (!has_rows(s->gen) || (step && step == step_of(s, b->base)));
+    return !a->reads && !b->reads &&
+           (!has_rows(s->gen) ||
+            (a->place == b->place && step && step == step_of(s, b->base)));
 }
 
 /* `a` was done since the last barrier, and now comes `b`; `stale`: the base
@@ -281,9 +283,8 @@ static bool may_meet(const struct search *s, const struct access *a,
         return false;
     if (a == b) /* a store in several rounds */
         return false;
-    if (!stale && a->base == b->base && a->base != SC_NONE)
-        return strays(s, a, b);
-    return !fill_side_by_side(s, a, b);
+    bool same = !stale && a->base == b->base && a->base != SC_NONE;
+    return !fill_side_by_side(s, a, b) && (!same || strays(s, a, b));
 }
 
 /* ---- ways without a barrier ---- */

@@ -143,6 +143,17 @@ START_TEST(lanes_that_stay_apart_keep_their_groups)
     static const char own[] =
         HEAD OWN "ld.global.f32 %f1, [%d4]; st.shared.f32 [%r7], %f1;\n"
                  "ld.shared.f32 %f2, [%r7]; st.global.f32 [%d5], %f2;\n" END;
+    static const char rim[] = HEAD OWN
+        "ld.global.f32 %f1, [%d4]; mad.lo.s32 %r24, %r20, 72, %r6;\n"
+        "shl.b32 %r25, %r2, 2; add.u32 %r26, %r24, %r25;\n"
+        "st.shared.f32 [%r26+76], %f1; setp.ne.u32 %p1, %r2, 0;\n"
+        "@%p1 bra A; st.shared.f32 [%r24+72], %f1;\n"
+        "A: setp.ne.u32 %p2, %r2, 15; @%p2 bra B;\n"
+        "st.shared.f32 [%r24+140], %f1;\nB: setp.ne.u32 %p3, %r20, "
+        "0; add.u32 %r27, %r6, %r25; @%p3 bra C;\n"
+        "st.shared.f32 [%r27+4], %f1;\nC: bar.sync 0;\n"
+        "ld.shared.f32 %f2, [%r26+72]; st.global.f32 [%d5], %f2;\n" END;
+    ck_assert_uint_eq(group_of(rim, 16, 16), 16);
     ck_assert_uint_eq(group_of(tiles, 16, 16), 16);
     ck_assert_uint_eq(group_of(tiles, 256, 1), 16);
     ck_assert_uint_eq(group_of(update, 16, 16), 16);
