@@ -87,25 +87,35 @@ bool sc_copy_is_pinned(const struct sc_copy *copy)
     return true;
 }
 
+/* Is a side in one of our files? Page-locked memory is, and is found there where
+ * it is the device's own as well: programs close such pages to the CPU, which is
+ * nothing to hardware that knows where they are. */
+static bool is_placed(const struct sc_copy_side *side)
+{
+    return side->device ||
+           (sc_options.integrated && sc_memory_in_window(side->base));
+}
+
 /* Move up to `bytes`, as far as both sides are contiguous in their files. */
 static uint64_t move_piece(const struct sc_copy *copy, uint64_t dst,
                            uint64_t src, uint64_t bytes)
 {
     struct sc_place to, from;
-    if (copy->dst.device && !sc_memory_place(dst, &to))
+    bool up = is_placed(&copy->dst), down = is_placed(&copy->src);
+    if (up && !sc_memory_place(dst, &to))
         return 0;
-    if (copy->src.device && !sc_memory_place(src, &from))
+    if (down && !sc_memory_place(src, &from))
         return 0;
-    if (copy->dst.device && to.bytes < bytes)
+    if (up && to.bytes < bytes)
         bytes = to.bytes;
-    if (copy->src.device && from.bytes < bytes)
+    if (down && from.bytes < bytes)
         bytes = from.bytes;
     bool ok;
-    if (copy->dst.device && copy->src.device)
+    if (up && down)
         ok = sc_move_peer(&to, &from, bytes);
-    else if (copy->dst.device)
+    else if (up)
         ok = sc_move_up(&to, src, bytes);
-    else if (copy->src.device)
+    else if (down)
         ok = sc_move_down(dst, &from, bytes);
     else
         ok = sc_move_host(dst, src, bytes);

@@ -160,8 +160,9 @@ static void copy(uint8_t *dst, const uint8_t *src, uint64_t bytes)
 
 static uint8_t *view_of(const struct sc_place *place, uint64_t bytes)
 {
-    return bytes < VIEW_BYTES ? NULL
-                              : sc_view_at(place->device, place->offset, bytes);
+    if (!place->device || bytes < VIEW_BYTES)
+        return NULL;
+    return sc_view_at(place->device, place->offset, bytes);
 }
 
 static uint8_t *pointer(uint64_t address)
