@@ -81,6 +81,9 @@ struct adsm_protocol {
 ADSM_WORDS_PROTOCOL(ADSM_PROTOCOL_DECLARE)
 #undef ADSM_PROTOCOL_DECLARE
 
+/** Not one to choose: of memory that host and device share, under any. */
+extern const struct adsm_protocol adsm_protocol_direct;
+
 enum { ADSM_PROTOCOL_WHY = 256 };
 
 /**

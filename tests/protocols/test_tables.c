@@ -199,6 +199,23 @@ START_TEST(no_call_no_return_and_no_access_of_batch_ends_read_only)
 }
 END_TEST
 
+/* Of memory that the device shares nothing is read-only but what kernels read,
+ * and what is opened was waited for. */
+START_TEST(direct_table_closes_what_kernels_use_and_opens_all)
+{
+    char why[ADSM_PROTOCOL_WHY];
+    ck_assert_msg(adsm_protocol_check(&adsm_protocol_direct, why), "%s", why);
+    for (int e = 0; e < ADSM_EVENTS; e++) {
+        const struct adsm_cell *cell = adsm_protocol_direct.cell[e];
+        bool reads = e == ADSM_CALL_IN || e == ADSM_CALL_KEPT ||
+                     e == ADSM_DEVICE_READ || e == ADSM_WRITE_BACK ||
+                     e == ADSM_PART_READ;
+        ck_assert_int_ne(cell[ADSM_INVALID].next, ADSM_READ_ONLY);
+        ck_assert_int_eq(cell[ADSM_DIRTY].next == ADSM_READ_ONLY, reads);
+    }
+}
+END_TEST
+
 START_TEST(only_rolling_queues_and_exactly_what_becomes_dirty)
 {
     const struct adsm_protocol *all[] = {
@@ -445,6 +462,7 @@ END_TEST
 SUITE_MAIN("protocols", 10, lazy_table_equals_figure_6b,
            rolling_table_equals_figure_6b, batch_table_equals_figure_6a,
            no_call_no_return_and_no_access_of_batch_ends_read_only,
+           direct_table_closes_what_kernels_use_and_opens_all,
            only_rolling_queues_and_exactly_what_becomes_dirty,
            every_protocol_keeps_the_rules,
            every_rule_refuses_a_table_that_breaks_it,
