@@ -450,8 +450,8 @@ ADSM_API adsmStatus adsmCallV(adsmKernel *kernel, long n, int count,
 /**
  * Wait for every call of the process on the thread's device, for those that the
  * thread has made on others, and for those over several devices (adsmCallWith) on
- * all of them, and acquire (the paper, Table 1). A CPU access waits for its own object without it, but not where the device
- * shares the host's memory (ADSM_ADDRESS=direct): there nothing notices it.
+ * all of them, and acquire (the paper, Table 1). A CPU access waits for its own
+ * object without it.
  *
  * Return: ADSM_OK; ADSM_E_DEVICE (a kernel failed: adsmErrorDetail says how)
  */

@@ -16,7 +16,6 @@
 #include "base/trace.h"
 #include "mm/ahead.h"
 #include "mm/coherence.h"
-#include "mm/direct.h"
 #include "mm/heap.h"
 #include "mm/index.h"
 #include "mm/touch.h"
@@ -73,7 +72,6 @@ static void in_child(void)
     atomic_store(&forked, true);
     atomic_store(&up, false);
     adsm_index_forget();
-    adsm_direct_drop();
     adsm_quiet_leave();
 }
 
@@ -113,7 +111,7 @@ static adsm_status_t start_protocol(const struct adsm_options *options)
                  wanted->name, why, sound ? sound->name : "none");
     if (!sound)
         return ADSM_E_INVALID;
-    adsm_coherence_init(sound, options);
+    adsm_coherence_init(sound, &adsm_protocol_direct, options);
     return ADSM_OK;
 }
 

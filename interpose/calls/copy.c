@@ -219,7 +219,7 @@ static int put_shared(char *program, const char *from, const char *before,
         status = adsm_loan_begin(program, bytes, ADSM_WRITE, &loan);
     if (status)
         return status;
-    if (loan.address == program)
+    if (!loan.object && !adsm_index_find(program))
         return ADSM_E_NOT_SHARED; /* freed meanwhile */
     size_t begin = 0, end;
     for (; next_change(from, before, loan.bytes, &begin, &end); begin = end)

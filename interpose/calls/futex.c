@@ -6,6 +6,7 @@
 #include "interpose/libc/pieces.h"
 #include "interpose/loader.h"
 #include "base/status.h"
+#include "mm/direct.h"
 #include "mm/keep.h"
 
 #include <errno.h>
@@ -39,12 +40,17 @@ static int place_word(uintptr_t *word, bool kernel_writes)
     if (hook_likely(!adsm_index_find(program)))
         return ADSM_OK;
     hook_enter();
-    int status = kernel_writes ? adsm_keep(program, sizeof(uint32_t), &kept)
-                               : adsm_loan_begin(program, sizeof(uint32_t),
-                                                 ADSM_READ, &loan);
+    /* Without an S the page has to stay open. Others than words are refused. */
+    bool keeps = kernel_writes || (*word % sizeof(uint32_t) == 0 &&
+                                   adsm_direct_bytes(program) > 0);
+    int status =
+        keeps ? adsm_keep(program, sizeof(uint32_t), &kept)
+              : adsm_loan_begin(program, sizeof(uint32_t), ADSM_READ, &loan);
+    if (status == ADSM_OK && !keeps)
+        status = adsm_loan_end(&loan, 0);
     hook_leave();
     if (status == ADSM_OK)
-        *word = (uintptr_t)(kernel_writes ? kept : loan.address);
+        *word = (uintptr_t)(keeps ? kept : loan.address);
     return status;
 }
 

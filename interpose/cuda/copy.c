@@ -124,7 +124,7 @@ static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
 /* The body of a copy: sides that are device memory (0: none), a side that may be
  * the host's, then the real call. */
 #define COPY_HOST(to, from, host, bytes, stream, per_thread, real, args)       \
-    if (!cuda_is_watching())                                                   \
+    if (!cuda_is_serving())                                                    \
         return CUDA_CALL(real, args);                                          \
     AWAY(stream, per_thread, ON_DEVICE(to), ON_DEVICE(from), bytes);           \
     struct cuda_work work = cuda_work(stream, per_thread);                     \

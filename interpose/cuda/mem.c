@@ -101,8 +101,7 @@ static CUresult release(CUdeviceptr device)
 /* Did it come from here? */
 static bool is_allocated(CUdeviceptr device)
 {
-    return !hook_passes() &&
-           (cuda_is_shared(device, 1) || adsm_direct_has((const void *)device));
+    return !hook_passes() && cuda_is_shared(device, 1);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr device)

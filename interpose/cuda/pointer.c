@@ -195,19 +195,13 @@ static CUresult answer_away(void *answer, int which, CUdeviceptr at,
 static bool find(CUdeviceptr *at, struct allocation *allocation)
 {
     void *base;
-    struct adsm_direct direct;
     if (hook_passes() || !cuda_is_ours(*at))
         return false;
-    if (adsm_direct_find((const void *)*at, &direct)) {
-        *allocation =
-            (struct allocation){(CUdeviceptr)direct.host, direct.bytes,
-                                adsm_accel_context(direct.accel), true};
-        return true;
-    }
     struct adsm_object *object = adsm_index_acquire((const void *)*at);
     if (object) {
         allocation->context = adsm_accel_context(object->home);
-        allocation->away = adsm_object_is_away(object);
+        /* Nor does the driver tell of memory that host and device share. */
+        allocation->away = adsm_object_is_away(object) || object->direct;
         adsm_rwlock_release_shared(&object->lock);
     }
     if (!object || adsm_heap_range((const void *)*at, &base,

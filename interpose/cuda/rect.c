@@ -125,7 +125,7 @@ static CUresult enter_peer(struct cuda_work *work, struct cuda_copy3d *copy)
 /* `real` and `args` use the changed description `copy`. */
 #define RECT(type, enter_it, asked, waits, stream, per_thread, real, args,     \
              untouched_args)                                                   \
-    if (!asked || !cuda_is_watching())                                         \
+    if (!asked || !cuda_is_serving())                                          \
         return CUDA_CALL(real, untouched_args);                                \
     type copy = *asked;                                                        \
     struct cuda_work work = cuda_work(stream, per_thread);                     \
@@ -162,7 +162,7 @@ static bool is_changed(const struct cuda_copy2d *copy,
 
 CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 {
-    if (!asked || !cuda_is_watching())
+    if (!asked || !cuda_is_serving())
         return CUDA_CALL(cuMemcpy2D_v2, (asked));
     struct cuda_copy2d copy = *asked;
     struct cuda_work work = cuda_work(NULL, false);
@@ -178,7 +178,7 @@ CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 
 CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
 {
-    if (!asked || !cuda_is_watching())
+    if (!asked || !cuda_is_serving())
         return CUDA_CALL(cuMemcpy2D_v2_ptds, (asked));
     struct cuda_copy2d copy = *asked;
     struct cuda_work work = cuda_work(NULL, true);

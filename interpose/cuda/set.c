@@ -18,7 +18,7 @@ static CUresult enter(struct cuda_work *work, CUdeviceptr to, size_t pitch,
 }
 
 #define SET(to, pitch, bytes, height, stream, per_thread, real, args)          \
-    if (!cuda_is_watching())                                                   \
+    if (!cuda_is_serving())                                                    \
         return CUDA_CALL(real, args);                                          \
     CUresult result;                                                           \
     if ((height) == 1 && cuda_away_set(cuda_order(stream, per_thread), to,     \

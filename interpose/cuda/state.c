@@ -28,13 +28,6 @@ bool cuda_is_serving(void)
     return !hook_passes() && adsm_heap_count() > 0;
 }
 
-bool cuda_is_watching(void)
-{
-    return cuda_is_serving() ||
-           (!hook_passes() &&
-            atomic_load_explicit(&adsm_direct_count, memory_order_acquire) > 0);
-}
-
 static bool is_up(void)
 {
     mask_start();
@@ -95,7 +88,6 @@ struct adsm_accel *cuda_accel_current(void)
 bool cuda_is_ours(CUdeviceptr address)
 {
     return adsm_index_find((const void *)address) ||
-           adsm_direct_is_ours((const void *)address) ||
            adsm_address_is_reserved(address);
 }
 
@@ -217,15 +209,6 @@ static bool goes_out(struct cuda_work *work, CUdeviceptr address, size_t bytes)
     return out;
 }
 
-/* The same of memory that the device shares, for which there is nothing else to
- * do. */
-static bool goes_out_of_direct(struct cuda_work *work, CUdeviceptr address,
-                               size_t bytes)
-{
-    return bytes && adsm_direct_has((const void *)address) &&
-           goes_out(work, address, bytes);
-}
-
 /* Remember whose object it is. Return: false when it is none, or when nothing
  * runs now: a captured copy is seen to when its graph is launched. */
 static bool enter(struct cuda_work *work, CUdeviceptr address)
@@ -251,8 +234,6 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
 {
     const void *host = (const void *)address;
     adsm_stream stream = work->order.stream;
-    if (goes_out_of_direct(work, address, bytes))
-        return CUDA_ERROR_INVALID_VALUE;
     CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
     if (brought || !bytes || !enter(work, address))
         return brought;
@@ -277,8 +258,6 @@ CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes)
 static CUresult hold(struct cuda_work *work, CUdeviceptr address, size_t bytes,
                      size_t extent)
 {
-    if (goes_out_of_direct(work, address, bytes ? extent : 0))
-        return CUDA_ERROR_INVALID_VALUE;
     CUresult brought = bytes ? cuda_bring(work, address, 0) : CUDA_SUCCESS;
     if (brought || !bytes || !enter(work, address))
         return brought;
@@ -406,6 +385,8 @@ CUresult cuda_done(struct cuda_work *work, CUresult result)
     if (!result && work->foreign)
         result = cuda_driver_wait(work->order.stream);
     adsm_boundary_device_written(&work->write);
+    if (!result && adsm_direct_any_is_open() && !work->foreign)
+        result = cuda_driver_wait(work->order.stream);
     if (!result)
         count(work);
     hook_leave();

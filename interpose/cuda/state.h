@@ -33,10 +33,6 @@ static inline struct cuda_order cuda_order(CUstream stream, bool per_thread)
  *  driver's own. */
 bool cuda_is_serving(void);
 
-/** Whether copies and sets have bounds that the driver does not know: of objects,
- *  or of memory that the device shares. */
-bool cuda_is_watching(void);
-
 /**
  * The accel of the calling thread's context, for an allocation: brings the
  * runtime up at the first call. NULL: hand the call to the driver (no context,

@@ -51,6 +51,8 @@ static int bring(void *address, size_t bytes, int unused)
     while (bytes > 0 && status == ADSM_OK) {
         struct adsm_loan loan;
         status = adsm_loan_begin(at, bytes, ADSM_READ, &loan);
+        if (status == ADSM_OK)
+            status = adsm_loan_end(&loan, 0);
         at += loan.bytes;
         bytes -= loan.bytes;
     }

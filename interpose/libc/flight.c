@@ -30,7 +30,8 @@ static int lend(struct flight *flight, size_t bytes, bool *whole)
 {
     struct adsm_loan loan;
     int status = adsm_loan_begin(flight->at, bytes, ADSM_READ, &loan);
-    *whole = !status && loan.bytes == bytes;
+    /* What has no other address is closed by the next call. */
+    *whole = !status && loan.bytes == bytes && loan.address != flight->at;
     if (*whole)
         flight->at = loan.address;
     return status ? status : adsm_loan_end(&loan, 0);

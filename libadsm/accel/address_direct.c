@@ -3,11 +3,15 @@
  * both. For devices that share the host's memory; on others each access of a
  * kernel would go through the bus.
  *
+ * The memory manager closes the pages to the CPU while kernels use them, which
+ * those must not notice: see adsm_cuda_direct_probe.
+ *
  * A forked child does not get the pages, as it gets none of a span.
  */
 #include "accel/device.h"
 #include "accel/error.h"
 #include "base/option.h"
+#include "os/fault_range.h"
 #include "os/vm.h"
 
 static int direct_probe(struct adsm_accel *accel)
@@ -16,6 +20,12 @@ static int direct_probe(struct adsm_accel *accel)
     if (!accel->ops->direct_probe)
         return adsm_accel_fail(ADSM_E_UNSUPPORTED,
                                "the device has memory of its own", NULL);
+    if (adsm_fault_range_is_lasting())
+        return adsm_accel_fail(
+            ADSM_E_UNSUPPORTED,
+            "the fault engine uffd does not hear of accesses "
+            "to the driver's pages",
+            NULL);
     return accel->ops->direct_probe(accel, asked);
 }
 
@@ -23,18 +33,26 @@ static int direct_alloc(struct adsm_accel *accel, size_t bytes,
                         struct adsm_span *span)
 {
     void *host;
+    size_t page = adsm_vm_page_bytes();
     int status = accel->ops->direct_alloc(accel, bytes, &host);
+    if (status == ADSM_OK && (uintptr_t)host % page != 0) {
+        /* Others may have the rest of its first page. */
+        status = accel->ops->direct_free(accel, host);
+        if (status == ADSM_OK)
+            status = accel->ops->direct_alloc(accel, bytes + page, &host);
+    }
     if (status != ADSM_OK)
         return status;
-    adsm_vm_keep_from_children((uintptr_t)host, bytes);
-    span->host = host;
-    span->device.at = (uintptr_t)host;
+    span->handle = (uintptr_t)host;
+    span->host = (uint8_t *)(((uintptr_t)host + page - 1) & ~(page - 1));
+    span->device.at = (uintptr_t)span->host;
+    adsm_vm_keep_from_children((uintptr_t)span->host, bytes);
     return ADSM_OK;
 }
 
 static int direct_free(struct adsm_accel *accel, struct adsm_span *span)
 {
-    return accel->ops->direct_free(accel, span->host);
+    return accel->ops->direct_free(accel, (void *)(uintptr_t)span->handle);
 }
 
 const struct adsm_address_way adsm_address_direct = {

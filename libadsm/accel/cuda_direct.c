@@ -13,7 +13,8 @@ static int attribute(struct adsm_accel *accel, int which, int *value)
     return status == ADSM_E_DEVICE_LOST ? status : ADSM_OK;
 }
 
-/* Does the device share the host's memory? */
+/* Does the device share the host's memory, and reach it by tables of its own?
+ * Pages that are closed to the CPU would be to kernels that go by the host's. */
 static int check_device(struct adsm_accel *accel, bool asked)
 {
     int integrated, tables, pageable;
@@ -22,7 +23,12 @@ static int check_device(struct adsm_accel *accel, bool asked)
         status = attribute(accel, ADSM_CU_DEVICE_HOST_PAGE_TABLES, &tables);
     if (status == ADSM_OK)
         status = attribute(accel, ADSM_CU_DEVICE_PAGEABLE_ACCESS, &pageable);
-    if (status != ADSM_OK || integrated || tables || (pageable && asked))
+    if (status == ADSM_OK && tables)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "kernels go by the host's page table: what is "
+                               "closed to the CPU would be closed to them",
+                               NULL);
+    if (status != ADSM_OK || integrated || (pageable && asked))
         return status;
     return adsm_accel_fail(
         ADSM_E_UNSUPPORTED,

@@ -1,7 +1,6 @@
 /* Which kernels an object is assigned to. */
 #include "mm/assign.h"
 
-#include "mm/direct.h"
 #include "mm/index.h"
 
 /* Position of a kernel in the object's list; its length when absent. */
@@ -18,14 +17,12 @@ static void take_out(struct adsm_object *object, uint32_t i)
     object->kernels[i] = object->kernels[--object->kernel_count];
 }
 
-/* Find the object and hold its lock exclusively; NULL where calls release and
- * acquire nothing. */
+/* Find the object and hold its lock exclusively. */
 static int lock_object(const void *address, struct adsm_object **object)
 {
     struct adsm_object *found = adsm_index_acquire_alone(address);
-    *object = NULL;
     if (!found)
-        return adsm_direct_has(address) ? ADSM_OK : ADSM_E_NOT_SHARED;
+        return ADSM_E_NOT_SHARED;
     if (found->slab) {
         adsm_rwlock_release(&found->lock);
         return ADSM_E_UNSUPPORTED;
@@ -38,7 +35,7 @@ int adsm_assign_attach(const void *address, const void *kernel)
 {
     struct adsm_object *object;
     int rc = lock_object(address, &object);
-    if (rc != ADSM_OK || !object)
+    if (rc != ADSM_OK)
         return rc;
     uint32_t i = position(object, kernel);
     if (i == ADSM_OBJECT_KERNELS)
@@ -53,7 +50,7 @@ int adsm_assign_detach(const void *address, const void *kernel)
 {
     struct adsm_object *object;
     int rc = lock_object(address, &object);
-    if (rc != ADSM_OK || !object)
+    if (rc != ADSM_OK)
         return rc;
     uint32_t i = position(object, kernel);
     if (i == object->kernel_count)

@@ -6,6 +6,7 @@
 #include "mm/ahead.h"
 #include "mm/assign.h"
 #include "mm/coherence.h"
+#include "mm/direct.h"
 #include "mm/gate.h"
 #include "mm/index.h"
 #include "mm/residence.h"
@@ -90,14 +91,16 @@ static int release_named(const struct adsm_use *use)
  * write them back over what the kernel produces, which the gate sees to. */
 static bool is_dropped_later(const struct adsm_use *use)
 {
-    const struct adsm_protocol *protocol = adsm_coherence_protocol();
+    const struct adsm_protocol *protocol =
+        adsm_coherence_protocol_of(use->object);
     enum adsm_event event = adsm_use_event(use->mode);
     return event == ADSM_CALL_OUT &&
            !(protocol->cell[event][ADSM_DIRTY].actions & ADSM_DO_FLUSH);
 }
 
-static int release_use(const struct adsm_use *use, bool may_be_gone)
+static int release_use(struct adsm_call *call, const struct adsm_use *use)
 {
+    bool may_be_gone = call->rest == ADSM_REST_UNTOUCHED;
     int rc = may_be_gone ? ADSM_OK : ADSM_E_NOT_SHARED;
     /* With the gate closed nobody makes it spread. */
     if (is_dropped_later(use) && !use->object->spread)
@@ -106,6 +109,9 @@ static int release_use(const struct adsm_use *use, bool may_be_gone)
     if (adsm_use_fits(use))
         rc = is_dropped_later(use) ? adsm_object_gather(use->object)
                                    : release_named(use);
+    call->waits |= adsm_direct_is_open(use->object);
+    if (rc == ADSM_OK && adsm_use_fits(use) && use->object->direct)
+        rc = adsm_direct_order(call->accel, call->stream, use->home);
     adsm_rwlock_release(&use->object->lock);
     return rc;
 }
@@ -204,11 +210,11 @@ static int note_peers(const struct adsm_call *call)
     return rc;
 }
 
-static int release_uses(const struct adsm_call *call)
+static int release_uses(struct adsm_call *call)
 {
     int rc = ADSM_OK;
     for (size_t i = 0; i < call->use_count && rc == ADSM_OK; i++)
-        rc = release_use(&call->uses[i], call->rest == ADSM_REST_UNTOUCHED);
+        rc = release_use(call, &call->uses[i]);
     return rc;
 }
 
@@ -228,6 +234,7 @@ static uint32_t gates_of(const struct adsm_call *call)
 int adsm_boundary_call(struct adsm_call *call)
 {
     call->gates = gates_of(call);
+    call->waits = false;
     adsm_gate_close(call->gates);
     int rc = adsm_residence_prepare(call);
     if (rc == ADSM_OK && is_exact(call))
@@ -236,6 +243,7 @@ int adsm_boundary_call(struct adsm_call *call)
         rc = adsm_object_each(call->accel, true, release_unnamed, (void *)call);
         if (rc == ADSM_OK)
             rc = release_peers(call);
+        call->waits |= adsm_direct_any_is_open();
     }
     if (rc == ADSM_OK)
         rc = adsm_dma_order_uploads(call->accel, call->stream);
@@ -258,9 +266,22 @@ static int remember(const struct adsm_use *use, struct adsm_fence fence)
         use->object->work = fence;
         if (is_dropped_later(use))
             rc = release_named(use);
+        if (rc == ADSM_OK && use->object->direct)
+            rc = adsm_direct_ordered(fence.accel, fence, use->home);
     }
     adsm_rwlock_release(&use->object->lock);
     return rc;
+}
+
+int adsm_boundary_used(const struct adsm_use *use, struct adsm_fence fence)
+{
+    int rc = remember(use, fence);
+    adsm_rwlock_acquire(&use->object->lock);
+    if (rc == ADSM_OK && adsm_use_fits(use))
+        rc = release_named(use);
+    bool open = adsm_direct_is_open(use->object);
+    adsm_rwlock_release(&use->object->lock);
+    return rc == ADSM_OK && open ? adsm_fence_wait(fence) : rc;
 }
 
 static int remember_uses(const struct adsm_call *call)
@@ -272,6 +293,14 @@ static int remember_uses(const struct adsm_call *call)
     for (size_t i = 0; i < call->use_count && rc == ADSM_OK; i++)
         rc = remember(&call->uses[i], fence);
     return rc;
+}
+
+/* Accesses to what it uses would not. */
+static int wait_for(const struct adsm_call *call)
+{
+    struct adsm_fence fence;
+    int rc = adsm_fence_record(call->accel, call->stream, &fence);
+    return rc == ADSM_OK ? adsm_fence_wait(fence) : rc;
 }
 
 int adsm_boundary_called(const struct adsm_call *call)
@@ -288,7 +317,7 @@ int adsm_boundary_called(const struct adsm_call *call)
     adsm_ahead_called(call->gates, call->code);
     adsm_gate_open(call->gates);
     adsm_ahead_start();
-    return rc;
+    return rc == ADSM_OK && call->waits ? wait_for(call) : rc;
 }
 
 static int acquire_object(struct adsm_object *object, void *context)

@@ -44,6 +44,7 @@ struct adsm_call {
     size_t reach_count;
     bool reach_known;
     uint32_t gates; /* set by adsm_boundary_call: those it has closed */
+    bool waits; /* ... and that it ends with its kernel: what it uses is open */
 };
 
 /**
@@ -82,6 +83,17 @@ void adsm_boundary_call_failed(const struct adsm_call *call);
  * Thread: that of the call. Signal: never
  */
 int adsm_boundary_called(const struct adsm_call *call) ADSM_MUST_CHECK;
+
+/**
+ * A part of a call (libadsm/range), which ends with the fence, uses memory that
+ * the device shares, in place: close it to the CPU. Nothing is lost in between,
+ * so no gate is needed.
+ *
+ * Return: ADSM_OK, also where the object was freed; ADSM_E_LIMIT; ADSM_E_NOMEM
+ * Thread: any. Signal: never
+ */
+int adsm_boundary_used(const struct adsm_use *use,
+                       struct adsm_fence fence) ADSM_MUST_CHECK;
 
 /**
  * The program waited for device work: acquire (batch fetches everything). Call

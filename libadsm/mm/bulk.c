@@ -5,6 +5,7 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/boundary.h"
+#include "mm/direct.h"
 #include "mm/index.h"
 #include "mm/loan.h"
 #include "mm/residence.h"
@@ -59,7 +60,7 @@ static size_t device_part(struct device_job *job)
         return 0;
     if (bytes > bytes_left(target, job->to))
         bytes = bytes_left(target, job->to);
-    bool same = target->home == job->home;
+    bool same = target->home == job->home && !target->direct;
     spread = spread || adsm_object_is_spread(target);
     adsm_rwlock_release_shared(&target->lock);
     if (bytes > job->bytes)
@@ -120,21 +121,35 @@ static int try_device(struct device_job *job, size_t *did)
     return rc;
 }
 
+/* Of memory that the device shares the CPU's accesses wait by themselves. */
+static int lend(const void *address, size_t bytes, enum adsm_access access,
+                struct adsm_loan *loan)
+{
+    size_t there = adsm_turn_is_mine() ? 0 : adsm_direct_bytes(address);
+    if (there == 0)
+        return adsm_loan_begin(address, bytes, access, loan);
+    *loan = (struct adsm_loan){.address = (void *)address,
+                               .bytes = there < bytes ? there : bytes};
+    return ADSM_OK;
+}
+
 /* One host piece of a move; *did bytes were moved. */
 static int host_move(uint8_t *to, const uint8_t *from, size_t bytes,
                      size_t *did)
 {
     struct adsm_loan source, target;
-    int rc = adsm_loan_begin(from, bytes, ADSM_READ, &source);
+    int rc = lend(from, bytes, ADSM_READ, &source);
     if (rc != ADSM_OK)
         return rc;
-    rc = adsm_loan_begin(to, source.bytes, ADSM_WRITE, &target);
-    if (rc != ADSM_OK)
-        return rc;
-    adsm_real()->memmove(target.address, source.address, target.bytes);
-    *did = target.bytes;
-    ADSM_COUNT(bulk_host, 1);
-    return adsm_loan_end(&target, target.bytes);
+    rc = lend(to, source.bytes, ADSM_WRITE, &target);
+    if (rc == ADSM_OK) {
+        adsm_real()->memmove(target.address, source.address, target.bytes);
+        *did = target.bytes;
+        ADSM_COUNT(bulk_host, 1);
+        rc = adsm_loan_end(&target, target.bytes);
+    }
+    (void)adsm_loan_end(&source, 0); /* of what is read nothing can fail */
+    return rc;
 }
 
 static size_t least(size_t a, size_t b)
@@ -142,24 +157,34 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Overlapping ranges: in one piece when each lies in one object (or none),
- * through a buffer where they cross a border. */
-static int move_overlapping(uint8_t *to, const uint8_t *from, size_t bytes)
+/* Overlapping ranges of which each lies in one object, or none. *did: they do. */
+static int move_in_one(uint8_t *to, const uint8_t *from, size_t bytes,
+                       bool *did)
 {
     struct adsm_loan source, target;
-    int rc = adsm_loan_begin(from, bytes, ADSM_READ, &source);
+    int rc = lend(from, bytes, ADSM_READ, &source);
+    *did = false;
     if (rc != ADSM_OK)
         return rc;
-    if (source.bytes == bytes) {
-        rc = adsm_loan_begin(to, bytes, ADSM_WRITE, &target);
-        if (rc != ADSM_OK)
-            return rc;
-        if (target.bytes == bytes) {
+    if (source.bytes == bytes)
+        rc = lend(to, bytes, ADSM_WRITE, &target);
+    if (rc == ADSM_OK && source.bytes == bytes) {
+        *did = target.bytes == bytes;
+        if (*did)
             adsm_real()->memmove(target.address, source.address, bytes);
-            return adsm_loan_end(&target, bytes);
-        }
-        (void)adsm_loan_end(&target, 0);
+        rc = adsm_loan_end(&target, *did ? bytes : 0);
     }
+    (void)adsm_loan_end(&source, 0);
+    return rc;
+}
+
+/* Through a buffer where they cross a border. */
+static int move_overlapping(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    bool did;
+    int rc = move_in_one(to, from, bytes, &did);
+    if (rc != ADSM_OK || did)
+        return rc;
     uint8_t *buffer = malloc(bytes);
     if (!buffer)
         return ADSM_E_NOMEM;
@@ -249,7 +274,7 @@ int adsm_bulk_put(void *to, const void *from, size_t bytes, size_t *moved)
 static int host_set(uint8_t *to, int value, size_t bytes, size_t *did)
 {
     struct adsm_loan target;
-    int rc = adsm_loan_begin(to, bytes, ADSM_WRITE, &target);
+    int rc = lend(to, bytes, ADSM_WRITE, &target);
     if (rc != ADSM_OK)
         return rc;
     adsm_real()->memset(target.address, value, target.bytes);
@@ -281,13 +306,18 @@ int adsm_bulk_compare(const void *a_, const void *b_, size_t bytes, int *order)
     *order = 0;
     while (bytes > 0 && *order == 0) {
         struct adsm_loan left, right;
-        int rc =
-            adsm_loan_begin(a, least(bytes, PIECE_BYTES), ADSM_READ, &left);
-        if (rc == ADSM_OK)
-            rc = adsm_loan_begin(b, left.bytes, ADSM_READ, &right);
+        int rc = lend(a, least(bytes, PIECE_BYTES), ADSM_READ, &left);
         if (rc != ADSM_OK)
             return rc;
-        *order = adsm_real()->memcmp(left.address, right.address, right.bytes);
+        rc = lend(b, left.bytes, ADSM_READ, &right);
+        if (rc == ADSM_OK) {
+            *order =
+                adsm_real()->memcmp(left.address, right.address, right.bytes);
+            (void)adsm_loan_end(&right, 0);
+        }
+        (void)adsm_loan_end(&left, 0);
+        if (rc != ADSM_OK)
+            return rc;
         a += right.bytes;
         b += right.bytes;
         bytes -= right.bytes;

@@ -18,17 +18,27 @@
 #include "mm/write_back.h"
 
 static const struct adsm_protocol *protocol = &adsm_protocol_rolling;
+static const struct adsm_protocol *direct = &adsm_protocol_direct;
 
-const struct adsm_cell *adsm_coherence_cell(enum adsm_event event,
+const struct adsm_protocol *
+adsm_coherence_protocol_of(const struct adsm_object *object)
+{
+    return object->direct ? direct : protocol;
+}
+
+const struct adsm_cell *adsm_coherence_cell(const struct adsm_object *object,
+                                            enum adsm_event event,
                                             enum adsm_state state)
 {
-    return &protocol->cell[event][state];
+    return &adsm_coherence_protocol_of(object)->cell[event][state];
 }
 
 void adsm_coherence_init(const struct adsm_protocol *chosen,
+                         const struct adsm_protocol *of_direct,
                          const struct adsm_options *options)
 {
     protocol = chosen;
+    direct = of_direct;
     if (adsm_protocol_queues(chosen) && !adsm_write_back_init(options))
         adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: what "
                                 "is written stays here until the next call");
@@ -42,7 +52,7 @@ const struct adsm_protocol *adsm_coherence_protocol(void)
 /* Early write-backs are about what the home lacks. */
 static void count_dirty(const struct adsm_object *object, int64_t more)
 {
-    if (!adsm_object_is_spread(object))
+    if (!adsm_object_is_spread(object) && !object->direct)
         adsm_write_back_count(more);
 }
 
@@ -133,7 +143,7 @@ int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_state state,
                          enum adsm_event event)
 {
-    const struct adsm_cell *cell = adsm_coherence_cell(event, state);
+    const struct adsm_cell *cell = adsm_coherence_cell(object, event, state);
     int rc = ADSM_OK;
     if (needs_host(cell, state, event))
         rc = adsm_run_prepare(object, first, count, opens_at_once(event));
@@ -205,7 +215,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
                  enum adsm_event event, bool closed)
 {
     enum adsm_state state = adsm_block_state(object, first);
-    const struct adsm_cell *cell = adsm_coherence_cell(event, state);
+    const struct adsm_cell *cell = adsm_coherence_cell(object, event, state);
     enum adsm_state next = cell->next;
     bool watch = event == ADSM_WRITE_FAULT && count == 1 && next != state &&
                  adsm_sparse_wants(object, first);
@@ -221,7 +231,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
      * have been set yet (first touch) or another thread was quicker. */
     if (rc == ADSM_OK && !closed && (next != state || opens_at_once(event))) {
         rc = adsm_run_protect_all(object, first, count, next);
-        if (rc == ADSM_E_LIMIT && is_read_at_shadow(event))
+        if (rc == ADSM_E_LIMIT && is_read_at_shadow(event) && !object->direct)
             return ADSM_OK;
     }
     if (rc == ADSM_OK)

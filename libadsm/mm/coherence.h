@@ -19,16 +19,21 @@
 #include "mm/block.h"
 
 /**
- * Choose the protocol, and the queue's limit as `options` say.
+ * Choose the protocols, and the queue's limit as `options` say.
  *
- * @protocol  one that adsm_protocol_check calls sound
+ * @protocol @direct  of objects that move, and of memory that the device shares;
+ *                    those that adsm_protocol_check calls sound
  * Thread: one, at init. Signal: never
  */
 void adsm_coherence_init(const struct adsm_protocol *protocol,
+                         const struct adsm_protocol *direct,
                          const struct adsm_options *options);
 
-/** The protocol in use. Thread: any. Signal: any handler */
+/** The protocol in use, and that of an object: another where host and device
+ *  share it. Thread: any. Signal: any handler */
 const struct adsm_protocol *adsm_coherence_protocol(void);
+const struct adsm_protocol *
+adsm_coherence_protocol_of(const struct adsm_object *object);
 
 /** A new object's blocks enter the counts; its lock is held exclusively. */
 void adsm_coherence_adopt(struct adsm_object *object);

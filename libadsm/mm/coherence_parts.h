@@ -5,8 +5,9 @@
 
 #include "mm/coherence.h"
 
-/** What to do on `event` with a block in `state`. */
-const struct adsm_cell *adsm_coherence_cell(enum adsm_event event,
+/** What to do on `event` with a block of the object in `state`. */
+const struct adsm_cell *adsm_coherence_cell(const struct adsm_object *object,
+                                            enum adsm_event event,
                                             enum adsm_state state);
 
 /** First: the host has, or is about to have, the bytes that the next state

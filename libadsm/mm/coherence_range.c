@@ -19,7 +19,7 @@ static enum adsm_event event_for(struct adsm_object *object, uint32_t i,
                                  enum adsm_event event)
 {
     const struct adsm_cell *kept =
-        adsm_coherence_cell(ADSM_CALL_KEPT, ADSM_DIRTY);
+        adsm_coherence_cell(object, ADSM_CALL_KEPT, ADSM_DIRTY);
     bool watched = adsm_sparse_is_watched(object, i);
     if ((event != ADSM_CALL_IN && !(event == ADSM_DEVICE_READ && watched)) ||
         kept->next != ADSM_DIRTY || adsm_block_state(object, i) != ADSM_DIRTY)
@@ -37,11 +37,12 @@ static bool closes_uniformly(struct adsm_object *object, uint32_t first,
                              enum adsm_state *next)
 {
     bool closes = false;
-    *next = adsm_coherence_cell(event, adsm_block_state(object, first))->next;
+    *next = adsm_coherence_cell(object, event, adsm_block_state(object, first))
+                ->next;
     for (uint32_t i = first; i < first + count; i++) {
         enum adsm_state state = adsm_block_state(object, i);
-        if (adsm_coherence_cell(event, state)->next != *next || state < *next ||
-            event_for(object, i, event) != event)
+        if (adsm_coherence_cell(object, event, state)->next != *next ||
+            state < *next || event_for(object, i, event) != event)
             return false;
         closes = closes || state > *next;
     }
@@ -60,7 +61,7 @@ static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
                    : 1;
     uint32_t n = adsm_block_run(object, first, limit);
     const struct adsm_cell *cell =
-        adsm_coherence_cell(event, adsm_block_state(object, first));
+        adsm_coherence_cell(object, event, adsm_block_state(object, first));
     for (uint32_t k = 1; k < n; k++)
         if (((cell->actions & ADSM_DO_FETCH) &&
              adsm_block_is_held(object, first + k)) ||
@@ -114,8 +115,8 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
         enum adsm_event here = event_for(object, i, event);
         enum adsm_state state = adsm_block_state(object, i);
         bool held = adsm_block_is_held(object, i);
-        if (held &&
-            (adsm_coherence_cell(here, state)->actions & ADSM_DO_FETCH)) {
+        if (held && (adsm_coherence_cell(object, here, state)->actions &
+                     ADSM_DO_FETCH)) {
             i++; /* its holder is overwriting it */
             continue;
         }
@@ -172,8 +173,9 @@ static void enter_range(struct adsm_object *object, uint32_t first,
     for (uint32_t n, i = first; i < last; i += n) {
         enum adsm_state state = adsm_block_state(object, i);
         n = adsm_block_run(object, i, last - i);
-        adsm_coherence_enter(object, i, n, state,
-                             adsm_coherence_cell(ADSM_WRITE_FAULT, state));
+        adsm_coherence_enter(
+            object, i, n, state,
+            adsm_coherence_cell(object, ADSM_WRITE_FAULT, state));
     }
 }
 

@@ -1,5 +1,4 @@
-/* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX; where the
- * device shares the host's memory, that as it is. */
+/* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX. */
 #include "mm/heap.h"
 
 #include "base/option.h"
@@ -49,13 +48,6 @@ static bool is_movable(struct adsm_accel *accel, size_t bytes,
     return origin == ADSM_FROM_CUDA && adsm_residence_wants(accel, bytes);
 }
 
-/* What has two addresses, or no home, is made of copies all the same. */
-static bool is_direct(struct adsm_accel *accel, enum adsm_origin origin)
-{
-    return (origin == ADSM_FROM_API || origin == ADSM_FROM_CUDA) &&
-           adsm_direct_serves(accel);
-}
-
 static int allocate(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host, uint32_t *reach)
 {
@@ -69,8 +61,12 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
     enum adsm_state first = first_state(origin);
     enum adsm_placement placement = of_origin[origin];
     *reach = 1;
-    if (placement == ADSM_ONE_ADDRESS && adsm_direct_serves(accel))
-        placement = ADSM_TWO_ADDRESSES; /* that one is in use for the host's */
+    if (placement == ADSM_ONE_ADDRESS && adsm_direct_serves(accel)) {
+        if (origin == ADSM_FROM_ARRAY)
+            placement = ADSM_TWO_ADDRESSES; /* it is made of copies */
+        else
+            first = adsm_protocol_direct.first;
+    }
     if (bytes <= adsm_options_get()->slab_max &&
         placement != ADSM_NO_HOME_MEMORY)
         return adsm_slab_alloc(accel, bytes, first,
@@ -90,12 +86,6 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     enum adsm_origin origin, void **host)
 {
-    if (is_direct(accel, origin)) {
-        int rc = adsm_direct_alloc(accel, bytes, host);
-        if (rc == ADSM_OK)
-            ADSM_COUNT(allocs, 1);
-        return rc;
-    }
     uint32_t reach;
     int rc = allocate(accel, bytes, origin, host, &reach);
     if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
@@ -143,20 +133,12 @@ static void forget_slot(struct adsm_object *object, uint32_t generation,
     adsm_rwlock_release(&object->lock);
 }
 
-static int free_direct(void *host)
-{
-    int rc = adsm_direct_free(host);
-    if (rc != ADSM_E_NOT_SHARED)
-        ADSM_COUNT(frees, 1);
-    return rc;
-}
-
 int adsm_heap_free(void *host)
 {
     uint32_t generation;
     struct adsm_object *object = object_at(host, &generation);
     if (!object)
-        return free_direct(host);
+        return ADSM_E_NOT_SHARED;
     int rc = ADSM_E_NOT_SHARED;
     if (object->slab) {
         /* The slot may be used by work that is still running. */
@@ -176,13 +158,7 @@ int adsm_heap_free(void *host)
 int adsm_heap_range(const void *address, void **base, size_t *bytes)
 {
     uint32_t generation;
-    struct adsm_direct direct;
     struct adsm_object *object = object_at(address, &generation);
-    if (!object && adsm_direct_find(address, &direct)) {
-        *base = direct.host;
-        *bytes = direct.bytes;
-        return ADSM_OK;
-    }
     if (!object)
         return ADSM_E_NOT_SHARED;
     if (object->slab)
@@ -197,7 +173,7 @@ int adsm_heap_device(const void *address, struct adsm_daddr *device)
     struct adsm_object *object = adsm_index_acquire(address);
     if (!object) {
         device->at = (uintptr_t)address;
-        return adsm_direct_has(address) ? ADSM_OK : ADSM_E_NOT_SHARED;
+        return ADSM_E_NOT_SHARED;
     }
     *device = adsm_daddr_add(
         object->device, (uint64_t)((const uint8_t *)address - object->host));
@@ -229,7 +205,6 @@ void adsm_heap_withdraw(struct adsm_accel *accel)
 
 void adsm_heap_forget(struct adsm_accel *accel)
 {
-    adsm_direct_forget(accel);
     adsm_slab_forget(accel);
     for (;;) {
         struct adsm_object *object = NULL;

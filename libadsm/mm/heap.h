@@ -3,8 +3,7 @@
  *
  * What adsmAlloc and the interposed cuMemAlloc share. Addresses returned are
  * host addresses A (equal to the device address except under translate). Owns
- * the number of allocations; what they are is object.h's and slab.h's, and
- * direct.h's where there is nothing to keep coherent.
+ * the number of allocations; what they are is object.h's and slab.h's.
  *
  * Lock: none of its own. Thread: any, no lock of rank GATE or later held, where
  * nothing else is said. Signal: never, where nothing else is said.

@@ -5,11 +5,12 @@
 #include "mm/block.h"
 #include "mm/index.h"
 
-/* Object around an address whose memory on the host is there. */
+/* Object around an address whose memory on the host is there, at S as well. */
 static const struct adsm_object *find(const void *address, size_t *offset)
 {
     const struct adsm_object *object = adsm_index_find(address);
-    if (!object || !atomic_load_explicit(&object->backed, memory_order_acquire))
+    if (!object || object->direct ||
+        !atomic_load_explicit(&object->backed, memory_order_acquire))
         return NULL;
     *offset = (size_t)((const uint8_t *)address - object->host);
     return *offset < object->bytes ? object : NULL;

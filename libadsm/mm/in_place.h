@@ -11,6 +11,8 @@
  * behind the closing all the same, since devices write to pages that they found
  * when the call began (direct I/O).
  *
+ * Memory that the device shares (mm/direct.h) has no S, and is lent.
+ *
  * Locks: none. Of an object that is freed meanwhile any answer is right.
  * Order: who closes a block counts before it changes the protection, and holds
  * the block, or the object's lock exclusively, from before that on.

@@ -112,6 +112,8 @@ static int keep(struct adsm_object *object, const void *address, size_t offset,
     /* A block that is covered whole is not fetched to be written. */
     int rc = adsm_loan_begin(address, bytes, ADSM_READ, &loan);
     if (rc == ADSM_OK)
+        rc = adsm_loan_end(&loan, 0);
+    if (rc == ADSM_OK)
         rc = adsm_loan_begin(address, bytes, ADSM_WRITE, &loan);
     if (rc != ADSM_OK)
         return rc;
@@ -186,6 +188,20 @@ size_t adsm_keep_run(const struct adsm_object *object, size_t offset,
         bool marks = marks_at(object, at) != NULL;
         at = (at | ((marks ? UNIT_BYTES : PAGE_BYTES) - 1)) + 1;
     } while (at < end && is_marked(object, at) == *kept);
+    return (at < end ? at : end) - offset;
+}
+
+size_t adsm_keep_pages(const struct adsm_object *object, size_t offset,
+                       size_t bytes, bool *kept)
+{
+    size_t at = offset, end = offset + bytes;
+    *kept = false;
+    if (!atomic_load_explicit(&object->kept, memory_order_acquire))
+        return bytes;
+    *kept = marks_at(object, at) != NULL;
+    do {
+        at += PAGE_BYTES;
+    } while (at < end && (marks_at(object, at) != NULL) == *kept);
     return (at < end ? at : end) - offset;
 }
 

@@ -40,6 +40,17 @@ int adsm_keep(const void *address, size_t bytes, void **at) ADSM_MUST_CHECK;
  *  long as nobody frees them. Thread: any. Signal: any handler */
 void *adsm_keep_find(const void *address, size_t bytes);
 
+/**
+ * Pages from `offset`, where one begins, on that all have had such bytes, or all
+ * not.
+ *
+ * @kept  gets which
+ * Return: their bytes, at most `bytes`
+ * Thread: any. Signal: fault path
+ */
+size_t adsm_keep_pages(const struct adsm_object *object, size_t offset,
+                       size_t bytes, bool *kept);
+
 /** They are like any others again; what they hold is undefined. Lock: none is
  *  needed. Thread: any. Signal: any handler */
 void adsm_keep_end(const void *address, size_t bytes);

@@ -5,6 +5,7 @@
 #include "base/stats.h"
 #include "mm/ahead.h"
 #include "mm/coherence.h"
+#include "mm/direct.h"
 #include "mm/in_place.h"
 #include "mm/write_back.h"
 #include "mm/gate.h"
@@ -145,7 +146,8 @@ static int make_current(const struct adsm_loan *loan, uint32_t i)
 
 /* Held blocks of an object that is spread: calls in parts, which do not wait
  * for loans, bring what the host lacks through its pages. So it lacks nothing
- * of them before the first byte arrives. */
+ * of them before the first byte arrives. Of one whose memory the device shares
+ * nothing may arrive before the device's work has ended. */
 static int make_all_current(const struct adsm_loan *loan)
 {
     struct adsm_object *object = loan->object;
@@ -153,7 +155,9 @@ static int make_all_current(const struct adsm_loan *loan)
     int rc = ADSM_OK;
     for (uint32_t n, i = loan->held_first; i < end && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, end - i);
-        if (adsm_block_state(object, i) == ADSM_INVALID)
+        if (object->direct)
+            rc = adsm_coherence_apply(object, i, n, ADSM_BULK_OVERWRITE);
+        else if (adsm_block_state(object, i) == ADSM_INVALID)
             rc = adsm_coherence_apply(object, i, n, ADSM_BULK_READ);
     }
     return rc;
@@ -169,8 +173,8 @@ static int begin_write(struct adsm_loan *loan)
         return ADSM_E_NOT_SHARED;
     }
     adsm_run_await_uploads(object, first, last + 1 - first);
-    int rc = adsm_object_is_spread(object) ? make_all_current(loan)
-                                           : make_current(loan, first);
+    bool all = adsm_object_is_spread(object) || object->direct;
+    int rc = all ? make_all_current(loan) : make_current(loan, first);
     if (rc == ADSM_OK && last != first)
         rc = make_current(loan, last);
     if (rc != ADSM_OK) {
@@ -263,11 +267,15 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
     if (loan->bytes > bytes)
         loan->bytes = bytes;
     int rc = adsm_object_shadow(object);
+    if (object->direct)
+        adsm_direct_lend(object);
     if (rc == ADSM_OK)
         rc = adsm_object_commit(object, loan->offset, loan->bytes);
     if (rc == ADSM_OK)
         rc = access == ADSM_WRITE ? begin_write(loan) : begin_read(loan);
     loan->address = object->shadow.shadow + loan->offset;
+    if (rc != ADSM_OK && object->direct)
+        adsm_direct_take_back(object);
     adsm_rwlock_release_shared(&object->lock);
     adsm_gate_leave(loan->gate);
     if (rc != ADSM_OK)
@@ -387,7 +395,7 @@ static void conceal(struct adsm_object *object, uint32_t i)
 int adsm_loan_end(struct adsm_loan *loan, size_t done)
 {
     struct adsm_object *object = loan->object;
-    if (!object || loan->access == ADSM_READ)
+    if (!object || (loan->access == ADSM_READ && !object->direct))
         return ADSM_OK;
     int saved = errno;
     int rc = ADSM_OK;
@@ -397,13 +405,15 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
     adsm_rwlock_acquire_shared(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == loan->generation) {
-        if (done > 0) {
+        if (done > 0 && !object->direct) {
             map_rewritten(loan, done);
             rc = commit(loan, done);
         }
         for (uint32_t i = 0; loan->exposed && i < loan->held_count; i++)
             conceal(object, loan->held_first + i);
         adsm_block_release(object, loan->held_first, loan->held_count);
+        if (object->direct)
+            adsm_direct_take_back(object);
     }
     adsm_rwlock_release_shared(&object->lock);
     adsm_write_back(loan->gate);

@@ -3,7 +3,8 @@
  * a system call, stdio, or a bulk copy. It gets the shadow address.
  *
  * For reading, every block of the range is made readable, and nothing is held
- * afterwards. For writing, every block of the range is held BUSY until the end,
+ * afterwards, unless the device shares the memory: there is no S then, and what
+ * is lent stays open at A until the end. For writing, every block of the range is held BUSY until the end,
  * so that nobody fetches over bytes that have arrived: threads that may touch
  * those blocks without a fault still do, others wait. Blocks that are only
  * partly covered are made current first, INVALID ones that are covered whole

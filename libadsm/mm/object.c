@@ -7,6 +7,7 @@
 #include "mm/ahead.h"
 #include "mm/coherence.h"
 #include "mm/dense.h"
+#include "mm/direct.h"
 #include "mm/gate.h"
 #include "mm/grain.h"
 #include "mm/index.h"
@@ -32,26 +33,54 @@ static struct adsm_pool pool =
     ADSM_POOL_INIT(sizeof(struct adsm_object), _Alignof(struct adsm_object));
 
 /* Block size by protocol, option and object size. */
-static size_t choose_block_bytes(size_t bytes, size_t unit)
+static size_t choose_block_bytes(const struct adsm_object *object, size_t unit)
 {
-    size_t page = adsm_vm_page_bytes();
+    size_t page = adsm_vm_page_bytes(), bytes = object->bytes;
     const struct adsm_options *options = adsm_options_get();
     bool whole = adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT;
-    if (whole || unit < options->block_size)
-        return (unit + page - 1) / page * page;
     size_t budget = (size_t)options->block_budget;
     if (budget == 0)
         budget = adsm_vm_map_limit() / BLOCK_BUDGET_SHARE;
+    if (object->direct)
+        return adsm_direct_block_bytes(bytes, (unit + page - 1) / page * page,
+                                       budget);
+    if (whole || unit < options->block_size)
+        return (unit + page - 1) / page * page;
     size_t block = page;
     while (block < options->block_size || bytes / block > budget)
         block *= 2;
     return block;
 }
 
+/* What is known of blocks that are sent and fetched. */
+static int for_transfers(struct adsm_object *object, size_t unit)
+{
+    adsm_ahead_init(object);
+    int rc = adsm_grain_init(object, unit);
+    if (rc == ADSM_OK)
+        rc = adsm_sparse_init(object);
+    if (rc == ADSM_OK && unit >= object->bytes) /* no slab */
+        rc = adsm_dense_init(object);
+    return rc;
+}
+
+/* What the device shares is not: its pages are there, and open. */
+static int no_transfers(struct adsm_object *object)
+{
+    object->ahead = NULL;
+    object->paging = NULL;
+    object->sparse = NULL;
+    object->dense = NULL;
+    object->reach = 1;
+    atomic_store(&object->watched, 0);
+    adsm_object_adopt_pages(object);
+    return ADSM_OK;
+}
+
 static int create_blocks(struct adsm_object *object, size_t unit,
                          enum adsm_state first)
 {
-    size_t block = choose_block_bytes(object->bytes, unit);
+    size_t block = choose_block_bytes(object, unit);
     uint32_t count = (uint32_t)((object->bytes + block - 1) / block);
     object->grain_shift =
         unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_TRACT_SHIFT;
@@ -67,13 +96,7 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     adsm_block_init(object, first);
     atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
     atomic_store(&object->dirty, 0);
-    adsm_ahead_init(object);
-    int rc = adsm_grain_init(object, unit);
-    if (rc == ADSM_OK)
-        rc = adsm_sparse_init(object);
-    if (rc == ADSM_OK && unit >= object->bytes) /* no slab */
-        rc = adsm_dense_init(object);
-    return rc;
+    return object->direct ? no_transfers(object) : for_transfers(object, unit);
 }
 
 static void free_blocks(struct adsm_object *object)
@@ -113,7 +136,8 @@ struct ranges {
 
 static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
 {
-    adsm_arena_free(&ranges->shadow);
+    if (ranges->span.strategy != ADSM_DIRECT)
+        adsm_arena_free(&ranges->shadow);
     int freed = adsm_address_free(accel, &ranges->span);
     (void)freed; /* an earlier failure is the one to report */
 }
@@ -133,6 +157,9 @@ static int take_ranges(struct adsm_accel *accel, size_t bytes,
                                 &ranges->span);
     if (rc != ADSM_OK)
         return rc;
+    ranges->shadow = (struct adsm_arena_range){.shadow = ranges->span.host};
+    if (ranges->span.strategy == ADSM_DIRECT)
+        return ADSM_OK; /* that memory is the host's already */
     rc = adsm_arena_alloc(&ranges->shadow, ranges->span.bytes);
     if (rc != ADSM_OK)
         give_ranges(accel, ranges);
@@ -157,7 +184,9 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
     object->on_near_list = false;
     atomic_store(&object->settled, false);
     object->shadow = ranges->shadow;
-    atomic_store(&object->backed, false);
+    object->direct = ranges->span.strategy == ADSM_DIRECT;
+    atomic_store(&object->lent, 0);
+    atomic_store(&object->backed, object->direct);
     object->withdrawn = false;
 }
 

@@ -62,6 +62,8 @@ struct adsm_object {
     size_t bytes; /* as allocated; the mapping is span.bytes long          */
     _Atomic uint32_t gate;  /* its home's; read without the lock to pass it */
     struct adsm_slab *slab; /* not NULL: small allocations live in it      */
+    bool
+        direct; /* host part and home are the same pages, and S is A: direct.h */
     const void *kernels[ADSM_OBJECT_KERNELS]; /* assigned kernels          */
     uint32_t kernel_count;
 
@@ -84,6 +86,7 @@ struct adsm_object {
     _Atomic uint32_t dirty;    /* blocks that are DIRTY                      */
     _Atomic uint32_t closings; /* grows before blocks are closed: in_place.h */
     _Atomic bool settled;      /* none was since a call released it          */
+    _Atomic uint32_t lent;     /* direct: loans that keep it open: direct.h   */
 
     /* The copy at home. Of an object without one only `home` means something,
      * which page-locks its pages, and `span`, which has no memory. */

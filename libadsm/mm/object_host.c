@@ -56,9 +56,16 @@ bool adsm_object_has_pages(const struct adsm_object *object)
     return g < adsm_object_grains(object);
 }
 
+void adsm_object_adopt_pages(struct adsm_object *object)
+{
+    for (size_t g = 0; g < adsm_object_grains(object); g++)
+        atomic_fetch_or(&object->committed[g / 64], UINT64_C(1) << (g % 64));
+    atomic_store_explicit(&any_pages, true, memory_order_release);
+}
+
 int adsm_object_unmap(struct adsm_object *object)
 {
-    if (object->withdrawn || !atomic_load(&object->backed))
+    if (object->withdrawn || object->direct || !atomic_load(&object->backed))
         return ADSM_E_NOT_SHARED;
     adsm_coherence_unwatch(object, 0, object->block_count);
     int rc =
@@ -91,6 +98,17 @@ void adsm_object_give_back(struct adsm_object *object)
 void adsm_object_release_host(struct adsm_object *object)
 {
     size_t bytes = grain_bytes(object);
+    if (object->direct) {
+        /* The driver may hand out the pages again. */
+        if (adsm_fault_range_protect((uintptr_t)object->host,
+                                     object->span.bytes,
+                                     ADSM_PROT_READ_WRITE) != ADSM_OK)
+            adsm_log(ADSM_LOG_ERROR,
+                     "%zu bytes that the device shares are "
+                     "given back closed",
+                     object->span.bytes);
+        return;
+    }
     for (size_t g = 0; g < adsm_object_grains(object); g++)
         if (is_committed(object, g))
             adsm_dma_unpin(object->home, object->shadow.shadow + g * bytes,

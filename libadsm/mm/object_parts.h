@@ -25,6 +25,10 @@ size_t adsm_object_grains(const struct adsm_object *object);
 /** Was any of them committed? Thread: any. Signal: any handler */
 bool adsm_object_has_pages(const struct adsm_object *object);
 
+/** It has all of its pages from the beginning. Thread: the one that makes it.
+ *  Signal: never */
+void adsm_object_adopt_pages(struct adsm_object *object);
+
 /** Objects that are mapped at A. Thread: any. Signal: any handler */
 size_t adsm_object_mapped(void);
 

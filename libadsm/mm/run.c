@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "mm/direct.h"
 #include "mm/grain.h"
 #include "mm/keep.h"
 #include "mm/sparse.h"
@@ -45,6 +46,8 @@ static int protect_bytes(struct adsm_object *object, size_t offset,
         atomic_fetch_add(&object->closings, 1);
     if (!atomic_load_explicit(&object->backed, memory_order_acquire))
         return ADSM_OK; /* nothing is mapped, the placeholder stands */
+    if (object->direct)
+        return adsm_direct_protect(object, offset, bytes, of_state[state]);
     adsm_grain_split(object, offset, bytes);
     return adsm_fault_range_protect((uintptr_t)object->host + offset, bytes,
                                     of_state[state]);
@@ -134,6 +137,8 @@ int adsm_run_fetch_bytes(struct adsm_object *object, size_t offset,
 
 int adsm_run_fetch(struct adsm_object *object, uint32_t first, uint32_t count)
 {
+    if (object->direct)
+        return adsm_direct_wait(object);
     ADSM_COUNT(fetches, 1);
     int rc = adsm_run_fetch_bytes(object, adsm_run_offset(object, first),
                                   adsm_run_bytes(object, first, count));
@@ -170,6 +175,8 @@ static int send_run(struct adsm_object *object, uint32_t first, uint32_t count)
 int adsm_run_flush(struct adsm_object *object, uint32_t first, uint32_t count)
 {
     int rc = ADSM_OK;
+    if (object->direct)
+        return rc; /* under way for as long as the work behind it */
     for (uint32_t n, i = first; i < first + count && rc == ADSM_OK; i += n) {
         n = adsm_sparse_run(object, i, first + count - i);
         rc = send_run(object, i, n);
@@ -181,6 +188,11 @@ void adsm_run_await_uploads(struct adsm_object *object, uint32_t first,
                             uint32_t count)
 {
     uint64_t last = 0;
+    if (object->direct) {
+        /* A lost device has ended all its work. */
+        (void)!adsm_direct_wait(object);
+        return;
+    }
     for (uint32_t i = first; i < first + count; i++)
         if (object->sent[i] > last)
             last = object->sent[i];
@@ -198,6 +210,8 @@ void adsm_run_await_uploads(struct adsm_object *object, uint32_t first,
 void adsm_run_populate_small(struct adsm_object *object, uint32_t first,
                              uint32_t count, bool write)
 {
+    if (object->direct)
+        return; /* the driver got its pages */
     while (count > 0 && adsm_block_flags(object, first, ADSM_BLOCK_MAPPED))
         first++, count--;
     while (count > 0 &&

@@ -89,7 +89,9 @@ static int await_upload(const struct adsm_turn *turn,
                         bool *behind)
 {
     uint64_t sent = object->sent[block];
-    *behind = false;
+    *behind = object->direct; /* there is but one memory */
+    if (*behind)
+        return ADSM_OK;
     if (adsm_dma_is_uploaded(object->home, sent))
         return ADSM_OK;
     *behind = object->home != turn->accel || sent > turn->uploads;

@@ -2,14 +2,12 @@
 #include "range/spread.h"
 
 #include "mm/direct.h"
-#include "mm/direct_order.h"
 #include "mm/gate.h"
 #include "mm/heap.h"
 #include "mm/index.h"
 #include "range/carry.h"
 #include "range/memory.h"
 #include "range/prepare.h"
-#include "range/shape.h"
 #include "range/state.h"
 
 #include <stdlib.h>
@@ -56,8 +54,6 @@ static int name_array(const struct adsm_array *array)
 
 int adsm_spread_shape(const struct adsm_array *array)
 {
-    if (array->direct)
-        return adsm_shape_say(array);
     int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;
@@ -70,9 +66,9 @@ int adsm_spread_array(const void *address, struct adsm_array *array)
 {
     struct adsm_object *object = adsm_index_acquire(address);
     if (!object)
-        return adsm_shape_find(address, array);
+        return ADSM_E_NOT_SHARED;
     array->object = object;
-    array->direct = NULL;
+    array->direct = object->direct ? address : NULL;
     array->generation = atomic_load(&object->generation);
     array->origin = (size_t)((const uint8_t *)address - object->host);
     const struct adsm_named *named = find_named(object, array->origin);
@@ -229,24 +225,12 @@ static void add_users(const struct adsm_ranged *ranged, const adsmBox *box,
     }
 }
 
-/* Nobody keeps who uses which bytes of it: for all that was launched. */
-static int wait_direct(const struct adsm_array *array)
-{
-    struct adsm_direct direct;
-    if (!adsm_direct_find(array->direct, &direct))
-        return ADSM_E_NOT_SHARED;
-    adsm_direct_wait();
-    return adsm_accel_synchronize(direct.accel);
-}
-
 int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
                      bool writes)
 {
     struct adsm_want want = {
         .array = *array, .read = *box, .write = *box, .around = *box};
     struct adsm_waits waits = {.count = 0};
-    if (array->direct)
-        return wait_direct(array);
     int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;

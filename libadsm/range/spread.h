@@ -26,15 +26,15 @@
 struct adsm_check;
 struct adsm_copy;
 
-/** A row-major array in an object, or in memory that host and devices share
- *  (mm/direct.h), of which there are no copies. */
+/** A row-major array in an object. Of one whose memory host and devices share
+ *  (mm/direct.h) there are no copies. */
 struct adsm_array {
-    struct adsm_object *object; /* NULL: the latter */
-    uint32_t generation;        /* the object's when it was found */
-    size_t origin;              /* of its first byte in the object */
-    size_t elem;                /* bytes of an element */
-    adsmBox shape;              /* from 0 on; innermost in bytes */
-    const uint8_t *direct;      /* where it begins in the latter; else NULL */
+    struct adsm_object *object;
+    uint32_t generation;   /* the object's when it was found */
+    size_t origin;         /* of its first byte in the object */
+    size_t elem;           /* bytes of an element */
+    adsmBox shape;         /* from 0 on; innermost in bytes */
+    const uint8_t *direct; /* where it begins there; else NULL */
 };
 
 /** One argument of one part: what of the array it uses. One that uses several

@@ -328,7 +328,7 @@ static int ranged(struct adsm_range_call *call, int device, bool options)
         return rc;
     if (call->direct)
         use(call->accels[0]);
-    call->whole = !options || any || call->direct;
+    call->whole |= !options || any;
     if (!call->whole)
         return spread(call);
     rc = adsm_grid_make(call->kernel.name, &call->range, call->opts.block,

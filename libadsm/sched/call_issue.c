@@ -4,7 +4,9 @@
 #include "accel/error.h"
 #include "accel/launched.h"
 #include "base/stats.h"
-#include "mm/direct_order.h"
+#include "mm/boundary.h"
+#include "mm/direct.h"
+#include "mm/heap.h"
 #include "range/box.h"
 #include "range/check.h"
 #include "sched/detail.h"
@@ -23,6 +25,9 @@ struct issue {
     struct adsm_part *parts;
     struct adsm_want *wants; /* one part's behind another's */
     struct adsm_grid *grids;
+    /* Allocations that the device shares, which have no wants. */
+    struct adsm_use uses[ADSM_KERNEL_PARAMETERS];
+    int direct;
 };
 
 static void discard(struct issue *issue, int count)
@@ -50,6 +55,35 @@ static struct adsm_want *make_part(const struct adsm_range_call *call,
     return wants + part->count;
 }
 
+/* The whole allocation: of a pointer nobody knows how far it is used. */
+static int find_direct(const struct adsm_operand *operand, struct adsm_use *use)
+{
+    const struct adsm_array *array = &operand->array;
+    void *base;
+    size_t bytes;
+    int rc = adsm_heap_range(array->direct, &base, &bytes);
+    *use = (struct adsm_use){
+        .object = array->object,
+        .home = array->object->home,
+        .generation = array->generation,
+        .mode = operand->writes ? ADSM_INOUT : ADSM_IN,
+        .at = base,
+        .bytes = bytes,
+    };
+    return rc;
+}
+
+static int find_all_direct(const struct adsm_range_call *call,
+                           struct issue *issue)
+{
+    int rc = ADSM_OK;
+    issue->direct = 0;
+    for (int k = 0; k < call->operand_count && rc == ADSM_OK; k++)
+        if (call->operands[k].array.direct)
+            rc = find_direct(&call->operands[k], &issue->uses[issue->direct++]);
+    return rc;
+}
+
 /* The most wants of a part. */
 static size_t most_wants(const struct adsm_range_call *call)
 {
@@ -72,7 +106,7 @@ static int make_parts(struct adsm_range_call *call,
                            "no memory for %d parts of kernel "
                            "'%s'",
                            count, call->kernel.name);
-    int rc = ADSM_OK;
+    int rc = find_all_direct(call, issue);
     struct adsm_want *wants = issue->wants;
     for (size_t i = 0; i < n && rc == ADSM_OK; i++) {
         wants = make_part(call, &boxes[i], wants, &issue->parts[i]);
@@ -143,27 +177,47 @@ static int launch_timed(struct adsm_range_call *call, struct adsm_part *part,
     return rc;
 }
 
-/* One part: in order behind what it needs, and with a fence behind it. */
-static int issue_part(struct adsm_range_call *call, struct adsm_part *part,
-                      const struct adsm_split_part *box, struct adsm_grid *grid,
-                      int number, int count, struct adsm_ended *ended)
+/* Memory that the device shares: in order with what its home is given, */
+static int order_direct(const struct issue *issue, const struct adsm_part *part,
+                        adsm_stream stream)
 {
+    int rc = ADSM_OK;
+    for (int k = 0; k < issue->direct && rc == ADSM_OK; k++)
+        rc = adsm_direct_order(part->accel, stream, issue->uses[k].home);
+    return rc;
+}
+
+/* ... and closed to the CPU until the fence. */
+static int close_direct(const struct issue *issue, struct adsm_fence fence)
+{
+    int rc = ADSM_OK;
+    for (int k = 0; k < issue->direct && rc == ADSM_OK; k++)
+        rc = adsm_boundary_used(&issue->uses[k], fence);
+    return rc;
+}
+
+/* One part: in order behind what it needs, and with a fence behind it. */
+static int issue_part(struct adsm_range_call *call, const struct issue *issue,
+                      int i, int count, const struct adsm_split_part *box,
+                      struct adsm_ended *ended)
+{
+    struct adsm_part *part = &issue->parts[i];
     struct adsm_fence fence;
     adsm_stream stream = adsm_accel_launch_stream(part->accel);
     int rc = adsm_spread_order(part, stream);
-    if (rc == ADSM_OK && call->direct)
-        rc = adsm_direct_order(part->accel, stream);
+    if (rc == ADSM_OK)
+        rc = order_direct(issue, part, stream);
     if (rc == ADSM_OK)
         rc = adsm_check_before(part);
     if (rc == ADSM_OK)
-        rc = launch_timed(call, part, box, grid, stream);
-    if (rc == ADSM_OK && call->direct)
-        rc = adsm_direct_launched(part->accel, stream);
+        rc = launch_timed(call, part, box, &issue->grids[i], stream);
     if (rc == ADSM_OK)
         rc = adsm_fence_record(part->accel, stream, &fence);
+    if (rc == ADSM_OK)
+        rc = close_direct(issue, fence);
     if (rc == ADSM_OK) {
         ADSM_COUNT(launches, 1);
-        adsm_launched_add(part->accel, call->kernel.name, number, count);
+        adsm_launched_add(part->accel, call->kernel.name, i, count);
         adsm_spread_launched(part, fence);
         adsm_ended_add(ended, fence);
         adsm_progress_add(call->progress, fence);
@@ -235,8 +289,7 @@ static int issue_some(struct adsm_range_call *call,
     int rc = ADSM_OK;
     for (int i = first; i < first + count && rc == ADSM_OK; i++) {
         *bad = i;
-        rc = issue_part(call, &issue->parts[i], &boxes[i], &issue->grids[i], i,
-                        all, ended);
+        rc = issue_part(call, issue, i, all, &boxes[i], ended);
     }
     adsm_spread_end(issue->parts + first, count);
     return rc;

@@ -64,30 +64,32 @@ void adsm_call_override(adsmOpts *opts)
     }
 }
 
-/* Memory that all share is there without being brought, so parts would gain
- * nothing on one device; of several the first has all of it, since parts that
- * read what others write are kept apart by their copies. An edge is made in a
- * copy, too. */
+/* Memory that all share is used where it is, by all parts, so those of a call
+ * that is given any are on one device: elsewhere parts that read what others
+ * write are kept apart by their copies. An edge is made in a copy, too, and so
+ * is what parts accumulate. */
 int adsm_range_call_check_direct(struct adsm_range_call *call)
 {
-    int edge = -1;
     for (int i = 0; i < call->count; i++) {
         const adsmArg *arg = &call->args[i];
-        if (arg->mode && arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE)
-            edge = i;
-        call->direct |= arg->mode && adsm_direct_has(arg->p);
+        if (!arg->mode || adsm_direct_bytes(arg->p) == 0)
+            continue;
+        call->direct = true;
+        call->whole |= arg->how == ADSM_INTO;
+        if (arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE)
+            return adsm_detail(
+                ADSM_E_UNSUPPORTED,
+                "argument %d of kernel '%s' has an edge, which is made in a "
+                "copy, and is memory that the device shares with the host, of "
+                "which there is none: allocate that array with adsmAllocArray",
+                i, call->kernel.name);
     }
-    if (call->direct && edge >= 0)
-        return adsm_detail(ADSM_E_UNSUPPORTED,
-                           "argument %d of kernel '%s' has an edge, and the "
-                           "call has memory that the device shares with the "
-                           "host, of which there are no copies: allocate its "
-                           "arrays with adsmAllocArray",
-                           edge, call->kernel.name);
-    if (call->direct && call->devices > 1)
+    if (call->direct && call->devices > 1) {
         adsm_log_once(ADSM_LOG_INFO,
                       "a call over several devices runs on its first one: it "
                       "has memory that the device shares with the host, of "
                       "which there are no copies");
+        call->devices = 1;
+    }
     return ADSM_OK;
 }

@@ -50,8 +50,8 @@ static inline bool adsm_range_call_has_parts(const adsmOpts *o)
 /** ADSM_OK; ADSM_E_INVALID: the options cannot be had. */
 int adsm_range_call_check_options(const struct adsm_range_call *call);
 
-/** Whether it is given memory that all share, and can be: `direct`. ADSM_OK;
- *  ADSM_E_UNSUPPORTED with a sentence */
+/** Whether it is given memory that all share, and can be: `direct`, on one
+ *  device. ADSM_OK; ADSM_E_UNSUPPORTED with a sentence */
 int adsm_range_call_check_direct(struct adsm_range_call *call);
 
 /** Copy a value; its place in call->values. ADSM_E_LIMIT */

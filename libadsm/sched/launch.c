@@ -4,8 +4,6 @@
 #include "accel/launched.h"
 #include "base/lock.h"
 #include "mm/boundary.h"
-#include "mm/direct.h"
-#include "mm/direct_order.h"
 #include "mm/index.h"
 #include "mm/slab.h"
 #include "range/state.h"
@@ -29,7 +27,6 @@ struct launch {
     size_t use_count;
     /* An object's bytes are not all at home on the kernel's device. */
     bool elsewhere;
-    bool direct; /* it is given memory that is the host's as well */
 };
 
 /* If an earlier argument uses the same bytes differently, the safer mode wins.
@@ -79,20 +76,9 @@ static int not_at_home(const struct launch *launch, int number,
                        device, advice);
 }
 
-/* What is at one address for all, and in order by itself. */
-static int add_direct(struct launch *launch, int i, const adsmArg *arg)
-{
-    launch->pointers[i].at = (uintptr_t)arg->p;
-    launch->values[i] = &launch->pointers[i];
-    launch->direct = true;
-    return ADSM_OK;
-}
-
 static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
 {
     struct adsm_object *object = adsm_index_acquire(arg->p);
-    if (!object && adsm_direct_has(arg->p))
-        return add_direct(launch, i, arg);
     if (!object)
         return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
                                         arg->p);
@@ -104,13 +90,15 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
         adsm_use_of(object, object->host, object->bytes, arg->mode);
     struct adsm_accel *home = object->homeless ? NULL : object->home;
     bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
-    bool spread = adsm_ranged_spread(object) != NULL;
+    bool spread = adsm_ranged_spread(object) != NULL, direct = object->direct;
     adsm_rwlock_release_shared(&object->lock);
     void *base;
     size_t bytes;
     if (slab && adsm_slab_range(object, arg->p, &base, &bytes) != ADSM_OK)
         return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
                                         arg->p);
+    if (direct)
+        home = launch->kernel.accel; /* at one address for all */
     if (home != launch->kernel.accel && !only)
         return not_at_home(launch, i - launch->fixed, home);
     /* For a kernel that may touch any object, one that is spread is gathered. */
@@ -166,21 +154,6 @@ static int add_array(struct launch *launch, int i, const adsmArg *arg)
     return add_pointer(launch, i, arg);
 }
 
-/* To the driver, behind what other devices do with memory that all share. */
-static int submit(struct launch *launch, const unsigned grid[3],
-                  const unsigned block[3], size_t shared_bytes,
-                  adsm_stream stream)
-{
-    struct adsm_accel *accel = launch->kernel.accel;
-    int rc = launch->direct ? adsm_direct_order(accel, stream) : ADSM_OK;
-    if (rc == ADSM_OK)
-        rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
-                               shared_bytes, stream, launch->values);
-    if (rc == ADSM_OK && launch->direct)
-        rc = adsm_direct_launched(accel, stream);
-    return rc;
-}
-
 static int enqueue(struct launch *launch, const void *kernel,
                    const unsigned grid[3], const unsigned block[3],
                    size_t shared_bytes)
@@ -197,13 +170,14 @@ static int enqueue(struct launch *launch, const void *kernel,
                              .use_count = launch->use_count};
     int rc = adsm_boundary_call(&call);
     if (rc == ADSM_OK) {
-        rc = submit(launch, grid, block, shared_bytes, call.stream);
-        if (rc == ADSM_OK)
-            rc = adsm_boundary_called(&call);
-        if (rc == ADSM_OK)
+        rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
+                               shared_bytes, call.stream, launch->values);
+        if (rc == ADSM_OK) {
             adsm_launched_add(accel, launch->kernel.name, 0, 1);
-        else
+            rc = adsm_boundary_called(&call);
+        } else {
             adsm_boundary_call_failed(&call);
+        }
     }
     if (rc != ADSM_OK)
         return adsm_detail_cause(rc, "kernel '%s' was not launched",
@@ -243,7 +217,7 @@ int adsm_launch(const struct adsm_kernel_view *kernel,
     launch.fixed = grid->bound_count;
     launch.use_count = 0;
     launch.bytes_used = 0;
-    launch.elsewhere = launch.direct = false;
+    launch.elsewhere = false;
     int rc = ADSM_OK;
     for (int i = 0; i < grid->bound_count && rc == ADSM_OK; i++) {
         adsmArg bound = {.p = &grid->bounds[i], .bytes = sizeof(int64_t)};

@@ -22,7 +22,6 @@
 #include "kernels.h"
 #include "mm/bulk.h"
 #include "mm/coherence.h"
-#include "mm/direct.h"
 #include "mm/index.h"
 #include "mm/loan.h"
 
@@ -45,7 +44,6 @@ static adsmModule *module;
 static adsmKernel *mix, *mix_only, *fill, *fill_only;
 static bool planted, large;
 static uint32_t longest = 200000; /* range of one event */
-static bool direct, unsynced;     /* memory that the device shares; the plant */
 static int pipe_fds[2];
 static uint8_t scratch[MOST];
 
@@ -254,12 +252,6 @@ static void launch_fill(void)
     host_fill(p->ref, n, s);
 }
 
-static void look(void)
-{
-    if (direct && !unsynced)
-        require(adsmSync(), "adsmSync");
-}
-
 static void event(void);
 
 /* Some calls that read one object, which the CPU writes before most of them;
@@ -276,7 +268,6 @@ static void call_burst(void)
     for (uint32_t rounds = 4 + draw(8); rounds > 0; rounds--) {
         uint32_t at = draw(n), s = draw(256);
         if (draw(8) != 0) {
-            look();
             q->p[at] = (uint8_t)s;
             q->ref[at] = (uint8_t)s;
         }
@@ -293,13 +284,12 @@ static void call_burst(void)
                 return;
         }
     }
-    look();
     compare(p, p->p, 0, p->bytes, "after a burst");
 }
 
 static void check_structures(void)
 {
-    for (int i = 0; i < OBJECTS && !direct; i++) {
+    for (int i = 0; i < OBJECTS; i++) {
         struct adsm_object *o = adsm_index_acquire_alone(objects[i].p);
         if (!o || !adsm_object_is_valid(o))
             stop("object invariant", &objects[i], 0);
@@ -310,8 +300,6 @@ static void check_structures(void)
 static void event(void)
 {
     uint32_t kind = draw(1000);
-    if (kind < 900 || kind >= 985)
-        look();
     if (kind < 380)
         cpu_read();
     else if (kind < 700)
@@ -353,16 +341,32 @@ static bool is_of_pages(const char *bug)
     return i < n;
 }
 
-/* One wrong cell in a copy of the protocol that is in use. */
+/* Of memory that the device may share. */
+static struct adsm_protocol of_memory(void)
+{
+    void *p = adsmAlloc(1 << 20);
+    struct adsm_protocol found =
+        *adsm_coherence_protocol_of(adsm_index_find(p));
+    require(adsmFree(p), "adsmFree");
+    return found;
+}
+
+/* One wrong cell in a copy of the protocols that are in use. */
 static void plant(const char *bug)
 {
-    static struct adsm_protocol wrong;
+    static struct adsm_protocol wrong, direct;
     model_bug = bug;
     if (is_of_pages(bug))
         return;
     wrong = *adsm_coherence_protocol();
-    if (strcmp(bug, "direct-unsynced") == 0)
-        unsynced = true;
+    direct = of_memory();
+    if (strcmp(bug, "direct-call-stays-open") == 0)
+        direct.cell[ADSM_CALL][ADSM_DIRTY].next = ADSM_DIRTY;
+    else if (strcmp(bug, "direct-reads-too-early") == 0)
+        direct.cell[ADSM_READ_FAULT][ADSM_INVALID] =
+            (struct adsm_cell){.next = ADSM_READ_ONLY};
+    else if (strcmp(bug, "direct-writes-under-readers") == 0)
+        direct.cell[ADSM_CALL_IN][ADSM_DIRTY].next = ADSM_DIRTY;
     else if (strcmp(bug, "call-keeps-read-only") == 0)
         wrong.cell[ADSM_CALL][ADSM_READ_ONLY].next = ADSM_READ_ONLY;
     else if (strcmp(bug, "call-without-flush") == 0)
@@ -380,7 +384,8 @@ static void plant(const char *bug)
         wrong.cell[ADSM_CALL_KEPT][ADSM_DIRTY].actions = 0;
     else
         exit(2);
-    adsm_coherence_init(&wrong, &(struct adsm_options){.rolling_size = 4});
+    adsm_coherence_init(&wrong, &direct,
+                        &(struct adsm_options){.rolling_size = 4});
 }
 
 static void bring_up(void)
@@ -414,10 +419,8 @@ int main(int argc, char **argv)
         plant(argv[3]);
     for (int i = 0; i < OBJECTS; i++)
         renew(&objects[i]);
-    direct = adsm_direct_has(objects[0].p);
     for (event_number = 0; event_number < events; event_number++)
         event();
-    look();
     for (int i = 0; i < OBJECTS; i++)
         compare(&objects[i], objects[i].p, 0, objects[i].bytes, "at the end");
     printf("%ld events, seed %lu, %s: equal\n", events, seed,

@@ -29,7 +29,6 @@
 #include "kernels.h"
 #include "mm/bulk.h"
 #include "mm/coherence.h"
-#include "mm/direct.h"
 #include "mm/index.h"
 #include "mm/loan.h"
 
@@ -360,9 +359,6 @@ static void assign_again(struct thread *t)
 static void event(struct thread *t)
 {
     uint32_t kind = draw(t, 1000);
-    bool launches = kind >= 830 && kind < 970;
-    if (!launches && adsm_direct_has(shared[0].p))
-        require(t, adsmSync(), "adsmSync");
     if (kind < 40)
         assign_again(t);
     else if (kind < 300)
@@ -454,8 +450,6 @@ static void check_all(struct thread *t)
     for (int i = 0; i < SHARED; i++) {
         struct range all = range_of(&shared[i], 0, shared[i].bytes);
         compare(t, &all, all.p, "at the end");
-        if (adsm_direct_has(all.p))
-            continue;
         struct adsm_object *o = adsm_index_acquire_alone(all.p);
         if (!o || !adsm_object_is_valid(o))
             stop(t, "object invariant", all.object, 0);
