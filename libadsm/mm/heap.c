@@ -35,9 +35,10 @@ bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
 /* Fresh memory holds nothing yet, so both copies are as good as each other.
  * Under a protocol that would upload it unasked it starts on the device: a
  * CUDA program may never touch it on the CPU. */
-static enum adsm_state first_state(enum adsm_origin origin)
+static enum adsm_state first_state(const struct adsm_protocol *protocol,
+                                   enum adsm_origin origin)
 {
-    enum adsm_state first = adsm_coherence_protocol()->first;
+    enum adsm_state first = protocol->first;
     return origin == ADSM_FROM_CUDA && first == ADSM_DIRTY ? ADSM_INVALID
                                                            : first;
 }
@@ -58,15 +59,16 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
         [ADSM_FROM_ARRAY] = ADSM_ONE_ADDRESS,
         [ADSM_FROM_HOMELESS] = ADSM_NO_HOME_MEMORY,
     };
-    enum adsm_state first = first_state(origin);
+    const struct adsm_protocol *protocol = adsm_coherence_protocol();
     enum adsm_placement placement = of_origin[origin];
     *reach = 1;
     if (placement == ADSM_ONE_ADDRESS && adsm_direct_serves(accel)) {
         if (origin == ADSM_FROM_ARRAY)
             placement = ADSM_TWO_ADDRESSES; /* it is made of copies */
         else
-            first = adsm_protocol_direct.first;
+            protocol = &adsm_protocol_direct;
     }
+    enum adsm_state first = first_state(protocol, origin);
     if (bytes <= adsm_options_get()->slab_max &&
         placement != ADSM_NO_HOME_MEMORY)
         return adsm_slab_alloc(accel, bytes, first,

@@ -13,6 +13,7 @@
 #include "mm/index.h"
 #include "mm/keep.h"
 #include "mm/residence.h"
+#include "mm/run.h"
 #include "mm/sparse.h"
 #include "mm/spread.h"
 #include "mm/twin.h"
@@ -198,6 +199,9 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
     int rc = create_blocks(object, unit, first);
     if (rc == ADSM_OK && object->span.pieces)
         rc = adsm_residence_attach(object);
+    /* The driver gives it open. */
+    if (rc == ADSM_OK && object->direct)
+        rc = adsm_run_protect(object, 0, object->block_count, first);
     if (rc == ADSM_OK)
         rc = adsm_index_insert(object);
     /* Found already when the first access comes. */
