@@ -45,7 +45,8 @@ static float pixel(const float *from, long y, long x, int edge, float pad)
     return inside ? from[y * NX + x] : edge == ADSM_EDGE_PAD ? pad : 0;
 }
 
-static int count_wrong(const float *from, const float *to, int edge, float pad)
+static int count_wrong(const float *from, const float *weight, const float *to,
+                       int edge, float pad)
 {
     int wrong = 0;
     for (long y = 0; y < NY; y++)
@@ -53,8 +54,9 @@ static int count_wrong(const float *from, const float *to, int edge, float pad)
             float sum = 0;
             for (long dy = -2; dy <= 2; dy++)
                 for (long dx = -2; dx <= 2; dx++)
-                    sum += pixel(from, y + dy, x + dx, edge, pad);
-            wrong += to[y * NX + x] != sum / 25;
+                    sum += weight[dy + 2] * weight[dx + 2] *
+                           pixel(from, y + dy, x + dx, edge, pad);
+            wrong += to[y * NX + x] != sum / 81;
         }
     return wrong;
 }
@@ -68,6 +70,11 @@ int main(int argc, char **argv)
     check(adsmKernelGet(&inside, module, "blur_inside", ADSM_ONLY_ARGUMENTS));
 
     float *from = picture(), *to = picture(), pad = 7;
+    float *weight = adsmAlloc(5 * sizeof *weight);
+    if (!weight)
+        check(adsmLastStatus());
+    for (int i = 0; i < 5; i++)
+        weight[i] = (float)(3 - abs(i - 2));
     for (long i = 0; i < (long)NY * NX; i++)
         from[i] = (float)(i * 7919 % 256);
 
@@ -77,16 +84,19 @@ int main(int argc, char **argv)
     for (int edge = 0; edge < EDGES; edge++) {
         adsmArg around = adsmSquare(from, 2, 2, edge);
         if (edge == ADSM_EDGE_PAD)
-            around = adsmPad(adsmSquare(from, 2, 2, edge), &pad);
+            around = adsmPad(around, &pad);
         if (edge == ADSM_EDGE_NONE)
-            check(adsmCallWith(all, inside, adsmR2(NY, NX), around, adsmOut(to),
-                               adsmVal(ny), adsmVal(nx)));
+            check(adsmCallWith(all, inside, adsmR2(NY, NX), around,
+                               adsmAll(weight), adsmOut(to), adsmVal(ny),
+                               adsmVal(nx)));
         else
-            check(adsmCallWith(all, blur, adsmR2(NY, NX), around, adsmOut(to)));
-        int bad = count_wrong(from, to, edge, pad);
+            check(adsmCallWith(all, blur, adsmR2(NY, NX), around,
+                               adsmAll(weight), adsmOut(to)));
+        int bad = count_wrong(from, weight, to, edge, pad);
         printf("%s: %d pixels wrong\n", edge_names[edge], bad);
         wrong += bad;
     }
+    check(adsmFree(weight));
     check(adsmFree(from));
     check(adsmFree(to));
     return wrong != 0;
