@@ -466,6 +466,5 @@ SUITE_MAIN(
     leftovers_of_killed_compilers_go, no_compiler_is_a_reason,
     failing_compiler_is_a_reason, object_without_entry_is_a_reason,
     many_processes_share_one_cache, stopped_compiler_ends_at_once,
-    large_texts_are_compiled_with_less_effort,
-    lesser_instruction_sets_build,
+    large_texts_are_compiled_with_less_effort, lesser_instruction_sets_build,
     wrong_values_keep_the_usual)
