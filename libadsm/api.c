@@ -275,8 +275,8 @@ static int take_dimensions(const char *what, adsmDim dim, const long most[3],
     for (int i = 0; i < 3; i++) {
         if (given[i] < 1 || given[i] > most[i])
             return adsm_detail(ADSM_E_INVALID,
-                               "a %s of %ld x %ld x %ld: 1 x 1 x 1 to %ld x "
-                               "%ld x %ld are possible",
+                               "a %s of %ld x %ld x %ld: dimensions of 1 x 1 x "
+                               "1 to %ld x %ld x %ld are possible",
                                what, dim.x, dim.y, dim.z, most[0], most[1],
                                most[2]);
         out[i] = (unsigned)given[i];
