@@ -173,8 +173,8 @@ static int enqueue(struct launch *launch, const void *kernel,
         rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
                                shared_bytes, call.stream, launch->values);
         if (rc == ADSM_OK) {
-            adsm_launched_add(accel, launch->kernel.name, 0, 1);
             rc = adsm_boundary_called(&call);
+            adsm_launched_add(accel, launch->kernel.name, 0, 1);
         } else {
             adsm_boundary_call_failed(&call);
         }
