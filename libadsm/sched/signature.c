@@ -18,16 +18,16 @@ static bool is_of_a_word(char c)
 /* Behind what white space, a comment or a string there is; `at` where none is. */
 static const char *skip_one(const char *at)
 {
-    const char *end;
     if (*at == '"') {
         at += 1 + strcspn(at + 1, "\"\n");
         return *at ? at + 1 : at;
     }
-    if (strncmp(at, "//", 2) == 0)
+    if (at[0] == '/' && at[1] == '/')
         return at + strcspn(at, "\n");
-    if (strncmp(at, "/*", 2) == 0) {
-        end = strstr(at + 2, "*/");
-        return end ? end + 2 : at + strlen(at);
+    if (at[0] == '/' && at[1] == '*') {
+        for (at += 2; *at && (at[0] != '*' || at[1] != '/'); at++)
+            ;
+        return *at ? at + 2 : at;
     }
     return at + strspn(at, " \t\r\n");
 }
