@@ -362,7 +362,7 @@ START_TEST(bad_reductions_say_what_would_be_right)
     bad(ADSM_E_INVALID, "keep -2", op, sum, x, adsmR1(100), -2);
     bad(ADSM_E_INVALID, "`result` has room for 16 elements of 4 bytes", op, sum,
         x, adsmR2(20, 5), 0);
-    bad(ADSM_E_INVALID, "`result` has room for 0 elements", op,
+    bad(ADSM_E_INVALID, "is not aligned to 4 bytes, as elements", op,
         (char *)(sum + 16) - 3, x, adsmR1(5), -1);
     bad(ADSM_E_INVALID, "`in` has elements of 8 bytes, operator 'sum_f32'", op,
         sum, wide, adsmR1(10), -1);
