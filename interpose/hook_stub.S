@@ -103,27 +103,6 @@
 #error "stubs: x86-64 and aarch64 only"
 #endif
 
-/* Another name of a wrapper: of the one here, not of one before it. */
-.macro ALIAS alias, name
-    .globl \alias
-    .p2align 4
-#if defined(__x86_64__)
-    .type \alias, @function
-\alias:
-    .cfi_startproc
-    endbr64
-    jmp \name
-#else
-    .type \alias, %function
-\alias:
-    .cfi_startproc
-    hint #34
-    b \name
-#endif
-    .cfi_endproc
-    .size \alias, . - \alias
-.endm
-
     .irp name, dlsym, dlvsym, dlopen, dlmopen, getcontext, __sigsetjmp, syscall
     .hidden hook_next_\name
     .hidden hook_\name\()_answer
@@ -136,9 +115,6 @@
     STUB dlmopen
     STUB getcontext
     STUB __sigsetjmp
-
-#define ADSM_HOOK_ALIAS(alias, name) ALIAS alias, name
-#include "interpose/hooks.def"
 
 /* The seven words of syscall, in memory, and who calls. */
     .globl syscall
