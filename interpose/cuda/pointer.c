@@ -46,6 +46,7 @@ enum {
     ATTRIBUTE_MAPPING_BYTES = 18,
     ATTRIBUTE_MAPPING_START = 19,
     ATTRIBUTE_BLOCK_ID = 20,
+    ATTRIBUTE_DECOMPRESS = 21, /* the last of CUDA 13.0 */
 };
 
 /* No driver counts that far. */
@@ -186,8 +187,11 @@ static CUresult answer_away(void *answer, int which, CUdeviceptr at,
     case ATTRIBUTE_HOST_POINTER:
         return CUDA_ERROR_INVALID_VALUE;
     }
-    return is_corrected(which) ? correct(answer, which, allocation)
-                               : CUDA_ERROR_NOT_SUPPORTED;
+    if (is_corrected(which))
+        return correct(answer, which, allocation);
+    return which < ATTRIBUTE_CONTEXT || which > ATTRIBUTE_DECOMPRESS
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* Return: false where the driver is right: about memory that is not the
