@@ -71,8 +71,10 @@ START_TEST(allocation_is_known_by_its_bytes_and_freed_by_its_start_once)
     accel = up("rolling", 1);
     uint8_t *a = allocate(700), *b = allocate(600);
     struct adsm_object *object = adsm_index_find(a);
-    must(adsm_slab_range(object, a + 1023, &base, &bytes));
+    must(adsm_slab_range(object, a + 699, &base, &bytes));
     ck_assert(base == a && bytes == 700);
+    ck_assert_int_eq(adsm_slab_range(object, a + 700, &base, &bytes),
+                     ADSM_E_NOT_SHARED);
     ck_assert_int_eq(adsm_slab_range(object, b + 1024, &base, &bytes),
                      ADSM_E_NOT_SHARED);
     ck_assert_int_eq(release(a + 512), ADSM_E_NOT_SHARED);
