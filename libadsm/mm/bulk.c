@@ -229,10 +229,11 @@ static int host_copy(uint8_t *ours, uint8_t *program, size_t bytes,
         return rc;
     *did = loan.bytes;
     if (loan.address == program) {
+        /* Plain, gone, or the device's own as well, which is open meanwhile. */
         *did = access == ADSM_READ ? adsm_look_get(ours, program, loan.bytes)
                                    : adsm_look_put(program, ours, loan.bytes);
         *ends = *did < loan.bytes;
-        return ADSM_OK;
+        return adsm_loan_end(&loan, *did);
     }
     if (access == ADSM_READ)
         adsm_real()->memcpy(ours, loan.address, loan.bytes);
