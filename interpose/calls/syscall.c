@@ -242,7 +242,8 @@ bool syscall_answers(const uintptr_t *words, long *result)
         *result = uring_ring_setup(words + 1); /* rings may be there first */
         return true;
     }
-    return mask_is_programs() &&
+    /* Nor does the driver's, which a fault handler has called. */
+    return mask_is_programs() && !adsm_fault_in_driver() &&
            (mask_is_active() || keeps_mappings((long)words[0])) &&
            answers((long)words[0], words + 1, result);
 }
