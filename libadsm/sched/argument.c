@@ -112,10 +112,12 @@ int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
     if (kind != ADSM_ANY_KIND && kind + arg->edge == ADSM_INTEGER + ADSM_REAL)
         return adsm_detail(
             ADSM_E_INVALID,
-            "argument %d of kernel '%s' is %s, its parameter %s: give a "
-            "variable of the parameter's type",
-            number, kernel->name,
-            arg->edge == ADSM_REAL ? "a float or double" : "an integer",
-            kind == ADSM_REAL ? "a float or double" : "an integer");
+            kind == ADSM_REAL
+                ? "argument %d of kernel '%s' is an integer, its parameter a "
+                  "float or double: give a variable of the parameter's type"
+                : "argument %d of kernel '%s' is a float or double, its "
+                  "parameter an integer: give a variable of the parameter's "
+                  "type",
+            number, kernel->name);
     return check_no_pointer(kernel, number, args, count);
 }
