@@ -15,21 +15,34 @@ static bool is_of_a_word(char c)
            (c >= '0' && c <= '9') || (c != 0 && strchr("._$%", c));
 }
 
-/* Behind what white space, a comment or a string there is; `at` where none is. */
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Behind what white space, a comment or a string there is; `at` where none is.
+ * Without libc's functions: a sanitizer has each of them look for the end of the
+ * text, word by word. */
 static const char *skip_one(const char *at)
 {
     if (*at == '"') {
-        at += 1 + strcspn(at + 1, "\"\n");
+        for (at++; *at && *at != '"' && *at != '\n'; at++)
+            ;
         return *at ? at + 1 : at;
     }
-    if (at[0] == '/' && at[1] == '/')
-        return at + strcspn(at, "\n");
+    if (at[0] == '/' && at[1] == '/') {
+        while (*at && *at != '\n')
+            at++;
+        return at;
+    }
     if (at[0] == '/' && at[1] == '*') {
         for (at += 2; *at && (at[0] != '*' || at[1] != '/'); at++)
             ;
         return *at ? at + 2 : at;
     }
-    return at + strspn(at, " \t\r\n");
+    while (is_space(*at))
+        at++;
+    return at;
 }
 
 static const char *skip(const char *at)
