@@ -11,7 +11,6 @@
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/pointer.h"
 #include "interpose/cuda/state.h"
-#include "mm/direct.h"
 #include "mm/heap.h"
 #include "mm/residence.h"
 #include "mm/shortage.h"

@@ -16,7 +16,6 @@
 #include "base/status.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/state.h"
-#include "mm/direct.h"
 #include "mm/heap.h"
 #include "mm/residence.h"
 

@@ -1,7 +1,6 @@
 /* Arrays that the program names, and hints about them; see spread.h. */
 #include "range/spread.h"
 
-#include "mm/direct.h"
 #include "mm/gate.h"
 #include "mm/heap.h"
 #include "mm/index.h"

@@ -207,7 +207,7 @@ def main():
               'the software device')
         sys.exit(77)
     report = Report(words.out, 'tools/gpu-check.sh ' +
-                    ' '.join(sys.argv[1:]), words.soft, env)
+                    ' '.join(sys.argv[1:]), env)
     report.device = machine.device(words.build, env)
     place = steps.Place(ROOT, words.build, words.out, device, words.soft,
                         words.quick)

@@ -45,8 +45,8 @@ def table(heads, rows):
 
 
 class Report:
-    def __init__(self, out, words, soft, env):
-        self.out, self.words, self.soft, self.env = out, words, soft, env
+    def __init__(self, out, words, env):
+        self.out, self.words, self.env = out, words, env
         self.began = time.time()
         self.lock = threading.Lock()
         self.device = 'unknown device'
