@@ -21,10 +21,10 @@
  * alone, whichever chunks there are. A warp reads 32 lines of 32 elements, lanes
  * side by side, and combines neighbours of two lines at once: each lane gives
  * the one line to its neighbour and takes the other. What is left of the lines,
- * and blocks of them, are combined by shuffles. Where elements are missing lanes
- * go through 8 neighbours each. A scan goes down the same tree: what lies before
- * a node is what lies before its parent, and, if it is the right one of two, the
- * left one.
+ * and blocks of them, are combined by shuffles. Where elements are missing, and
+ * where 32 of them are more than a lane's registers, lanes go through 8 neighbours
+ * each. A scan goes down the same tree: what lies before a node is what lies before
+ * its parent, and, if it is the right one of two, the left one.
  *
  * adsm_device.h includes it. The kernels' names and parameters are those that
  * libadsm/sched/operator.h expects. Blocks are of whole warps along x.
@@ -37,7 +37,8 @@ enum {
     ADSM_ROW_ = 256,
     ADSM_ROWS_ = 4,
     ADSM_BLOCK_ = ADSM_ROWS_ * ADSM_ROW_,
-    ADSM_FEW_ = 64
+    ADSM_FEW_ = 64,
+    ADSM_SMALL_ = 32 /* bytes of an element */
 };
 
 /* Instructions instead of intrinsics: clang without the SDK has those only where
@@ -280,7 +281,7 @@ adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
         long block = begin + (long)k * ADSM_BLOCK_, end = block + ADSM_BLOCK_;
         if (block >= there.hi || end <= there.lo)
             continue;
-        if (block >= there.lo && end <= there.hi)
+        if (sizeof v <= ADSM_SMALL_ && block >= there.lo && end <= there.hi)
             v = adsm_fold_lanes<Op, 32>(adsm_lines<Op, 32, At>::fold(x, block));
         else
             v = adsm_fold_part<Op>(x, block, there);
@@ -561,7 +562,7 @@ adsm_fold_each_row(const typename Op::value *in, long block, long end)
     typedef typename Op::value T;
     T v[ADSM_LANE_], row = Op::none();
     int lane = adsm_lane();
-    if (block + ADSM_BLOCK_ <= end) {
+    if (sizeof row <= ADSM_SMALL_ && block + ADSM_BLOCK_ <= end) {
         adsm_line<T> x = {in};
         T line = adsm_lines<Op, 32, adsm_line<T>>::fold(x, block);
         return adsm_take(adsm_fold_lanes<Op, 8>(line), lane * 8);
