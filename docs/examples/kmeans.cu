@@ -1,7 +1,7 @@
 /*
  * k-means: a map that gives a point to its nearest centre, and an operator that
  * adds up what all centres were given, so the sums of a step are one element.
- * An element as large makes a megabyte of PTX, which the build makes.
+ * An element as large makes much PTX, which the build makes.
  */
 #include "adsm_device.h"
 
