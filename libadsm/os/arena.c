@@ -40,9 +40,11 @@ struct segment {
     uint64_t bitmap[];
 };
 
-static struct adsm_lock arena_lock = ADSM_LOCK_INIT(ADSM_RANK_ARENA);
-static struct segment *arena_segments; /* guarded by arena_lock */
-static size_t arena_count;             /* guarded by arena_lock */
+static struct {
+    struct adsm_lock lock;
+    struct segment *segments; /* lock */
+    size_t count;             /* lock */
+} arena = {.lock = ADSM_LOCK_INIT(ADSM_RANK_ARENA)};
 
 static bool bit_get(const struct segment *segment, size_t i)
 {
@@ -160,7 +162,7 @@ static void segment_destroy(struct segment *segment)
 static struct segment *arena_grow(size_t bytes)
 {
     size_t wish = SEGMENT_FIRST;
-    for (size_t i = 0; i < arena_count && wish < SEGMENT_LAST; i++)
+    for (size_t i = 0; i < arena.count && wish < SEGMENT_LAST; i++)
         wish *= 2;
     size_t limit = segment_size_limit();
     if (wish > limit)
@@ -174,9 +176,9 @@ static struct segment *arena_grow(size_t bytes)
         wish = wish < bytes ? bytes : wish & ~(GRANULE - 1);
         struct segment *segment = segment_create(wish);
         if (segment != NULL) {
-            segment->next = arena_segments;
-            arena_segments = segment;
-            arena_count++;
+            segment->next = arena.segments;
+            arena.segments = segment;
+            arena.count++;
             return segment;
         }
         if (wish == bytes)
@@ -187,7 +189,7 @@ static struct segment *arena_grow(size_t bytes)
 
 static struct segment *arena_take(size_t count, size_t *first)
 {
-    struct segment *segment = arena_segments;
+    struct segment *segment = arena.segments;
     for (; segment != NULL; segment = segment->next) {
         *first = segment_find(segment, count);
         if (*first < segment->granules)
@@ -211,9 +213,9 @@ adsm_status_t adsm_arena_alloc(struct adsm_arena_range *range, size_t bytes)
         return ADSM_E_NOMEM;
     int saved_errno = errno;
     size_t count = (bytes + GRANULE - 1) / GRANULE, first = 0;
-    adsm_lock_acquire(&arena_lock);
+    adsm_lock_acquire(&arena.lock);
     struct segment *segment = arena_take(count, &first);
-    adsm_lock_release(&arena_lock);
+    adsm_lock_release(&arena.lock);
     errno = saved_errno;
     if (segment == NULL)
         return ADSM_E_NOMEM;
@@ -244,12 +246,12 @@ void adsm_arena_free(struct adsm_arena_range *range)
     size_t count = range->bytes / GRANULE;
     /* Before the granules can have a new owner, who expects zeros. */
     arena_punch(segment, range->shadow, range->bytes);
-    adsm_lock_acquire(&arena_lock);
+    adsm_lock_acquire(&arena.lock);
     bits_set(segment, first, count, false);
     segment->used -= count;
     if (first < segment->hint)
         segment->hint = first;
-    adsm_lock_release(&arena_lock);
+    adsm_lock_release(&arena.lock);
     errno = saved_errno;
     memset(range, 0, sizeof *range);
 }
@@ -303,21 +305,21 @@ uint64_t adsm_arena_bytes_committed(void)
 {
     int saved_errno = errno;
     uint64_t pages = 0;
-    adsm_lock_acquire(&arena_lock);
-    for (struct segment *s = arena_segments; s != NULL; s = s->next)
+    adsm_lock_acquire(&arena.lock);
+    for (struct segment *s = arena.segments; s != NULL; s = s->next)
         for (size_t i = bits_next(s, 0, true); i < s->granules;
              i = bits_next(s, i + 1, true))
             pages += granule_pages(s->shadow + i * GRANULE);
-    adsm_lock_release(&arena_lock);
+    adsm_lock_release(&arena.lock);
     errno = saved_errno;
     return pages * adsm_vm_page_bytes();
 }
 
 size_t adsm_arena_segments(void)
 {
-    adsm_lock_acquire(&arena_lock);
-    size_t count = arena_count;
-    adsm_lock_release(&arena_lock);
+    adsm_lock_acquire(&arena.lock);
+    size_t count = arena.count;
+    adsm_lock_release(&arena.lock);
     return count;
 }
 
@@ -325,8 +327,8 @@ bool adsm_arena_is_valid(void)
 {
     bool valid = true;
     size_t count = 0;
-    adsm_lock_acquire(&arena_lock);
-    for (struct segment *s = arena_segments; s != NULL; s = s->next, count++) {
+    adsm_lock_acquire(&arena.lock);
+    for (struct segment *s = arena.segments; s != NULL; s = s->next, count++) {
         size_t used = 0;
         for (size_t i = 0; i < s->granules; i++) {
             used += bit_get(s, i);
@@ -334,18 +336,18 @@ bool adsm_arena_is_valid(void)
         }
         valid = valid && used == s->used;
     }
-    valid = valid && count == arena_count;
-    adsm_lock_release(&arena_lock);
+    valid = valid && count == arena.count;
+    adsm_lock_release(&arena.lock);
     return valid;
 }
 
 void adsm_arena_fini(void)
 {
-    adsm_lock_acquire(&arena_lock);
-    struct segment *segment = arena_segments;
-    arena_segments = NULL;
-    arena_count = 0;
-    adsm_lock_release(&arena_lock);
+    adsm_lock_acquire(&arena.lock);
+    struct segment *segment = arena.segments;
+    arena.segments = NULL;
+    arena.count = 0;
+    adsm_lock_release(&arena.lock);
     while (segment != NULL) {
         struct segment *next = segment->next;
         segment_destroy(segment);

@@ -17,22 +17,24 @@
 #include "base/option.h"
 #include "os/vm.h"
 
-static _Atomic(adsm_fault_fn) fault_fn;
-static _Atomic(adsm_fault_owns_fn) fault_owns;
-static _Atomic(const struct adsm_fault_engine *) fault_engine_in_use;
+static struct {
+    _Atomic(adsm_fault_fn) fn;
+    _Atomic(adsm_fault_owns_fn) owns;
+    _Atomic(const struct adsm_fault_engine *) engine;
+    /* Set before an engine is installed, and not changed afterwards. */
+    const struct adsm_fault_program *program;
+} fault;
 
 /* Volatile: a handler on the same thread reads and writes them. */
-static ADSM_FAULT_TLS volatile bool fault_installing;
-
-/* The last fault of the thread that was answered, for the guard. */
 static ADSM_FAULT_TLS volatile struct {
-    uintptr_t addr, ip;
-    enum adsm_access access;
-    uint64_t closings;
-} fault_last;
-
-/* Set before an engine is installed, and not changed afterwards. */
-static const struct adsm_fault_program *fault_program;
+    bool installing;
+    /* The last one that was answered, for the guard. */
+    struct {
+        uintptr_t addr, ip;
+        enum adsm_access access;
+        uint64_t closings;
+    } last;
+} fault_me;
 
 static const struct adsm_fault_engine *const fault_engines[] = {
     [ADSM_OPT_FAULT_ENGINE_AUTO] = NULL, /* see fault_choose */
@@ -107,16 +109,15 @@ adsm_status_t adsm_fault_init(adsm_fault_fn fn)
     if (adsm_fault_is_installed() || fn == NULL)
         return ADSM_E_INVALID;
     const struct adsm_fault_engine *engine;
-    fault_installing = true;
-    atomic_store_explicit(&fault_fn, fn, memory_order_relaxed);
+    fault_me.installing = true;
+    atomic_store_explicit(&fault.fn, fn, memory_order_relaxed);
     adsm_status_t status = fault_install_any(&engine);
     /* Release: a thread that sees the engine sees the action it keeps. */
     if (status == ADSM_OK)
-        atomic_store_explicit(&fault_engine_in_use, engine,
-                              memory_order_release);
-    fault_installing = false;
-    if (status == ADSM_OK && fault_program != NULL && !engine->remote)
-        fault_program->begins();
+        atomic_store_explicit(&fault.engine, engine, memory_order_release);
+    fault_me.installing = false;
+    if (status == ADSM_OK && fault.program != NULL && !engine->remote)
+        fault.program->begins();
     return status;
 }
 
@@ -125,17 +126,17 @@ void adsm_fault_fini(void)
     const struct adsm_fault_engine *engine = adsm_fault_engine();
     if (engine == NULL)
         return;
-    fault_installing = true;
+    fault_me.installing = true;
     engine->fini();
     if (!engine->remote)
         adsm_fault_chain_fini();
-    atomic_store_explicit(&fault_engine_in_use, NULL, memory_order_release);
-    fault_installing = false;
+    atomic_store_explicit(&fault.engine, NULL, memory_order_release);
+    fault_me.installing = false;
 }
 
 const struct adsm_fault_engine *adsm_fault_engine(void)
 {
-    return atomic_load_explicit(&fault_engine_in_use, memory_order_acquire);
+    return atomic_load_explicit(&fault.engine, memory_order_acquire);
 }
 
 bool adsm_fault_is_installed(void)
@@ -146,19 +147,19 @@ bool adsm_fault_is_installed(void)
 bool adsm_fault_keeps_action(void)
 {
     const struct adsm_fault_engine *engine = adsm_fault_engine();
-    return engine != NULL && !engine->remote && !fault_installing;
+    return engine != NULL && !engine->remote && !fault_me.installing;
 }
 
 void adsm_fault_set_program(const struct adsm_fault_program *program)
 {
-    fault_program = program;
+    fault.program = program;
 }
 
 void adsm_fault_open_thread(void)
 {
     static const uint64_t segv = UINT64_C(1) << (SIGSEGV - 1);
     uint64_t before = 0;
-    if (fault_program != NULL || !adsm_fault_keeps_action())
+    if (fault.program != NULL || !adsm_fault_keeps_action())
         return;
     syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &segv, &before, sizeof before);
     if (before & segv)
@@ -172,24 +173,24 @@ void adsm_fault_open_thread(void)
 
 bool adsm_fault_is_kept(const siginfo_t *sent, uint64_t mask)
 {
-    return fault_program != NULL && fault_program->keeps(sent, mask);
+    return fault.program != NULL && fault.program->keeps(sent, mask);
 }
 
 bool adsm_fault_is_blocked(uint64_t mask)
 {
-    return fault_program != NULL && fault_program->blocks(mask);
+    return fault.program != NULL && fault.program->blocks(mask);
 }
 
 void adsm_fault_set_owner(adsm_fault_owns_fn owns)
 {
-    atomic_store_explicit(&fault_owns, owns, memory_order_relaxed);
+    atomic_store_explicit(&fault.owns, owns, memory_order_relaxed);
 }
 
 /* To answer would need the driver, whose locks the faulting thread may hold. */
 static enum adsm_fault_driver fault_from_driver(uintptr_t addr)
 {
     adsm_fault_owns_fn owns =
-        atomic_load_explicit(&fault_owns, memory_order_relaxed);
+        atomic_load_explicit(&fault.owns, memory_order_relaxed);
     enum adsm_fault_driver from = adsm_fault_from_driver();
     if (from == ADSM_FAULT_NO_DRIVER || owns == NULL || !owns(addr))
         return ADSM_FAULT_NO_DRIVER;
@@ -210,9 +211,9 @@ static enum adsm_fault_driver fault_from_driver(uintptr_t addr)
  */
 static enum adsm_access fault_guard(const struct adsm_fault_site *site)
 {
-    if (site->addr == fault_last.addr && site->ip == fault_last.ip &&
-        site->access == fault_last.access &&
-        adsm_vm_closings() == fault_last.closings)
+    if (site->addr == fault_me.last.addr && site->ip == fault_me.last.ip &&
+        site->access == fault_me.last.access &&
+        adsm_vm_closings() == fault_me.last.closings)
         return ADSM_WRITE;
     return site->access;
 }
@@ -222,19 +223,19 @@ bool adsm_fault_answer(uintptr_t addr, enum adsm_access access)
     enum adsm_fault_driver from = fault_from_driver(addr);
     if (from != ADSM_FAULT_NO_DRIVER)
         return from == ADSM_FAULT_MAYBE_DRIVER;
-    adsm_fault_fn fn = atomic_load_explicit(&fault_fn, memory_order_relaxed);
+    adsm_fault_fn fn = atomic_load_explicit(&fault.fn, memory_order_relaxed);
     return fn(addr, access);
 }
 
 bool adsm_fault_resolve(const struct adsm_fault_site *site)
 {
     if (!adsm_fault_answer(site->addr, fault_guard(site))) {
-        fault_last.addr = 0;
+        fault_me.last.addr = 0;
         return false;
     }
-    fault_last.addr = site->addr;
-    fault_last.ip = site->ip;
-    fault_last.access = site->access;
-    fault_last.closings = adsm_vm_closings();
+    fault_me.last.addr = site->addr;
+    fault_me.last.ip = site->ip;
+    fault_me.last.access = site->access;
+    fault_me.last.closings = adsm_vm_closings();
     return true;
 }

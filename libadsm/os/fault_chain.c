@@ -26,8 +26,10 @@
 typedef uint64_t kernel_set;
 #define KERNEL_BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-static struct adsm_lock chain_lock = ADSM_LOCK_INIT(ADSM_RANK_SIGNAL);
-static struct sigaction chain_action; /* guarded by chain_lock */
+static struct {
+    struct adsm_lock lock;
+    struct sigaction action; /* lock */
+} chain = {.lock = ADSM_LOCK_INIT(ADSM_RANK_SIGNAL)};
 
 static kernel_set chain_mask_swap(kernel_set mask)
 {
@@ -58,19 +60,19 @@ static int chain_flags_for(const struct sigaction *action)
 
 adsm_status_t adsm_fault_chain_init(void)
 {
-    if (adsm_action(SIGSEGV, NULL, &chain_action) != 0)
+    if (adsm_action(SIGSEGV, NULL, &chain.action) != 0)
         return ADSM_E_SYSTEM;
     return ADSM_OK;
 }
 
 void adsm_fault_chain_fini(void)
 {
-    adsm_action(SIGSEGV, &chain_action, NULL);
+    adsm_action(SIGSEGV, &chain.action, NULL);
 }
 
 int adsm_fault_chain_flags(void)
 {
-    return chain_flags_for(&chain_action);
+    return chain_flags_for(&chain.action);
 }
 
 int adsm_fault_app_action(const struct sigaction *act, struct sigaction *old)
@@ -83,13 +85,13 @@ int adsm_fault_app_action(const struct sigaction *act, struct sigaction *old)
         next = *act;
     int saved_errno = errno;
     kernel_set mask = chain_mask_swap(~(kernel_set)0);
-    adsm_lock_acquire(&chain_lock);
-    previous = chain_action;
+    adsm_lock_acquire(&chain.lock);
+    previous = chain.action;
     if (act != NULL) {
-        chain_action = next;
+        chain.action = next;
         adsm_fault_engine()->set_flags(chain_flags_for(&next));
     }
-    adsm_lock_release(&chain_lock);
+    adsm_lock_release(&chain.lock);
     chain_mask_swap(mask);
     errno = saved_errno;
     if (old != NULL)
@@ -108,11 +110,11 @@ bool adsm_fault_is_displaced(struct sigaction *by)
 static struct sigaction chain_take_action(void)
 {
     kernel_set mask = chain_mask_swap(~(kernel_set)0);
-    adsm_lock_acquire(&chain_lock);
-    struct sigaction action = chain_action;
+    adsm_lock_acquire(&chain.lock);
+    struct sigaction action = chain.action;
     if (chain_has_handler(&action) && (action.sa_flags & SA_RESETHAND))
-        chain_action.sa_handler = SIG_DFL;
-    adsm_lock_release(&chain_lock);
+        chain.action.sa_handler = SIG_DFL;
+    adsm_lock_release(&chain.lock);
     chain_mask_swap(mask);
     return action;
 }

@@ -32,8 +32,10 @@ struct sigsegv_fault {
 static __thread struct sigsegv_fault *volatile sigsegv_current
     __attribute__((tls_model("initial-exec")));
 
-static struct sigaction sigsegv_library; /* libsigsegv's kernel action */
-static struct sigaction sigsegv_kernel;  /* ours */
+static struct {
+    struct sigaction library; /* libsigsegv's, as the kernel has it */
+    struct sigaction ours;
+} sigsegv_action;
 
 #if defined(__x86_64__)
 #define PAGE_FAULT_WRITE 2
@@ -101,7 +103,7 @@ static bool sigsegv_resolve(int signal, siginfo_t *info, ucontext_t *context)
     struct sigsegv_fault fault = {.site = sigsegv_site(info, context),
                                   .context = context};
     sigsegv_current = &fault;
-    sigsegv_library.sa_sigaction(signal, info, context);
+    sigsegv_action.library.sa_sigaction(signal, info, context);
     sigsegv_current = outer;
     return fault.resolved;
 }
@@ -141,8 +143,8 @@ static void sigsegv_block_asynchronous(sigset_t *set)
 
 static void engine_set_flags(int flags)
 {
-    sigsegv_kernel.sa_flags = SA_SIGINFO | flags;
-    adsm_action(SIGSEGV, &sigsegv_kernel, NULL);
+    sigsegv_action.ours.sa_flags = SA_SIGINFO | flags;
+    adsm_action(SIGSEGV, &sigsegv_action.ours, NULL);
 }
 
 static adsm_status_t engine_init(void)
@@ -151,15 +153,15 @@ static adsm_status_t engine_init(void)
         return ADSM_E_UNSUPPORTED;
     /* Through the plain name, which libsigsegv used as well: a sanitizer that
      * keeps actions of its own then gives back what libsigsegv gave it. */
-    if (sigaction(SIGSEGV, NULL, &sigsegv_library) != 0 ||
-        !(sigsegv_library.sa_flags & SA_SIGINFO)) {
+    if (sigaction(SIGSEGV, NULL, &sigsegv_action.library) != 0 ||
+        !(sigsegv_action.library.sa_flags & SA_SIGINFO)) {
         sigsegv_deinstall_handler();
         adsm_fault_chain_fini();
         return ADSM_E_UNSUPPORTED;
     }
     adsm_action_learn(SIGSEGV);
-    sigsegv_kernel.sa_sigaction = adsm_fault_sigsegv_entry;
-    sigsegv_block_asynchronous(&sigsegv_kernel.sa_mask);
+    sigsegv_action.ours.sa_sigaction = adsm_fault_sigsegv_entry;
+    sigsegv_block_asynchronous(&sigsegv_action.ours.sa_mask);
     engine_set_flags(adsm_fault_chain_flags());
     return ADSM_OK;
 }

@@ -31,15 +31,17 @@ static struct place {
 } thread_inside[PLACES];
 
 /* Volatile: a handler on the same thread reads and writes them. */
-static ADSM_FAULT_TLS volatile unsigned thread_depth;
-static ADSM_FAULT_TLS struct place *thread_place;
-static ADSM_FAULT_TLS pid_t thread_self, thread_answers_for;
+static ADSM_FAULT_TLS struct {
+    volatile unsigned depth;
+    struct place *place;
+    pid_t self, answers_for;
+} thread_me;
 
 pid_t adsm_fault_self(void)
 {
-    if (thread_self == 0)
-        thread_self = gettid();
-    return thread_self;
+    if (thread_me.self == 0)
+        thread_me.self = gettid();
+    return thread_me.self;
 }
 
 bool adsm_fault_is_remote(void)
@@ -50,12 +52,12 @@ bool adsm_fault_is_remote(void)
 
 pid_t adsm_fault_thread(void)
 {
-    return thread_answers_for;
+    return thread_me.answers_for;
 }
 
 void adsm_fault_answer_for(pid_t thread)
 {
-    thread_answers_for = thread;
+    thread_me.answers_for = thread;
 }
 
 static void thread_note(void)
@@ -70,7 +72,7 @@ static void thread_note(void)
                                                     self, memory_order_relaxed,
                                                     memory_order_relaxed)) {
             atomic_store_explicit(&place->asked, 0, memory_order_relaxed);
-            thread_place = place;
+            thread_me.place = place;
             return;
         }
     }
@@ -93,29 +95,30 @@ void adsm_fault_enter_driver(void)
 {
     /* A handler's fault would look like one of the driver's own. */
     adsm_quiet_enter();
-    if (thread_depth == 0 && adsm_fault_is_remote())
+    if (thread_me.depth == 0 && adsm_fault_is_remote())
         thread_note();
-    thread_depth = thread_depth + 1;
+    thread_me.depth = thread_me.depth + 1;
 }
 
 void adsm_fault_leave_driver(void)
 {
-    thread_depth = thread_depth - 1;
-    if (thread_depth == 0 && thread_place != NULL) {
-        atomic_store_explicit(&thread_place->thread, 0, memory_order_relaxed);
-        thread_place = NULL;
+    thread_me.depth = thread_me.depth - 1;
+    if (thread_me.depth == 0 && thread_me.place != NULL) {
+        atomic_store_explicit(&thread_me.place->thread, 0,
+                              memory_order_relaxed);
+        thread_me.place = NULL;
     }
     adsm_quiet_leave();
 }
 
 bool adsm_fault_in_driver(void)
 {
-    return thread_depth != 0;
+    return thread_me.depth != 0;
 }
 
 enum adsm_fault_driver adsm_fault_from_driver(void)
 {
-    if (thread_answers_for != 0)
-        return thread_look_up(thread_answers_for);
+    if (thread_me.answers_for != 0)
+        return thread_look_up(thread_me.answers_for);
     return adsm_fault_in_driver() ? ADSM_FAULT_DRIVER : ADSM_FAULT_NO_DRIVER;
 }

@@ -12,7 +12,7 @@
  * What a userfaultfd is not told of: stores by who has pinned a page before it
  * was closed (direct I/O that is under way, registered buffers of io_uring).
  *
- * Owns the ranges, and the pages in them that are denied. Lock: denied_lock,
+ * Owns the ranges, and the pages in them that are denied. Lock: theirs,
  * rank POOL.
  */
 #include "os/fault_uffd.h"
@@ -27,21 +27,23 @@
 
 enum { DENIED = 64 };
 
-static struct adsm_lock denied_lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
-static uintptr_t denied[DENIED];    /* denied_lock */
-static _Atomic size_t denied_count; /* changed under denied_lock */
+static struct {
+    struct adsm_lock lock;
+    uintptr_t pages[DENIED]; /* lock */
+    _Atomic size_t count;    /* changed under the lock */
+} denied = {.lock = ADSM_LOCK_INIT(ADSM_RANK_POOL)};
 
 void adsm_uffd_deny(uintptr_t page)
 {
-    adsm_lock_acquire(&denied_lock);
-    size_t count = atomic_load(&denied_count);
+    adsm_lock_acquire(&denied.lock);
+    size_t count = atomic_load(&denied.count);
     /* Where there is no place the access is asked for again, and again. */
     if (count < DENIED && adsm_vm_protect(page, adsm_vm_page_bytes(),
                                           ADSM_PROT_NONE) == ADSM_OK) {
-        denied[count] = page;
-        atomic_store(&denied_count, count + 1);
+        denied.pages[count] = page;
+        atomic_store(&denied.count, count + 1);
     }
-    adsm_lock_release(&denied_lock);
+    adsm_lock_release(&denied.lock);
 }
 
 /* Forget those of a range, and open their mapping again where it still is
@@ -50,19 +52,19 @@ static bool forgive(uintptr_t addr, size_t bytes, bool is_mapped)
 {
     size_t kept = 0;
     /* Relaxed: what is denied meanwhile is forgiven later. */
-    if (atomic_load_explicit(&denied_count, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&denied.count, memory_order_relaxed) == 0)
         return false;
-    adsm_lock_acquire(&denied_lock);
-    size_t count = atomic_load(&denied_count);
+    adsm_lock_acquire(&denied.lock);
+    size_t count = atomic_load(&denied.count);
     for (size_t i = 0; i < count; i++) {
-        if (denied[i] - addr >= bytes)
-            denied[kept++] = denied[i];
+        if (denied.pages[i] - addr >= bytes)
+            denied.pages[kept++] = denied.pages[i];
         else if (is_mapped)
-            (void)!adsm_vm_protect(denied[i], adsm_vm_page_bytes(),
+            (void)!adsm_vm_protect(denied.pages[i], adsm_vm_page_bytes(),
                                    ADSM_PROT_READ_WRITE);
     }
-    atomic_store(&denied_count, kept);
-    adsm_lock_release(&denied_lock);
+    atomic_store(&denied.count, kept);
+    adsm_lock_release(&denied.lock);
     return kept < count;
 }
 

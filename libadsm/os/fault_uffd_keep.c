@@ -6,7 +6,7 @@
  * ordinary memory, and old bytes be read without a word. Who finds the
  * descriptor gone takes it from there again (Linux 6.9).
  *
- * Lock: keep_lock, rank POOL.
+ * Lock: of what is kept, rank POOL.
  */
 #include "os/fault_uffd.h"
 
@@ -30,19 +30,21 @@
 
 enum { STACK_BYTES = 64 << 10 };
 
-static struct adsm_lock keep_lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
-static _Atomic int keep_fd = -1;  /* changed under keep_lock            */
-static int keep_original;         /* its number in the keeper           */
-static _Atomic pid_t keep_thread; /* 0: not there yet; -1: there is none */
+static struct {
+    struct adsm_lock lock;
+    _Atomic int fd;       /* changed under the lock             */
+    int original;         /* its number in the keeper           */
+    _Atomic pid_t thread; /* 0: not there yet; -1: there is none */
+} kept = {.lock = ADSM_LOCK_INIT(ADSM_RANK_POOL), .fd = -1};
 
 int adsm_uffd_fd(void)
 {
-    return atomic_load_explicit(&keep_fd, memory_order_relaxed);
+    return atomic_load_explicit(&kept.fd, memory_order_relaxed);
 }
 
 static void *keep(void *unused)
 {
-    unsigned fd = (unsigned)keep_original;
+    unsigned fd = (unsigned)kept.original;
     pid_t self = -1;
     prctl(PR_SET_NAME, "adsm-fault-keep", 0, 0, 0);
     if (unshare(CLONE_FILES) == 0) {
@@ -52,34 +54,34 @@ static void *keep(void *unused)
         syscall(SYS_close_range, fd + 1, ~0u, 0);
         self = gettid();
     }
-    atomic_store(&keep_thread, self);
-    syscall(SYS_futex, &keep_thread, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    atomic_store(&kept.thread, self);
+    syscall(SYS_futex, &kept.thread, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     while (self > 0)
-        syscall(SYS_futex, &keep_thread, FUTEX_WAIT_PRIVATE, self, NULL, NULL,
+        syscall(SYS_futex, &kept.thread, FUTEX_WAIT_PRIVATE, self, NULL, NULL,
                 0);
     return unused;
 }
 
 void adsm_uffd_keep(int fd)
 {
-    keep_original = fd;
-    atomic_store(&keep_fd, fd);
-    atomic_store(&keep_thread, 0);
+    kept.original = fd;
+    atomic_store(&kept.fd, fd);
+    atomic_store(&kept.thread, 0);
     if (adsm_thread_start(keep, STACK_BYTES, false) != ADSM_OK)
         return;
     /* Nobody may come to close it before. */
-    while (atomic_load(&keep_thread) == 0)
-        syscall(SYS_futex, &keep_thread, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    while (atomic_load(&kept.thread) == 0)
+        syscall(SYS_futex, &kept.thread, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 }
 
 /* The file from the keeper; -1: it cannot be had. */
 static int keep_fetch(void)
 {
-    pid_t thread = atomic_load(&keep_thread);
+    pid_t thread = atomic_load(&kept.thread);
     int from =
         thread > 0 ? (int)syscall(SYS_pidfd_open, thread, PIDFD_THREAD) : -1;
     int got =
-        from >= 0 ? (int)syscall(SYS_pidfd_getfd, from, keep_original, 0) : -1;
+        from >= 0 ? (int)syscall(SYS_pidfd_getfd, from, kept.original, 0) : -1;
     if (from >= 0)
         syscall(SYS_close, from);
     return got >= 0 ? adsm_uffd_hide(got) : -1;
@@ -88,14 +90,14 @@ static int keep_fetch(void)
 int adsm_uffd_again(int lost)
 {
     int saved_errno = errno;
-    adsm_lock_acquire(&keep_lock);
+    adsm_lock_acquire(&kept.lock);
     int fd = adsm_uffd_fd();
     if (fd == lost) {
         fd = keep_fetch();
         if (fd >= 0)
-            atomic_store(&keep_fd, fd);
+            atomic_store(&kept.fd, fd);
     }
-    adsm_lock_release(&keep_lock);
+    adsm_lock_release(&kept.lock);
     if (fd < 0)
         adsm_log_signal_address(
             ADSM_LOG_ERROR,

@@ -177,6 +177,8 @@ static struct {
     size_t bytes;
     _Atomic int failed; /* errno of what the thread did                     */
     _Atomic uint32_t stop, ended;
+    bool done;
+    const char *why; /* it failed, once done */
 } trial = {.fd = -1};
 
 static bool trial_answer(const struct uffd_msg *msg)
@@ -283,17 +285,15 @@ static const char *trial_with_page(void)
 
 const char *adsm_uffd_refused(void)
 {
-    static const char *why;
-    static bool tried;
-    if (tried)
-        return why;
+    if (trial.done)
+        return trial.why;
     int saved_errno = errno;
-    trial.fd = adsm_uffd_open(&why);
+    trial.fd = adsm_uffd_open(&trial.why);
     if (trial.fd >= 0) {
-        why = trial_with_page();
+        trial.why = trial_with_page();
         syscall(SYS_close, trial.fd);
     }
-    tried = true;
+    trial.done = true;
     errno = saved_errno;
-    return why;
+    return trial.why;
 }

@@ -10,7 +10,7 @@
  * A thread that waits in a userfault takes signals, and asks again when their
  * handlers have run. What is being answered is asked for only once.
  *
- * Lock: serve_lock, rank POOL. Threads have every signal blocked throughout.
+ * Lock: the pool's, rank POOL. Threads have every signal blocked throughout.
  */
 #include "os/fault_uffd.h"
 
@@ -43,15 +43,17 @@ struct asked {
     enum adsm_access access;
 };
 
-static struct adsm_lock serve_lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
-static struct asked asked[MOST]; /* serve_lock; by thread of ours */
+static struct {
+    struct adsm_lock lock;
+    pid_t process;              /* whose threads they are */
+    _Atomic uint32_t threads;   /* started so far */
+    _Atomic uint32_t listeners; /* in read() */
+    _Atomic uint32_t idle;      /* asleep, to be called */
+    _Atomic uint32_t calls;     /* to those, not taken yet */
+    _Atomic uint32_t wanted;    /* 1: somebody has to listen */
+} pool = {.lock = ADSM_LOCK_INIT(ADSM_RANK_POOL)};
 
-static pid_t serve_process;        /* whose threads they are */
-static _Atomic uint32_t threads;   /* started so far */
-static _Atomic uint32_t listeners; /* in read() */
-static _Atomic uint32_t idle;      /* asleep, to be called */
-static _Atomic uint32_t calls;     /* to those, not taken yet */
-static _Atomic uint32_t wanted;    /* 1: somebody has to listen */
+static struct asked asked[MOST]; /* the pool's lock; by thread of ours */
 
 static ADSM_FAULT_TLS uintptr_t serve_page;
 
@@ -103,33 +105,33 @@ bool adsm_fault_is_in_call(void)
 static bool begin_answer(uint32_t self, const struct asked *what)
 {
     bool is_new = true;
-    uint32_t count = atomic_load(&threads);
-    adsm_lock_acquire(&serve_lock);
+    uint32_t count = atomic_load(&pool.threads);
+    adsm_lock_acquire(&pool.lock);
     for (uint32_t i = 0; i < count && is_new; i++)
         is_new = asked[i].thread != what->thread ||
                  asked[i].page != what->page || asked[i].access != what->access;
     if (is_new)
         asked[self] = *what;
-    adsm_lock_release(&serve_lock);
+    adsm_lock_release(&pool.lock);
     return is_new;
 }
 
 static void end_answer(uint32_t self)
 {
-    adsm_lock_acquire(&serve_lock);
+    adsm_lock_acquire(&pool.lock);
     asked[self].thread = 0;
-    adsm_lock_release(&serve_lock);
+    adsm_lock_release(&pool.lock);
 }
 
 void adsm_fault_begin_anew(void)
 {
     pid_t thread = adsm_fault_self();
-    uint32_t count = atomic_load(&threads);
-    adsm_lock_acquire(&serve_lock);
+    uint32_t count = atomic_load(&pool.threads);
+    adsm_lock_acquire(&pool.lock);
     for (uint32_t i = 0; i < count; i++)
         if (asked[i].thread == thread)
             asked[i].thread = 0;
-    adsm_lock_release(&serve_lock);
+    adsm_lock_release(&pool.lock);
 }
 
 static void answer(uint32_t self, const struct uffd_msg *msg)
@@ -150,8 +152,8 @@ static void answer(uint32_t self, const struct uffd_msg *msg)
     adsm_fault_answer_for(what.thread);
     if (!adsm_fault_answer(addr, what.access)) {
         adsm_uffd_deny(what.page);
-        atomic_store(&wanted, 1); /* to forgive, after a while */
-        wake(&wanted);
+        atomic_store(&pool.wanted, 1); /* to forgive, after a while */
+        wake(&pool.wanted);
     }
     adsm_fault_answer_for(0);
     serve_page = 0;
@@ -167,14 +169,14 @@ static bool hear(struct uffd_msg *msg)
 {
     int fd = adsm_uffd_fd();
     ssize_t n = -1;
-    atomic_fetch_add(&listeners, 1);
+    atomic_fetch_add(&pool.listeners, 1);
     while (fd >= 0 &&
            (n = syscall(SYS_read, fd, msg, sizeof *msg)) != sizeof *msg)
         if (n >= 0 || (errno != EINTR && errno != EAGAIN))
             fd = adsm_uffd_again(fd);
-    if (atomic_fetch_sub(&listeners, 1) == 1) {
-        atomic_store(&wanted, 1);
-        wake(&wanted);
+    if (atomic_fetch_sub(&pool.listeners, 1) == 1) {
+        atomic_store(&pool.wanted, 1);
+        wake(&pool.wanted);
     }
     return n == sizeof *msg;
 }
@@ -183,12 +185,12 @@ static bool hear(struct uffd_msg *msg)
 static void rest(void)
 {
     uint32_t one;
-    atomic_fetch_add(&idle, 1);
-    while ((one = atomic_load(&calls)) == 0 ||
-           !atomic_compare_exchange_strong(&calls, &one, one - 1))
+    atomic_fetch_add(&pool.idle, 1);
+    while ((one = atomic_load(&pool.calls)) == 0 ||
+           !atomic_compare_exchange_strong(&pool.calls, &one, one - 1))
         if (one == 0)
-            sleep_on(&calls, 0, NULL);
-    atomic_fetch_sub(&idle, 1);
+            sleep_on(&pool.calls, 0, NULL);
+    atomic_fetch_sub(&pool.idle, 1);
 }
 
 static void begin_thread(const char *name)
@@ -208,7 +210,7 @@ static void *serve(void *unused)
     while (hear(&msg)) {
         if (msg.event == UFFD_EVENT_PAGEFAULT)
             answer(self, &msg);
-        if (atomic_load(&listeners) >= LISTENERS)
+        if (atomic_load(&pool.listeners) >= LISTENERS)
             rest();
     }
     return unused;
@@ -216,23 +218,23 @@ static void *serve(void *unused)
 
 static adsm_status_t start(void)
 {
-    if (atomic_load(&threads) == MOST)
+    if (atomic_load(&pool.threads) == MOST)
         return ADSM_E_LIMIT;
     /* Counted first: it looks through all places up to its own. */
-    atomic_fetch_add(&threads, 1);
+    atomic_fetch_add(&pool.threads, 1);
     adsm_status_t status = adsm_thread_start(serve, STACK_BYTES, false);
     if (status != ADSM_OK)
-        atomic_fetch_sub(&threads, 1);
+        atomic_fetch_sub(&pool.threads, 1);
     return status;
 }
 
 static void call_another(void)
 {
-    if (atomic_load(&listeners) > 0)
+    if (atomic_load(&pool.listeners) > 0)
         return;
-    if (atomic_load(&idle) > atomic_load(&calls)) {
-        atomic_fetch_add(&calls, 1);
-        wake(&calls);
+    if (atomic_load(&pool.idle) > atomic_load(&pool.calls)) {
+        atomic_fetch_add(&pool.calls, 1);
+        wake(&pool.calls);
     } else if (start() != ADSM_OK) {
         adsm_log_once(ADSM_LOG_WARN,
                       "no more threads can be had to answer accesses to shared "
@@ -247,9 +249,9 @@ static void *manage(void *unused)
     bool denied = false;
     begin_thread("adsm-fault-mgr");
     for (;;) {
-        if (!atomic_load(&wanted))
-            sleep_on(&wanted, 0, denied ? &patience : NULL);
-        if (atomic_exchange(&wanted, 0)) {
+        if (!atomic_load(&pool.wanted))
+            sleep_on(&pool.wanted, 0, denied ? &patience : NULL);
+        if (atomic_exchange(&pool.wanted, 0)) {
             call_another();
             denied = true;
         } else {
@@ -261,12 +263,12 @@ static void *manage(void *unused)
 
 adsm_status_t adsm_uffd_serve(void)
 {
-    if (serve_process == getpid())
+    if (pool.process == getpid())
         return ADSM_OK;
     adsm_status_t status = adsm_thread_start(manage, STACK_BYTES, false);
     for (int i = 0; i <= LISTENERS && status == ADSM_OK; i++)
         status = start();
     if (status == ADSM_OK)
-        serve_process = getpid();
+        pool.process = getpid();
     return status;
 }

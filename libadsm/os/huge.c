@@ -32,9 +32,11 @@ enum { SMALL_PAGE = 4096 };
  */
 enum { LEAST_OFTEN = 8, SLOW_NS = 20000000 };
 
-static _Atomic bool impossible;   /* the kernel has said so            */
-static _Atomic uint32_t failures; /* in a row                          */
-static _Atomic uint32_t to_skip;  /* chances to let pass until the next */
+static struct {
+    _Atomic bool impossible;   /* the kernel has said so            */
+    _Atomic uint32_t failures; /* in a row                          */
+    _Atomic uint32_t to_skip;  /* chances to let pass until the next */
+} huge;
 
 static bool is_wished(void)
 {
@@ -46,7 +48,7 @@ bool adsm_huge_is_wanted(void)
 {
     /* Relaxed: a late answer costs one more try. */
     return is_wished() && !adsm_fault_is_remote() &&
-           !atomic_load_explicit(&impossible, memory_order_relaxed);
+           !atomic_load_explicit(&huge.impossible, memory_order_relaxed);
 }
 
 /* Return: 0, or why not (errno's values). */
@@ -75,18 +77,18 @@ static int make(uintptr_t addr, size_t bytes)
 /* Relaxed throughout: torn, they let one chance more or less pass. */
 static bool is_too_soon(void)
 {
-    uint32_t left = atomic_load_explicit(&to_skip, memory_order_relaxed);
+    uint32_t left = atomic_load_explicit(&huge.to_skip, memory_order_relaxed);
     if (left > 0)
-        atomic_store_explicit(&to_skip, left - 1, memory_order_relaxed);
+        atomic_store_explicit(&huge.to_skip, left - 1, memory_order_relaxed);
     return left > 0 && adsm_options_get()->huge_pages != ADSM_OPT_HUGE_PAGES_ON;
 }
 
 static void learn(bool worth_it)
 {
-    uint32_t n = atomic_load_explicit(&failures, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&huge.failures, memory_order_relaxed);
     n = worth_it ? 0 : n < LEAST_OFTEN ? n + 1 : n;
-    atomic_store_explicit(&failures, n, memory_order_relaxed);
-    atomic_store_explicit(&to_skip, (UINT32_C(1) << n) - 1,
+    atomic_store_explicit(&huge.failures, n, memory_order_relaxed);
+    atomic_store_explicit(&huge.to_skip, (UINT32_C(1) << n) - 1,
                           memory_order_relaxed);
 }
 
@@ -112,7 +114,7 @@ bool adsm_huge_make(uintptr_t addr, size_t bytes)
         ADSM_COUNT(huge_pages, bytes / ADSM_HUGE_BYTES);
     if (reason == EINVAL) {
         /* Relaxed: see adsm_huge_is_wanted. */
-        atomic_store_explicit(&impossible, true, memory_order_relaxed);
+        atomic_store_explicit(&huge.impossible, true, memory_order_relaxed);
         adsm_log_signal(ADSM_LOG_INFO, "the kernel makes no huge pages for "
                                        "shared memory: adsm-info --memory");
     }

@@ -47,8 +47,10 @@ bool adsm_real_is_library(const char *path)
 }
 
 /* The first of them never goes, so its table is read once. */
-static struct adsm_image libc;
-static _Atomic int libc_state;
+static struct {
+    struct adsm_image libc;
+    _Atomic int state;
+} real;
 enum { UNREAD, READING, READ };
 
 static bool library_read(struct adsm_image *image, size_t library)
@@ -63,13 +65,13 @@ static const struct adsm_image *libc_image(struct adsm_image *own)
 {
     int unread = UNREAD;
     /* Acquire pairs with the release below. */
-    if (atomic_load_explicit(&libc_state, memory_order_acquire) == READ)
-        return &libc;
+    if (atomic_load_explicit(&real.state, memory_order_acquire) == READ)
+        return &real.libc;
     if (!library_read(own, 0))
         return NULL;
-    if (atomic_compare_exchange_strong(&libc_state, &unread, READING)) {
-        libc = *own;
-        atomic_store_explicit(&libc_state, READ, memory_order_release);
+    if (atomic_compare_exchange_strong(&real.state, &unread, READING)) {
+        real.libc = *own;
+        atomic_store_explicit(&real.state, READ, memory_order_release);
     }
     return own;
 }

@@ -6,9 +6,11 @@
 
 #include "base/lock.h"
 
-static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
-static uintptr_t area; /* lock */
-static size_t pairs;   /* lock */
+static struct {
+    struct adsm_lock lock;
+    uintptr_t area; /* lock */
+    size_t pairs;   /* lock */
+} spare = {.lock = ADSM_LOCK_INIT(ADSM_RANK_POOL)};
 
 static size_t area_bytes(void)
 {
@@ -18,27 +20,27 @@ static size_t area_bytes(void)
 bool adsm_vm_spare_take(size_t mappings)
 {
     size_t page = adsm_vm_page_bytes();
-    adsm_lock_acquire(&lock);
-    if (area == 0)
-        area = adsm_vm_reserve(area_bytes(), 0, 0);
-    while (area != 0 && 2 * pairs < mappings &&
-           adsm_vm_protect(area + (2 * pairs + 1) * page, page,
+    adsm_lock_acquire(&spare.lock);
+    if (spare.area == 0)
+        spare.area = adsm_vm_reserve(area_bytes(), 0, 0);
+    while (spare.area != 0 && 2 * spare.pairs < mappings &&
+           adsm_vm_protect(spare.area + (2 * spare.pairs + 1) * page, page,
                            ADSM_PROT_READ) == ADSM_OK)
-        pairs++;
-    bool there = 2 * pairs >= mappings;
-    adsm_lock_release(&lock);
+        spare.pairs++;
+    bool there = 2 * spare.pairs >= mappings;
+    adsm_lock_release(&spare.lock);
     return there;
 }
 
 size_t adsm_vm_spare_release(void)
 {
-    adsm_lock_acquire(&lock);
-    size_t released = 2 * pairs;
-    if (pairs > 0 &&
-        adsm_vm_protect(area, area_bytes(), ADSM_PROT_NONE) != ADSM_OK)
+    adsm_lock_acquire(&spare.lock);
+    size_t released = 2 * spare.pairs;
+    if (spare.pairs > 0 &&
+        adsm_vm_protect(spare.area, area_bytes(), ADSM_PROT_NONE) != ADSM_OK)
         released = 0;
     if (released > 0)
-        pairs = 0;
-    adsm_lock_release(&lock);
+        spare.pairs = 0;
+    adsm_lock_release(&spare.lock);
     return released;
 }

@@ -31,9 +31,13 @@ struct scan {
 };
 #define PAGEMAP_SCAN_CALL _IOWR('f', 16, struct scan)
 
-static _Atomic int watcher = -1; /* userfaultfd                            */
-static _Atomic int pagemap = -1; /* /proc/self/pagemap                     */
-static _Atomic bool on;
+static struct {
+    _Atomic int watcher; /* userfaultfd        */
+    _Atomic int pagemap; /* /proc/self/pagemap */
+    _Atomic bool on;
+    bool tried;
+    const char *why; /* not, once tried */
+} written = {.watcher = -1, .pagemap = -1};
 
 static int open_watcher(void)
 {
@@ -57,23 +61,24 @@ static int open_pagemap(void)
 
 bool adsm_written_init(void)
 {
-    if (atomic_load(&watcher) < 0)
-        atomic_store(&watcher, open_watcher());
-    if (atomic_load(&pagemap) < 0)
-        atomic_store(&pagemap, open_pagemap());
-    atomic_store(&on, atomic_load(&watcher) >= 0 && atomic_load(&pagemap) >= 0);
-    return atomic_load(&on);
+    if (atomic_load(&written.watcher) < 0)
+        atomic_store(&written.watcher, open_watcher());
+    if (atomic_load(&written.pagemap) < 0)
+        atomic_store(&written.pagemap, open_pagemap());
+    atomic_store(&written.on, atomic_load(&written.watcher) >= 0 &&
+                                  atomic_load(&written.pagemap) >= 0);
+    return atomic_load(&written.on);
 }
 
 void adsm_written_fini(void)
 {
-    atomic_store(&on, false);
+    atomic_store(&written.on, false);
 }
 
 bool adsm_written_is_on(void)
 {
     /* Relaxed: what was made before is looked at with other orderings. */
-    return atomic_load_explicit(&on, memory_order_relaxed);
+    return atomic_load_explicit(&written.on, memory_order_relaxed);
 }
 
 /* ---- ranges --------------------------------------------------------------- */
@@ -110,7 +115,7 @@ static bool watch(int fd, uintptr_t addr, size_t bytes)
 bool adsm_written_watch(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;
-    bool watched = watch(atomic_load(&watcher), addr, bytes);
+    bool watched = watch(atomic_load(&written.watcher), addr, bytes);
     errno = saved_errno;
     return watched;
 }
@@ -118,7 +123,7 @@ bool adsm_written_watch(uintptr_t addr, size_t bytes)
 void adsm_written_unwatch(uintptr_t addr, size_t bytes)
 {
     int saved_errno = errno;
-    unwatch(atomic_load(&watcher), addr, bytes);
+    unwatch(atomic_load(&written.watcher), addr, bytes);
     errno = saved_errno;
 }
 
@@ -145,7 +150,8 @@ static int find(int fd, uintptr_t *from, uintptr_t end, bool again,
 static int reopen_pagemap(int lost)
 {
     int fd = open_pagemap();
-    if (fd >= 0 && !atomic_compare_exchange_strong(&pagemap, &lost, fd)) {
+    if (fd >= 0 &&
+        !atomic_compare_exchange_strong(&written.pagemap, &lost, fd)) {
         syscall(SYS_close, fd);
         fd = lost;
     }
@@ -156,7 +162,7 @@ int adsm_written_find(uintptr_t *from, uintptr_t end, bool again,
                       struct adsm_written_run *runs, int room)
 {
     int saved_errno = errno;
-    int fd = atomic_load(&pagemap);
+    int fd = atomic_load(&written.pagemap);
     int count = find(fd, from, end, again, runs, room);
     if (count < 0 && (errno == EBADF || errno == ENOTTY)) {
         fd = reopen_pagemap(fd);
@@ -255,21 +261,19 @@ static const char *try_memory(int fd, int map)
 
 const char *adsm_written_refused(void)
 {
-    static const char *why;
-    static bool tried;
-    if (tried)
-        return why;
+    if (written.tried)
+        return written.why;
     int saved_errno = errno;
     int fd = open_watcher();
-    why = fd < 0 ? reason(errno) : NULL;
-    int map = why ? -1 : open_pagemap();
-    if (!why)
-        why = map < 0 ? reason(errno) : try_memory(fd, map);
+    written.why = fd < 0 ? reason(errno) : NULL;
+    int map = written.why ? -1 : open_pagemap();
+    if (!written.why)
+        written.why = map < 0 ? reason(errno) : try_memory(fd, map);
     if (map >= 0)
         syscall(SYS_close, map);
     if (fd >= 0)
         syscall(SYS_close, fd);
-    tried = true;
+    written.tried = true;
     errno = saved_errno;
-    return why;
+    return written.why;
 }
