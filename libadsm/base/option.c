@@ -38,14 +38,20 @@ const struct adsm_option_entry adsm_option_table[ADSM_OPTION_COUNT] = {
 #undef X
 };
 
-static struct adsm_options options_in_use = {
+static struct {
+    struct adsm_options in_use;
+    bool from_env[ADSM_OPTION_COUNT];
+    bool loaded;
+    struct adsm_lock lock;
+} options = {
+    .in_use =
+        {
 #define X(field, env, type, def, min, max, words, unit, help) .field = def,
 #include "base/options.def"
 #undef X
+        },
+    .lock = ADSM_LOCK_INIT(ADSM_RANK_API),
 };
-static bool options_from_env[ADSM_OPTION_COUNT];
-static bool options_loaded;
-static struct adsm_lock options_lock = ADSM_LOCK_INIT(ADSM_RANK_API);
 
 static void option_store(struct adsm_options *options,
                          const struct adsm_option_entry *entry, int64_t number,
@@ -311,24 +317,24 @@ static void options_keep_texts(struct adsm_options *options)
 
 void adsm_options_load(void)
 {
-    adsm_lock_acquire(&options_lock);
-    if (!options_loaded) {
+    adsm_lock_acquire(&options.lock);
+    if (!options.loaded) {
         struct adsm_options parsed;
-        adsm_options_parse(&parsed, options_from_env, environ);
+        adsm_options_parse(&parsed, options.from_env, environ);
         options_keep_texts(&parsed);
-        options_in_use = parsed;
+        options.in_use = parsed;
         adsm_log_set_level((enum adsm_log_level)parsed.log);
-        options_loaded = true;
+        options.loaded = true;
     }
-    adsm_lock_release(&options_lock);
+    adsm_lock_release(&options.lock);
 }
 
 const struct adsm_options *adsm_options_get(void)
 {
-    return &options_in_use;
+    return &options.in_use;
 }
 
 bool adsm_option_is_from_environment(size_t index)
 {
-    return options_from_env[index];
+    return options.from_env[index];
 }

@@ -17,8 +17,10 @@
 struct adsm_stats_shard adsm_stats_shards[ADSM_STATS_SHARDS];
 __thread uint32_t adsm_stats_slot __attribute__((tls_model("initial-exec")));
 
-static _Atomic uint32_t stats_threads;
-static _Atomic uint64_t stats_start_ns;
+static struct {
+    _Atomic uint32_t threads;
+    _Atomic uint64_t start_ns;
+} stats;
 
 static const struct {
     const char *name, *unit, *help;
@@ -31,13 +33,13 @@ static const struct {
 /* Before main, so that "seconds" covers the whole program. */
 __attribute__((constructor)) static void stats_start(void)
 {
-    atomic_store_explicit(&stats_start_ns, adsm_now_ns(), memory_order_relaxed);
+    atomic_store_explicit(&stats.start_ns, adsm_now_ns(), memory_order_relaxed);
 }
 
 uint32_t adsm_stats_take_slot(void)
 {
     uint32_t thread =
-        atomic_fetch_add_explicit(&stats_threads, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&stats.threads, 1, memory_order_relaxed);
     adsm_stats_slot = 1 + thread % ADSM_STATS_SHARDS;
     return adsm_stats_slot;
 }
@@ -69,7 +71,7 @@ void adsm_stats_reset(void)
 static double stats_seconds(void)
 {
     uint64_t start =
-        atomic_load_explicit(&stats_start_ns, memory_order_relaxed);
+        atomic_load_explicit(&stats.start_ns, memory_order_relaxed);
     return (double)(adsm_now_ns() - start) / 1e9;
 }
 

@@ -26,31 +26,33 @@ struct trace_event {
 
 _Atomic bool adsm_trace_on;
 
-static struct trace_event *trace_ring;
-static size_t trace_mask;
-static const char *trace_path;
-static uint64_t trace_start_ns;
-static _Atomic uint64_t trace_next;
+static struct {
+    struct trace_event *ring;
+    size_t mask;
+    const char *path;
+    uint64_t start_ns;
+    _Atomic uint64_t next;
+} trace;
 static __thread uint32_t trace_thread
     __attribute__((tls_model("initial-exec")));
 
 adsm_status_t adsm_trace_start(const char *path, size_t events)
 {
-    if (trace_ring != NULL)
+    if (trace.ring != NULL)
         return ADSM_E_INVALID;
     size_t slots = 16;
     while (slots < (events != 0 ? events : ADSM_TRACE_EVENTS))
         slots *= 2;
-    void *map = adsm_system_mmap(NULL, slots * sizeof *trace_ring,
+    void *map = adsm_system_mmap(NULL, slots * sizeof *trace.ring,
                                  PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
         return ADSM_E_NOMEM;
-    trace_ring = map;
-    trace_mask = slots - 1;
-    trace_path = path;
-    trace_start_ns = adsm_now_ns();
-    atomic_store_explicit(&trace_next, 0, memory_order_relaxed);
+    trace.ring = map;
+    trace.mask = slots - 1;
+    trace.path = path;
+    trace.start_ns = adsm_now_ns();
+    atomic_store_explicit(&trace.next, 0, memory_order_relaxed);
     /* Release: whoever sees it on sees the ring (see adsm_trace_record). */
     atomic_store_explicit(&adsm_trace_on, true, memory_order_release);
     return ADSM_OK;
@@ -69,8 +71,8 @@ void adsm_trace_record(const char *name, uint64_t start_ns, uint64_t end_ns,
     if (!atomic_load_explicit(&adsm_trace_on, memory_order_acquire))
         return;
     uint64_t number =
-        atomic_fetch_add_explicit(&trace_next, 1, memory_order_relaxed);
-    struct trace_event *event = &trace_ring[number & trace_mask];
+        atomic_fetch_add_explicit(&trace.next, 1, memory_order_relaxed);
+    struct trace_event *event = &trace.ring[number & trace.mask];
     atomic_store_explicit(&event->stamp, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&event->name, (uintptr_t)name, memory_order_relaxed);
@@ -109,7 +111,7 @@ static void trace_write_event(FILE *out, const struct trace_event *event,
     uint64_t start =
         atomic_load_explicit(&event->start_ns, memory_order_relaxed);
     uint64_t end = atomic_load_explicit(&event->end_ns, memory_order_relaxed);
-    uint64_t origin = start < trace_start_ns ? start : trace_start_ns;
+    uint64_t origin = start < trace.start_ns ? start : trace.start_ns;
     fputs(first ? "\n{\"name\":" : ",\n{\"name\":", out);
     trace_write_string(out, (const char *)atomic_load_explicit(
                                 &event->name, memory_order_relaxed));
@@ -124,8 +126,8 @@ static void trace_write_event(FILE *out, const struct trace_event *event,
 
 static void trace_write(FILE *out)
 {
-    uint64_t next = atomic_load_explicit(&trace_next, memory_order_relaxed);
-    uint64_t slots = trace_mask + 1;
+    uint64_t next = atomic_load_explicit(&trace.next, memory_order_relaxed);
+    uint64_t slots = trace.mask + 1;
     uint64_t lost = next > slots ? next - slots : 0;
     bool first = true;
     fprintf(out,
@@ -133,7 +135,7 @@ static void trace_write(FILE *out)
             "{\"events_overwritten\":%" PRIu64 "},\"traceEvents\":[",
             lost);
     for (uint64_t number = lost; number < next; number++) {
-        const struct trace_event *event = &trace_ring[number & trace_mask];
+        const struct trace_event *event = &trace.ring[number & trace.mask];
         if (atomic_load_explicit(&event->stamp, memory_order_acquire) !=
             number + 1)
             continue;
@@ -148,7 +150,7 @@ adsm_status_t adsm_trace_finish(void)
     /* The ring stays mapped: a thread may be in the middle of an event. */
     if (!atomic_exchange_explicit(&adsm_trace_on, false, memory_order_acquire))
         return ADSM_OK;
-    FILE *out = fopen(trace_path, "we");
+    FILE *out = fopen(trace.path, "we");
     if (out == NULL)
         return ADSM_E_SYSTEM;
     trace_write(out);
