@@ -14,30 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct adsm_accel_ops *ops = &adsm_cuda_ops;
-
-static struct adsm_lock accel_lock = ADSM_LOCK_INIT(ADSM_RANK_ACCEL);
-static struct adsm_accel *_Atomic accels;
-static int visible[ADSM_MOST_DEVICES]; /* ordinals; read-only once counted */
-static _Atomic int visible_count;
-static char why[512];
-static _Atomic bool forked;
+static struct {
+    const struct adsm_accel_ops *ops;
+    struct adsm_lock lock;
+    struct adsm_accel *_Atomic first;
+    int visible[ADSM_MOST_DEVICES]; /* ordinals; read-only once counted */
+    _Atomic int visible_count;
+    char why[512];
+    _Atomic bool forked;
+} devices = {.ops = &adsm_cuda_ops, .lock = ADSM_LOCK_INIT(ADSM_RANK_ACCEL)};
 
 void adsm_accel_replace(const struct adsm_accel_ops *other)
 {
-    ops = other;
+    devices.ops = other;
 }
 
 /* ---- start ------------------------------------------------------------- */
 
 static void mark_child(void)
 {
-    atomic_store_explicit(&forked, true, memory_order_relaxed);
+    atomic_store_explicit(&devices.forked, true, memory_order_relaxed);
 }
 
 bool adsm_accel_is_forked(void)
 {
-    return atomic_load_explicit(&forked, memory_order_relaxed);
+    return atomic_load_explicit(&devices.forked, memory_order_relaxed);
 }
 
 /* ADSM_DEVICES: different numbers (base/option.c). Return: devices taken. */
@@ -48,7 +49,7 @@ static int select_devices(const char *list, int present)
     for (const char *at = list;
          *at && count < ADSM_MOST_DEVICES && adsm_option_next(&at, &ordinal);) {
         if (ordinal < present)
-            visible[count++] = (int)ordinal;
+            devices.visible[count++] = (int)ordinal;
         else
             adsm_log(ADSM_LOG_WARN,
                      "ADSM_DEVICES: there is no device %lld, only 0..%d",
@@ -65,16 +66,16 @@ static int select_devices(const char *list, int present)
 static int find_devices(void)
 {
     int present = 0;
-    int status = ops->start(&present);
+    int status = devices.ops->start(&present);
     if (status != ADSM_OK)
         return status;
     const char *list = adsm_options_get()->devices;
     int count = list ? select_devices(list, present) : 0;
     if (count == 0)
         for (; count < present && count < ADSM_MOST_DEVICES; count++)
-            visible[count] = count;
+            devices.visible[count] = count;
     /* Release: whoever sees the number sees the list. */
-    atomic_store_explicit(&visible_count, count, memory_order_release);
+    atomic_store_explicit(&devices.visible_count, count, memory_order_release);
     return ADSM_OK;
 }
 
@@ -83,27 +84,27 @@ int adsm_accel_init(void)
     static bool watching_forks; /* accel_lock */
     if (adsm_accel_devices() > 0)
         return ADSM_OK;
-    adsm_lock_acquire(&accel_lock);
+    adsm_lock_acquire(&devices.lock);
     int status = ADSM_OK;
     if (adsm_accel_devices() == 0) {
         status = find_devices();
-        strncpy(why, status == ADSM_OK ? "" : adsm_accel_error_text(),
-                sizeof why - 1);
+        strncpy(devices.why, status == ADSM_OK ? "" : adsm_accel_error_text(),
+                sizeof devices.why - 1);
     }
     if (status == ADSM_OK && !watching_forks)
         watching_forks = pthread_atfork(NULL, NULL, mark_child) == 0;
-    adsm_lock_release(&accel_lock);
+    adsm_lock_release(&devices.lock);
     return status;
 }
 
 const char *adsm_accel_why(void)
 {
-    return why;
+    return devices.why;
 }
 
 int adsm_accel_devices(void)
 {
-    return atomic_load_explicit(&visible_count, memory_order_acquire);
+    return atomic_load_explicit(&devices.visible_count, memory_order_acquire);
 }
 
 /* ---- accels ------------------------------------------------------------ */
@@ -112,7 +113,7 @@ struct adsm_accel *adsm_accel_of_context(void *context)
 {
     /* Acquire: the accel's members were written before it was listed. */
     struct adsm_accel *accel =
-        atomic_load_explicit(&accels, memory_order_acquire);
+        atomic_load_explicit(&devices.first, memory_order_acquire);
     while (accel && accel->context != context)
         accel = accel->next;
     return context ? accel : NULL;
@@ -120,14 +121,14 @@ struct adsm_accel *adsm_accel_of_context(void *context)
 
 struct adsm_accel *adsm_accel_first(void)
 {
-    return atomic_load_explicit(&accels, memory_order_acquire);
+    return atomic_load_explicit(&devices.first, memory_order_acquire);
 }
 
 static int index_of(int ordinal)
 {
     int count = adsm_accel_devices();
     for (int i = 0; i < count; i++)
-        if (visible[i] == ordinal)
+        if (devices.visible[i] == ordinal)
             return i;
     return -1;
 }
@@ -139,7 +140,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     struct adsm_accel *accel = calloc(1, sizeof *accel);
     if (!accel)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a device", NULL);
-    accel->ops = ops;
+    accel->ops = devices.ops;
     accel->context = context;
     accel->ordinal = ordinal;
     accel->device = index_of(ordinal);
@@ -154,9 +155,9 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
         free(accel);
         return status;
     }
-    accel->next = atomic_load_explicit(&accels, memory_order_relaxed);
+    accel->next = atomic_load_explicit(&devices.first, memory_order_relaxed);
     accel->index = accel->next ? accel->next->index + 1 : 0;
-    atomic_store_explicit(&accels, accel, memory_order_release);
+    atomic_store_explicit(&devices.first, accel, memory_order_release);
     *made = accel;
     return ADSM_OK;
 }
@@ -164,7 +165,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
 static struct adsm_accel *primary_of(int device)
 {
     struct adsm_accel *accel =
-        atomic_load_explicit(&accels, memory_order_acquire);
+        atomic_load_explicit(&devices.first, memory_order_acquire);
     while (accel && !(accel->device == device && accel->primary &&
                       accel->context != NULL))
         accel = accel->next;
@@ -178,16 +179,17 @@ static int open_primary(int device, struct adsm_accel **accel)
     *accel = primary_of(device);
     if (*accel)
         return ADSM_OK;
-    int status = ops->context_primary(visible[device], &context);
+    int status =
+        devices.ops->context_primary(devices.visible[device], &context);
     if (status != ADSM_OK)
         return status;
     *accel = adsm_accel_of_context(context);
     if (!*accel)
-        status = create(context, visible[device], accel);
+        status = create(context, devices.visible[device], accel);
     if (status == ADSM_OK)
         (*accel)->primary = true;
     else
-        ops->context_release(visible[device]);
+        devices.ops->context_release(devices.visible[device]);
     return status;
 }
 
@@ -195,7 +197,7 @@ int adsm_accel_open(int device, struct adsm_accel **accel)
 {
     int status = adsm_accel_init();
     if (status != ADSM_OK)
-        return adsm_accel_fail(status, why, NULL);
+        return adsm_accel_fail(status, devices.why, NULL);
     int count = adsm_accel_devices();
     if (device < 0 || device >= count) {
         char asked[24], last[24];
@@ -204,9 +206,9 @@ int adsm_accel_open(int device, struct adsm_accel **accel)
                                "; devices are 0..",
                                adsm_accel_number(last, count - 1), NULL);
     }
-    adsm_lock_acquire(&accel_lock);
+    adsm_lock_acquire(&devices.lock);
     status = open_primary(device, accel);
-    adsm_lock_release(&accel_lock);
+    adsm_lock_release(&devices.lock);
     return status;
 }
 
@@ -216,18 +218,18 @@ int adsm_accel_of_current(struct adsm_accel **accel)
     int ordinal = 0;
     int status = adsm_accel_init();
     if (status != ADSM_OK)
-        return adsm_accel_fail(status, why, NULL);
-    status = ops->context_current(&context, &ordinal);
+        return adsm_accel_fail(status, devices.why, NULL);
+    status = devices.ops->context_current(&context, &ordinal);
     if (status != ADSM_OK)
         return status;
     *accel = adsm_accel_of_context(context);
     if (*accel)
         return ADSM_OK;
-    adsm_lock_acquire(&accel_lock);
+    adsm_lock_acquire(&devices.lock);
     *accel = adsm_accel_of_context(context);
     if (!*accel)
         status = create(context, ordinal, accel);
-    adsm_lock_release(&accel_lock);
+    adsm_lock_release(&devices.lock);
     return status;
 }
 
@@ -238,14 +240,14 @@ void *adsm_accel_context(const struct adsm_accel *accel)
 
 void *adsm_accel_detach(struct adsm_accel *accel)
 {
-    adsm_lock_acquire(&accel_lock);
+    adsm_lock_acquire(&devices.lock);
     void *context = accel->context;
     bool held = accel->primary;
     accel->context = NULL;
     accel->primary = false;
-    adsm_lock_release(&accel_lock);
+    adsm_lock_release(&devices.lock);
     if (held)
-        ops->context_release(accel->ordinal);
+        devices.ops->context_release(accel->ordinal);
     return context;
 }
 
@@ -267,12 +269,12 @@ void adsm_accel_forget(struct adsm_accel *accel)
     adsm_stage_clear(accel);
     adsm_store_clear(accel);
     adsm_address_fini(accel);
-    adsm_lock_acquire(&accel_lock);
+    adsm_lock_acquire(&devices.lock);
     adsm_accel_condemn(accel, ADSM_E_DEVICE_LOST);
     accel->context = NULL;
     if (accel->primary)
-        ops->context_release(accel->ordinal);
-    adsm_lock_release(&accel_lock);
+        devices.ops->context_release(accel->ordinal);
+    adsm_lock_release(&devices.lock);
 }
 
 /* ---- what is known about one ------------------------------------------- */
@@ -284,11 +286,12 @@ int adsm_accel_describe(int device, char *name, size_t name_bytes,
     size_t total = 0;
     if (device < 0 || device >= adsm_accel_devices())
         return adsm_accel_fail(ADSM_E_INVALID, "there is no such device", NULL);
-    int status = ops->describe(visible[device], name, name_bytes, total_bytes);
+    int status = devices.ops->describe(devices.visible[device], name,
+                                       name_bytes, total_bytes);
     if (status == ADSM_OK && free_bytes) {
         status = adsm_accel_open(device, &accel);
         if (status == ADSM_OK)
-            status = ops->memory_info(accel, free_bytes, &total);
+            status = devices.ops->memory_info(accel, free_bytes, &total);
     }
     return status;
 }

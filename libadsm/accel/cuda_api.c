@@ -14,9 +14,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-static void *library;
-static struct adsm_cuda_api table;
-static _Atomic bool loaded;
+static struct {
+    void *library;
+    struct adsm_cuda_api table;
+    _Atomic bool loaded;
+} driver;
 
 enum { OPTIONAL, NEEDED };
 
@@ -42,10 +44,10 @@ static const struct {
 
 static void *find(const char *symbol)
 {
-    void *found = adsm_real()->dlsym(library, symbol);
+    void *found = adsm_real()->dlsym(driver.library, symbol);
     for (size_t i = 0; !found && i < sizeof renamed / sizeof *renamed; i++)
         if (adsm_text_is(renamed[i].symbol, symbol))
-            found = adsm_real()->dlsym(library, renamed[i].older);
+            found = adsm_real()->dlsym(driver.library, renamed[i].older);
     return found;
 }
 
@@ -66,27 +68,29 @@ int adsm_cuda_api_load(void)
 {
     if (adsm_cuda_api())
         return ADSM_OK;
-    if (!library)
-        library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
+    if (!driver.library)
+        driver.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!driver.library) {
         const char *why = dlerror();
         return adsm_accel_fail(
             ADSM_E_NO_DEVICE, "no CUDA driver: ", why ? why : "libcuda.so.1",
             "; install one or name its folder in LD_LIBRARY_PATH", NULL);
     }
-    int status = fill(&table);
+    int status = fill(&driver.table);
     if (status == ADSM_OK)
         /* Release: whoever sees the flag sees the table. */
-        atomic_store_explicit(&loaded, true, memory_order_release);
+        atomic_store_explicit(&driver.loaded, true, memory_order_release);
     return status;
 }
 
 const struct adsm_cuda_api *adsm_cuda_api(void)
 {
-    return atomic_load_explicit(&loaded, memory_order_acquire) ? &table : NULL;
+    return atomic_load_explicit(&driver.loaded, memory_order_acquire)
+               ? &driver.table
+               : NULL;
 }
 
 void *adsm_cuda_api_symbol(const char *symbol)
 {
-    return adsm_cuda_api() ? adsm_real()->dlsym(library, symbol) : NULL;
+    return adsm_cuda_api() ? adsm_real()->dlsym(driver.library, symbol) : NULL;
 }
