@@ -5,7 +5,7 @@
  * brought up is said once and then leaves the program alone.
  */
 #include "interpose/cuda/state.h"
-#include "accel/address.h"
+#include "accel/address/address.h"
 #include "accel/dma.h"
 #include "base/log.h"
 #include "base/option.h"

@@ -1,7 +1,7 @@
 /*
  * Accelerator layer: what the layers above may ask of a device.
  *
- * One back end, the CUDA Driver API found by dlopen (accel/cuda.c); another
+ * One back end, the CUDA Driver API found by dlopen (accel/cuda/ops.c); another
  * accelerator is another `struct adsm_accel_ops`. An `accel` is one context of
  * one device: the primary context for the library's own API, the program's
  * context when CUDA calls of an unmodified program are served. Each has lanes:
@@ -209,7 +209,7 @@ bool adsm_accel_await(struct adsm_accel *accel);
  *  never */
 int adsm_accel_synchronize(struct adsm_accel *accel);
 
-/* ---- code and launches (accel/cuda_code.c) -----------------------------
+/* ---- code and launches (accel/cuda/code.c) -----------------------------
  * Thread: any. Signal: never. */
 
 /** Load an image (PTX text, cubin, fat binary); `*module` is the handle.

@@ -8,7 +8,7 @@
 #define ADSM_ACCEL_DEVICE_H
 
 #include "accel/accel.h"
-#include "accel/address_parts.h"
+#include "accel/address/way.h"
 #include "accel/dma_parts.h"
 #include "accel/lane.h"
 #include "accel/launched.h"

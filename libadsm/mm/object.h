@@ -25,7 +25,7 @@
 #ifndef ADSM_MM_OBJECT_H
 #define ADSM_MM_OBJECT_H
 
-#include "accel/address.h"
+#include "accel/address/address.h"
 #include "accel/dma.h"
 #include "base/lock.h"
 #include "os/arena.h"

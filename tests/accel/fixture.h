@@ -5,7 +5,7 @@
 #ifndef TESTS_ACCEL_FIXTURE_H
 #define TESTS_ACCEL_FIXTURE_H
 
-#include "accel/cuda_api.h"
+#include "accel/cuda/api.h"
 #include "accel/device.h"
 #include "accel/dma.h"
 #include "base/clock.h"

@@ -4,7 +4,7 @@
  */
 #include "fixture.h"
 
-#include "accel/cuda_call.h"
+#include "accel/cuda/call.h"
 #include "common/kill_device.h"
 
 enum { MIB = 1 << 20 };

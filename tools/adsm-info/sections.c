@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "accel/accel.h"
-#include "accel/address.h"
+#include "accel/address/address.h"
 #include "accel/inspect.h"
 #include "base/option.h"
 #include "os/fault.h"

@@ -6,10 +6,10 @@
  * granules that spans share; each window's granules have their own (rank
  * STREAM).
  */
-#ifndef ADSM_ACCEL_ADDRESS_PARTS_H
-#define ADSM_ACCEL_ADDRESS_PARTS_H
+#ifndef ADSM_ACCEL_ADDRESS_WAY_H
+#define ADSM_ACCEL_ADDRESS_WAY_H
 
-#include "accel/address.h"
+#include "accel/address/address.h"
 #include "accel/granule.h"
 #include "accel/share.h"
 #include "base/lock.h"

@@ -1,7 +1,7 @@
 /*
  * The CUDA back end: copies of boxes, and between devices.
  */
-#include "accel/cuda_call.h"
+#include "accel/cuda/call.h"
 #include "accel/error.h"
 
 static int lacks(const char *call)

@@ -1,7 +1,7 @@
 /*
  * The CUDA back end: page-locked host memory that kernels use where it is.
  */
-#include "accel/cuda_call.h"
+#include "accel/cuda/call.h"
 #include "accel/error.h"
 
 static int attribute(struct adsm_accel *accel, int which, int *value)

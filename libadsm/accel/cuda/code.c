@@ -1,7 +1,7 @@
 /*
  * The CUDA back end: modules, kernels, launches.
  */
-#include "accel/cuda_call.h"
+#include "accel/cuda/call.h"
 #include "accel/error.h"
 
 #include <stdlib.h>

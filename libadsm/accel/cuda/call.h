@@ -7,7 +7,7 @@
 #ifndef ADSM_ACCEL_CUDA_CALL_H
 #define ADSM_ACCEL_CUDA_CALL_H
 
-#include "accel/cuda_api.h"
+#include "accel/cuda/api.h"
 #include "accel/device.h"
 
 struct adsm_cuda_visit {

@@ -1,7 +1,7 @@
 /*
- * The frame around a driver call; see cuda_call.h.
+ * The frame around a driver call; see call.h.
  */
-#include "accel/cuda_call.h"
+#include "accel/cuda/call.h"
 
 #include "accel/error.h"
 #include "base/lock.h"

@@ -2,10 +2,10 @@
  * The CUDA back end: devices, contexts, streams, events and copies.
  *
  * Each entry of the table is one driver call inside ADSM_CUDA's frame. Copies
- * of boxes and between devices are in cuda_copy.c, memory and address ranges in
- * cuda_memory.c, code in cuda_code.c. No lock.
+ * of boxes and between devices are in copy.c, memory and address ranges in
+ * memory.c, code in code.c. No lock.
  */
-#include "accel/cuda_call.h"
+#include "accel/cuda/call.h"
 #include "accel/error.h"
 #include "base/clock.h"
 #include "os/fault.h"

@@ -1,7 +1,7 @@
 /*
  * The driver's entry points, found at run time.
  *
- * Owns the handle of libcuda.so.1 and the table of cuda_api.def. Resolved with
+ * Owns the handle of libcuda.so.1 and the table of api.def. Resolved with
  * the C library's own dlsym, so the table always holds the driver's functions,
  * never those of a preloaded library that answers in their place. Does not
  * initialise the driver. No lock of its own: loading is serialised by
@@ -10,13 +10,13 @@
 #ifndef ADSM_ACCEL_CUDA_API_H
 #define ADSM_ACCEL_CUDA_API_H
 
-#include "accel/cuda_abi.h"
+#include "accel/cuda/abi.h"
 
 #include <stddef.h>
 
 struct adsm_cuda_api {
 #define X(member, symbol, need, params) adsm_cu_result(*member) params;
-#include "accel/cuda_api.def"
+#include "accel/cuda/api.def"
 #undef X
 };
 

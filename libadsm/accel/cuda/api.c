@@ -1,10 +1,10 @@
 /*
- * The driver's entry points; see cuda_api.h.
+ * The driver's entry points; see api.h.
  *
  * The library is never closed: the driver has threads and handlers of its own,
  * and function pointers live in programs.
  */
-#include "accel/cuda_api.h"
+#include "accel/cuda/api.h"
 
 #include "accel/error.h"
 #include "base/text.h"
@@ -30,7 +30,7 @@ static const struct {
 } rows[] = {
 #define X(name, symbol, need, params)                                          \
     {offsetof(struct adsm_cuda_api, name), symbol, need},
-#include "accel/cuda_api.def"
+#include "accel/cuda/api.def"
 #undef X
 };
 

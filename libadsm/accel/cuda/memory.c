@@ -1,7 +1,7 @@
 /*
  * The CUDA back end: device memory, address ranges and pinned host memory.
  */
-#include "accel/cuda_call.h"
+#include "accel/cuda/call.h"
 #include "accel/error.h"
 #include "base/lock.h"
 
