@@ -49,6 +49,8 @@ TABLE = {
     # The back end reserves address ranges, needs the real dlsym, and marks
     # threads that are inside the driver for the fault handler.
     'libadsm/accel': ['libadsm/base', 'libadsm/os'],
+    # A back end; nobody includes one, it is known by its table of operations.
+    'libadsm/accel/cuda': ['libadsm/base', 'libadsm/os', 'libadsm/accel'],
     'protocols': ['libadsm/base'],
     'libadsm/mm': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols'],
     'libadsm/range': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
