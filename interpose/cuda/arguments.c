@@ -1,7 +1,7 @@
 /* Argument lists in plain memory; see arguments.h. */
 #include "interpose/cuda/arguments.h"
 
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/result.h"
 #include "mm/bulk.h"
 
 CUresult cuda_arguments_fetch(void *to, const void *from, size_t bytes)

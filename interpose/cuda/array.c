@@ -4,7 +4,8 @@
  * no such twin, so there the stream is waited for first.
  */
 #include "interpose/cuda/driver.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/work.h"
 
 static bool host_is_shared(const void *host, size_t bytes)
 {

@@ -2,7 +2,10 @@
 #include "interpose/cuda/away.h"
 
 #include "base/option.h"
+#include "interpose/cuda/capture.h"
+#include "interpose/cuda/context.h"
 #include "interpose/cuda/driver.h"
+#include "interpose/cuda/result.h"
 #include "mm/bulk.h"
 #include "mm/residence.h"
 

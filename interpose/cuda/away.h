@@ -10,7 +10,7 @@
 #ifndef INTERPOSE_CUDA_AWAY_H
 #define INTERPOSE_CUDA_AWAY_H
 
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/work.h"
 
 /** One side of a copy. */
 struct cuda_side {

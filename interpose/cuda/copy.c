@@ -11,7 +11,8 @@
  */
 #include "interpose/cuda/away.h"
 #include "interpose/cuda/driver.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/work.h"
 
 /* Longest prefix of [address, +bytes) that is uniformly shared or plain. */
 static size_t uniform(CUdeviceptr address, size_t bytes, bool *shared)

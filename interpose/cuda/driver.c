@@ -4,7 +4,8 @@
 #include "interpose/cuda/driver.h"
 #include "base/lock.h"
 #include "base/slices.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/work.h"
 #include "os/real.h"
 
 #include <dlfcn.h>

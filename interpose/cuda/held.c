@@ -4,7 +4,7 @@
  * locks the thread holds. Here are those that programs make all the time; of
  * the others docs/contract.md says what they ask of handlers.
  */
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/resolve.h"
 
 /* With parameters of one to four types. */
 #define HELD_1(name, A)                                                        \

@@ -8,7 +8,10 @@
  */
 #include "base/lock.h"
 #include "base/status.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/capture.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/result.h"
+#include "interpose/cuda/work.h"
 #include "interpose/signals/mask.h"
 #include "mm/turn.h"
 

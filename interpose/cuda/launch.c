@@ -5,6 +5,7 @@
  * resolved before that.
  */
 #include "interpose/cuda/arguments.h"
+#include "interpose/cuda/context.h"
 #include "interpose/cuda/reach.h"
 #include "interpose/cuda/release.h"
 

@@ -4,7 +4,9 @@
  * were set before.
  */
 #include "base/log.h"
+#include "interpose/cuda/context.h"
 #include "interpose/cuda/release.h"
+#include "interpose/cuda/result.h"
 
 #define OPAQUE(stream, per_thread, real, args)                                 \
     struct adsm_call call = cuda_call_of(cuda_order(stream, per_thread));      \

@@ -5,7 +5,8 @@
 #include "accel/peer.h"
 #include "base/status.h"
 #include "interpose/cuda/driver.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/result.h"
 
 /* The accel of another context; its later allocations are opened too, so it
  * is made if there is none yet. */

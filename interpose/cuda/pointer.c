@@ -15,7 +15,7 @@
 #include "base/lock.h"
 #include "base/status.h"
 #include "interpose/cuda/driver.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
 #include "mm/heap.h"
 #include "mm/residence.h"
 

@@ -6,7 +6,8 @@
  * written to.
  */
 #include "interpose/cuda/driver.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/work.h"
 
 /* One side of a copy, in either struct. */
 struct side {

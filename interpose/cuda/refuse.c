@@ -8,7 +8,7 @@
  * are refused by name, once each.
  */
 #include "base/log.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
 
 static bool is_ours(CUdeviceptr at)
 {

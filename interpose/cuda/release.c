@@ -1,6 +1,10 @@
 /* Release before a call, its fences and gates after it; see release.h. */
 #include "interpose/cuda/release.h"
 
+#include "interpose/cuda/capture.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/result.h"
+
 struct adsm_call cuda_call_of(struct cuda_order order)
 {
     struct adsm_call call = {.stream = order.stream,

@@ -8,7 +8,7 @@
 #ifndef INTERPOSE_CUDA_RELEASE_H
 #define INTERPOSE_CUDA_RELEASE_H
 
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/work.h"
 
 /** A call that may read and write every object; its accel is NULL where there
  *  is nothing to keep coherent, and then the driver is called right away. */

@@ -3,6 +3,7 @@
  * the host has of them becomes invalid, the bytes beside them do not.
  */
 #include "interpose/cuda/away.h"
+#include "interpose/cuda/context.h"
 
 /* `rows` describes what is overwritten. */
 static CUresult enter(struct cuda_work *work, CUdeviceptr to, size_t pitch,

@@ -5,7 +5,10 @@
 #include "base/status.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/params.h"
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/capture.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/result.h"
+#include "interpose/cuda/work.h"
 #include "mm/boundary.h"
 
 /* A wait of the program ended with `result`: acquire. */

@@ -5,7 +5,8 @@
  * enqueued. What the CPU stores later a waiting stream does not see, as it
  * would see nothing of the sort of ordinary device memory: it takes a copy.
  */
-#include "interpose/cuda/state.h"
+#include "interpose/cuda/context.h"
+#include "interpose/cuda/work.h"
 
 /* `enter` is cuda_write or cuda_read. */
 #define VALUE(enter, stream, per_thread, at, value, flags, real)               \

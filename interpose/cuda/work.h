@@ -1,10 +1,8 @@
 /*
- * Between a CUDA hook and the runtime: whether there is anything to keep
- * coherent, on which accelerator and stream, and what a failure is in CUDA's
- * terms.
+ * Work of the program on shared memory, and where it is ordered.
  */
-#ifndef INTERPOSE_CUDA_STATE_H
-#define INTERPOSE_CUDA_STATE_H
+#ifndef INTERPOSE_CUDA_WORK_H
+#define INTERPOSE_CUDA_WORK_H
 
 #include "accel/accel.h"
 #include "interpose/cuda/resolve.h"
@@ -28,47 +26,6 @@ static inline struct cuda_order cuda_order(CUstream stream, bool per_thread)
         stream = NULL;
     return (struct cuda_order){stream, stream == CUDA_STREAM_PER_THREAD};
 }
-
-/** Whether a hook has anything to do: objects exist, and the call is not the
- *  driver's own. */
-bool cuda_is_serving(void);
-
-/**
- * The accel of the calling thread's context, for an allocation: brings the
- * runtime up at the first call. NULL: hand the call to the driver (no context,
- * no runtime, or a strategy that cannot share addresses; said once).
- *
- * Return: CUDA_ERROR_OUT_OF_MEMORY: the host has no memory or no mappings for
- *         it just now, and memory of the driver's own would not be shared
- */
-CUresult cuda_accel_serving(struct adsm_accel **accel);
-
-/** The accel of the calling thread's context when it has one, else NULL. */
-struct adsm_accel *cuda_accel_current(void);
-
-/** Is any byte of the range in an object? */
-static inline bool cuda_is_shared(CUdeviceptr address, size_t bytes)
-{
-    return !hook_is_plain((const void *)address, bytes);
-}
-
-/** Is it an address of the runtime's: in an object, or in what it keeps device
- *  memory for? There the driver knows more than the program may hear of. */
-bool cuda_is_ours(CUdeviceptr address);
-
-/** Device address of a shared address; any other address unchanged. */
-CUdeviceptr cuda_device_address(CUdeviceptr address);
-
-/** A status of the runtime as a result of CUDA; `what` is said once. */
-CUresult cuda_result(const char *what, int status);
-
-/** The driver answered `result`: one that ends its context is remembered.
- *  Return: `result` */
-CUresult cuda_seen(CUresult result);
-
-/** What became of the current context where a context has ended: calls that
- *  need no driver otherwise fail as the driver's would. Costs nothing before. */
-CUresult cuda_context_health(void);
 
 /**
  * Work of the program that reads and writes ranges on the device.
@@ -155,29 +112,5 @@ CUresult cuda_wait_ahead(struct cuda_order order);
 
 /** The work was handed to the driver with this result, which is returned. */
 CUresult cuda_done(struct cuda_work *work, CUresult result);
-
-/** Was a capture ever begun? */
-bool cuda_captures(void);
-
-/** Is work on this stream recorded instead of run? */
-bool cuda_is_capturing(CUstream stream);
-
-/** A capture was begun: from now on cuda_is_capturing asks the driver. */
-void cuda_capture_seen(void);
-
-/**
- * A call of the program that destroys a context: first cuda_context_part, then
- * the real call, then cuda_context_parted. The objects go last: the driver
- * stops the kernels and transfers that use them, and nobody else can.
- */
-struct cuda_parting {
-    struct adsm_accel *accel; /* NULL: nothing of ours in the context */
-    CUcontext context;
-};
-
-struct cuda_parting cuda_context_part(CUcontext context);
-
-/** The real call answered `result`. Return: `result` */
-CUresult cuda_context_parted(struct cuda_parting parting, CUresult result);
 
 #endif

@@ -1,0 +1,56 @@
+/*
+ * Between a CUDA hook and the runtime: whether there is anything to keep coherent,
+ * and on which accelerator.
+ */
+#ifndef INTERPOSE_CUDA_CONTEXT_H
+#define INTERPOSE_CUDA_CONTEXT_H
+
+#include "accel/accel.h"
+#include "interpose/cuda/resolve.h"
+
+/** Whether a hook has anything to do: objects exist, and the call is not the
+ *  driver's own. */
+bool cuda_is_serving(void);
+
+/**
+ * The accel of the calling thread's context, for an allocation: brings the
+ * runtime up at the first call. NULL: hand the call to the driver (no context,
+ * no runtime, or a strategy that cannot share addresses; said once).
+ *
+ * Return: CUDA_ERROR_OUT_OF_MEMORY: the host has no memory or no mappings for
+ *         it just now, and memory of the driver's own would not be shared
+ */
+CUresult cuda_accel_serving(struct adsm_accel **accel);
+
+/** The accel of the calling thread's context when it has one, else NULL. */
+struct adsm_accel *cuda_accel_current(void);
+
+/** Is any byte of the range in an object? */
+static inline bool cuda_is_shared(CUdeviceptr address, size_t bytes)
+{
+    return !hook_is_plain((const void *)address, bytes);
+}
+
+/** Is it an address of the runtime's: in an object, or in what it keeps device
+ *  memory for? There the driver knows more than the program may hear of. */
+bool cuda_is_ours(CUdeviceptr address);
+
+/** Device address of a shared address; any other address unchanged. */
+CUdeviceptr cuda_device_address(CUdeviceptr address);
+
+/**
+ * A call of the program that destroys a context: first cuda_context_part, then
+ * the real call, then cuda_context_parted. The objects go last: the driver
+ * stops the kernels and transfers that use them, and nobody else can.
+ */
+struct cuda_parting {
+    struct adsm_accel *accel; /* NULL: nothing of ours in the context */
+    CUcontext context;
+};
+
+struct cuda_parting cuda_context_part(CUcontext context);
+
+/** The real call answered `result`. Return: `result` */
+CUresult cuda_context_parted(struct cuda_parting parting, CUresult result);
+
+#endif
