@@ -14,9 +14,9 @@ static bool host_is_shared(const void *host, size_t bytes)
 
 /* Order, release, call: `enter` is cuda_read or cuda_write. */
 #define ARRAY_COPY(enter, address, bytes, per_thread, real, args)              \
-    if (!cuda_is_serving())                                                    \
+    if (!device_is_serving())                                                  \
         return CUDA_CALL(real, args);                                          \
-    struct cuda_work work = cuda_work(NULL, per_thread);                       \
+    struct device_work work = cuda_work(NULL, per_thread);                     \
     CUresult result = enter(&work, address, bytes);                            \
     return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
 

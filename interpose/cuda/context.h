@@ -1,16 +1,11 @@
 /*
- * Between a CUDA hook and the runtime: whether there is anything to keep coherent,
- * and on which accelerator.
+ * Contexts of the program, and the accelerators that are theirs.
  */
 #ifndef INTERPOSE_CUDA_CONTEXT_H
 #define INTERPOSE_CUDA_CONTEXT_H
 
-#include "accel/accel.h"
 #include "interpose/cuda/resolve.h"
-
-/** Whether a hook has anything to do: objects exist, and the call is not the
- *  driver's own. */
-bool cuda_is_serving(void);
+#include "interpose/device/serve.h"
 
 /**
  * The accel of the calling thread's context, for an allocation: brings the
@@ -24,19 +19,6 @@ CUresult cuda_accel_serving(struct adsm_accel **accel);
 
 /** The accel of the calling thread's context when it has one, else NULL. */
 struct adsm_accel *cuda_accel_current(void);
-
-/** Is any byte of the range in an object? */
-static inline bool cuda_is_shared(CUdeviceptr address, size_t bytes)
-{
-    return !hook_is_plain((const void *)address, bytes);
-}
-
-/** Is it an address of the runtime's: in an object, or in what it keeps device
- *  memory for? There the driver knows more than the program may hear of. */
-bool cuda_is_ours(CUdeviceptr address);
-
-/** Device address of a shared address; any other address unchanged. */
-CUdeviceptr cuda_device_address(CUdeviceptr address);
 
 /**
  * A call of the program that destroys a context: first cuda_context_part, then

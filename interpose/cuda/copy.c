@@ -9,10 +9,9 @@
  * shared are copied piece by piece. What has no device memory is copied on the
  * host.
  */
-#include "interpose/cuda/away.h"
+#include "interpose/cuda/work.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/context.h"
-#include "interpose/cuda/work.h"
 
 /* Longest prefix of [address, +bytes) that is uniformly shared or plain. */
 static size_t uniform(CUdeviceptr address, size_t bytes, bool *shared)
@@ -25,11 +24,11 @@ static size_t uniform(CUdeviceptr address, size_t bytes, bool *shared)
     return next && next - address < bytes ? next - address : bytes;
 }
 
-static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,
+static CUresult copy_inside(struct device_work *work, CUdeviceptr to,
                             CUdeviceptr from, size_t bytes)
 {
-    CUdeviceptr device_to = cuda_device_address(to);
-    CUdeviceptr device_from = cuda_device_address(from);
+    CUdeviceptr device_to = device_address(to);
+    CUdeviceptr device_from = device_address(from);
     if (device_to == device_from)
         return CUDA_SUCCESS;
     CUresult result = cuda_bring(work, from, to);
@@ -45,12 +44,12 @@ static CUresult copy_inside(struct cuda_work *work, CUdeviceptr to,
 }
 
 /* Copy to the device from a host range that is at least partly shared. */
-static CUresult upload_mixed(struct cuda_order order, bool waits,
+static CUresult upload_mixed(struct device_order order, bool waits,
                              CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
     CUresult result = CUDA_SUCCESS;
     while (bytes > 0 && !result) {
-        struct cuda_work work = {.order = order};
+        struct device_work work = {.order = order};
         bool shared;
         size_t piece = uniform(from, bytes, &shared);
         if (shared) {
@@ -71,12 +70,12 @@ static CUresult upload_mixed(struct cuda_order order, bool waits,
 }
 
 /* Copy from the device to a host range that is at least partly shared. */
-static CUresult download_mixed(struct cuda_order order, bool waits,
+static CUresult download_mixed(struct device_order order, bool waits,
                                CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
     CUresult result = CUDA_SUCCESS;
     while (bytes > 0 && !result) {
-        struct cuda_work work = {.order = order};
+        struct device_work work = {.order = order};
         bool shared;
         size_t piece = uniform(to, bytes, &shared);
         if (shared) {
@@ -97,12 +96,12 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
 }
 
 #define ON_DEVICE(address)                                                     \
-    (struct cuda_side)                                                         \
+    (struct device_side)                                                       \
     {                                                                          \
         (address), false                                                       \
     }
 #define ON_HOST(pointer)                                                       \
-    (struct cuda_side)                                                         \
+    (struct device_side)                                                       \
     {                                                                          \
         (CUdeviceptr)(pointer), true                                           \
     }
@@ -110,7 +109,7 @@ static CUresult download_mixed(struct cuda_order order, bool waits,
 /* The side that is not shared, where there is one. */
 static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
 {
-    return cuda_is_shared(to, 1) ? (const void *)from : (const void *)to;
+    return device_is_shared(to, 1) ? (const void *)from : (const void *)to;
 }
 
 /* Return from the copy if it was made on the host. */
@@ -125,10 +124,10 @@ static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
 /* The body of a copy: sides that are device memory (0: none), a side that may be
  * the host's, then the real call. */
 #define COPY_HOST(to, from, host, bytes, stream, per_thread, real, args)       \
-    if (!cuda_is_serving())                                                    \
+    if (!device_is_serving())                                                  \
         return CUDA_CALL(real, args);                                          \
     AWAY(stream, per_thread, ON_DEVICE(to), ON_DEVICE(from), bytes);           \
-    struct cuda_work work = cuda_work(stream, per_thread);                     \
+    struct device_work work = cuda_work(stream, per_thread);                   \
     CUresult result = cuda_bring(&work, from, to);                             \
     if (!result)                                                               \
         result = cuda_read(&work, from, bytes);                                \
@@ -148,7 +147,7 @@ static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
 
 /* A copy that returns when it is done. */
 #define COPY_NOW(to, from, bytes, per_thread, real, args)                      \
-    if (cuda_is_serving()) {                                                   \
+    if (device_is_serving()) {                                                 \
         CUresult ahead = cuda_wait_ahead(cuda_order(NULL, per_thread));        \
         if (ahead)                                                             \
             return ahead;                                                      \

@@ -84,7 +84,7 @@ CUresult cuda_driver_synchronize(void)
 #define AWAIT(name, args)                                                      \
     struct adsm_slices slices = {0};                                           \
     CUresult result = CUDA_ERROR_NOT_READY;                                    \
-    if (cuda_is_serving() && adsm_slices_begin())                              \
+    if (device_is_serving() && adsm_slices_begin())                            \
         do                                                                     \
             result = CUDA_SUBMIT(name, args);                                  \
         while (result == CUDA_ERROR_NOT_READY && adsm_slices_next(&slices));   \

@@ -120,7 +120,7 @@ static void unwrap_node(struct cuda_host_node *node)
 
 /* Between the program's call and the driver's. */
 struct submission {
-    struct cuda_order order;
+    struct device_order order;
     struct adsm_turn turn;
     /* What the driver gets. */
     struct wish wish;
@@ -141,7 +141,7 @@ static CUresult prepare(struct submission *s, CUstream stream, bool per_thread,
         s->wish.data = node.data;
         return result;
     }
-    if (!cuda_is_serving())
+    if (!device_is_serving())
         return CUDA_SUCCESS;
     hook_enter();
     int status = adsm_turn_start();

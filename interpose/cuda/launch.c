@@ -7,7 +7,7 @@
 #include "interpose/cuda/arguments.h"
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/reach.h"
-#include "interpose/cuda/release.h"
+#include "interpose/cuda/work.h"
 
 #include <string.h>
 
@@ -41,12 +41,12 @@ struct launch {
  * locks before it cost no calls of the system then.
  *
  * Return: whether the driver may be called */
-static bool begin(struct launch *launch, struct cuda_order order,
+static bool begin(struct launch *launch, struct device_order order,
                   CUfunction kernel, struct sc_geometry geometry, void **params,
                   void **extra)
 {
     struct cuda_arguments *with = &launch->with;
-    launch->call = cuda_call_of(order);
+    launch->call = device_call(order);
     launch->call.code = kernel;
     with->params = params;
     with->extra = extra;
@@ -168,7 +168,7 @@ CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
 {
     struct launch launch;
     struct description d;
-    if (!asked || !cuda_is_serving())
+    if (!asked || !device_is_serving())
         return CUDA_CALL(cuLaunchKernelEx, (asked, kernel, params, extra));
     CUresult described = resolve_description(&d, asked);
     if (described)
@@ -186,7 +186,7 @@ CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
 {
     struct launch launch;
     struct description d;
-    if (!asked || !cuda_is_serving())
+    if (!asked || !device_is_serving())
         return CUDA_CALL(cuLaunchKernelEx_ptsz, (asked, kernel, params, extra));
     CUresult described = resolve_description(&d, asked);
     if (described)

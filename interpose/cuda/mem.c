@@ -102,7 +102,7 @@ static CUresult release(CUdeviceptr device)
 /* Did it come from here? */
 static bool is_allocated(CUdeviceptr device)
 {
-    return !hook_passes() && cuda_is_shared(device, 1);
+    return !hook_passes() && device_is_shared(device, 1);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr device)
@@ -117,7 +117,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
 {
     void *host;
     size_t size;
-    if (hook_passes() || !cuda_is_ours(device))
+    if (hook_passes() || !device_is_ours(device))
         return CUDA_CALL(cuMemGetAddressRange_v2, (base, bytes, device));
     /* The driver may know memory there; the program's allocation is gone. */
     if (adsm_heap_range((const void *)device, &host, &size) != ADSM_OK)
@@ -154,7 +154,7 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *device, size_t bytes,
 }
 
 /* Memory of cuMemAlloc may be freed in stream order too: after the stream. */
-static CUresult release_after(CUdeviceptr device, struct cuda_order order)
+static CUresult release_after(CUdeviceptr device, struct device_order order)
 {
     CUresult result = cuda_driver_wait(order.stream);
     return result ? result : release(device);

@@ -5,11 +5,11 @@
  */
 #include "base/log.h"
 #include "interpose/cuda/context.h"
-#include "interpose/cuda/release.h"
+#include "interpose/cuda/work.h"
 #include "interpose/cuda/result.h"
 
 #define OPAQUE(stream, per_thread, real, args)                                 \
-    struct adsm_call call = cuda_call_of(cuda_order(stream, per_thread));      \
+    struct adsm_call call = device_call(cuda_order(stream, per_thread));       \
     if (!call.accel)                                                           \
         return CUDA_CALL(real, args);                                          \
     CUresult result = cuda_release(&call);                                     \
@@ -18,7 +18,8 @@
 /* Before a graph, which may have host functions. */
 static CUresult expect_hosts(void)
 {
-    struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
+    struct adsm_accel *accel =
+        device_is_serving() ? cuda_accel_current() : NULL;
     if (!accel)
         return CUDA_SUCCESS;
     hook_enter();
@@ -203,7 +204,7 @@ CUresult cuLaunchGridAsync(CUfunction kernel, int width, int height,
 CUresult cuLaunchCooperativeKernelMultiDevice(void *launches, unsigned count,
                                               unsigned flags)
 {
-    if (!cuda_is_serving())
+    if (!device_is_serving())
         return CUDA_CALL(cuLaunchCooperativeKernelMultiDevice,
                          (launches, count, flags));
     adsm_log_once(ADSM_LOG_WARN, "cuLaunchCooperativeKernelMultiDevice is not "

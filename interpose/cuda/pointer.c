@@ -198,7 +198,7 @@ static CUresult answer_away(void *answer, int which, CUdeviceptr at,
 static bool find(CUdeviceptr *at, struct allocation *allocation)
 {
     void *base;
-    if (hook_passes() || !cuda_is_ours(*at))
+    if (hook_passes() || !device_is_ours(*at))
         return false;
     struct adsm_object *object = adsm_index_acquire((const void *)*at);
     if (object) {

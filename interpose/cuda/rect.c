@@ -22,7 +22,7 @@ struct extent {
     size_t width, height, depth;
 };
 
-typedef CUresult rows_fn(struct cuda_work *, const struct cuda_rows *);
+typedef CUresult rows_fn(struct device_work *, const struct device_rows *);
 
 /* 0: an array of the driver's. */
 static CUdeviceptr base_of(const struct side *side)
@@ -35,7 +35,7 @@ static CUdeviceptr base_of(const struct side *side)
 }
 
 /* Make the device's copy of a shared side current and name it as such. */
-static CUresult enter(struct cuda_work *work, struct side *side,
+static CUresult enter(struct device_work *work, struct side *side,
                       const struct extent *extent, rows_fn *rows_enter)
 {
     CUdeviceptr base = base_of(side);
@@ -44,7 +44,7 @@ static CUresult enter(struct cuda_work *work, struct side *side,
     /* What is 0 is as much as is copied. */
     size_t pitch = side->pitch ? side->pitch : extent->width;
     size_t height = side->height ? side->height : extent->height;
-    struct cuda_rows rows = {
+    struct device_rows rows = {
         .first = base + (side->z * height + side->y) * pitch + side->x,
         .bytes = extent->width,
         .pitch = pitch,
@@ -52,18 +52,18 @@ static CUresult enter(struct cuda_work *work, struct side *side,
         .layer_pitch = height * pitch,
         .layers = extent->depth,
     };
-    if (!cuda_is_shared(rows.first, 1))
+    if (!device_is_shared(rows.first, 1))
         return CUDA_SUCCESS;
     if (*side->type == CUDA_MEMORY_HOST) {
         *side->type = CUDA_MEMORY_DEVICE;
-        *side->device = cuda_device_address(base);
+        *side->device = device_address(base);
         if (side->context)
             *side->context = cuda_driver_context();
     }
     return rows_enter(work, &rows);
 }
 
-static CUresult enter_both(struct cuda_work *work, struct side *from,
+static CUresult enter_both(struct device_work *work, struct side *from,
                            struct side *to, const struct extent *extent)
 {
     CUresult result = cuda_bring(work, base_of(from), base_of(to));
@@ -72,7 +72,7 @@ static CUresult enter_both(struct cuda_work *work, struct side *from,
     return result ? result : enter(work, to, extent, cuda_write_rows);
 }
 
-static CUresult enter_2d(struct cuda_work *work, struct cuda_copy2d *c)
+static CUresult enter_2d(struct device_work *work, struct cuda_copy2d *c)
 {
     struct extent extent = {c->width, c->height, 1};
     struct side from = {&c->src_type,
@@ -96,7 +96,7 @@ static CUresult enter_2d(struct cuda_work *work, struct cuda_copy2d *c)
     return enter_both(work, &from, &to, &extent);
 }
 
-static CUresult enter_volume(struct cuda_work *work, struct cuda_copy3d *c,
+static CUresult enter_volume(struct device_work *work, struct cuda_copy3d *c,
                              CUcontext *from_context, CUcontext *to_context)
 {
     struct extent extent = {c->width, c->height, c->depth};
@@ -113,12 +113,12 @@ static CUresult enter_volume(struct cuda_work *work, struct cuda_copy3d *c,
     return enter_both(work, &from, &to, &extent);
 }
 
-static CUresult enter_3d(struct cuda_work *work, struct cuda_copy3d *copy)
+static CUresult enter_3d(struct device_work *work, struct cuda_copy3d *copy)
 {
     return enter_volume(work, copy, NULL, NULL);
 }
 
-static CUresult enter_peer(struct cuda_work *work, struct cuda_copy3d *copy)
+static CUresult enter_peer(struct device_work *work, struct cuda_copy3d *copy)
 {
     return enter_volume(work, copy, &copy->src_context, &copy->dst_context);
 }
@@ -126,10 +126,10 @@ static CUresult enter_peer(struct cuda_work *work, struct cuda_copy3d *copy)
 /* `real` and `args` use the changed description `copy`. */
 #define RECT(type, enter_it, asked, waits, stream, per_thread, real, args,     \
              untouched_args)                                                   \
-    if (!asked || !cuda_is_serving())                                          \
+    if (!asked || !device_is_serving())                                        \
         return CUDA_CALL(real, untouched_args);                                \
     type copy = *asked;                                                        \
-    struct cuda_work work = cuda_work(stream, per_thread);                     \
+    struct device_work work = cuda_work(stream, per_thread);                   \
     CUresult result = (waits) ? cuda_wait_ahead(work.order) : CUDA_SUCCESS;    \
     if (!result)                                                               \
         result = enter_it(&work, &copy);                                       \
@@ -163,10 +163,10 @@ static bool is_changed(const struct cuda_copy2d *copy,
 
 CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 {
-    if (!asked || !cuda_is_serving())
+    if (!asked || !device_is_serving())
         return CUDA_CALL(cuMemcpy2D_v2, (asked));
     struct cuda_copy2d copy = *asked;
-    struct cuda_work work = cuda_work(NULL, false);
+    struct device_work work = cuda_work(NULL, false);
     CUresult result = cuda_wait_ahead(work.order);
     if (!result)
         result = enter_2d(&work, &copy);
@@ -179,10 +179,10 @@ CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 
 CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
 {
-    if (!asked || !cuda_is_serving())
+    if (!asked || !device_is_serving())
         return CUDA_CALL(cuMemcpy2D_v2_ptds, (asked));
     struct cuda_copy2d copy = *asked;
-    struct cuda_work work = cuda_work(NULL, true);
+    struct device_work work = cuda_work(NULL, true);
     CUresult result = cuda_wait_ahead(work.order);
     if (!result)
         result = enter_2d(&work, &copy);

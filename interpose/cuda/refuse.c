@@ -12,7 +12,7 @@
 
 static bool is_ours(CUdeviceptr at)
 {
-    return !hook_passes() && cuda_is_ours(at);
+    return !hook_passes() && device_is_ours(at);
 }
 
 /* As the driver answers for memory of cuMemAlloc. */

@@ -10,6 +10,8 @@ static _Atomic bool fault_seen;
 static CUresult result_of(int status)
 {
     CUresult result;
+    if (status < 0) /* the driver's own */
+        return (CUresult)-status;
     switch (status) {
     case ADSM_OK:
         return CUDA_SUCCESS;
@@ -38,7 +40,8 @@ static CUresult result_of(int status)
 CUresult cuda_result(const char *what, int status)
 {
     CUresult result = result_of(status);
-    if (status && status != ADSM_E_DEVICE_NOMEM && status != ADSM_E_NOT_SHARED)
+    if (status > 0 && status != ADSM_E_DEVICE_NOMEM &&
+        status != ADSM_E_NOT_SHARED)
         adsm_log_once(ADSM_LOG_ERROR, "%s: %s", what, adsm_status_text(status));
     return result;
 }

@@ -7,7 +7,8 @@
 
 #include "interpose/cuda/resolve.h"
 
-/** A status of the runtime as a result of CUDA; `what` is said once. */
+/** A status of the engine (device/driver.h) as a result of CUDA; `what` is said
+ *  once. */
 CUresult cuda_result(const char *what, int status);
 
 /** The driver answered `result`: one that ends its context is remembered.

@@ -2,30 +2,30 @@
  * Device memory sets. Shared ranges are overwritten on the device: whatever
  * the host has of them becomes invalid, the bytes beside them do not.
  */
-#include "interpose/cuda/away.h"
+#include "interpose/cuda/work.h"
 #include "interpose/cuda/context.h"
 
 /* `rows` describes what is overwritten. */
-static CUresult enter(struct cuda_work *work, CUdeviceptr to, size_t pitch,
+static CUresult enter(struct device_work *work, CUdeviceptr to, size_t pitch,
                       size_t bytes, size_t height)
 {
-    struct cuda_rows rows = {.first = to,
-                             .bytes = bytes,
-                             .pitch = pitch,
-                             .count = height,
-                             .layers = 1};
+    struct device_rows rows = {.first = to,
+                               .bytes = bytes,
+                               .pitch = pitch,
+                               .count = height,
+                               .layers = 1};
     work->is_set = true;
     return cuda_write_rows(work, &rows);
 }
 
 #define SET(to, pitch, bytes, height, stream, per_thread, real, args)          \
-    if (!cuda_is_serving())                                                    \
+    if (!device_is_serving())                                                  \
         return CUDA_CALL(real, args);                                          \
     CUresult result;                                                           \
     if ((height) == 1 && cuda_away_set(cuda_order(stream, per_thread), to,     \
                                        &value, sizeof value, bytes, &result))  \
         return result;                                                         \
-    struct cuda_work work = cuda_work(stream, per_thread);                     \
+    struct device_work work = cuda_work(stream, per_thread);                   \
     result = enter(&work, to, pitch, bytes, height);                           \
     return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
 

@@ -14,7 +14,7 @@
 /* A wait of the program ended with `result`: acquire. */
 static CUresult waited(CUresult result)
 {
-    if (cuda_seen(result) || !cuda_is_serving())
+    if (cuda_seen(result) || !device_is_serving())
         return result;
     struct adsm_accel *accel = cuda_accel_current();
     if (!accel)
@@ -34,7 +34,8 @@ static bool is_over(CUresult answer)
  * told. Not between hook_enter and hook_leave: handlers come in between. */
 static bool await_all(void)
 {
-    struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
+    struct adsm_accel *accel =
+        device_is_serving() ? cuda_accel_current() : NULL;
     return accel && !cuda_captures() ? adsm_accel_await(accel)
                                      : is_over(cuda_driver_await_stream(NULL));
 }
@@ -47,7 +48,7 @@ CUresult cuCtxSynchronize(void)
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
     struct adsm_accel *accel =
-        cuda_is_serving() ? adsm_accel_of_context(context) : NULL;
+        device_is_serving() ? adsm_accel_of_context(context) : NULL;
     bool awaited = accel && !cuda_captures() && adsm_accel_await(accel);
     return waited(CUDA_WAIT(awaited, cuCtxSynchronize_v2, (context)));
 }
@@ -74,7 +75,8 @@ CUresult cuEventSynchronize(CUevent event)
 
 static void retire(CUstream stream)
 {
-    struct adsm_accel *accel = cuda_is_serving() ? cuda_accel_current() : NULL;
+    struct adsm_accel *accel =
+        device_is_serving() ? cuda_accel_current() : NULL;
     if (!accel || !stream)
         return;
     hook_enter();

@@ -10,9 +10,9 @@
 
 /* `enter` is cuda_write or cuda_read. */
 #define VALUE(enter, stream, per_thread, at, value, flags, real)               \
-    if (!cuda_is_serving())                                                    \
+    if (!device_is_serving())                                                  \
         return CUDA_CALL(real, (stream, at, value, flags));                    \
-    struct cuda_work work = cuda_work(stream, per_thread);                     \
+    struct device_work work = cuda_work(stream, per_thread);                   \
     work.is_set = true;                                                        \
     CUresult result = enter(&work, at, sizeof(value));                         \
     return result ? result                                                     \

@@ -1,78 +1,107 @@
 /*
- * Work of the program on shared memory, and where it is ordered.
+ * Work of the program on shared memory in CUDA's terms: where it is ordered, the
+ * engine of device/work.h with CUDA's results, and the calls that hand it over.
  */
 #ifndef INTERPOSE_CUDA_WORK_H
 #define INTERPOSE_CUDA_WORK_H
 
-#include "accel/accel.h"
 #include "interpose/cuda/resolve.h"
-#include "mm/boundary.h"
+#include "interpose/cuda/result.h"
+#include "interpose/device/away.h"
+#include "interpose/device/release.h"
+#include "interpose/device/work.h"
 #include "os/fault.h"
 
-/** Where a call of the program is ordered, in handles every thread reads
- *  alike. */
-struct cuda_order {
-    CUstream stream;
-    bool per_thread; /* means another stream in another thread           */
-};
+extern const struct device_driver cuda_device_driver;
 
 /** Order of a call: its stream argument, and whether it is a _ptds or _ptsz
  *  form. */
-static inline struct cuda_order cuda_order(CUstream stream, bool per_thread)
+static inline struct device_order cuda_order(CUstream stream, bool per_thread)
 {
     if (per_thread && !stream)
         stream = CUDA_STREAM_PER_THREAD;
     if (stream == CUDA_STREAM_LEGACY)
         stream = NULL;
-    return (struct cuda_order){stream, stream == CUDA_STREAM_PER_THREAD};
+    return (struct device_order){&cuda_device_driver, stream,
+                                 stream == CUDA_STREAM_PER_THREAD};
 }
 
-/**
- * Work of the program that reads and writes ranges on the device.
- *
- * First cuda_read, then cuda_write (or the forms for rows) make the device's
- * copy current and order it before the work; then the real call; then
- * cuda_done. Nothing else may come after a cuda_write that succeeded: it keeps
- * the CPU off the object. Ranges that are not shared cost a look-up.
- *
- * From the first shared range to cuda_done, or to a failure, is one quiet
- * stretch. One that is abroad does not begin it: what is waited for there may
- * last, and a handler of the program may be what ends it.
- */
-struct cuda_work {
-    struct cuda_order order;
-    struct adsm_accel *accel; /* of the last shared range; NULL: none yet   */
-    bool abroad;              /* that accel is not the current context's    */
-    bool foreign;             /* one of the ranges was abroad               */
-    bool is_set;              /* moves no bytes                             */
-    bool quiet;               /* the stretch has begun                      */
-    bool brought;             /* what may be away has been seen to          */
-    size_t read_bytes;        /* of shared memory, for the counters         */
-    size_t written_bytes;
-    struct adsm_object *pinned[2]; /* they stay resident to the end */
-    struct adsm_device_write write;
-};
-
-static inline struct cuda_work cuda_work(CUstream stream, bool per_thread)
+static inline struct device_work cuda_work(CUstream stream, bool per_thread)
 {
-    return (struct cuda_work){.order = cuda_order(stream, per_thread)};
+    return (struct device_work){.order = cuda_order(stream, per_thread)};
 }
 
-/** Objects of both sides (0: none) get device memory, at the same time and to
- *  the end of the work. Comes before the two below where they both follow; for
- *  one alone they do it themselves. */
-CUresult cuda_bring(struct cuda_work *work, CUdeviceptr one, CUdeviceptr other);
+static inline CUresult cuda_bring(struct device_work *work, CUdeviceptr one,
+                                  CUdeviceptr other)
+{
+    return cuda_result("a device copy of shared memory",
+                       device_bring(work, one, other));
+}
 
-CUresult cuda_read(struct cuda_work *work, CUdeviceptr address, size_t bytes);
-CUresult cuda_write(struct cuda_work *work, CUdeviceptr address, size_t bytes);
+static inline CUresult cuda_read(struct device_work *work, CUdeviceptr address,
+                                 size_t bytes)
+{
+    return cuda_result("a device copy from shared memory",
+                       device_read(work, address, bytes));
+}
 
-/** `count` rows (`layers` times) of `bytes`, `pitch` (`layer_pitch`) apart. */
-struct cuda_rows {
-    CUdeviceptr first;
-    size_t bytes, pitch, count, layer_pitch, layers;
-};
-CUresult cuda_read_rows(struct cuda_work *work, const struct cuda_rows *rows);
-CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows);
+static inline CUresult cuda_write(struct device_work *work, CUdeviceptr address,
+                                  size_t bytes)
+{
+    return cuda_result("a device copy to shared memory",
+                       device_write(work, address, bytes));
+}
+
+static inline CUresult cuda_read_rows(struct device_work *work,
+                                      const struct device_rows *rows)
+{
+    return cuda_result("a device copy from shared memory",
+                       device_read_rows(work, rows));
+}
+
+static inline CUresult cuda_write_rows(struct device_work *work,
+                                       const struct device_rows *rows)
+{
+    return cuda_result("a device copy to shared memory",
+                       device_write_rows(work, rows));
+}
+
+/** The work was handed to the driver with this result. Return: the program's */
+CUresult cuda_done(struct device_work *work, CUresult result);
+
+/** The work was made by the CPU, or failed (device/away.h). */
+static inline bool cuda_away_copy(struct device_order order,
+                                  struct device_side to,
+                                  struct device_side from, size_t bytes,
+                                  CUresult *result)
+{
+    int status;
+    if (!device_away_copy(order, to, from, bytes, &status))
+        return false;
+    *result = cuda_result("a copy of memory that is not on the device", status);
+    return true;
+}
+
+static inline bool cuda_away_set(struct device_order order, CUdeviceptr to,
+                                 const void *value, size_t element,
+                                 size_t bytes, CUresult *result)
+{
+    int status;
+    if (!device_away_set(order, to, value, element, bytes, &status))
+        return false;
+    *result = cuda_result("a set of memory that is not on the device", status);
+    return true;
+}
+
+/** A call (device/release.h). Return: an error is the call's; the driver is not
+ *  called */
+static inline CUresult cuda_release(struct adsm_call *call)
+{
+    return cuda_result("a launch", device_release(call));
+}
+
+/** The driver answered `result`. Return: what the program is answered */
+CUresult cuda_called(const struct adsm_call *call, CUresult result);
 
 /** CUDA_CALL for submitted work: an object or all of them are closed to the
  *  CPU meanwhile, so that a fault inside the driver could only wait for ever.
@@ -99,7 +128,7 @@ CUresult cuda_write_rows(struct cuda_work *work, const struct cuda_rows *rows);
     })
 
 /** Return: what to give to adsm_quiet_wait_end */
-uint64_t cuda_host_begin(const struct cuda_work *work, const void *host);
+uint64_t cuda_host_begin(const struct device_work *work, const void *host);
 
 /**
  * Wait for what a synchronous copy would wait for. During the copy itself no
@@ -108,9 +137,6 @@ uint64_t cuda_host_begin(const struct cuda_work *work, const void *host);
  *
  * Return: the driver's result; an error is the copy's
  */
-CUresult cuda_wait_ahead(struct cuda_order order);
-
-/** The work was handed to the driver with this result, which is returned. */
-CUresult cuda_done(struct cuda_work *work, CUresult result);
+CUresult cuda_wait_ahead(struct device_order order);
 
 #endif

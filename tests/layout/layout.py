@@ -71,6 +71,9 @@ TABLE = {
     **{f'tools/softcuda/{row}': [f'tools/softcuda/{name}' for name in below]
        for row, below in SOFTCUDA.items()},
 }
+# Folders of one layer of which the first may not include the second: what is the
+# same for every back end, and one of them.
+APART = [('interpose/device', 'interpose/cuda')]
 # Folders whose files may include anything: they look at every layer.
 FREE = ['tests', 'bench']
 TESTS = ['tests', 'tools/softcuda/tests']
@@ -121,6 +124,9 @@ def check_include(root, name, bracket, header):
     if under(name, LAYER_NAMED) and '/' not in header and \
             os.path.dirname(path) != 'libadsm':
         return f'"{header}" does not name its layer'
+    for folder, other in APART:
+        if under(name, [folder]) and under(path, [other]):
+            return f'"{header}": {folder} may not include {other}'
     target = layer_of(path)
     if path in PUBLIC and not under(name, ['tools/softcuda']):
         return None

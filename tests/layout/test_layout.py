@@ -87,6 +87,12 @@ class Planted(unittest.TestCase):
         self.one({'tools/softcuda/driver/link.c': '#include <exec/exec.h>\n',
                   'tools/softcuda/exec/exec.h': ''}, 'use quotes')
 
+    def test_neutral_engine_includes_back_end_found(self):
+        self.one({'interpose/device/work.c':
+                  '#include "interpose/cuda/result.h"\n',
+                  'interpose/cuda/result.h': ''},
+                 'interpose/device may not include interpose/cuda')
+
     def test_tool_includes_mm_found(self):
         self.one({'tools/adsm-run/main.c': '#include "mm/object.h"\n',
                   'libadsm/mm/object.h': ''}, 'tools may not include')

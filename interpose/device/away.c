@@ -1,11 +1,9 @@
 /* Copies and sets on the host part; see away.h. */
-#include "interpose/cuda/away.h"
+#include "interpose/device/away.h"
 
 #include "base/option.h"
-#include "interpose/cuda/capture.h"
-#include "interpose/cuda/context.h"
-#include "interpose/cuda/driver.h"
-#include "interpose/cuda/result.h"
+#include "interpose/device/serve.h"
+#include "interpose/hook.h"
 #include "mm/bulk.h"
 #include "mm/residence.h"
 
@@ -16,7 +14,7 @@ struct place {
     bool shared, away, fits;
 };
 
-static struct place place_of(CUdeviceptr address, size_t bytes)
+static struct place place_of(uint64_t address, size_t bytes)
 {
     struct place place = {.fits = true};
     struct adsm_object *object =
@@ -30,20 +28,20 @@ static struct place place_of(CUdeviceptr address, size_t bytes)
 }
 
 /* May anything be away, where this work is not recorded instead of run? */
-static bool may_apply(struct cuda_order order, size_t bytes)
+static bool may_apply(struct device_order order, size_t bytes)
 {
     return hook_unlikely(adsm_options_get()->oversubscribe) && bytes > 0 &&
-           cuda_is_serving() && !adsm_turn_is_mine() &&
-           !cuda_is_capturing(order.stream);
+           device_is_serving() && !adsm_turn_is_mine() &&
+           !order.driver->records(order.stream);
 }
 
-static bool is_known(const struct place *place, struct cuda_side side)
+static bool is_known(const struct place *place, struct device_side side)
 {
     return place->shared || side.on_host;
 }
 
-bool cuda_away_copy(struct cuda_order order, struct cuda_side to,
-                    struct cuda_side from, size_t bytes, CUresult *result)
+bool device_away_copy(struct device_order order, struct device_side to,
+                      struct device_side from, size_t bytes, int *status)
 {
     if (!may_apply(order, bytes))
         return false;
@@ -52,15 +50,14 @@ bool cuda_away_copy(struct cuda_order order, struct cuda_side to,
     if ((!target.away && !source.away) || !is_known(&target, to) ||
         !is_known(&source, from))
         return false;
-    *result = CUDA_ERROR_INVALID_VALUE;
+    *status = ADSM_E_NOT_SHARED;
     if ((target.fits || to.on_host) && (source.fits || from.on_host))
-        *result = cuda_seen(cuda_driver_wait(order.stream));
-    if (*result)
+        *status = order.driver->wait(order.stream);
+    if (*status)
         return true;
     hook_enter();
-    int status = adsm_bulk_move((void *)to.at, (const void *)from.at, bytes);
+    *status = adsm_bulk_move((void *)to.at, (const void *)from.at, bytes);
     hook_leave();
-    *result = cuda_result("a copy of memory that is not on the device", status);
     return true;
 }
 
@@ -94,22 +91,21 @@ static int set(uint8_t *to, const void *value, size_t element, size_t bytes)
     return status;
 }
 
-bool cuda_away_set(struct cuda_order order, CUdeviceptr to, const void *value,
-                   size_t element, size_t bytes, CUresult *result)
+bool device_away_set(struct device_order order, uint64_t to, const void *value,
+                     size_t element, size_t bytes, int *status)
 {
     if (!may_apply(order, bytes))
         return false;
     struct place target = place_of(to, bytes);
     if (!target.away)
         return false;
-    *result = CUDA_ERROR_INVALID_VALUE;
+    *status = ADSM_E_NOT_SHARED;
     if (target.fits && to % element == 0)
-        *result = cuda_seen(cuda_driver_wait(order.stream));
-    if (*result)
+        *status = order.driver->wait(order.stream);
+    if (*status)
         return true;
     hook_enter();
-    int status = set((uint8_t *)to, value, element, bytes);
+    *status = set((uint8_t *)to, value, element, bytes);
     hook_leave();
-    *result = cuda_result("a set of memory that is not on the device", status);
     return true;
 }

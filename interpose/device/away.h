@@ -7,30 +7,31 @@
  * pitch, memory of the driver's own on the other side) is left to the driver,
  * after the object has become resident.
  */
-#ifndef INTERPOSE_CUDA_AWAY_H
-#define INTERPOSE_CUDA_AWAY_H
+#ifndef INTERPOSE_DEVICE_AWAY_H
+#define INTERPOSE_DEVICE_AWAY_H
 
-#include "interpose/cuda/work.h"
+#include "interpose/device/driver.h"
 
 /** One side of a copy. */
-struct cuda_side {
-    CUdeviceptr at;
+struct device_side {
+    uint64_t at;
     bool on_host; /* plain memory there is the host's                     */
 };
 
 /**
  * Make the copy here if a side of it is away. Sides without an address are none.
  *
- * @result  the program's answer, where it was
+ * @status  what came of it, where it was; ADSM_E_NOT_SHARED for a range that goes
+ *          out of its object
  * Return: whether it was made, or failed
  * Thread: any. Signal: never
  */
-bool cuda_away_copy(struct cuda_order order, struct cuda_side to,
-                    struct cuda_side from, size_t bytes, CUresult *result);
+bool device_away_copy(struct device_order order, struct device_side to,
+                      struct device_side from, size_t bytes, int *status);
 
 /** The same for `bytes` set to copies of `value`, `element` bytes each, 4 at
  *  most. */
-bool cuda_away_set(struct cuda_order order, CUdeviceptr to, const void *value,
-                   size_t element, size_t bytes, CUresult *result);
+bool device_away_set(struct device_order order, uint64_t to, const void *value,
+                     size_t element, size_t bytes, int *status);
 
 #endif
