@@ -47,14 +47,14 @@ class Example(unittest.TestCase):
         kernel = self.folder / 'scale.cu'
         kernel.write_text(block('cuda'), encoding='utf-8')
         got = run(ROOT / 'tools/ptx.sh', '--check', kernel,
-                  ROOT / 'tests/tools/readme_scale.ptx')
+                  ROOT / 'docs/examples/scale.ptx')
         if got.returncode == 77:
             self.skipTest(got.stderr.strip())
         self.assertEqual(got.returncode, 0, got.stderr)
 
     def test_program_compiles_and_prints_what_readme_says(self):
         (self.folder / 'scale.c').write_text(block('c'), encoding='utf-8')
-        shutil.copy(ROOT / 'tests/tools/readme_scale.ptx',
+        shutil.copy(ROOT / 'docs/examples/scale.ptx',
                     self.folder / 'scale.ptx')
         library = BUILD / 'libadsm'
         got = run(*COMPILER.split(), '-Wall', '-Wextra', '-Werror', 'scale.c',
@@ -97,7 +97,7 @@ class ExampleInCxx(Example):
                   'adsmVal(factor));')
         self.assertIn(call, text)
         (self.folder / 'scale.ptx').write_text(
-            (ROOT / 'tests/tools/readme_scale.ptx').read_text())
+            (ROOT / 'docs/examples/scale.ptx').read_text())
         library = BUILD / 'libadsm'
         for body in text, text.replace(call, launch):
             (self.folder / 'scale.cc').write_text(body, encoding='utf-8')
@@ -181,7 +181,7 @@ class Newcomer(unittest.TestCase):
             got = run('sh', '-c', command, cwd=self.folder,
                       PWD=str(self.folder))
             if command.startswith('tools/ptx.sh') and got.returncode == 77:
-                shutil.copy(ROOT / 'tests/tools/readme_scale.ptx',
+                shutil.copy(ROOT / 'docs/examples/scale.ptx',
                             self.folder / 'scale.ptx')
                 continue
             self.assertEqual(got.returncode, 0, f'{command}: {got}')
