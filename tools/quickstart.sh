@@ -43,7 +43,7 @@ mkdir -p "$build"
 : >"$log"
 [ -f "$build/build.ninja" ] ||
     quietly meson setup "$build" --buildtype=release
-# What README.md has commands for; the tests come with the first `meson test`.
+# What the pages have commands for; the tests come with the first `meson test`.
 quietly ninja -C "$build" programs
 
 step 3 "Example: sound waves through a block of rock, computed by the same \

@@ -1,6 +1,6 @@
 /*
  * Options from the environment, one list (options.def) for everything: the
- * struct, the parser, `adsm-info --options`, the manual page and README rows.
+ * struct, the parser, `adsm-info --options`, the manual page and docs/options.md.
  *
  * Owns the values and where each came from. Parsed once, by an explicit
  * adsm_options_load; a bad value costs one warning and keeps the default. Does

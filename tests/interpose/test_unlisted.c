@@ -1,6 +1,6 @@
 /*
  * System calls of programs written for adsm.h, which no hook sees, on shared
- * memory: exactly what the documentation advises (README, Limits), under each
+ * memory: exactly what the documentation advises (troubleshooting.md), under each
  * protocol, with blocks of a page of which one may be dirty.
  */
 #include "common/suite.h"

@@ -21,13 +21,34 @@ ROOT = pathlib.Path(sys.argv[1]).resolve()
 BUILD = pathlib.Path(sys.argv[2]).resolve()
 COMPILER = sys.argv[3] if len(sys.argv) > 3 else 'cc'
 del sys.argv[1:]
-README = (ROOT / 'README.md').read_text(encoding='utf-8')
+EXAMPLES = ROOT / 'docs/examples'
 TOOLS = BUILD / 'tools'
 
 
-def block(language):
-    """The first fenced block of README in this language."""
-    return re.search(rf'^```{language}\n(.*?)^```', README, re.M | re.S)[1]
+def page(name):
+    return (ROOT / name).read_text(encoding='utf-8')
+
+
+README = page('README.md')
+PRELOAD = page('docs/preload.md')
+# Where people read, and where links and commands have to be right.
+PAGES = [str(path.relative_to(ROOT)) for folder in ('', 'docs', 'tools', 'bench')
+         for path in sorted((ROOT / folder).glob('**/*.md' if folder in
+                                                 ('tools', 'bench')
+                                                 else '*.md'))]
+
+
+def blocks(language):
+    """README's fenced blocks in this language."""
+    return re.findall(rf'^```{language}\n(.*?)^```', README, re.M | re.S)
+
+
+def nvcc():
+    """Its folder, or None."""
+    for folder in [*os.environ['PATH'].split(':'), '/usr/local/cuda/bin']:
+        if os.access(f'{folder}/nvcc', os.X_OK):
+            return folder
+    return None
 
 
 def run(*words, cwd=None, **extra):
@@ -38,34 +59,41 @@ def run(*words, cwd=None, **extra):
                           check=False, timeout=120)
 
 
-class Example(unittest.TestCase):
+class Examples(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def test_kernel_is_the_one_the_test_uses(self):
-        kernel = self.folder / 'scale.cu'
-        kernel.write_text(block('cuda'), encoding='utf-8')
-        got = run(ROOT / 'tools/ptx.sh', '--check', kernel,
-                  ROOT / 'docs/examples/scale.ptx')
-        if got.returncode == 77:
-            self.skipTest(got.stderr.strip())
-        self.assertEqual(got.returncode, 0, got.stderr)
+    def test_code_of_the_page_is_theirs(self):
+        for language, names in (('cuda', ('first.cu', 'scale.cu')),
+                                ('c', ('scale.c', 'scale_all.c'))):
+            codes = blocks(language)
+            self.assertEqual(len(codes), len(names))
+            for code, name in zip(codes, names):
+                for piece in code.split('    ...\n'):
+                    self.assertIn(piece, (EXAMPLES / name).read_text())
 
-    def test_program_compiles_and_prints_what_readme_says(self):
-        (self.folder / 'scale.c').write_text(block('c'), encoding='utf-8')
-        shutil.copy(ROOT / 'docs/examples/scale.ptx',
-                    self.folder / 'scale.ptx')
+    def build(self, words, source):
+        """The program, made without a warning."""
         library = BUILD / 'libadsm'
-        got = run(*COMPILER.split(), '-Wall', '-Wextra', '-Werror', 'scale.c',
-                  '-I', ROOT / 'libadsm', '-L', library, '-ladsm',
-                  f'-Wl,-rpath,{library}', '-o', 'scale', cwd=self.folder)
+        program = self.folder / 'program'
+        got = run(*words, '-Wall', '-Wextra', '-Werror', source, '-I',
+                  ROOT / 'libadsm', '-L', library, '-ladsm',
+                  f'-Wl,-rpath,{library}', '-o', program)
         self.assertEqual(got.returncode, 0, got.stderr)
-        for protocol in ('batch', 'lazy', 'rolling'):
-            got = run('./scale', cwd=self.folder, ADSM_PROTOCOL=protocol,
-                      LD_LIBRARY_PATH=str(TOOLS / 'softcuda'))
-            self.assertEqual((got.returncode, got.stdout, got.stderr),
-                             (0, block('text'), ''), protocol)
+        return program
+
+    def check(self, program, wanted, **extra):
+        got = run(program, cwd=ROOT, SOFTCUDA_DEVICES='2', **extra,
+                  LD_LIBRARY_PATH=str(TOOLS / 'softcuda'))
+        self.assertEqual((got.returncode, got.stdout, got.stderr),
+                         (0, wanted, ''), extra)
+
+    def test_programs_print_what_the_page_says(self):
+        for name, wanted in zip(('scale', 'scale_all'), blocks('text')[1:]):
+            program = self.build(COMPILER.split(), EXAMPLES / f'{name}.c')
+            for protocol in ('batch', 'lazy', 'rolling'):
+                self.check(program, wanted, ADSM_PROTOCOL=protocol)
 
 
 def cxx_compiler():
@@ -81,41 +109,34 @@ def cxx_compiler():
     return None
 
 
-class ExampleInCxx(Example):
-    """The same program in C++, also launched with its dimensions."""
-    test_kernel_is_the_one_the_test_uses = None
-    test_program_compiles_and_prints_what_readme_says = None
+class ExampleInCxx(Examples):
+    """scale.c in C++, also launched with its dimensions."""
+    test_code_of_the_page_is_theirs = None
+    test_programs_print_what_the_page_says = None
 
     def test_program_compiles_without_a_warning_and_does_the_same(self):
         words = cxx_compiler()
         if not words:
             self.skipTest('no C++ compiler here')
-        text = block('c').replace('= adsmAlloc(', '= (float *)adsmAlloc(')
-        call = 'adsmCall(scale, n, adsmInOut(x), adsmVal(factor));'
+        text = (EXAMPLES / 'scale.c').read_text()
+        text = text.replace('= adsmAlloc(', '= (float *)adsmAlloc(')
+        call = 'adsmCall(scale, n, adsmInOut(x), adsmVal(factor))'
         launch = ('adsmLaunch(scale, adsmDim1((n + 255) / 256), adsmDim2(256, '
                   '1), 0, adsmVal(0L), adsmVal(n), adsmInOut(x), '
-                  'adsmVal(factor));')
+                  'adsmVal(factor))')
         self.assertIn(call, text)
-        (self.folder / 'scale.ptx').write_text(
-            (ROOT / 'docs/examples/scale.ptx').read_text())
-        library = BUILD / 'libadsm'
+        source = self.folder / 'scale.cc'
         for body in text, text.replace(call, launch):
-            (self.folder / 'scale.cc').write_text(body, encoding='utf-8')
-            got = run(*words, '-std=c++11', '-Wall', '-Wextra', '-Werror',
-                      '-pedantic', 'scale.cc', '-I', ROOT / 'libadsm', '-L',
-                      library, '-ladsm', f'-Wl,-rpath,{library}', '-o',
-                      'scale', cwd=self.folder)
-            self.assertEqual(got.returncode, 0, got.stderr)
-            got = run('./scale', cwd=self.folder,
-                      LD_LIBRARY_PATH=str(TOOLS / 'softcuda'))
-            self.assertEqual((got.returncode, got.stdout, got.stderr),
-                             (0, block('text'), ''))
+            source.write_text(body, encoding='utf-8')
+            self.check(self.build([*words, '-std=c++11', '-pedantic'], source),
+                       blocks('text')[1])
 
 
 class Newcomer(unittest.TestCase):
     """tools/quickstart.sh, and then the page from its top."""
-    COMMAND = re.compile(r'^ {4}(?:\$ )?((?:tools/ptx\.sh|cc|build/|'
-                         r'LD_LIBRARY_PATH=)[^\n]*)$', re.M)
+    STEP = re.compile(r'^ {4}((?:tools/ptx\.sh|cc|nvcc|build/|'
+                      r'LD_LIBRARY_PATH=)[^\n]*)$|^```text\n(.*?)^```',
+                      re.M | re.S)
 
     def setUp(self):
         if not (BUILD / 'bench/wave/adsm-wave').exists():
@@ -148,14 +169,12 @@ class Newcomer(unittest.TestCase):
                                 BUILD).stdout)
         wanted = {name for name in listed if name.startswith(f'{BUILD}/')
                   and os.access(name, os.X_OK)}
-        for page in ('README.md', 'tools/softcuda/README.md',
-                     'bench/wave/README.md', 'bench/parboil/README.md',
-                     'docs/hardware.md', 'docs/figures.md', 'docs/design.md'):
-            text = (ROOT / page).read_text(encoding='utf-8')
+        made_by_hand = set(re.findall(r' -o build/([\w./-]*\w)', README))
+        for name in PAGES:
             wanted |= {str(BUILD / name) for name
-                       in re.findall(r'\bbuild/([\w./-]*\w)', text)}
-        wanted = {os.path.realpath(name) for name in wanted
-                  if not name.endswith('.png')}
+                       in re.findall(r'\bbuild/([\w./-]*\w)', page(name))
+                       if name not in made_by_hand}
+        wanted = {os.path.realpath(name) for name in wanted}
         self.assertGreater(len(wanted), 12, wanted)
         self.assertEqual([name for name in wanted if name not in made
                           and not os.path.isdir(name)], [])
@@ -163,43 +182,51 @@ class Newcomer(unittest.TestCase):
     def checkout(self):
         """A folder that looks like the tree after quickstart."""
         for entry in ROOT.iterdir():
-            if not entry.name.startswith(('build', '.git')):
+            if not entry.name.startswith(('build', '.git', 'docs')):
                 (self.folder / entry.name).symlink_to(entry)
-        (self.folder / 'build').symlink_to(BUILD)
-        for language in 'c', 'cuda':
-            suffix = {'c': 'c', 'cuda': 'cu'}[language]
-            (self.folder / f'scale.{suffix}').write_text(block(language))
+        # Where commands write.
+        shutil.copytree(EXAMPLES, self.folder / 'docs/examples')
+        (self.folder / 'build').mkdir()
+        for entry in BUILD.iterdir():
+            (self.folder / 'build' / entry.name).symlink_to(entry)
         (self.folder / 'your-cuda-program').symlink_to(shutil.which('true'))
+
+    def follow(self, text):
+        """Do what a page says, in its order; compare what it shows. Return:
+        how many commands that were."""
+        done = 0
+        printed = None
+        for command, shown in self.STEP.findall(text):
+            if not command:
+                self.assertIn(printed, (None, shown))
+                continue
+            printed = None
+            if not nvcc() and ('nvcc' in command or 'build/first' in command):
+                continue
+            got = run('sh', '-c', command, cwd=self.folder,
+                      PWD=str(self.folder),
+                      PATH=f'{os.environ["PATH"]}:{nvcc()}')
+            if command.startswith('tools/ptx.sh') and got.returncode == 77:
+                continue  # no clang: it is in the tree
+            self.assertEqual(got.returncode, 0, f'{command}: {got}')
+            printed = got.stdout
+            done += 1
+        return done
 
     def test_commands_of_the_page_work_in_its_order(self):
         self.checkout()
-        text = README[:README.index('## Building and installing by hand')]
-        commands = self.COMMAND.findall(text)
-        self.assertGreater(len(commands), 4, commands)
-        printed = []
-        for command in commands:
-            got = run('sh', '-c', command, cwd=self.folder,
-                      PWD=str(self.folder))
-            if command.startswith('tools/ptx.sh') and got.returncode == 77:
-                shutil.copy(ROOT / 'docs/examples/scale.ptx',
-                            self.folder / 'scale.ptx')
-                continue
-            self.assertEqual(got.returncode, 0, f'{command}: {got}')
-            if command.startswith('LD_LIBRARY_PATH='):
-                printed.append(got.stdout)
-        self.assertEqual(printed, re.findall(r'^```text\n(.*?)^```', text,
-                                             re.M | re.S))
+        self.assertGreater(self.follow(README), 4)
+        self.assertGreater(self.follow(PRELOAD), 0)
 
     def test_program_of_nvcc_runs_as_the_page_says(self):
-        nvcc = shutil.which('nvcc') or '/usr/local/cuda/bin/nvcc'
-        if not os.access(nvcc, os.X_OK):
+        if not nvcc():
             self.skipTest('nvcc is not installed')
         self.checkout()
         shutil.copy(ROOT / 'tests/cuda/vecadd.cu', self.folder / 'prog.cu')
         shutil.copy(ROOT / 'tests/cuda/program.h', self.folder)
-        command = re.search(r'`(nvcc -cudart shared [^`]*)`', README)[1]
+        command = re.search(r'`(nvcc -cudart shared [^`]*)`', PRELOAD)[1]
         got = run('sh', '-c', command, cwd=self.folder,
-                  PATH=f'{os.path.dirname(nvcc)}:{os.environ["PATH"]}')
+                  PATH=f'{os.environ["PATH"]}:{nvcc()}')
         self.assertEqual(got.returncode, 0, got)
         for command in ('build/tools/adsm-run --soft ./a.out',
                         'LD_LIBRARY_PATH=build/tools/softcuda ./a.out'):
@@ -208,7 +235,7 @@ class Newcomer(unittest.TestCase):
 
 
 class Counters(unittest.TestCase):
-    def test_counters_are_those_readme_shows(self):
+    def test_counters_are_those_the_page_shows(self):
         program = BUILD / 'bench/wave/wave_ported'
         if not program.exists():
             self.skipTest('the wave programs need libpng')
@@ -216,7 +243,7 @@ class Counters(unittest.TestCase):
             got = run(TOOLS / 'adsm-run', '--soft', '--stats', program,
                       cwd=folder, ADSM_FETCH_AHEAD='sequential')
         counter = re.compile(r'^ *libadsm: +(\w+) +([\d.]+(?: \w+)?)  ', re.M)
-        shown = dict(counter.findall(README))
+        shown = dict(counter.findall(PRELOAD))
         printed = dict(counter.findall(got.stderr))
         self.assertGreater(len(shown), 8)
         self.assertEqual(shown, {name: value for name, value in printed.items()
@@ -226,29 +253,40 @@ class Counters(unittest.TestCase):
 class Documents(unittest.TestCase):
     def test_option_tables_are_current(self):
         got = run(ROOT / 'tools/lib/option_docs.py', '--check',
-                  TOOLS / 'adsm-info', ROOT / 'README.md',
+                  TOOLS / 'adsm-info', ROOT / 'docs/options.md',
                   ROOT / 'docs/man/libadsm.7')
         self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
 
     def test_stale_option_table_is_found(self):
         with tempfile.TemporaryDirectory() as folder:
-            copy = pathlib.Path(folder) / 'README.md'
-            copy.write_text(README.replace('| `ADSM_PROTOCOL` | rolling |',
-                                           '| `ADSM_PROTOCOL` | batch |'),
-                            encoding='utf-8')
+            copy = pathlib.Path(folder) / 'options.md'
+            copy.write_text(page('docs/options.md').replace(
+                '| `ADSM_PROTOCOL` | rolling |',
+                '| `ADSM_PROTOCOL` | batch |'), encoding='utf-8')
             got = run(ROOT / 'tools/lib/option_docs.py', '--check',
                       TOOLS / 'adsm-info', copy)
         self.assertEqual(got.returncode, 1, got)
         self.assertIn('not current', got.stdout)
 
-    def test_links_lead_to_files(self):
-        for name in ('README.md', 'docs/design.md', 'docs/hardware.md',
-                     'tools/softcuda/README.md', 'docs/measured.md',
-                     'docs/figures.md', 'bench/parboil/README.md'):
-            text = (ROOT / name).read_text(encoding='utf-8')
-            for link in re.findall(r'\]\(([^)#:]+)\)', text):
-                self.assertTrue((ROOT / name).parent.joinpath(link).exists(),
-                                f'{name}: {link}')
+    @staticmethod
+    def anchors(text):
+        """What its headings are called in links."""
+        return {re.sub(r'[^\w -]', '', line).lower().replace(' ', '-')
+                for line in re.findall(r'^#+ (.*)$', text, re.M)}
+
+    def test_links_lead_to_files_and_headings(self):
+        self.assertIn('docs/design.md', PAGES)
+        for name in PAGES:
+            for link, anchor in re.findall(r'\]\(([^)#:]*)#?([^):]*)\)',
+                                           page(name)):
+                at = (ROOT / name).parent.joinpath(link) if link \
+                    else ROOT / name
+                self.assertTrue(at.exists(), f'{name}: {link}')
+                if anchor:
+                    self.assertIn(anchor, self.anchors(at.read_text()), name)
+
+    def test_readme_is_short(self):
+        self.assertLessEqual(len(README.splitlines()), 200)
 
     def test_manual_of_adsm_run_names_its_flags(self):
         flags = re.findall(r'^  (--[a-z-]+)', run(TOOLS / 'adsm-run',
@@ -272,7 +310,7 @@ class Documents(unittest.TestCase):
     def test_layout_section_names_the_folders(self):
         for room in ('libadsm', 'protocols', 'interpose', 'tools', 'bench',
                      'tests', 'docs'):
-            self.assertIn(f'\n    {room}/ ', README)
+            self.assertIn(f'\n    {room}/ ', page('docs/design.md'))
             self.assertTrue((ROOT / room).is_dir())
 
 

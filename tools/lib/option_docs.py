@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the option table into README.md and the manual page, or check it.
+"""Write the option table into docs/options.md and the manual page, or check it.
 
 option_docs.py [--check] ADSM-INFO FILE...
 
@@ -67,7 +67,7 @@ def main():
         if check:
             print(f'{name}: the option table is not current; run '
                   'tools/lib/option_docs.py build/tools/adsm-info '
-                  'README.md docs/man/libadsm.7')
+                  'docs/options.md docs/man/libadsm.7')
         else:
             with open(name, 'w', encoding='utf-8') as file:
                 file.write(new)
