@@ -24,9 +24,9 @@
 #include "interpose/hooks_list.h"
 #include "interpose/plain.h"
 #include "interpose/libc/sockets.h"
-#include "mm/index.h"
-#include "mm/loan.h"
-#include "mm/turn.h"
+#include "mm/doors/loan.h"
+#include "mm/doors/turn.h"
+#include "mm/object/index.h"
 
 #include <aio.h>
 #include <dirent.h>

@@ -4,8 +4,8 @@
 #ifndef INTERPOSE_PLAIN_H
 #define INTERPOSE_PLAIN_H
 
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/loan.h"
+#include "mm/object/index.h"
 
 #define HOOK_EXPORT      __attribute__((visibility("default")))
 #define hook_likely(x)   __builtin_expect(!!(x), 1)

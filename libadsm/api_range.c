@@ -5,7 +5,7 @@
 
 #include "api_parts.h"
 #include "base/cancel.h"
-#include "mm/heap.h"
+#include "mm/heap/heap.h"
 #include "range/spread.h"
 #include "sched/call.h"
 #include "sched/detail.h"

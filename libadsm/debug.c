@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "base/lock.h"
-#include "mm/index.h"
-#include "mm/touch.h"
+#include "mm/doors/touch.h"
+#include "mm/object/index.h"
 #include "os/fault.h"
 #include "os/vm.h"
 

@@ -3,8 +3,9 @@
  *
  * A protocol is data: for each event and block state, the actions to run and
  * the state that follows. Nothing here takes a lock, calls the system or knows
- * a device; mm/coherence.c runs the tables and is the only writer of states.
- * States are seen from the CPU, and page protection is a function of them.
+ * a device; mm/state/coherence.c runs the tables and is the only writer of
+ * states. States are seen from the CPU, and page protection is a function of
+ * them.
  *
  * What the engine takes for granted of a table is written down as rules in
  * check.c, and a table that breaks one is not run. What it does by itself, for

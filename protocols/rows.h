@@ -38,8 +38,8 @@
 
 /* Protocols that move what is touched and believe annotations (the paper,
  * Fig. 6b): "the objects can remain in read-only", what is overwritten needs
- * no transfer, what every call finds written stays open (mm/twin.h), and what
- * is expected to be read comes before (mm/ahead.h).
+ * no transfer, what every call finds written stays open (mm/watch/twin.h), and
+ * what is expected to be read comes before (mm/watch/ahead.h).
  *                      INVALID              READ_ONLY         DIRTY        */
 #define ROWS_ON_DEMAND                                                         \
     ROW(CALL_IN,   DO(0, INVALID),       DO(0, READ_ONLY), DO(FLUSH, READ_ONLY)), \

@@ -25,8 +25,8 @@
  */
 #include "adsm.h"
 #include "bench.h"
-#include "mm/bulk.h"
-#include "mm/loan.h"
+#include "mm/doors/bulk.h"
+#include "mm/doors/loan.h"
 #include "tests/mm/kernels.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@
  */
 #include "adsm.h"
 #include "bench.h"
-#include "mm/bulk.h"
+#include "mm/doors/bulk.h"
 #include "tests/mm/kernels.h"
 
 #include <stdio.h>

@@ -15,8 +15,8 @@
 #include "adsm.h"
 #include "bench.h"
 #include "init.h"
-#include "mm/boundary.h"
-#include "mm/index.h"
+#include "mm/doors/boundary.h"
+#include "mm/object/index.h"
 #include "os/fault.h"
 
 #include <stdio.h>

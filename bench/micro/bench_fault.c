@@ -10,8 +10,8 @@
 #include "adsm.h"
 #include "bench.h"
 #include "init.h"
-#include "mm/boundary.h"
-#include "mm/index.h"
+#include "mm/doors/boundary.h"
+#include "mm/object/index.h"
 
 #include <pthread.h>
 #include <signal.h>

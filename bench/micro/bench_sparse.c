@@ -13,8 +13,8 @@
 #include "adsm.h"
 #include "base/stats.h"
 #include "bench.h"
-#include "mm/index.h"
-#include "mm/sparse.h"
+#include "mm/object/index.h"
+#include "mm/watch/sparse.h"
 #include "os/written.h"
 
 #include <signal.h>

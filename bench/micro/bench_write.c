@@ -23,9 +23,9 @@
 #include "adsm.h"
 #include "bench.h"
 #include "init.h"
-#include "mm/boundary.h"
-#include "mm/index.h"
-#include "mm/write_back.h"
+#include "mm/doors/boundary.h"
+#include "mm/object/index.h"
+#include "mm/state/write_back.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "base/system.h"
 #include "interpose/hook.h"
-#include "mm/bulk.h"
+#include "mm/doors/bulk.h"
 #include "os/look.h"
 #include "os/real.h"
 

@@ -1,6 +1,6 @@
 /* Reading from a place of a file into shared memory that is open. */
 #include "interpose/calls/in_place.h"
-#include "mm/in_place.h"
+#include "mm/doors/in_place.h"
 #include "os/look.h"
 
 #include <errno.h>

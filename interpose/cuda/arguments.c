@@ -2,7 +2,7 @@
 #include "interpose/cuda/arguments.h"
 
 #include "interpose/cuda/result.h"
-#include "mm/bulk.h"
+#include "mm/doors/bulk.h"
 
 CUresult cuda_arguments_fetch(void *to, const void *from, size_t bytes)
 {

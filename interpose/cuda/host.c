@@ -1,6 +1,6 @@
 /*
  * Host functions of streams and of graphs: the runtime has to know that a
- * thread is inside one (mm/turn.h), so it is given to the driver wrapped.
+ * thread is inside one (mm/doors/turn.h), so it is given to the driver wrapped.
  *
  * One that is enqueued runs once, and its wrapper ends with it. One in a graph
  * runs at each launch, and nothing tells when it is gone for good: there is one
@@ -13,7 +13,7 @@
 #include "interpose/cuda/result.h"
 #include "interpose/cuda/work.h"
 #include "interpose/signals/mask.h"
-#include "mm/turn.h"
+#include "mm/doors/turn.h"
 
 #include <stdlib.h>
 

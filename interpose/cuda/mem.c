@@ -13,9 +13,9 @@
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/result.h"
 #include "interpose/cuda/work.h"
-#include "mm/heap.h"
-#include "mm/residence.h"
-#include "mm/shortage.h"
+#include "mm/heap/heap.h"
+#include "mm/heap/residence.h"
+#include "mm/heap/shortage.h"
 
 static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
                       size_t bytes)

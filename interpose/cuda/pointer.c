@@ -16,8 +16,8 @@
 #include "base/status.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/context.h"
-#include "mm/heap.h"
-#include "mm/residence.h"
+#include "mm/heap/heap.h"
+#include "mm/heap/residence.h"
 
 #include <stdlib.h>
 

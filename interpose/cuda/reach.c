@@ -3,12 +3,12 @@
 
 #include "base/option.h"
 #include "interpose/cuda/module.h"
-#include "mm/coherence.h"
-#include "mm/index.h"
+#include "mm/object/index.h"
+#include "mm/state/coherence.h"
 
 #include <string.h>
 
-/* As mm/boundary.c has it. */
+/* As mm/doors/boundary.c has it. */
 enum { BEHIND_BYTES = 64 << 10 };
 
 /* No address lies that low, or that high: sizes and strides. */

@@ -1,7 +1,8 @@
 /*
  * What a launch may write, and what it may touch at all of objects that come and
- * go (mm/residence.h): where its arguments point, as far as the kernel's PTX says
- * that its addresses are computed from them. What is not known is any object.
+ * go (mm/heap/residence.h): where its arguments point, as far as the kernel's
+ * PTX says that its addresses are computed from them. What is not known is any
+ * object.
  *
  * A kernel without PTX, or with addresses that it finds in memory, may touch
  * anything; ADSM_OVERSUBSCRIBE=arguments is the user's word that it touches only
@@ -11,7 +12,7 @@
 #define INTERPOSE_CUDA_REACH_H
 
 #include "interpose/cuda/arguments.h"
-#include "mm/boundary.h"
+#include "mm/doors/boundary.h"
 
 /* Each place leads to an object, and to one that begins shortly behind. */
 enum { CUDA_REACH_MOST = 4 * SC_PLACES_MOST };

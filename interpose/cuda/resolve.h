@@ -6,7 +6,7 @@
 
 #include "base/lock.h"
 #include "interpose/hook.h"
-#include "mm/heap.h"
+#include "mm/heap/heap.h"
 
 /**
  * Find the driver that the program loaded and fill the cuda half of hook_real.

@@ -9,7 +9,7 @@
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/result.h"
 #include "interpose/cuda/work.h"
-#include "mm/boundary.h"
+#include "mm/doors/boundary.h"
 
 /* A wait of the program ended with `result`: acquire. */
 static CUresult waited(CUresult result)

@@ -4,8 +4,8 @@
 #include "base/option.h"
 #include "interpose/device/serve.h"
 #include "interpose/hook.h"
-#include "mm/bulk.h"
-#include "mm/residence.h"
+#include "mm/doors/bulk.h"
+#include "mm/heap/residence.h"
 
 #include <string.h>
 

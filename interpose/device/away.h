@@ -1,6 +1,7 @@
 /*
  * Copies and sets of objects that have no device memory just now (see
- * mm/residence.h): made by the CPU, on the host part, in place of the driver.
+ * mm/heap/residence.h): made by the CPU, on the host part, in place of the
+ * driver.
  *
  * They wait for their stream first and are done when they return, whether the
  * program called them asynchronous or not. What cannot be made here (rows with a

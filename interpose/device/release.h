@@ -9,7 +9,7 @@
 #define INTERPOSE_DEVICE_RELEASE_H
 
 #include "interpose/device/driver.h"
-#include "mm/boundary.h"
+#include "mm/doors/boundary.h"
 
 /** A call that may read and write every object; its accel is NULL where there
  *  is nothing to keep coherent, and then the driver is called right away. */

@@ -12,7 +12,7 @@
 #include "interpose/hook.h"
 #include "interpose/signals/mask.h"
 #include "libadsm/init.h"
-#include "mm/heap.h"
+#include "mm/heap/heap.h"
 
 bool device_is_serving(void)
 {

@@ -5,9 +5,9 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "interpose/hook.h"
-#include "mm/direct.h"
-#include "mm/heap.h"
-#include "mm/residence.h"
+#include "mm/state/direct.h"
+#include "mm/heap/heap.h"
+#include "mm/heap/residence.h"
 
 static bool is_recorded(const struct device_work *work)
 {

@@ -14,7 +14,7 @@
 #define INTERPOSE_DEVICE_WORK_H
 
 #include "interpose/device/driver.h"
-#include "mm/boundary.h"
+#include "mm/doors/boundary.h"
 
 struct device_work {
     struct device_order order;

@@ -7,7 +7,7 @@
  * compiler would turn the loops below into calls of the functions they are.
  */
 #include "interpose/hook.h"
-#include "mm/bulk.h"
+#include "mm/doors/bulk.h"
 
 #include <string.h>
 

@@ -5,16 +5,16 @@
  * A thread that waits in one of them asks the kernel to look at its memory, and
  * libc ends the program where the kernel cannot: when another thread has called
  * a kernel meanwhile, which closes the block. So libc works on them at their
- * shadow address, and their bytes stay with the CPU (mm/keep.h) until they are
- * destroyed or freed. All threads do so, or they would not find each other;
- * which is why every function is here, also those that never wait. Spin locks
- * are not: no kernel looks at them.
+ * shadow address, and their bytes stay with the CPU (mm/watch/keep.h) until
+ * they are destroyed or freed. All threads do so, or they would not find each
+ * other; which is why every function is here, also those that never wait. Spin
+ * locks are not: no kernel looks at them.
  *
  * Times to wait until are copied, since libc hands them to the kernel.
  */
 #include "interpose/hook.h"
 #include "base/status.h"
-#include "mm/keep.h"
+#include "mm/watch/keep.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #include "base/cancel.h"
 #include "base/status.h"
 #include "interpose/mpi/room.h"
-#include "mm/bulk.h"
+#include "mm/doors/bulk.h"
 
 #include <limits.h>
 #include <stdlib.h>

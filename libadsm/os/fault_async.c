@@ -2,7 +2,7 @@
  * Fault engine over mprotect, as sigsegv, that need not hear of every first
  * store: where a block is written here and there it stays open, and the kernel
  * notes which of its pages were (os/written.h). Which blocks these are is
- * mm/sparse.h's matter; all that is closed faults as under sigsegv.
+ * mm/watch/sparse.h's matter; all that is closed faults as under sigsegv.
  */
 #include "os/fault_engine.h"
 #include "os/written.h"

@@ -1,9 +1,9 @@
 /* Arrays that the program names, and hints about them; see spread.h. */
 #include "range/spread.h"
 
-#include "mm/gate.h"
-#include "mm/heap.h"
-#include "mm/index.h"
+#include "mm/heap/heap.h"
+#include "mm/object/gate.h"
+#include "mm/object/index.h"
 #include "range/carry.h"
 #include "range/memory.h"
 #include "range/prepare.h"

@@ -2,7 +2,7 @@
 #include "range/carry.h"
 
 #include "accel/move.h"
-#include "mm/coherence.h"
+#include "mm/state/coherence.h"
 
 #include <stdlib.h>
 #include <string.h>

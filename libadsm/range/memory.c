@@ -4,7 +4,7 @@
 #include "accel/error.h"
 #include "accel/store.h"
 #include "base/stats.h"
-#include "mm/coherence.h"
+#include "mm/state/coherence.h"
 #include "range/carry.h"
 #include "range/state.h"
 

@@ -1,12 +1,13 @@
 /*
- * What the memory manager asks of a spread object (mm/spread.h): bytes that the
- * host lacks, the end of transfers, all of it at home again, and its end.
+ * What the memory manager asks of a spread object (mm/object/spread.h): bytes
+ * that the host lacks, the end of transfers, all of it at home again, and its
+ * end.
  */
 #include "range/state.h"
 
 #include "accel/dma.h"
 #include "base/log.h"
-#include "mm/coherence.h"
+#include "mm/state/coherence.h"
 #include "range/carry.h"
 #include "range/memory.h"
 

@@ -21,13 +21,13 @@
 
 #include "accel/accel.h"
 #include "adsm.h"
-#include "mm/object.h"
+#include "mm/object/object.h"
 
 struct adsm_check;
 struct adsm_copy;
 
 /** A row-major array in an object. Of one whose memory host and devices share
- *  (mm/direct.h) there are no copies. */
+ *  (mm/state/direct.h) there are no copies. */
 struct adsm_array {
     struct adsm_object *object;
     uint32_t generation;   /* the object's when it was found */

@@ -4,7 +4,7 @@
 #include "accel/dma.h"
 #include "accel/peer.h"
 #include "base/log.h"
-#include "mm/coherence.h"
+#include "mm/state/coherence.h"
 #include "range/carry.h"
 #include "range/memory.h"
 #include "range/prepare.h"

@@ -1,5 +1,6 @@
 /*
- * What libadsm/range keeps of an object, and the functions of mm/spread.h.
+ * What libadsm/range keeps of an object, and the functions of
+ * mm/object/spread.h.
  *
  * Owns who holds what, the copy at home, the transfers in flight and the arrays
  * that the program has named. Made when first needed, gone with the object.
@@ -10,7 +11,7 @@
 #ifndef ADSM_RANGE_STATE_H
 #define ADSM_RANGE_STATE_H
 
-#include "mm/spread.h"
+#include "mm/object/spread.h"
 #include "range/flight.h"
 #include "range/plan.h"
 #include "range/spread.h"
@@ -32,12 +33,12 @@ struct adsm_ranged {
     struct adsm_named *named;
 };
 
-/** mm/spread.h's functions (serve.c). */
+/** mm/object/spread.h's functions (serve.c). */
 extern const struct adsm_spread_ops adsm_ranged_ops;
 
 /** Has an object a state of ours? That it is spread does not tell: it may be
- *  away (mm/residence.h). Thread: any; its lock is held, shared at least. Signal:
- *  any handler */
+ *  away (mm/heap/residence.h). Thread: any; its lock is held, shared at least.
+ *  Signal: any handler */
 static inline bool adsm_is_ranged(const struct adsm_object *object)
 {
     return object->spread && object->spread->ops == &adsm_ranged_ops;

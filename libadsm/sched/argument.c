@@ -1,7 +1,7 @@
 /* What can be wrong with one argument. */
 #include "sched/argument.h"
 
-#include "mm/heap.h"
+#include "mm/heap/heap.h"
 #include "sched/detail.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Which way a call goes, and what its options ask for. */
 #include "sched/call.h"
 
-#include "mm/boundary.h"
+#include "mm/doors/boundary.h"
 #include "sched/argument.h"
 #include "sched/call_parts.h"
 #include "sched/detail.h"

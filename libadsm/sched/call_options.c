@@ -1,7 +1,7 @@
 /* What a call's options ask for, and what is set from outside. */
 #include "base/log.h"
 #include "base/option.h"
-#include "mm/direct.h"
+#include "mm/state/direct.h"
 #include "sched/call_parts.h"
 #include "sched/chunks.h"
 #include "sched/detail.h"

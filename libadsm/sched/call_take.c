@@ -1,7 +1,7 @@
 /* What a call is given: devices, values, operands. */
 #include "sched/call_parts.h"
 
-#include "mm/heap.h"
+#include "mm/heap/heap.h"
 #include "sched/argument.h"
 #include "sched/detail.h"
 #include "sched/into.h"

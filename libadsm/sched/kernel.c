@@ -2,8 +2,8 @@
 #include "sched/kernel.h"
 
 #include "base/lock.h"
-#include "mm/assign.h"
-#include "mm/heap.h"
+#include "mm/heap/heap.h"
+#include "mm/object/assign.h"
 #include "sched/code.h"
 #include "sched/detail.h"
 #include "sched/signature.h"

@@ -3,9 +3,9 @@
 
 #include "accel/launched.h"
 #include "base/lock.h"
-#include "mm/boundary.h"
-#include "mm/index.h"
-#include "mm/slab.h"
+#include "mm/doors/boundary.h"
+#include "mm/heap/slab.h"
+#include "mm/object/index.h"
 #include "range/state.h"
 #include "sched/argument.h"
 #include "sched/detail.h"

@@ -2,7 +2,7 @@
 #include "sched/detail.h"
 #include "sched/skeleton_parts.h"
 
-#include "mm/heap.h"
+#include "mm/heap/heap.h"
 #include "range/spread.h"
 
 struct seen {

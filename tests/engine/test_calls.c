@@ -7,8 +7,8 @@
  * call begins before the end of a block.
  */
 #include "engine/calls.h"
-#include "mm/block.h"
 #include "mm/fixture.h"
+#include "mm/object/block.h"
 
 #include <sys/mman.h>
 

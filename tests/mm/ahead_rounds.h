@@ -7,8 +7,8 @@
 
 #include "base/stats.h"
 #include "fixture.h"
-#include "mm/ahead.h"
-#include "mm/block.h"
+#include "mm/object/block.h"
+#include "mm/watch/ahead.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -27,10 +27,10 @@
 #include "common/no_handler.h"
 #include "init.h"
 #include "kernels.h"
-#include "mm/bulk.h"
-#include "mm/coherence.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/bulk.h"
+#include "mm/doors/loan.h"
+#include "mm/object/index.h"
+#include "mm/state/coherence.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -8,7 +8,7 @@
 #include "fixture.h"
 
 #include "base/stats.h"
-#include "mm/sparse.h"
+#include "mm/watch/sparse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * ADSM_PROTOCOL=rolling and ADSM_BLOCK_SIZE=64K.
  */
 #include "ahead_rounds.h"
-#include "mm/bulk.h"
-#include "mm/loan.h"
+#include "mm/doors/bulk.h"
+#include "mm/doors/loan.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
  */
 #include "fixture.h"
 #include "base/stats.h"
-#include "mm/coherence.h"
-#include "mm/heap.h"
-#include "mm/index.h"
+#include "mm/heap/heap.h"
+#include "mm/object/index.h"
+#include "mm/state/coherence.h"
 
 #include <signal.h>
 #include <string.h>

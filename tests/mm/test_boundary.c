@@ -3,9 +3,9 @@
  * not about the next one in its place; and who waits while a call is made.
  */
 #include "fixture.h"
-#include "mm/boundary.h"
-#include "mm/coherence.h"
-#include "mm/index.h"
+#include "mm/doors/boundary.h"
+#include "mm/object/index.h"
+#include "mm/state/coherence.h"
 #include "os/vm.h"
 
 #include <pthread.h>

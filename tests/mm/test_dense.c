@@ -5,7 +5,7 @@
  */
 #include "fixture.h"
 #include "base/stats.h"
-#include "mm/coherence.h"
+#include "mm/state/coherence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,10 @@
 #include "fixture.h"
 #include "base/stats.h"
 #include "common/pmd.h"
-#include "mm/boundary.h"
-#include "mm/coherence.h"
-#include "mm/run.h"
-#include "mm/write_back.h"
+#include "mm/doors/boundary.h"
+#include "mm/state/coherence.h"
+#include "mm/state/run.h"
+#include "mm/state/write_back.h"
 #include "os/huge.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
  * wild pointers beside shared objects.
  */
 #include "fixture.h"
-#include "mm/bulk.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/bulk.h"
+#include "mm/doors/loan.h"
+#include "mm/object/index.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * and until one is closed.
  */
 #include "fixture.h"
-#include "mm/in_place.h"
-#include "mm/loan.h"
+#include "mm/doors/in_place.h"
+#include "mm/doors/loan.h"
 
 enum { BYTES = 600000, PAGE = 4096 };
 

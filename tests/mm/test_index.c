@@ -3,8 +3,8 @@
  * are made by hand, at addresses where nothing is mapped.
  */
 #include "common/suite.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/loan.h"
+#include "mm/object/index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * is coherent, and they are like any others once that ends.
  */
 #include "fixture.h"
-#include "mm/bulk.h"
-#include "mm/keep.h"
+#include "mm/doors/bulk.h"
+#include "mm/watch/keep.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,11 +3,11 @@
  * memory, and what happens when the system says no.
  */
 #include "fixture.h"
-#include "mm/boundary.h"
-#include "mm/coherence.h"
-#include "mm/heap.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/boundary.h"
+#include "mm/doors/loan.h"
+#include "mm/heap/heap.h"
+#include "mm/object/index.h"
+#include "mm/state/coherence.h"
 #include "os/arena.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
  */
 #include "base/stats.h"
 #include "fixture.h"
-#include "mm/coherence.h"
-#include "mm/index.h"
+#include "mm/object/index.h"
+#include "mm/state/coherence.h"
 
 #include <string.h>
 

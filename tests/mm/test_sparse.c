@@ -5,12 +5,12 @@
  */
 #include "pair.h"
 
-#include "mm/boundary.h"
-#include "mm/bulk.h"
-#include "mm/coherence.h"
-#include "mm/loan.h"
-#include "mm/sparse.h"
-#include "mm/turn.h"
+#include "mm/doors/boundary.h"
+#include "mm/doors/bulk.h"
+#include "mm/doors/loan.h"
+#include "mm/doors/turn.h"
+#include "mm/state/coherence.h"
+#include "mm/watch/sparse.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * invalidated again and again; with the double mapping no write is lost.
  */
 #include "fixture.h"
-#include "mm/block.h"
-#include "mm/boundary.h"
-#include "mm/bulk.h"
+#include "mm/doors/boundary.h"
+#include "mm/doors/bulk.h"
+#include "mm/object/block.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,9 +4,9 @@
  */
 #include "base/stats.h"
 #include "fixture.h"
-#include "mm/bulk.h"
-#include "mm/coherence.h"
-#include "mm/twin.h"
+#include "mm/doors/bulk.h"
+#include "mm/state/coherence.h"
+#include "mm/watch/twin.h"
 
 #include <string.h>
 

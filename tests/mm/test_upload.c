@@ -6,10 +6,10 @@
  */
 #include "accel/lane.h"
 #include "fixture.h"
-#include "mm/boundary.h"
-#include "mm/bulk.h"
-#include "mm/coherence.h"
-#include "mm/index.h"
+#include "mm/doors/boundary.h"
+#include "mm/doors/bulk.h"
+#include "mm/object/index.h"
+#include "mm/state/coherence.h"
 
 #include <string.h>
 

@@ -26,7 +26,7 @@ static void begin(uint32_t given, uint32_t factor, bool learns)
                            RING);
 }
 
-/* As mm/write_back.c does it, without memory. */
+/* As mm/state/write_back.c does it, without memory. */
 static void write_block(uint32_t i)
 {
     struct adsm_dirty_entry entry = {&queue, 1, i};

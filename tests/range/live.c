@@ -27,7 +27,7 @@
 
 #include "base/stats.h"
 #include "common/no_handler.h"
-#include "mm/coherence.h"
+#include "mm/state/coherence.h"
 
 #include <signal.h>
 #include <stdarg.h>

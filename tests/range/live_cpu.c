@@ -2,8 +2,8 @@
 #include "live.h"
 
 #include "base/sanitized.h"
-#include "mm/bulk.h"
-#include "mm/loan.h"
+#include "mm/doors/bulk.h"
+#include "mm/doors/loan.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

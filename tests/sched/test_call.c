@@ -2,8 +2,8 @@
  * Calls over one to four devices: every result is that of a loop on the CPU.
  */
 #include "base/sanitized.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/loan.h"
+#include "mm/object/index.h"
 #include "range/memory.h"
 #include "range/state.h"
 #include "sched/fixture.h"

@@ -9,8 +9,8 @@
 #include "adsm.h"
 #include "common/must.h"
 #include "init.h"
-#include "mm/coherence.h"
-#include "mm/object.h"
+#include "mm/object/object.h"
+#include "mm/state/coherence.h"
 #include "small/device.h"
 
 #include <string.h>

@@ -4,10 +4,10 @@
  */
 #include "small/fixture.h"
 
-#include "mm/boundary.h"
-#include "mm/gate.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/boundary.h"
+#include "mm/doors/loan.h"
+#include "mm/object/gate.h"
+#include "mm/object/index.h"
 #include "range/spread.h"
 
 #include <pthread.h>

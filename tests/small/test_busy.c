@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "mm/block.h"
-#include "mm/touch.h"
+#include "mm/doors/touch.h"
+#include "mm/object/block.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -5,9 +5,9 @@
  */
 #include "small/fixture.h"
 
-#include "mm/heap.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/loan.h"
+#include "mm/heap/heap.h"
+#include "mm/object/index.h"
 #include "range/box.h"
 #include "range/edge.h"
 #include "range/state.h"

@@ -6,10 +6,10 @@
 #include "small/fixture.h"
 
 #include "base/stats.h"
-#include "mm/heap.h"
-#include "mm/index.h"
-#include "mm/loan.h"
-#include "mm/slab.h"
+#include "mm/doors/loan.h"
+#include "mm/heap/heap.h"
+#include "mm/heap/slab.h"
+#include "mm/object/index.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -5,8 +5,8 @@
 #include "small/fixture.h"
 
 #include "base/stats.h"
-#include "mm/heap.h"
-#include "mm/index.h"
+#include "mm/heap/heap.h"
+#include "mm/object/index.h"
 #include "range/box.h"
 #include "range/flight.h"
 #include "range/memory.h"

@@ -5,10 +5,10 @@
  */
 #include "small/fixture.h"
 
-#include "mm/block.h"
-#include "mm/heap.h"
-#include "mm/index.h"
-#include "mm/slab.h"
+#include "mm/heap/heap.h"
+#include "mm/heap/slab.h"
+#include "mm/object/block.h"
+#include "mm/object/index.h"
 
 enum { SLAB = 512 << 10 }; /* the first of a kind */
 

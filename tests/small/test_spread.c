@@ -4,10 +4,10 @@
  */
 #include "small/fixture.h"
 
-#include "mm/boundary.h"
-#include "mm/heap.h"
-#include "mm/index.h"
-#include "mm/loan.h"
+#include "mm/doors/boundary.h"
+#include "mm/doors/loan.h"
+#include "mm/heap/heap.h"
+#include "mm/object/index.h"
 #include "range/spread.h"
 #include "range/state.h"
 

@@ -5,9 +5,9 @@
 #include "small/fixture.h"
 
 #include "base/stats.h"
-#include "mm/block.h"
-#include "mm/boundary.h"
-#include "mm/twin.h"
+#include "mm/doors/boundary.h"
+#include "mm/object/block.h"
+#include "mm/watch/twin.h"
 
 enum { BYTES = 4 * PAGE, WARM_UP = 4 };
 

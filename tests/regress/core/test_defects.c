@@ -4,8 +4,8 @@
  */
 #include "../../mm/fixture.h"
 #include "base/clock.h"
-#include "mm/bulk.h"
-#include "mm/index.h"
+#include "mm/doors/bulk.h"
+#include "mm/object/index.h"
 #include "os/fault.h"
 
 #include <pthread.h>

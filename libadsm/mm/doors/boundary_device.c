@@ -1,0 +1,150 @@
+/* Copies and sets that the program asks of the device itself: ranges of one
+ * object after the other change hands; see boundary.h. */
+#include "mm/doors/boundary.h"
+
+#include "mm/heap/residence.h"
+#include "mm/object/index.h"
+#include "mm/object/spread.h"
+#include "mm/state/coherence.h"
+#include "mm/watch/keep.h"
+
+/* Bytes of a live object whose lock is held, and the blocks they lie in. */
+struct part {
+    struct adsm_object *object;
+    size_t from, bytes;
+    uint32_t first, count;
+};
+
+/* [address, +bytes), as far as it lies in the object. `bytes` is not 0. */
+static struct part part_of(struct adsm_object *object, const void *address,
+                           size_t bytes)
+{
+    size_t from = (size_t)((const uint8_t *)address - object->host);
+    size_t left = object->bytes - from;
+    size_t here = bytes < left ? bytes : left;
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t end = adsm_block_of(object, from + here - 1) + 1;
+    return (struct part){object, from, here, first, end - first};
+}
+
+/* The beginning of [address, +bytes), of which the object's lock is held
+ * exclusively then. Return: false: it is not shared, or `bytes` is 0 */
+static bool take_part(const void *address, size_t bytes, struct part *part)
+{
+    struct adsm_object *object =
+        bytes ? adsm_index_acquire_alone(address) : NULL;
+    if (object)
+        *part = part_of(object, address, bytes);
+    return object != NULL;
+}
+
+int adsm_boundary_device_read(const void *address, size_t bytes,
+                              adsm_stream stream)
+{
+    const uint8_t *at = address;
+    int rc = ADSM_OK;
+    for (struct part p; rc == ADSM_OK && take_part(at, bytes, &p);
+         at += p.bytes, bytes -= p.bytes) {
+        rc = adsm_object_gather(p.object);
+        if (rc == ADSM_OK && atomic_load(&p.object->dirty))
+            rc = adsm_coherence_apply_all(p.object, p.first, p.count,
+                                          ADSM_DEVICE_READ);
+        if (rc == ADSM_OK)
+            rc = adsm_dma_order_uploads(p.object->home, stream);
+        adsm_rwlock_release(&p.object->lock);
+    }
+    return rc;
+}
+
+/* Give [from, to) of an object to the device, lock held exclusively. Partly
+ * covered blocks keep what the CPU wrote beside the range: they are flushed. */
+static int give_range(struct adsm_object *object, size_t from, size_t to)
+{
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t last = adsm_block_of(object, to - 1) + 1;
+    int rc = ADSM_OK;
+    if (!atomic_load(&object->near))
+        return ADSM_OK;
+    if (from != adsm_block_begin(object, first)) {
+        rc = adsm_coherence_apply_all(object, first, 1, ADSM_CALL);
+        first++;
+    }
+    if (rc == ADSM_OK && last > first && to < object->bytes &&
+        to != adsm_block_begin(object, last)) {
+        rc = adsm_coherence_apply_all(object, last - 1, 1, ADSM_CALL);
+        last--;
+    }
+    if (rc == ADSM_OK && last > first)
+        rc = adsm_coherence_apply_all(object, first, last - first,
+                                      ADSM_DEVICE_WRITE);
+    return rc;
+}
+
+int adsm_boundary_device_write(const void *address, size_t bytes,
+                               adsm_stream stream,
+                               struct adsm_device_write *write)
+{
+    struct part p;
+    write->object = NULL;
+    if (!take_part(address, bytes, &p))
+        return ADSM_OK;
+    int rc = p.bytes < bytes ? ADSM_E_INVALID : adsm_object_gather(p.object);
+    if (rc == ADSM_OK)
+        adsm_residence_written(p.object);
+    if (rc == ADSM_OK)
+        adsm_keep_drop(p.object, p.from, p.bytes);
+    if (rc == ADSM_OK)
+        rc = give_range(p.object, p.from, p.from + bytes);
+    if (rc == ADSM_OK)
+        rc = adsm_dma_order_uploads(p.object->home, stream);
+    if (rc == ADSM_OK)
+        write->object = p.object;
+    else
+        adsm_rwlock_release(&p.object->lock);
+    return rc;
+}
+
+int adsm_boundary_device_write_parts(const void *address, size_t bytes,
+                                     adsm_stream stream,
+                                     const struct adsm_device_write *write)
+{
+    struct adsm_object *object = write->object;
+    if (!object || bytes == 0)
+        return ADSM_OK;
+    size_t from = (size_t)((const uint8_t *)address - object->host);
+    if (from > object->bytes || bytes > object->bytes - from)
+        return ADSM_E_INVALID;
+    if (!atomic_load(&object->near))
+        return ADSM_OK;
+    struct part p = part_of(object, address, bytes);
+    int rc = adsm_coherence_apply_all(object, p.first, p.count, ADSM_CALL);
+    return rc == ADSM_OK ? adsm_dma_order_uploads(object->home, stream) : rc;
+}
+
+void adsm_boundary_device_written(struct adsm_device_write *write)
+{
+    if (write->object)
+        adsm_rwlock_release(&write->object->lock);
+    write->object = NULL;
+}
+
+/* Not on the host, and held by nobody: who holds a block may have opened it, and
+ * a thread stored there, before its state says so. One look for both. */
+static bool block_is_far(const struct adsm_object *object, uint32_t i)
+{
+    enum { SEEN = ADSM_BLOCK_STATE | ADSM_BLOCK_BUSY };
+    return (atomic_load(&object->blocks[i]) & SEEN) == ADSM_INVALID;
+}
+
+bool adsm_boundary_is_far(const void *address, size_t bytes)
+{
+    struct adsm_object *object = bytes ? adsm_index_acquire(address) : NULL;
+    if (!object)
+        return true;
+    struct part p = part_of(object, address, bytes);
+    bool far = p.bytes == bytes && !adsm_object_is_spread(object);
+    for (uint32_t i = p.first; i < p.first + p.count && far; i++)
+        far = block_is_far(object, i);
+    adsm_rwlock_release_shared(&object->lock);
+    return far;
+}

@@ -1,0 +1,135 @@
+/* From signal to DMA: find, pass the gate, hold, apply, let go, write back. */
+#include "mm/doors/touch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/trace.h"
+#include "mm/doors/loan.h"
+#include "mm/doors/turn.h"
+#include "mm/object/gate.h"
+#include "mm/object/index.h"
+#include "mm/state/answer.h"
+#include "mm/state/coherence.h"
+#include "mm/state/write_back.h"
+
+#include <time.h>
+
+/* The mapping limit stands in the way of one block: open more of its object
+ * under the exclusive lock. ADSM_OK also when the object is gone. */
+static int widen(struct adsm_object *object, uint32_t generation, uint32_t i)
+{
+    int rc = ADSM_OK;
+    bool awaited = false;
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == generation)
+        rc = adsm_coherence_widen(object, i, &awaited);
+    adsm_rwlock_release(&object->lock);
+    if (awaited) /* the access will fault again */
+        nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
+    return rc;
+}
+
+/* Before the block is open: where others answer, the thread goes on then. */
+static void count_fault(enum adsm_access access)
+{
+    if (access == ADSM_WRITE)
+        ADSM_COUNT(faults_write, 1);
+    else
+        ADSM_COUNT(faults_read, 1);
+}
+
+/* Find the block at `address` and open it; false where nothing is shared. */
+static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
+{
+    uint32_t gate;
+    struct adsm_object *object = adsm_turn_pass((void *)address, &gate);
+    *rc = ADSM_OK;
+    if (!object)
+        return false;
+    count_fault(access);
+    uint32_t generation = atomic_load(&object->generation);
+    uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
+    bool back =
+        adsm_write_back_is_back(object, i) || adsm_write_back_would_harm();
+    if (!adsm_loan_expose(object, i) &&
+        adsm_block_hold(object, generation, i)) {
+        /* It may have let go of the gate: the access will fault again. */
+        if (adsm_turn_must_wait(object->home))
+            adsm_block_release(object, i, 1);
+        else
+            *rc = adsm_answer(object, i,
+                              access == ADSM_WRITE ? ADSM_WRITE_FAULT
+                                                   : ADSM_READ_FAULT);
+    }
+    adsm_rwlock_release_shared(&object->lock);
+    if (*rc == ADSM_E_LIMIT)
+        *rc = widen(object, generation, i);
+    if (*rc == ADSM_E_LIMIT && adsm_object_make_room())
+        *rc = ADSM_OK; /* the access will fault again */
+    if (!back)
+        adsm_write_back(gate);
+    adsm_gate_leave(gate);
+    return true;
+}
+
+static const char *reason(int rc)
+{
+    switch (rc) {
+    case ADSM_E_NOMEM:
+        return "out of host memory for shared data at";
+    case ADSM_E_DEVICE:
+        return "the device lives but does not give back shared data at";
+    default:
+        return "cannot open shared data at";
+    }
+}
+
+/* When an answer began, and what the thread had spent until then. */
+struct spent {
+    uint64_t now, copying, memory;
+};
+
+static struct spent spent_so_far(void)
+{
+    return (struct spent){adsm_now_ns(), adsm_dma_spent_ns(),
+                          adsm_object_memory_ns()};
+}
+
+static void account(const struct spent *before)
+{
+    struct spent after = spent_so_far();
+    ADSM_COUNT(ns_fault, after.now - before->now);
+    ADSM_COUNT(ns_fault_copy, after.copying - before->copying);
+    ADSM_COUNT(ns_fault_memory, after.memory - before->memory);
+    if (atomic_load_explicit(&adsm_trace_on, memory_order_relaxed))
+        adsm_trace_record("fault", before->now, after.now, 0);
+}
+
+/* As open_block, for whoever the thread is just now. */
+static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc)
+{
+    struct adsm_turn *turn = adsm_turn_hold();
+    if (!turn)
+        return open_block(address, access, rc);
+    *rc = adsm_turn_touch(turn, address, access);
+    adsm_turn_let_go(turn);
+    if (*rc != ADSM_E_NOT_SHARED)
+        count_fault(access);
+    return *rc != ADSM_E_NOT_SHARED;
+}
+
+bool adsm_touch(uintptr_t address, enum adsm_access access)
+{
+    int rc = ADSM_OK;
+    adsm_quiet_enter_handler();
+    struct spent before = spent_so_far();
+    bool shared = open_for_thread(address, access, &rc);
+    if (shared)
+        account(&before);
+    if (shared && rc != ADSM_OK)
+        adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
+    adsm_quiet_leave_handler();
+    return shared && rc == ADSM_OK;
+}

@@ -1,0 +1,225 @@
+/* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX. */
+#include "mm/heap/heap.h"
+
+#include "base/option.h"
+#include "base/stats.h"
+#include "mm/heap/residence.h"
+#include "mm/heap/slab.h"
+#include "mm/object/index.h"
+#include "mm/object/spread.h"
+#include "mm/state/coherence.h"
+#include "mm/state/direct.h"
+#include "mm/state/write_back.h"
+#include "mm/watch/keep.h"
+
+static _Atomic size_t live;
+static bool (*copies)(struct adsm_accel *accel, size_t bytes);
+
+void adsm_heap_set_copies(bool (*give_up)(struct adsm_accel *accel,
+                                          size_t bytes))
+{
+    copies = give_up;
+}
+
+bool adsm_heap_give_up_copy(struct adsm_accel *accel, size_t bytes)
+{
+    return copies && copies(accel, bytes);
+}
+
+bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
+{
+    return adsm_heap_give_up_copy(accel, bytes) ||
+           adsm_residence_make_room(accel);
+}
+
+/* Fresh memory holds nothing yet, so both copies are as good as each other.
+ * Under a protocol that would upload it unasked it starts on the device: a
+ * CUDA program may never touch it on the CPU. */
+static enum adsm_state first_state(const struct adsm_protocol *protocol,
+                                   enum adsm_origin origin)
+{
+    enum adsm_state first = protocol->first;
+    return origin == ADSM_FROM_CUDA && first == ADSM_DIRTY ? ADSM_INVALID
+                                                           : first;
+}
+
+static bool is_movable(struct adsm_accel *accel, size_t bytes,
+                       enum adsm_origin origin)
+{
+    return origin == ADSM_FROM_CUDA && adsm_residence_wants(accel, bytes);
+}
+
+static int allocate(struct adsm_accel *accel, size_t bytes,
+                    enum adsm_origin origin, void **host, uint32_t *reach)
+{
+    static const enum adsm_placement of_origin[] = {
+        [ADSM_FROM_API] = ADSM_ONE_ADDRESS,
+        [ADSM_FROM_CUDA] = ADSM_ONE_ADDRESS,
+        [ADSM_FROM_SAFE] = ADSM_TWO_ADDRESSES,
+        [ADSM_FROM_ARRAY] = ADSM_ONE_ADDRESS,
+        [ADSM_FROM_HOMELESS] = ADSM_NO_HOME_MEMORY,
+    };
+    const struct adsm_protocol *protocol = adsm_coherence_protocol();
+    enum adsm_placement placement = of_origin[origin];
+    *reach = 1;
+    if (placement == ADSM_ONE_ADDRESS && adsm_direct_serves(accel)) {
+        if (origin == ADSM_FROM_ARRAY)
+            placement = ADSM_TWO_ADDRESSES; /* it is made of copies */
+        else
+            protocol = &adsm_protocol_direct;
+    }
+    enum adsm_state first = first_state(protocol, origin);
+    if (bytes <= adsm_options_get()->slab_max &&
+        placement != ADSM_NO_HOME_MEMORY)
+        return adsm_slab_alloc(accel, bytes, first,
+                               placement == ADSM_TWO_ADDRESSES, host);
+    struct adsm_object *object;
+    int rc = is_movable(accel, bytes, origin)
+                 ? adsm_residence_create(accel, bytes, &object)
+                 : adsm_object_create(accel, bytes, bytes, first, placement,
+                                      &object);
+    if (rc == ADSM_OK) {
+        *host = object->host;
+        *reach = object->reach;
+    }
+    return rc;
+}
+
+int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
+                    enum adsm_origin origin, void **host)
+{
+    uint32_t reach;
+    int rc = allocate(accel, bytes, origin, host, &reach);
+    if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
+        rc = allocate(accel, bytes, origin, host, &reach);
+    /* What moves needs no room; what stays may have that of something else. */
+    while (rc == ADSM_E_DEVICE_NOMEM && !is_movable(accel, bytes, origin) &&
+           adsm_heap_make_room(accel, bytes))
+        rc = allocate(accel, bytes, origin, host, &reach);
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_write_back_grow(reach);
+    atomic_fetch_add(&live, 1);
+    ADSM_COUNT(allocs, 1);
+    return ADSM_OK;
+}
+
+/* The live object at `host` and its generation, so that what follows can tell
+ * whether another thread freed it meanwhile. */
+static struct adsm_object *object_at(const void *host, uint32_t *generation)
+{
+    struct adsm_object *object = adsm_index_acquire(host);
+    if (object) {
+        *generation = atomic_load(&object->generation);
+        adsm_rwlock_release_shared(&object->lock);
+    }
+    return object;
+}
+
+/* What is allocated next in its slot is something else. */
+static void forget_slot(struct adsm_object *object, uint32_t generation,
+                        void *host)
+{
+    void *base;
+    size_t bytes;
+    if (adsm_slab_range(object, host, &base, &bytes) != ADSM_OK || base != host)
+        return;
+    size_t offset = (size_t)((uint8_t *)host - object->host);
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == generation) {
+        adsm_keep_drop(object, offset, bytes);
+        if (object->spread)
+            object->spread->ops->forget(object, offset, bytes);
+    }
+    adsm_rwlock_release(&object->lock);
+}
+
+int adsm_heap_free(void *host)
+{
+    uint32_t generation;
+    struct adsm_object *object = object_at(host, &generation);
+    if (!object)
+        return ADSM_E_NOT_SHARED;
+    int rc = ADSM_E_NOT_SHARED;
+    if (object->slab) {
+        /* The slot may be used by work that is still running. */
+        (void)adsm_lane_wait_noted(object->home);
+        forget_slot(object, generation, host);
+        rc = adsm_slab_free(object, host);
+    } else if (object->host == host) {
+        rc = adsm_object_destroy(object, generation);
+    }
+    if (rc == ADSM_E_NOT_SHARED)
+        return rc;
+    atomic_fetch_sub(&live, 1);
+    ADSM_COUNT(frees, 1);
+    return rc;
+}
+
+int adsm_heap_range(const void *address, void **base, size_t *bytes)
+{
+    uint32_t generation;
+    struct adsm_object *object = object_at(address, &generation);
+    if (!object)
+        return ADSM_E_NOT_SHARED;
+    if (object->slab)
+        return adsm_slab_range(object, address, base, bytes);
+    *base = object->host;
+    *bytes = object->bytes;
+    return ADSM_OK;
+}
+
+int adsm_heap_device(const void *address, struct adsm_daddr *device)
+{
+    struct adsm_object *object = adsm_index_acquire(address);
+    if (!object) {
+        device->at = (uintptr_t)address;
+        return ADSM_E_NOT_SHARED;
+    }
+    *device = adsm_daddr_add(
+        object->device, (uint64_t)((const uint8_t *)address - object->host));
+    bool homeless = object->homeless;
+    adsm_rwlock_release_shared(&object->lock);
+    return homeless ? ADSM_E_UNSUPPORTED : ADSM_OK;
+}
+
+static int find_first(struct adsm_object *object, void *found)
+{
+    *(struct adsm_object **)found = object;
+    return ADSM_E_LIMIT; /* stop the walk */
+}
+
+static int withdraw(struct adsm_object *object, void *unused)
+{
+    (void)unused;
+    adsm_object_withdraw(object);
+    return ADSM_OK;
+}
+
+void adsm_heap_withdraw(struct adsm_accel *accel)
+{
+    /* Elsewhere no object is looked at: its lock may be held by a thread that
+     * waits for a kernel, which the end of the context will wake. */
+    if (adsm_address_strategy(accel, NULL) == ADSM_OVERLAY)
+        (void)adsm_object_each(accel, false, withdraw, NULL);
+}
+
+void adsm_heap_forget(struct adsm_accel *accel)
+{
+    adsm_slab_forget(accel);
+    for (;;) {
+        struct adsm_object *object = NULL;
+        (void)adsm_object_each(accel, false, find_first, &object);
+        if (!object)
+            return;
+        if (adsm_object_destroy(object, atomic_load(&object->generation)) !=
+            ADSM_E_NOT_SHARED)
+            atomic_fetch_sub(&live, 1);
+    }
+}
+
+size_t adsm_heap_count(void)
+{
+    return atomic_load(&live);
+}

@@ -1,0 +1,82 @@
+/*
+ * Allocation of shared memory: objects and, below ADSM_SLAB_MAX, slab slots.
+ *
+ * What adsmAlloc and the interposed cuMemAlloc share. Addresses returned are
+ * host addresses A (equal to the device address except under translate). Owns
+ * the number of allocations; what they are is object.h's and slab.h's.
+ *
+ * Lock: none of its own. Thread: any, no lock of rank GATE or later held, where
+ * nothing else is said. Signal: never, where nothing else is said.
+ */
+#ifndef ADSM_MM_HEAP_H
+#define ADSM_MM_HEAP_H
+
+#include "mm/object/object.h"
+
+/** Who asks, which decides the first state of the blocks. */
+enum adsm_origin {
+    ADSM_FROM_API,      /* the protocol's first state                        */
+    ADSM_FROM_CUDA,     /* the same, but never DIRTY: may stay on the device  */
+    ADSM_FROM_ARRAY,    /* as API, always with memory of the device's own   */
+    ADSM_FROM_SAFE,     /* as API, with an address of its own on the device  */
+    ADSM_FROM_HOMELESS, /* as API, without memory of its own on any device */
+};
+
+/**
+ * Allocate; 512-byte aligned. Grows the rolling size (paper, section 4.3).
+ *
+ * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; a device's
+ *         error: nothing was allocated
+ */
+int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
+                    enum adsm_origin origin, void **host) ADSM_MUST_CHECK;
+
+/**
+ * Somebody needs device memory and there is none: give the driver what can be
+ * done without, a copy of a part of an object, or the memory of one that may be
+ * away.
+ *
+ * @bytes  how much is needed: where that is more than can ever go, nothing goes
+ * Return: whether trying again can help
+ */
+bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes);
+
+/** The same of copies alone. Thread: any, no lock of rank OBJECT_TABLE or later
+ *  held */
+bool adsm_heap_give_up_copy(struct adsm_accel *accel, size_t bytes);
+
+/** Who does that: libadsm/range, once it is there. Thread: one, at the start */
+void adsm_heap_set_copies(bool (*give_up)(struct adsm_accel *accel,
+                                          size_t bytes));
+
+/**
+ * Free exactly what was allocated, after the work that uses it.
+ *
+ * Return: ADSM_OK; ADSM_E_NOT_SHARED for anything else (foreign, interior,
+ *         freed), which changes nothing; a device's error: it is freed all the
+ *         same
+ */
+int adsm_heap_free(void *host);
+
+/** Base and size of the allocation that contains `address`. Return: ADSM_OK;
+ *  ADSM_E_NOT_SHARED. Thread: any that holds no lock */
+int adsm_heap_range(const void *address, void **base,
+                    size_t *bytes) ADSM_MUST_CHECK;
+
+/** Device address of `address`. Return: ADSM_OK; ADSM_E_NOT_SHARED;
+ *  ADSM_E_UNSUPPORTED for an array without a home. Thread: any, no lock of an
+ *  object or of a later rank held. Signal: fault path */
+int adsm_heap_device(const void *address,
+                     struct adsm_daddr *device) ADSM_MUST_CHECK;
+
+/** The accel's context is about to be destroyed: give up the host addresses
+ *  that the driver takes back with it. */
+void adsm_heap_withdraw(struct adsm_accel *accel);
+
+/** Free everything of an accel whose context has gone, and that nobody uses. */
+void adsm_heap_forget(struct adsm_accel *accel);
+
+/** Number of live allocations that are kept coherent. Thread: any. Signal: any handler */
+size_t adsm_heap_count(void);
+
+#endif

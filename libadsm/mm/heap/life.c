@@ -1,0 +1,348 @@
+/* Objects: creation and destruction. Their host pages are in object/host.c,
+ * the lists of them in object/list.c. */
+#include "mm/object/object_parts.h"
+
+#include "base/option.h"
+#include "base/pool.h"
+#include "mm/heap/residence.h"
+#include "mm/object/gate.h"
+#include "mm/object/index.h"
+#include "mm/object/spread.h"
+#include "mm/state/coherence.h"
+#include "mm/state/direct.h"
+#include "mm/state/run.h"
+#include "mm/state/write_back.h"
+#include "mm/watch/ahead.h"
+#include "mm/watch/dense.h"
+#include "mm/watch/grain.h"
+#include "mm/watch/keep.h"
+#include "mm/watch/sparse.h"
+#include "mm/watch/twin.h"
+#include "os/fault_range.h"
+
+#include <stdlib.h>
+
+/* Largest number of blocks in one object (the mapping limit is usually 65,530
+ * ranges, and each open block next to a closed one costs two). */
+enum { BLOCK_BUDGET_SHARE = 3 };
+
+/* Host pages are got and pinned by grains: a tract at once, but of a slab, whose
+ * allocations come one after the other, less. 2 MiB take half a millisecond. */
+enum { SLAB_GRAIN_SHIFT = 16 };
+
+static struct adsm_pool pool =
+    ADSM_POOL_INIT(sizeof(struct adsm_object), _Alignof(struct adsm_object));
+
+/* Block size by protocol, option and object size. */
+static size_t choose_block_bytes(const struct adsm_object *object, size_t unit)
+{
+    size_t page = adsm_vm_page_bytes(), bytes = object->bytes;
+    const struct adsm_options *options = adsm_options_get();
+    bool whole = adsm_coherence_protocol()->granularity == ADSM_BY_OBJECT;
+    size_t budget = (size_t)options->block_budget;
+    if (budget == 0)
+        budget = adsm_vm_map_limit() / BLOCK_BUDGET_SHARE;
+    if (object->direct)
+        return adsm_direct_block_bytes(bytes, (unit + page - 1) / page * page,
+                                       budget);
+    if (whole || unit < options->block_size)
+        return (unit + page - 1) / page * page;
+    size_t block = page;
+    while (block < options->block_size || bytes / block > budget)
+        block *= 2;
+    return block;
+}
+
+/* What is known of blocks that are sent and fetched. */
+static int for_transfers(struct adsm_object *object, size_t unit)
+{
+    adsm_ahead_init(object);
+    int rc = adsm_grain_init(object, unit);
+    if (rc == ADSM_OK)
+        rc = adsm_sparse_init(object);
+    if (rc == ADSM_OK && unit >= object->bytes) /* no slab */
+        rc = adsm_dense_init(object);
+    return rc;
+}
+
+/* What the device shares is not: its pages are there, and open. */
+static int no_transfers(struct adsm_object *object)
+{
+    object->ahead = NULL;
+    object->paging = NULL;
+    object->sparse = NULL;
+    object->dense = NULL;
+    object->reach = 1;
+    atomic_store(&object->watched, 0);
+    adsm_object_adopt_pages(object);
+    return ADSM_OK;
+}
+
+static int create_blocks(struct adsm_object *object, size_t unit,
+                         enum adsm_state first)
+{
+    size_t block = choose_block_bytes(object, unit);
+    uint32_t count = (uint32_t)((object->bytes + block - 1) / block);
+    object->grain_shift =
+        unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_TRACT_SHIFT;
+    size_t words = (adsm_object_grains(object) + 63) / 64;
+    object->block_bytes = block;
+    object->block_count = count;
+    atomic_store(&object->blocks_used, count);
+    object->blocks = malloc(count);
+    object->sent = calloc(count, sizeof *object->sent);
+    object->committed = calloc(words, sizeof *object->committed);
+    if (!object->blocks || !object->sent || !object->committed)
+        return ADSM_E_NOMEM;
+    adsm_block_init(object, first);
+    atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
+    atomic_store(&object->dirty, 0);
+    return object->direct ? no_transfers(object) : for_transfers(object, unit);
+}
+
+static void free_blocks(struct adsm_object *object)
+{
+    adsm_ahead_free(object);
+    adsm_twin_free(object);
+    adsm_keep_free(object);
+    adsm_grain_fini(object);
+    adsm_dense_fini(object);
+    adsm_sparse_fini(object);
+    free((void *)object->blocks);
+    free(object->sent);
+    free((void *)object->committed);
+    object->blocks = NULL;
+    object->sent = NULL;
+    object->committed = NULL;
+}
+
+/* A structure from the pool with its lock ready and everything else empty;
+ * lock and generation outlive reuse because stale readers look at them. */
+static struct adsm_object *take_structure(void)
+{
+    struct adsm_object *object = adsm_pool_get(&pool);
+    if (!object)
+        return NULL;
+    if (atomic_load(&object->generation) == 0)
+        adsm_rwlock_init(&object->lock, ADSM_RANK_OBJECT);
+    atomic_fetch_add(&object->generation, 1);
+    return object;
+}
+
+/* What an object is made of. */
+struct ranges {
+    struct adsm_span span;          /* addresses, and memory at its home */
+    struct adsm_arena_range shadow; /* host memory                       */
+};
+
+static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
+{
+    if (ranges->span.strategy != ADSM_DIRECT)
+        adsm_arena_free(&ranges->shadow);
+    int freed = adsm_address_free(accel, &ranges->span);
+    (void)freed; /* an earlier failure is the one to report */
+}
+
+/* A range of the arena may take a file, which an access could not be told that
+ * it cannot have: so both are taken at once. */
+static int take_ranges(struct adsm_accel *accel, size_t bytes,
+                       enum adsm_placement placement, struct ranges *ranges)
+{
+    int rc;
+    if (placement == ADSM_NO_HOME_MEMORY)
+        rc = adsm_address_reserve(bytes, &ranges->span);
+    else if (placement == ADSM_MOVABLE)
+        rc = adsm_address_alloc_movable(accel, bytes, &ranges->span);
+    else
+        rc = adsm_address_alloc(accel, bytes, placement == ADSM_TWO_ADDRESSES,
+                                &ranges->span);
+    if (rc != ADSM_OK)
+        return rc;
+    ranges->shadow = (struct adsm_arena_range){.shadow = ranges->span.host};
+    if (ranges->span.strategy == ADSM_DIRECT)
+        return ADSM_OK; /* that memory is the host's already */
+    rc = adsm_arena_alloc(&ranges->shadow, ranges->span.bytes);
+    if (rc != ADSM_OK)
+        give_ranges(accel, ranges);
+    return rc;
+}
+
+/* All members but the blocks'. The lock is held exclusively. */
+static void set_up(struct adsm_object *object, struct adsm_accel *accel,
+                   size_t bytes, bool homeless, const struct ranges *ranges)
+{
+    object->span = ranges->span;
+    object->host = ranges->span.host;
+    object->device = ranges->span.device;
+    object->bytes = bytes;
+    object->home = accel;
+    object->work = (struct adsm_fence){0};
+    object->kernel_count = 0;
+    object->homeless = homeless;
+    object->spread = NULL;
+    atomic_store(&object->pins, 0);
+    object->slab = NULL;
+    object->on_near_list = false;
+    atomic_store(&object->settled, false);
+    object->shadow = ranges->shadow;
+    object->direct = ranges->span.strategy == ADSM_DIRECT;
+    atomic_store(&object->lent, 0);
+    atomic_store(&object->backed, object->direct);
+    object->withdrawn = false;
+}
+
+/* Give it blocks and enter it in the index: it is found from then on. The lock
+ * is held exclusively. Nothing is left of what fails. */
+static int bring_to_life(struct adsm_object *object, size_t unit,
+                         enum adsm_state first)
+{
+    int rc = create_blocks(object, unit, first);
+    if (rc == ADSM_OK && object->span.pieces)
+        rc = adsm_residence_attach(object);
+    /* The driver gives it open. */
+    if (rc == ADSM_OK && object->direct)
+        rc = adsm_run_protect(object, 0, object->block_count, first);
+    if (rc == ADSM_OK)
+        rc = adsm_index_insert(object);
+    /* Found already when the first access comes. */
+    if (rc == ADSM_OK && adsm_fault_range_is_lasting()) {
+        rc = adsm_object_back(object);
+        if (rc != ADSM_OK)
+            adsm_index_remove(object);
+    }
+    if (rc == ADSM_OK) {
+        adsm_coherence_adopt(object);
+    } else {
+        if (object->spread)
+            object->spread->ops->destroy(object);
+        free_blocks(object);
+    }
+    atomic_store(&object->live, rc == ADSM_OK);
+    return rc;
+}
+
+/* A live object from an empty structure. */
+static int make(struct adsm_object *object, struct adsm_accel *accel,
+                size_t bytes, size_t unit, enum adsm_state first,
+                enum adsm_placement placement)
+{
+    bool homeless = placement == ADSM_NO_HOME_MEMORY;
+    struct ranges ranges;
+    int rc = take_ranges(accel, bytes, placement, &ranges);
+    if (rc != ADSM_OK)
+        return rc;
+    atomic_store(&object->gate, adsm_gate_use(homeless ? NULL : accel));
+    adsm_rwlock_acquire(&object->lock);
+    set_up(object, accel, bytes, homeless, &ranges);
+    rc = bring_to_life(object, unit, first);
+    adsm_rwlock_release(&object->lock);
+    if (rc != ADSM_OK)
+        give_ranges(accel, &ranges);
+    return rc;
+}
+
+int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
+                       enum adsm_state first, enum adsm_placement placement,
+                       struct adsm_object **out)
+{
+    int rc = adsm_object_provide(accel);
+    if (rc != ADSM_OK)
+        return rc;
+    struct adsm_object *object = take_structure();
+    if (!object)
+        return ADSM_E_NOMEM;
+    adsm_residence_begin();
+    rc = make(object, accel, bytes, unit, first, placement);
+    adsm_residence_end();
+    if (rc != ADSM_OK) {
+        adsm_pool_put(&pool, object);
+        return rc;
+    }
+    adsm_object_list(object);
+    *out = object;
+    return ADSM_OK;
+}
+
+/* Work that may still read or write the object's device or host memory. */
+static void settle(struct adsm_object *object)
+{
+    /* A lost device ends all its work: go on releasing. */
+    (void)adsm_fence_wait(object->work);
+    (void)adsm_lane_wait_noted(object->home);
+    if (adsm_object_has_pages(object))
+        (void)adsm_dma_drain(object->home);
+}
+
+void adsm_object_withdraw(struct adsm_object *object)
+{
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) && !object->withdrawn &&
+        object->span.strategy == ADSM_OVERLAY) {
+        adsm_index_remove(object);
+        adsm_coherence_abandon(object);
+        adsm_object_give_back(object);
+        adsm_address_withdraw(&object->span);
+        object->withdrawn = true;
+    }
+    adsm_rwlock_release(&object->lock);
+}
+
+int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
+{
+    adsm_rwlock_acquire(&object->lock);
+    if (!atomic_load(&object->live) ||
+        atomic_load(&object->generation) != generation) {
+        adsm_rwlock_release(&object->lock);
+        return ADSM_E_NOT_SHARED;
+    }
+    adsm_residence_begin();
+    atomic_store(&object->live, false);
+    atomic_fetch_add(&object->generation, 1);
+    if (!object->withdrawn)
+        adsm_index_remove(object);
+    adsm_coherence_abandon(object);
+    adsm_rwlock_release(&object->lock);
+
+    adsm_object_unlist(object);
+    settle(object);
+    if (object->spread)
+        object->spread->ops->destroy(object);
+    adsm_object_release_host(object);
+    free_blocks(object);
+    int rc = adsm_address_free(object->home, &object->span);
+    adsm_residence_end();
+    adsm_pool_put(&pool, object);
+    return rc;
+}
+
+void adsm_object_set_spread(struct adsm_object *object, bool is_spread)
+{
+    int64_t dirty = atomic_load(&object->dirty);
+    if (object->spread->is_spread == is_spread)
+        return;
+    adsm_coherence_unwatch(object, 0, object->block_count);
+    object->spread->is_spread = is_spread;
+    adsm_write_back_count(is_spread ? -dirty : dirty);
+    atomic_store(&object->settled, false);
+    /* What the home has is no twin of anything from here on. */
+    for (uint32_t i = 0; i < object->block_count; i++)
+        adsm_block_change(object, i, ADSM_BLOCK_TWIN, 0);
+    adsm_object_update_near(object);
+}
+
+bool adsm_object_is_valid(const struct adsm_object *object)
+{
+    uint32_t near = 0, dirty = 0;
+    for (uint32_t i = 0; i < object->block_count; i++) {
+        enum adsm_state state = adsm_block_state(object, i);
+        if (state >= ADSM_STATES)
+            return false;
+        near += state != ADSM_INVALID;
+        dirty += state == ADSM_DIRTY;
+    }
+    return object->bytes > 0 && object->span.bytes >= object->bytes &&
+           near == atomic_load(&object->near) &&
+           dirty == atomic_load(&object->dirty) &&
+           (((uintptr_t)object->host | object->span.bytes) &
+            (adsm_vm_page_bytes() - 1)) == 0;
+}

@@ -1,0 +1,197 @@
+/* One movable object comes and goes; see residence.h. */
+#include "mm/heap/residence_parts.h"
+
+#include "base/log.h"
+#include "base/option.h"
+#include "base/stats.h"
+#include "mm/object/object_parts.h"
+#include "mm/state/coherence.h"
+#include "mm/state/run.h"
+
+#include <stdlib.h>
+
+/* The host has all of an object that is away; what it lacks of one that was
+ * never written may be anything. */
+static int fetch(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    (void)object, (void)offset, (void)bytes;
+    return ADSM_OK;
+}
+
+/* Transfers of its own are the home's, which others wait for. */
+static void await(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    (void)object, (void)offset, (void)bytes;
+}
+
+static void forget(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    (void)object, (void)offset, (void)bytes;
+}
+
+/* Of an object that nobody ever wrote nothing has to go up. Others are sent at
+ * once, while the next one that makes room comes down; but not where a call
+ * would send them again. */
+static int settle_in(struct adsm_object *object)
+{
+    const struct adsm_cell *call =
+        &adsm_coherence_protocol()->cell[ADSM_CALL][ADSM_READ_ONLY];
+    uint32_t count = object->block_count;
+    bool empty = !adsm_object_has_pages(object);
+    adsm_object_set_spread(object, false);
+    if (!empty && (call->actions & ADSM_DO_FLUSH))
+        return ADSM_OK;
+    return adsm_coherence_apply_all(
+        object, 0, count, empty ? ADSM_DEVICE_WRITE : ADSM_WRITE_BACK);
+}
+
+int adsm_residence_room(struct adsm_accel *home, size_t *bytes)
+{
+    size_t total;
+    int rc = adsm_accel_memory(home, bytes, &total);
+    *bytes += adsm_address_kept(home);
+    return rc;
+}
+
+/* Its lock is held exclusively. */
+static int arrive(struct adsm_object *object)
+{
+    struct adsm_residence *residence = adsm_residence_of(object);
+    size_t room = 0;
+    /* Drivers take long to find that there is none. */
+    int rc = adsm_residence_room(object->home, &room);
+    if (rc == ADSM_OK && room < adsm_address_taken(object->home, &object->span))
+        return ADSM_E_DEVICE_NOMEM;
+    if (rc == ADSM_OK)
+        rc = adsm_address_occupy(object->home, &object->span);
+    if (rc != ADSM_OK)
+        return rc;
+    atomic_store(&residence->resident, true);
+    ADSM_COUNT(moved_in, 1);
+    return settle_in(object);
+}
+
+static void destroy(struct adsm_object *object)
+{
+    adsm_residence_unlist(adsm_residence_of(object));
+    free(object->spread);
+    object->spread = NULL;
+}
+
+static const struct adsm_spread_ops ops = {
+    .fetch = fetch,
+    .await = await,
+    .gather = arrive,
+    .forget = forget,
+    .destroy = destroy,
+};
+
+int adsm_residence_attach(struct adsm_object *object)
+{
+    struct adsm_residence *residence = calloc(1, sizeof *residence);
+    if (!residence)
+        return ADSM_E_NOMEM;
+    residence->spread.ops = &ops;
+    residence->spread.is_spread = true;
+    residence->object = object;
+    object->spread = &residence->spread;
+    adsm_residence_list(residence);
+    return ADSM_OK;
+}
+
+bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes)
+{
+    if (!adsm_options_get()->oversubscribe || bytes < ADSM_MOVABLE_LEAST)
+        return false;
+    enum adsm_strategy strategy = adsm_address_strategy(accel, NULL);
+    if (strategy == ADSM_WINDOW)
+        return true;
+    adsm_log_once(ADSM_LOG_WARN,
+                  "ADSM_OVERSUBSCRIBE changes nothing here: with the address "
+                  "strategy %s addresses go with their memory, it takes window",
+                  adsm_strategy_name(strategy));
+    return false;
+}
+
+int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
+                          struct adsm_object **object)
+{
+    int rc = adsm_object_create(accel, bytes, bytes, ADSM_DIRTY, ADSM_MOVABLE,
+                                object);
+    if (rc != ADSM_OK)
+        return rc;
+    uint32_t generation = atomic_load(&(*object)->generation);
+    adsm_residence_begin();
+    rc = adsm_residence_arrive((struct adsm_resident){*object, generation});
+    if (rc != ADSM_OK)
+        adsm_address_trim(accel);
+    adsm_residence_end();
+    if (rc == ADSM_OK || rc == ADSM_E_DEVICE_NOMEM)
+        return ADSM_OK;
+    int destroyed = adsm_object_destroy(*object, generation);
+    (void)destroyed; /* the failure before is the one to report */
+    return rc;
+}
+
+static bool is_live(const struct adsm_resident *found)
+{
+    return atomic_load(&found->object->live) &&
+           atomic_load(&found->object->generation) == found->generation;
+}
+
+int adsm_residence_arrive(struct adsm_resident found)
+{
+    int rc = ADSM_OK;
+    adsm_rwlock_acquire(&found.object->lock);
+    if (is_live(&found) && adsm_object_is_away(found.object))
+        rc = arrive(found.object);
+    adsm_rwlock_release(&found.object->lock);
+    return rc;
+}
+
+/* Its lock is held exclusively. Where its memory cannot be taken the host has
+ * the truth, and it is an object like any other. */
+static int depart(struct adsm_object *object)
+{
+    struct adsm_residence *residence = adsm_residence_of(object);
+    bool holds =
+        atomic_load(&residence->holds) || adsm_object_has_pages(object);
+    int rc = adsm_coherence_take_home(object, holds);
+    if (rc == ADSM_OK)
+        rc = adsm_address_vacate(object->home, &object->span);
+    if (rc != ADSM_OK)
+        return rc;
+    atomic_store(&residence->resident, false);
+    atomic_store(&residence->holds, false);
+    adsm_object_set_spread(object, true);
+    ADSM_COUNT(moved_out, 1);
+    return ADSM_OK;
+}
+
+int adsm_residence_depart(struct adsm_resident found)
+{
+    struct adsm_object *object = found.object;
+    struct adsm_accel *home = object->home;
+    /* Without its lock: a host function ahead may want the object. */
+    int rc = adsm_lane_wait_noted(home);
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_rwlock_acquire(&object->lock);
+    if (is_live(&found) && !adsm_object_is_away(object)) {
+        rc = adsm_fence_wait(object->work);
+        adsm_run_await_uploads(object, 0, object->block_count);
+        if (rc == ADSM_OK)
+            rc = atomic_load(&object->pins) > 0 ? ADSM_E_LIMIT : depart(object);
+        if (rc == ADSM_E_LIMIT)
+            atomic_store(&adsm_residence_of(object)->used,
+                         adsm_residence_stamp());
+    }
+    adsm_rwlock_release(&object->lock);
+    return rc;
+}
+
+void adsm_residence_written(struct adsm_object *object)
+{
+    if (adsm_object_is_movable(object))
+        atomic_store(&adsm_residence_of(object)->holds, true);
+}

@@ -1,0 +1,259 @@
+/*
+ * The engine that runs the protocol tables; sole writer of block states.
+ *
+ * Protection is a function of the state, so a block is closed before it is
+ * flushed and opened after it was fetched; both transfers use the shadow. A
+ * flush is enqueued and not waited for: who writes a block waits until its own
+ * upload is through. So an upload takes along what was there when it was
+ * enqueued, on which calls and device copies behind it rely.
+ */
+#include "mm/state/coherence_parts.h"
+
+#include "base/log.h"
+#include "mm/object/spread.h"
+#include "mm/state/run.h"
+#include "mm/state/write_back.h"
+#include "mm/watch/ahead.h"
+#include "mm/watch/sparse.h"
+#include "mm/watch/twin.h"
+
+static const struct adsm_protocol *protocol = &adsm_protocol_rolling;
+static const struct adsm_protocol *direct = &adsm_protocol_direct;
+
+const struct adsm_protocol *
+adsm_coherence_protocol_of(const struct adsm_object *object)
+{
+    return object->direct ? direct : protocol;
+}
+
+const struct adsm_cell *adsm_coherence_cell(const struct adsm_object *object,
+                                            enum adsm_event event,
+                                            enum adsm_state state)
+{
+    return &adsm_coherence_protocol_of(object)->cell[event][state];
+}
+
+void adsm_coherence_init(const struct adsm_protocol *chosen,
+                         const struct adsm_protocol *of_direct,
+                         const struct adsm_options *options)
+{
+    protocol = chosen;
+    direct = of_direct;
+    if (adsm_protocol_queues(chosen) && !adsm_write_back_init(options))
+        adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: what "
+                                "is written stays here until the next call");
+}
+
+const struct adsm_protocol *adsm_coherence_protocol(void)
+{
+    return protocol;
+}
+
+/* Early write-backs are about what the home lacks. */
+static void count_dirty(const struct adsm_object *object, int64_t more)
+{
+    if (!adsm_object_is_spread(object) && !object->direct)
+        adsm_write_back_count(more);
+}
+
+void adsm_coherence_adopt(struct adsm_object *object)
+{
+    if (adsm_block_state(object, 0) != ADSM_DIRTY)
+        return;
+    atomic_store(&object->dirty, object->block_count);
+    count_dirty(object, object->block_count);
+}
+
+void adsm_coherence_abandon(struct adsm_object *object)
+{
+    int64_t watched = atomic_load(&object->watched);
+    adsm_sparse_abandon(object);
+    count_dirty(object, watched - atomic_exchange(&object->dirty, 0));
+    atomic_store(&object->near, 0);
+}
+
+static void set_state(struct adsm_object *object, uint32_t i,
+                      enum adsm_state next)
+{
+    uint8_t clear = ADSM_BLOCK_STATE;
+    if (next != ADSM_DIRTY)
+        clear |= ADSM_BLOCK_TWIN;
+    (void)adsm_block_change(object, i, clear, (uint8_t)next);
+}
+
+void adsm_coherence_set_states(struct adsm_object *object, uint32_t first,
+                               uint32_t count, enum adsm_state state,
+                               enum adsm_state next)
+{
+    if (state == next)
+        return;
+    if (state == ADSM_READ_ONLY)
+        adsm_ahead_left(object, first, count);
+    for (uint32_t i = first; i < first + count; i++)
+        set_state(object, i, next);
+    int64_t whole = (int64_t)count - adsm_sparse_count(object, first, count);
+    if (state == ADSM_DIRTY) {
+        atomic_fetch_sub(&object->dirty, count);
+        count_dirty(object, -whole);
+        adsm_sparse_unwatch(object, first, count);
+    } else if (next == ADSM_DIRTY) {
+        atomic_store(&object->settled, false);
+        atomic_fetch_add(&object->dirty, count);
+        count_dirty(object, whole);
+    }
+    if (state == ADSM_INVALID) {
+        if (atomic_fetch_add(&object->near, count) == 0)
+            adsm_object_update_near(object);
+    } else if (next == ADSM_INVALID) {
+        if (atomic_fetch_sub(&object->near, count) == count)
+            adsm_object_update_near(object);
+    }
+}
+
+static bool is_fault(enum adsm_event event)
+{
+    return event == ADSM_READ_FAULT || event == ADSM_WRITE_FAULT;
+}
+
+/* An access waits for the block. */
+static bool opens_at_once(enum adsm_event event)
+{
+    return is_fault(event) || event == ADSM_GIVEN_UP;
+}
+
+/* Does the step want pages of the host? One that leaves all as it is does not,
+ * but an access, which may be the first touch. Nor does a note of what a part
+ * of a call has done. */
+static bool needs_host(const struct adsm_cell *cell, enum adsm_state state,
+                       enum adsm_event event)
+{
+    return (cell->next > state) ||
+           (cell->actions & (ADSM_DO_FETCH | ADSM_DO_FLUSH)) ||
+           opens_at_once(event);
+}
+
+/* Where no mapping is left to open a block, the bytes just fetched serve a
+ * loan as they are, and a fault after a return will fetch them again. */
+static bool is_read_at_shadow(enum adsm_event event)
+{
+    return event == ADSM_BULK_READ || event == ADSM_RETURN;
+}
+
+int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
+                         uint32_t count, enum adsm_state state,
+                         enum adsm_event event)
+{
+    const struct adsm_cell *cell = adsm_coherence_cell(object, event, state);
+    int rc = ADSM_OK;
+    if (needs_host(cell, state, event))
+        rc = adsm_run_prepare(object, first, count, opens_at_once(event));
+    /* A fetch from the home comes behind its uploads; those to other devices
+     * may be of bytes that need no fetch. */
+    if (cell->next == ADSM_DIRTY && state != ADSM_DIRTY &&
+        (!(cell->actions & ADSM_DO_FETCH) || object->spread))
+        adsm_run_await_uploads(object, first, count);
+    if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
+        rc = adsm_run_fetch(object, first, count);
+    return rc;
+}
+
+void adsm_coherence_unwatch(struct adsm_object *object, uint32_t first,
+                            uint32_t count)
+{
+    for (uint32_t n, i = first; i < first + count; i += n) {
+        n = adsm_sparse_run(object, i, first + count - i);
+        if (!adsm_sparse_is_watched(object, i))
+            continue;
+        adsm_sparse_unwatch(object, i, n);
+        count_dirty(object, n);
+        if (adsm_protocol_queues(protocol))
+            adsm_write_back_enqueue(object, i, n);
+    }
+}
+
+/* What was written of blocks that stay open. */
+static int send_changes(struct adsm_object *object, uint32_t first,
+                        uint32_t count)
+{
+    if (!adsm_sparse_is_watched(object, first))
+        return adsm_twin_send(object, first);
+    uint32_t known;
+    int rc = adsm_sparse_send(object, first, count, &known);
+    if (rc != ADSM_OK)
+        known = 0;
+    /* All of the rest is as good as written. */
+    adsm_coherence_unwatch(object, first + known, count - known);
+    return rc;
+}
+
+/* Protection is set: what goes to the device. */
+static int give(struct adsm_object *object, uint32_t first, uint32_t count,
+                enum adsm_state state, const struct adsm_cell *cell)
+{
+    int rc = ADSM_OK;
+    if (cell->actions & ADSM_DO_FLUSH) {
+        rc = adsm_run_flush(object, first, count);
+        if (rc != ADSM_OK)
+            (void)adsm_run_protect(object, first, count, state);
+    }
+    if (rc == ADSM_OK && (cell->actions & ADSM_DO_SEND_CHANGES))
+        rc = send_changes(object, first, count);
+    return rc;
+}
+
+void adsm_coherence_enter(struct adsm_object *object, uint32_t first,
+                          uint32_t count, enum adsm_state state,
+                          const struct adsm_cell *cell)
+{
+    adsm_coherence_set_states(object, first, count, state, cell->next);
+    if (cell->actions & ADSM_DO_QUEUE)
+        adsm_write_back_enqueue(object, first, count);
+}
+
+/* adsm_coherence_apply; `closed`: the protection is that of the next state. */
+static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
+                 enum adsm_event event, bool closed)
+{
+    enum adsm_state state = adsm_block_state(object, first);
+    const struct adsm_cell *cell = adsm_coherence_cell(object, event, state);
+    enum adsm_state next = cell->next;
+    bool watch = event == ADSM_WRITE_FAULT && count == 1 && next != state &&
+                 adsm_sparse_wants(object, first);
+
+    if (event == ADSM_CALL_IN)
+        adsm_twin_close(object, first, count, state == ADSM_DIRTY);
+    int rc = adsm_coherence_bring(object, first, count, state, event);
+    if (rc == ADSM_OK && (is_fault(event) || event == ADSM_BULK_READ))
+        adsm_ahead_touched(object, first, count);
+    if (rc == ADSM_OK && watch)
+        watch = adsm_sparse_watch(object, first);
+    /* An access is answered even when the state stays: its protection may not
+     * have been set yet (first touch) or another thread was quicker. */
+    if (rc == ADSM_OK && !closed && (next != state || opens_at_once(event))) {
+        rc = adsm_run_protect_all(object, first, count, next);
+        if (rc == ADSM_E_LIMIT && is_read_at_shadow(event) && !object->direct)
+            return ADSM_OK;
+    }
+    if (rc == ADSM_OK)
+        rc = give(object, first, count, state, cell);
+    if (rc != ADSM_OK && watch)
+        adsm_sparse_unwatch(object, first, 1);
+    if (rc != ADSM_OK)
+        return rc;
+    if (is_fault(event))
+        adsm_run_populate(object, first, count, next == ADSM_DIRTY);
+    adsm_coherence_enter(object, first, count, state, cell);
+    return ADSM_OK;
+}
+
+int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
+                         uint32_t count, enum adsm_event event)
+{
+    return apply(object, first, count, event, false);
+}
+
+int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t first,
+                                uint32_t count, enum adsm_event event)
+{
+    return apply(object, first, count, event, true);
+}

@@ -1,0 +1,267 @@
+/*
+ * The thread that fetches ahead, and the table of objects that it does so for.
+ *
+ * A place of the table belongs to its object from the first round that is
+ * remembered to the object's end. Who wants something posts the place and wakes
+ * the thread, in the fault path as well: futexes only. The thread takes nothing
+ * of what it reads in the table for granted but what the object's lock and
+ * generation say.
+ */
+#include "mm/watch/ahead_parts.h"
+
+#include "base/stats.h"
+#include "base/thread.h"
+#include "mm/doors/turn.h"
+#include "mm/object/gate.h"
+#include "mm/object/spread.h"
+#include "mm/state/coherence.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    OBJECTS = 256,
+    STACK_BYTES = 256 << 10,
+    PIECE_BYTES = 2 << 20,
+};
+
+/* 0: unused. The owner is written first and taken away last. */
+static struct place {
+    struct adsm_object *_Atomic object;
+    _Atomic uint32_t generation;
+    _Atomic bool taken; /* by a call, and nothing asked since */
+    _Atomic bool posted;
+} table[OBJECTS];
+
+static struct adsm_lock table_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
+static _Atomic uint32_t places; /* that were ever used */
+
+static _Atomic uint32_t posted; /* futex word: grows with each */
+static _Atomic bool busy, ends;
+
+void adsm_ahead_enlist(struct adsm_object *object)
+{
+    adsm_lock_acquire(&table_lock);
+    uint32_t k = 0;
+    while (k < OBJECTS && atomic_load(&table[k].object))
+        k++;
+    if (k < OBJECTS) {
+        atomic_store(&table[k].taken, true);
+        atomic_store(&table[k].posted, false);
+        atomic_store(&table[k].generation, atomic_load(&object->generation));
+        atomic_store(&table[k].object, object);
+        object->ahead->place = k + 1;
+        if (k >= atomic_load(&places))
+            atomic_store(&places, k + 1);
+    }
+    adsm_lock_release(&table_lock);
+}
+
+void adsm_ahead_delist(struct adsm_object *object)
+{
+    if (object->ahead->place == 0)
+        return;
+    adsm_lock_acquire(&table_lock);
+    atomic_store(&table[object->ahead->place - 1].object, NULL);
+    adsm_lock_release(&table_lock);
+}
+
+void adsm_ahead_expect(const struct adsm_object *object)
+{
+    atomic_store_explicit(&table[object->ahead->place - 1].taken, true,
+                          memory_order_relaxed);
+}
+
+void adsm_ahead_post(const struct adsm_object *object)
+{
+    int saved = errno;
+    atomic_store(&table[object->ahead->place - 1].posted, true);
+    atomic_fetch_add(&posted, 1);
+    syscall(SYS_futex, &posted, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    errno = saved;
+}
+
+/* ---- the thread ---------------------------------------------------------- */
+
+/* May the thread fetch, without waiting for more than a transfer? The gate is
+ * passed, so nothing is launched meanwhile. */
+static bool may_fetch(const struct adsm_object *object, uint32_t generation)
+{
+    return atomic_load(&object->live) &&
+           atomic_load(&object->generation) == generation &&
+           !atomic_load(&ends) && !object->withdrawn && !object->spread &&
+           object->ahead && atomic_load(&object->ahead->begun) &&
+           atomic_load(&object->ahead->asked) &&
+           adsm_accel_health(object->home) == ADSM_OK &&
+           !adsm_turn_must_wait(object->home) &&
+           adsm_dma_is_clear(object->home, object->work);
+}
+
+static bool is_due(const struct adsm_object *object, const uint64_t *set,
+                   uint32_t i)
+{
+    return (set[i / 64] >> i % 64 & 1) &&
+           adsm_block_state(object, i) == ADSM_INVALID;
+}
+
+/* Hold blocks from `i` on that are due, all in one piece: how many. */
+static uint32_t hold(struct adsm_object *object, const uint64_t *set,
+                     uint32_t i)
+{
+    uint32_t most = adsm_block_of(object, PIECE_BYTES), n = 0;
+    most = most > 1 ? most - i % most : 1;
+    while (n < most && i + n < object->block_count &&
+           is_due(object, set, i + n) && adsm_block_try_hold(object, i + n)) {
+        if (!is_due(object, set, i + n)) {
+            adsm_block_release(object, i + n, 1);
+            break;
+        }
+        n++;
+    }
+    return n;
+}
+
+/* As an access would. */
+static int open_held(struct adsm_object *object, uint32_t first, uint32_t n)
+{
+    int rc = adsm_coherence_apply(object, first, n, ADSM_READ_FAULT);
+    if (rc == ADSM_OK)
+        ADSM_COUNT(ahead_opened, n);
+    return rc;
+}
+
+/* So that the first access tells that it was wanted. */
+static int fetch_held(struct adsm_object *object, uint32_t first, uint32_t n)
+{
+    adsm_ahead_bring(object, first, n);
+    int rc = adsm_coherence_apply_closed(object, first, n, ADSM_FETCH_AHEAD);
+    if (rc != ADSM_OK)
+        adsm_ahead_failed(object, first, n);
+    return rc;
+}
+
+/* The next piece from *i on. Return: whether to go on */
+static bool fetch_piece(struct adsm_object *object, uint32_t *i, bool open)
+{
+    const struct adsm_ahead_memory *m = adsm_ahead_memory_of(object);
+    if (!m)
+        return false;
+    while (*i < object->block_count && !is_due(object, m->set, *i))
+        ++*i;
+    if (*i >= object->block_count)
+        return false;
+    uint32_t n = hold(object, m->set, *i);
+    int rc = ADSM_OK;
+    if (n > 0) {
+        rc = open ? open_held(object, *i, n) : fetch_held(object, *i, n);
+        adsm_block_release(object, *i, n);
+    }
+    *i += n ? n : 1; /* who holds it brings it */
+    return rc == ADSM_OK;
+}
+
+static void fetch_all(struct adsm_object *object, uint32_t generation,
+                      bool open)
+{
+    bool more = true;
+    for (uint32_t i = 0; more;) {
+        uint32_t gate = atomic_load(&object->gate);
+        adsm_gate_enter(gate);
+        adsm_rwlock_acquire_shared(&object->lock);
+        more = atomic_load(&object->gate) == gate &&
+               may_fetch(object, generation) && fetch_piece(object, &i, open);
+        adsm_rwlock_release_shared(&object->lock);
+        adsm_gate_leave(gate);
+    }
+}
+
+static void serve_all(void)
+{
+    for (uint32_t k = 0; k < atomic_load(&places); k++) {
+        struct adsm_object *object = atomic_load(&table[k].object);
+        if (object && atomic_exchange(&table[k].posted, false))
+            fetch_all(object, atomic_load(&table[k].generation), false);
+    }
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        uint32_t seen = atomic_load(&posted);
+        atomic_store(&busy, true);
+        serve_all();
+        atomic_store(&busy, false);
+        syscall(SYS_futex, &posted, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    }
+    return NULL;
+}
+
+void adsm_ahead_start(void)
+{
+    static _Atomic bool tried;
+    /* Without it, what is expected comes when it is accessed. */
+    if (atomic_load_explicit(&places, memory_order_relaxed) &&
+        !atomic_load_explicit(&tried, memory_order_relaxed) &&
+        !atomic_exchange(&tried, true))
+        (void)!adsm_thread_start(serve, STACK_BYTES, false);
+}
+
+/* ---- returns, and the end ------------------------------------------------ */
+
+/* The lock is held. */
+static enum adsm_ahead_way ask(struct place *place, struct adsm_object *object,
+                               uint32_t generation,
+                               const struct adsm_accel *accel)
+{
+    if (!atomic_load(&object->live) || !object->ahead ||
+        object->home != accel ||
+        atomic_load(&object->generation) != generation ||
+        !adsm_dma_is_clear(object->home, object->work))
+        return ADSM_AHEAD_NOT;
+    enum adsm_ahead_way way = adsm_ahead_ask(object);
+    if (way == ADSM_AHEAD_THREAD)
+        adsm_ahead_post(object);
+    if (atomic_load(&object->ahead->asked))
+        atomic_store_explicit(&place->taken, false, memory_order_relaxed);
+    return way;
+}
+
+static void returned(struct place *place, const struct adsm_accel *accel)
+{
+    struct adsm_object *object = atomic_load(&place->object);
+    uint32_t generation = atomic_load(&place->generation);
+    /* Who has it alone is taking it, or giving it up. Relaxed: who sees no call
+     * of another thread does not return from it. A return may be another
+     * stream's. */
+    if (!object || !atomic_load_explicit(&place->taken, memory_order_relaxed) ||
+        !adsm_rwlock_try_shared(&object->lock))
+        return;
+    enum adsm_ahead_way way = ask(place, object, generation, accel);
+    adsm_rwlock_release_shared(&object->lock);
+    if (way == ADSM_AHEAD_HERE || way == ADSM_AHEAD_OPEN)
+        fetch_all(object, generation, way == ADSM_AHEAD_OPEN);
+}
+
+void adsm_ahead_returned(struct adsm_accel *accel)
+{
+    uint32_t used = atomic_load_explicit(&places, memory_order_relaxed);
+    if (used == 0)
+        return;
+    adsm_ahead_start();
+    adsm_quiet_enter();
+    for (uint32_t k = 0; k < used; k++)
+        returned(&table[k], accel);
+    adsm_quiet_leave();
+}
+
+void adsm_ahead_end(void)
+{
+    enum { TRIES = 1000, PAUSE_NS = 1000 * 1000 };
+    atomic_store(&ends, true);
+    for (int k = 0; k < TRIES && atomic_load(&busy); k++)
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+}

@@ -1,0 +1,51 @@
+/*
+ * Twins: what the device has of blocks that stay open over calls.
+ *
+ * A block that the host writes before every call costs each of them a fault,
+ * two changes of protection and an upload of all of it. After three such calls
+ * one after the other it stays DIRTY: at a call it is compared with its twin,
+ * and what lies between the first and the last difference is copied to the twin
+ * and sent from there. The host may go on writing meanwhile: the twin is plain
+ * memory, which the driver has read when it returns from an asynchronous copy.
+ * (Twins are Munin's, Carter, Bennett and Zwaenepoel 1991, which merges several
+ * writers with them; here they save faults.)
+ *
+ * Owns the twins, ADSM_TWIN_BYTES_MAX of them at most, and the heat in the
+ * blocks' bytes. A twin is what the device has while ADSM_BLOCK_TWIN stands,
+ * which goes when the block is no longer DIRTY: who sends or takes it otherwise
+ * ends that.
+ *
+ * Lock: the object's, exclusively, where nothing else is said.
+ * Thread: any. Signal: never: twins come from malloc.
+ */
+#ifndef ADSM_MM_TWIN_H
+#define ADSM_MM_TWIN_H
+
+#include "mm/object/object.h"
+
+enum { ADSM_TWIN_BYTES_MAX = 8 << 20 };
+
+/**
+ * Should DIRTY block `i` stay open at a call that only reads it? Only where it
+ * is hot, not larger than ADSM_KEEP_OPEN, and its upload has nothing to wait
+ * for: a launch must not wait for the kernel before. Asking cools a block that
+ * would have to.
+ *
+ * Return: true: there is memory for its twin
+ */
+bool adsm_twin_keeps(struct adsm_object *object, uint32_t i);
+
+/** Send what the host has changed of block `i`, which adsm_twin_keeps said
+ *  stays open. Return: ADSM_OK; ADSM_E_DEVICE(_LOST): the next call sends all */
+int adsm_twin_send(struct adsm_object *object, uint32_t i) ADSM_MUST_CHECK;
+
+/** A call that only reads the object closes blocks [first, first + count):
+ *  were they written? */
+void adsm_twin_close(struct adsm_object *object, uint32_t first, uint32_t count,
+                     bool written);
+
+/** The object's blocks are going away. Lock: none, nobody finds the object any
+ *  more, or yet */
+void adsm_twin_free(struct adsm_object *object);
+
+#endif
