@@ -7,6 +7,7 @@
 #include "mm/heap/residence.h"
 #include "mm/object/gate.h"
 #include "mm/object/index.h"
+#include "mm/object/paging.h"
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
@@ -56,11 +57,13 @@ static size_t choose_block_bytes(const struct adsm_object *object, size_t unit)
 /* What is known of blocks that are sent and fetched. */
 static int for_transfers(struct adsm_object *object, size_t unit)
 {
+    bool alone = unit >= object->bytes; /* no slab */
     adsm_ahead_init(object);
-    int rc = adsm_grain_init(object, unit);
+    adsm_grain_init(object, unit);
+    int rc = adsm_paging_init(object, alone);
     if (rc == ADSM_OK)
         rc = adsm_sparse_init(object);
-    if (rc == ADSM_OK && unit >= object->bytes) /* no slab */
+    if (rc == ADSM_OK && alone)
         rc = adsm_dense_init(object);
     return rc;
 }
@@ -105,7 +108,7 @@ static void free_blocks(struct adsm_object *object)
     adsm_ahead_free(object);
     adsm_twin_free(object);
     adsm_keep_free(object);
-    adsm_grain_fini(object);
+    adsm_paging_fini(object);
     adsm_dense_fini(object);
     adsm_sparse_fini(object);
     free((void *)object->blocks);

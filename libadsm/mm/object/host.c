@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mm/object/index.h"
+#include "mm/object/paging.h"
 #include "mm/state/coherence.h"
-#include "mm/watch/grain.h"
 #include "os/fault_range.h"
 
 _Static_assert(ADSM_ARENA_GRANULE_BYTES % (1 << ADSM_TRACT_SHIFT) == 0,
@@ -74,7 +74,7 @@ int adsm_object_unmap(struct adsm_object *object)
         return rc;
     for (uint32_t i = 0; i < object->block_count; i++)
         (void)adsm_block_change(object, i, ADSM_BLOCK_MAPPED, 0);
-    adsm_grain_unmapped(object);
+    adsm_paging_unmapped(object);
     atomic_store(&object->backed, false);
     atomic_fetch_sub(&mapped, 1);
     return ADSM_OK;
@@ -190,7 +190,7 @@ static int commit_grains(struct adsm_object *object, size_t first, size_t last)
         }
         size_t at = g * grain_bytes(object);
         size_t bytes = grains_end(object, end) - at;
-        adsm_grain_make(object, at, bytes);
+        adsm_paging_make(object, at, bytes);
         int rc = adsm_arena_commit(&object->shadow, at, bytes);
         if (rc != ADSM_OK)
             return rc;

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "mm/object/paging.h"
 #include "mm/object/spread.h"
 #include "mm/state/direct.h"
-#include "mm/watch/grain.h"
 #include "mm/watch/keep.h"
 #include "mm/watch/sparse.h"
 #include "os/fault_range.h"
@@ -48,7 +48,7 @@ static int protect_bytes(struct adsm_object *object, size_t offset,
         return ADSM_OK; /* nothing is mapped, the placeholder stands */
     if (object->direct)
         return adsm_direct_protect(object, offset, bytes, of_state[state]);
-    adsm_grain_split(object, offset, bytes);
+    adsm_paging_split(object, offset, bytes);
     return adsm_fault_range_protect((uintptr_t)object->host + offset, bytes,
                                     of_state[state]);
 }
@@ -234,9 +234,9 @@ static void populate_plain(struct adsm_object *object, uint32_t first,
 {
     size_t offset = adsm_run_offset(object, first);
     size_t bytes = adsm_run_page_bytes(object, first, count);
-    adsm_grain_join(object, offset, bytes);
+    adsm_paging_join(object, offset, bytes);
     adsm_run_populate_small(object, first, count, write);
-    adsm_grain_joined(object, offset, bytes);
+    adsm_paging_joined(object, offset, bytes);
 }
 
 void adsm_run_populate(struct adsm_object *object, uint32_t first,

@@ -1,5 +1,5 @@
 /*
- * Grains: how much of one an access opens, and which lie on huge pages.
+ * Grains: how much of one an access opens.
  *
  * An access opens one block. Where it goes on from others that are open, it
  * opens as many as those are, up to the end of the grain: 1, 1, 2, 4 blocks of
@@ -10,25 +10,19 @@
  * number, on huge pages: a change of protection interrupts all other threads,
  * and one in 8 MiB is as quick. What is accessed here and there has blocks, and
  * the huge page's mapping at A is split for them until an access opens all of it
- * again. A read that makes most of a grain be there brings the rest as well.
+ * again (mm/object/paging.h). A read that makes most of a grain be there brings the rest as well.
  *
- * Owns the two members of `struct adsm_object` for that, `reach` and `paging`.
- * Lock: the object's, shared at least; a grain is joined by who holds all its
- * blocks. Thread: any. Signal: fault path. Where nothing else is said.
+ * Owns the member `reach` of `struct adsm_object`. Lock: the object's, shared at
+ * least. Thread: any. Signal: fault path. Where nothing else is said.
  */
 #ifndef ADSM_MM_GRAIN_H
 #define ADSM_MM_GRAIN_H
 
 #include "mm/object/block.h"
 
-/**
- * Decide for a new object whose blocks are there.
- *
- * Return: ADSM_OK; ADSM_E_NOMEM
- * Thread: the one that makes it. Signal: never
- */
-int adsm_grain_init(struct adsm_object *object, size_t unit) ADSM_MUST_CHECK;
-void adsm_grain_fini(struct adsm_object *object);
+/** Decide for a new object whose blocks are there. Thread: the one that makes
+ *  it. Signal: never */
+void adsm_grain_init(struct adsm_object *object, size_t unit);
 
 /** Blocks from `i` on that an access to `i` should open: 1 at least, all in one
  *  grain, or whole ones. They may be in any state. */
@@ -44,26 +38,5 @@ uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
  */
 uint32_t adsm_grain_around(const struct adsm_object *object, uint32_t i,
                            uint32_t *first);
-
-/** Grains [offset, + bytes) are about to get their pages: huge ones, where that
- *  is possible. */
-void adsm_grain_make(struct adsm_object *object, size_t offset, size_t bytes);
-
-/** The protection of [offset, + bytes) is about to change: what is not a whole
- *  grain of it loses its huge mapping, and its blocks their page table. */
-void adsm_grain_split(struct adsm_object *object, size_t offset, size_t bytes);
-
-/** All of [offset, + bytes) gets small pieces at A, whatever its protection. */
-void adsm_grain_shatter(struct adsm_object *object, size_t offset,
-                        size_t bytes);
-
-/** [offset, + bytes) has one protection, which allows something: join grains
- *  whose mapping was split. To be called before their page table is filled in;
- *  `joined` when that has been done. */
-void adsm_grain_join(struct adsm_object *object, size_t offset, size_t bytes);
-void adsm_grain_joined(struct adsm_object *object, size_t offset, size_t bytes);
-
-/** Nothing is mapped at A any more. */
-void adsm_grain_unmapped(struct adsm_object *object);
 
 #endif

@@ -2,9 +2,9 @@
 #include "mm/watch/sparse.h"
 
 #include "base/stats.h"
+#include "mm/object/paging.h"
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
-#include "mm/watch/grain.h"
 #include "os/vm.h"
 #include "os/written.h"
 
@@ -123,7 +123,7 @@ bool adsm_sparse_watch(struct adsm_object *object, uint32_t i)
         return false;
     ADSM_COUNT(watches, 1);
     /* It has small pages there, each of which is filled in when touched. */
-    adsm_grain_shatter(object, adsm_block_begin(object, i), bytes);
+    adsm_paging_shatter(object, adsm_block_begin(object, i), bytes);
     (void)adsm_block_change(object, i, ADSM_BLOCK_MAPPED, 0);
     block->idle = 0;
     block->found = block->runs = 0;
