@@ -3,7 +3,9 @@
 
 #include "base/option.h"
 #include "interpose/cuda/module.h"
+#include "mm/object/host.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 #include "mm/state/coherence.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "range/carry.h"
 
 #include "accel/move.h"
+#include "mm/object/host.h"
 #include "mm/state/coherence.h"
 
 #include <stdlib.h>

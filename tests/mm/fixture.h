@@ -8,8 +8,8 @@
 #include "common/must_api.h"
 #include "init.h"
 #include "kernels.h"
+#include "mm/object/host.h"
 #include "mm/object/index.h"
-#include "mm/object/object_parts.h"
 #include "os/fault_range.h"
 
 #include <stdio.h>

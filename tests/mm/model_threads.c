@@ -29,6 +29,7 @@
 #include "kernels.h"
 #include "mm/doors/bulk.h"
 #include "mm/doors/loan.h"
+#include "mm/heap/life.h"
 #include "mm/object/index.h"
 #include "mm/state/coherence.h"
 

@@ -4,6 +4,7 @@
  */
 #include "base/stats.h"
 #include "fixture.h"
+#include "mm/heap/life.h"
 #include "mm/object/index.h"
 #include "mm/state/coherence.h"
 

@@ -9,6 +9,7 @@
 #include "mm/doors/bulk.h"
 #include "mm/doors/loan.h"
 #include "mm/doors/turn.h"
+#include "mm/object/host.h"
 #include "mm/state/coherence.h"
 #include "mm/watch/sparse.h"
 

@@ -9,6 +9,7 @@
 #include "adsm.h"
 #include "common/must.h"
 #include "init.h"
+#include "mm/heap/life.h"
 #include "mm/object/object.h"
 #include "mm/state/coherence.h"
 #include "small/device.h"

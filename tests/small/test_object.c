@@ -8,8 +8,10 @@
 #include "base/stats.h"
 #include "mm/doors/loan.h"
 #include "mm/heap/heap.h"
+#include "mm/heap/life.h"
 #include "mm/heap/slab.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 
 #include <pthread.h>
 #include <time.h>

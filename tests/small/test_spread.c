@@ -7,6 +7,7 @@
 #include "mm/doors/boundary.h"
 #include "mm/doors/loan.h"
 #include "mm/heap/heap.h"
+#include "mm/heap/life.h"
 #include "mm/object/index.h"
 #include "range/spread.h"
 #include "range/state.h"

@@ -8,6 +8,7 @@
 #include "mm/object/assign.h"
 #include "mm/object/gate.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"

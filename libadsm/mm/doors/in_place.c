@@ -2,6 +2,7 @@
 #include "mm/doors/in_place.h"
 
 #include "mm/object/block.h"
+#include "mm/object/host.h"
 #include "mm/object/index.h"
 #include "mm/watch/ahead.h"
 

@@ -6,6 +6,7 @@
 #include "mm/doors/in_place.h"
 #include "mm/doors/turn.h"
 #include "mm/object/gate.h"
+#include "mm/object/host.h"
 #include "mm/object/index.h"
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"

@@ -3,9 +3,11 @@
 
 #include "base/option.h"
 #include "base/stats.h"
+#include "mm/heap/life.h"
 #include "mm/heap/residence.h"
 #include "mm/heap/slab.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"

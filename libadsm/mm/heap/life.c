@@ -1,12 +1,14 @@
 /* Objects: creation and destruction. Their host pages are in object/host.c,
  * the lists of them in object/list.c. */
-#include "mm/object/object_parts.h"
+#include "mm/heap/life.h"
 
 #include "base/option.h"
 #include "base/pool.h"
 #include "mm/heap/residence.h"
 #include "mm/object/gate.h"
+#include "mm/object/host.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 #include "mm/object/paging.h"
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"

@@ -4,7 +4,8 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
-#include "mm/object/object_parts.h"
+#include "mm/heap/life.h"
+#include "mm/object/host.h"
 #include "mm/state/coherence.h"
 #include "mm/state/run.h"
 

@@ -2,6 +2,7 @@
 #include "mm/heap/shortage.h"
 
 #include "base/log.h"
+#include "mm/object/list.h"
 #include "mm/object/object.h"
 
 struct holdings {

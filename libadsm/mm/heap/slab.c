@@ -3,6 +3,7 @@
 
 #include "accel/granule.h"
 #include "base/pool.h"
+#include "mm/heap/life.h"
 #include "mm/object/block.h"
 #include "os/vm.h"
 

@@ -2,6 +2,7 @@
 #include "mm/object/assign.h"
 
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 
 /* Position of a kernel in the object's list; its length when absent. */
 static uint32_t position(const struct adsm_object *object, const void *kernel)

@@ -2,11 +2,12 @@
  * Host pages of objects: mapping at A, committing and pinning by grains, and
  * giving all of it back; see object.h. Lock: host_lock, under the object's.
  */
-#include "mm/object/object_parts.h"
+#include "mm/object/host.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 #include "mm/object/paging.h"
 #include "mm/state/coherence.h"
 #include "os/fault_range.h"

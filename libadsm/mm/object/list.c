@@ -3,10 +3,11 @@
  * either, and which of all give up their mapping at A; see object.h. Locks: a
  * walk's, held over all visits; the lists', never over anything that waits.
  */
-#include "mm/object/object_parts.h"
+#include "mm/object/list.h"
 
 #include "base/system.h"
 #include "mm/object/gate.h"
+#include "mm/object/host.h"
 #include "mm/object/spread.h"
 #include "os/fault_range.h"
 

@@ -10,6 +10,7 @@
 #include "mm/state/coherence_parts.h"
 
 #include "base/log.h"
+#include "mm/object/list.h"
 #include "mm/object/spread.h"
 #include "mm/state/run.h"
 #include "mm/state/write_back.h"

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "mm/object/host.h"
 #include "mm/object/paging.h"
 #include "mm/object/spread.h"
 #include "mm/state/direct.h"

@@ -1,0 +1,62 @@
+/*
+ * The life of an object: what it is made of, and its end.
+ *
+ * Owns the structures' pool. Does not carve small allocations (slab.h).
+ */
+#ifndef ADSM_MM_LIFE_H
+#define ADSM_MM_LIFE_H
+
+#include "mm/object/object.h"
+
+/** What an object is on devices, and how it is addressed there. */
+enum adsm_placement {
+    ADSM_ONE_ADDRESS,   /* all of it on its home, at the CPU's address        */
+    ADSM_TWO_ADDRESSES, /* ... at another address (adsmSafeAlloc)             */
+    ADSM_NO_HOME_MEMORY, /* nothing of its own: copies of parts (spread.h)    */
+    ADSM_MOVABLE /* as the first, but the memory comes and goes; none at first:
+                    its blocks begin DIRTY (heap/residence.h)              */
+};
+
+/**
+ * Create an object of `bytes` on `accel`, all blocks in state `first`.
+ *
+ * @unit   bytes of an allocation, which is what protocols that move whole
+ *         objects move at once: all of them, less in a slab. No block is
+ *         larger
+ * @accel  its home; of one without, the accel that page-locks its pages
+ * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT;
+ *         ADSM_E_DEVICE: nothing was made
+ * Thread: any, no lock of rank GATE or later held. Signal: never
+ */
+int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
+                       enum adsm_state first, enum adsm_placement placement,
+                       struct adsm_object **object) ADSM_MUST_CHECK;
+
+/**
+ * Wait for the work that uses it, then release everything it holds.
+ *
+ * @generation  the object's when the caller found it: of two threads that free
+ *              one object, one gets ADSM_E_NOT_SHARED
+ * Return: ADSM_OK; ADSM_E_NOT_SHARED: nothing was done; a device's error: it is
+ *         gone all the same
+ * Thread: any, no lock of an object or of a later rank held; waits for the
+ *         device. Signal: never
+ */
+int adsm_object_destroy(struct adsm_object *object,
+                        uint32_t generation) ADSM_MUST_CHECK;
+
+/**
+ * The object's context is about to be destroyed: give up its host addresses if
+ * the driver takes them back with it. It is still to be destroyed, afterwards.
+ *
+ * Thread: any, no lock of an object or of a later rank held; waits for those
+ *         that use the object, but for no kernel
+ * Signal: never
+ */
+void adsm_object_withdraw(struct adsm_object *object);
+
+/** The structure's specification; used by assertions and tests. Lock: the
+ *  object's, exclusively */
+bool adsm_object_is_valid(const struct adsm_object *object);
+
+#endif
