@@ -4,6 +4,7 @@
 #include "accel/move.h"
 #include "mm/object/host.h"
 #include "mm/state/coherence.h"
+#include "mm/state/mapping.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static int prepare_host(struct adsm_object *object, const adsmBox *box,
         adsm_flights_before_write(flights, begin, end, waits);
     else
         adsm_flights_before_read(flights, begin, end, waits);
-    int rc = adsm_object_shadow(object);
+    int rc = adsm_mapping_shadow(object);
     return rc == ADSM_OK ? adsm_object_commit(object, begin, end - begin) : rc;
 }
 

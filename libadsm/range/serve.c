@@ -127,7 +127,7 @@ int adsm_ranged_gather(struct adsm_object *object)
         adsm_plan_write(held, home, &whole);
     adsm_plan_end(held);
     if (rc == ADSM_OK)
-        adsm_object_set_spread(object, false);
+        adsm_coherence_set_spread(object, false);
     free(moves.items);
     return rc;
 }

@@ -76,7 +76,7 @@ int adsm_ranged_make(struct adsm_object *object)
     }
     object->spread = &ranged->spread;
     if (object->homeless)
-        adsm_object_set_spread(object, true);
+        adsm_coherence_set_spread(object, true);
     return rc;
 }
 
@@ -91,7 +91,7 @@ static void begin_spread(struct adsm_object *object, const adsmBox *shape)
     adsm_order_written(&ranged->home.order, shape, object->work);
     adsm_order_written(&ranged->home.order, shape, uploads);
     adsm_flights_add(&ranged->flights, flight);
-    adsm_object_set_spread(object, true);
+    adsm_coherence_set_spread(object, true);
 }
 
 static int fold(struct adsm_object *object)

@@ -11,6 +11,7 @@
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
+#include "mm/state/mapping.h"
 #include "mm/state/run.h"
 #include "mm/state/write_back.h"
 #include "mm/watch/ahead.h"
@@ -267,7 +268,7 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
     loan->bytes = object->bytes - loan->offset;
     if (loan->bytes > bytes)
         loan->bytes = bytes;
-    int rc = adsm_object_shadow(object);
+    int rc = adsm_mapping_shadow(object);
     if (object->direct)
         adsm_direct_lend(object);
     if (rc == ADSM_OK)

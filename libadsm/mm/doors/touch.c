@@ -10,9 +10,9 @@
 #include "mm/object/gate.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
-#include "mm/object/list.h"
 #include "mm/state/answer.h"
 #include "mm/state/coherence.h"
+#include "mm/state/mapping.h"
 #include "mm/state/write_back.h"
 
 #include <time.h>
@@ -68,7 +68,7 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
     adsm_rwlock_release_shared(&object->lock);
     if (*rc == ADSM_E_LIMIT)
         *rc = widen(object, generation, i);
-    if (*rc == ADSM_E_LIMIT && adsm_object_make_room())
+    if (*rc == ADSM_E_LIMIT && adsm_mapping_make_room())
         *rc = ADSM_OK; /* the access will fault again */
     if (!back)
         adsm_write_back(gate);

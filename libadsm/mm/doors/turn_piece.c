@@ -9,8 +9,8 @@
 #include "mm/heap/residence.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
-#include "mm/object/list.h"
 #include "mm/state/coherence.h"
+#include "mm/state/mapping.h"
 #include "mm/state/run.h"
 #include "mm/watch/keep.h"
 
@@ -161,7 +161,7 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
                       uint32_t block, size_t offset, enum adsm_access access)
 {
     enum adsm_state state = adsm_block_state(object, block);
-    int rc = adsm_object_back(object);
+    int rc = adsm_mapping_back(object);
     if (rc == ADSM_OK)
         rc = adsm_object_commit(object, offset, 1);
     if (rc != ADSM_OK)
@@ -183,7 +183,7 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
     do {
         rc = adsm_run_show(object, block, piece->begin, piece->end,
                            writable ? ADSM_DIRTY : ADSM_READ_ONLY);
-    } while (rc == ADSM_E_LIMIT && adsm_object_make_room());
+    } while (rc == ADSM_E_LIMIT && adsm_mapping_make_room());
     return rc;
 }
 

@@ -13,6 +13,7 @@
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
+#include "mm/state/mapping.h"
 #include "mm/state/run.h"
 #include "mm/state/write_back.h"
 #include "mm/watch/ahead.h"
@@ -211,7 +212,7 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
         rc = adsm_index_insert(object);
     /* Found already when the first access comes. */
     if (rc == ADSM_OK && adsm_fault_range_is_lasting()) {
-        rc = adsm_object_back(object);
+        rc = adsm_mapping_back(object);
         if (rc != ADSM_OK)
             adsm_index_remove(object);
     }
@@ -250,7 +251,9 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        enum adsm_state first, enum adsm_placement placement,
                        struct adsm_object **out)
 {
-    int rc = adsm_object_provide(accel);
+    int rc = adsm_mapping_provide();
+    if (rc == ADSM_OK)
+        rc = adsm_object_provide_walks(accel);
     if (rc != ADSM_OK)
         return rc;
     struct adsm_object *object = take_structure();
@@ -285,7 +288,7 @@ void adsm_object_withdraw(struct adsm_object *object)
         object->span.strategy == ADSM_OVERLAY) {
         adsm_index_remove(object);
         adsm_coherence_abandon(object);
-        adsm_object_give_back(object);
+        adsm_mapping_give_back(object);
         adsm_address_withdraw(&object->span);
         object->withdrawn = true;
     }
@@ -312,27 +315,13 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     settle(object);
     if (object->spread)
         object->spread->ops->destroy(object);
+    adsm_mapping_give_back(object);
     adsm_object_release_host(object);
     free_blocks(object);
     int rc = adsm_address_free(object->home, &object->span);
     adsm_residence_end();
     adsm_pool_put(&pool, object);
     return rc;
-}
-
-void adsm_object_set_spread(struct adsm_object *object, bool is_spread)
-{
-    int64_t dirty = atomic_load(&object->dirty);
-    if (object->spread->is_spread == is_spread)
-        return;
-    adsm_coherence_unwatch(object, 0, object->block_count);
-    object->spread->is_spread = is_spread;
-    adsm_write_back_count(is_spread ? -dirty : dirty);
-    atomic_store(&object->settled, false);
-    /* What the home has is no twin of anything from here on. */
-    for (uint32_t i = 0; i < object->block_count; i++)
-        adsm_block_change(object, i, ADSM_BLOCK_TWIN, 0);
-    adsm_object_update_near(object);
 }
 
 bool adsm_object_is_valid(const struct adsm_object *object)

@@ -39,7 +39,7 @@ static int settle_in(struct adsm_object *object)
         &adsm_coherence_protocol()->cell[ADSM_CALL][ADSM_READ_ONLY];
     uint32_t count = object->block_count;
     bool empty = !adsm_object_has_pages(object);
-    adsm_object_set_spread(object, false);
+    adsm_coherence_set_spread(object, false);
     if (!empty && (call->actions & ADSM_DO_FLUSH))
         return ADSM_OK;
     return adsm_coherence_apply_all(
@@ -164,7 +164,7 @@ static int depart(struct adsm_object *object)
         return rc;
     atomic_store(&residence->resident, false);
     atomic_store(&residence->holds, false);
-    adsm_object_set_spread(object, true);
+    adsm_coherence_set_spread(object, true);
     ADSM_COUNT(moved_out, 1);
     return ADSM_OK;
 }

@@ -7,9 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mm/object/index.h"
-#include "mm/object/list.h"
 #include "mm/object/paging.h"
-#include "mm/state/coherence.h"
 #include "os/fault_range.h"
 
 _Static_assert(ADSM_ARENA_GRANULE_BYTES % (1 << ADSM_TRACT_SHIFT) == 0,
@@ -68,7 +66,6 @@ int adsm_object_unmap(struct adsm_object *object)
 {
     if (object->withdrawn || object->direct || !atomic_load(&object->backed))
         return ADSM_E_NOT_SHARED;
-    adsm_coherence_unwatch(object, 0, object->block_count);
     int rc =
         adsm_fault_range_detach((uintptr_t)object->host, object->span.bytes);
     if (rc != ADSM_OK)
@@ -84,16 +81,6 @@ int adsm_object_unmap(struct adsm_object *object)
 size_t adsm_object_mapped(void)
 {
     return atomic_load(&mapped);
-}
-
-void adsm_object_give_back(struct adsm_object *object)
-{
-    int rc = adsm_object_unmap(object);
-    while (rc == ADSM_E_LIMIT && adsm_object_make_room())
-        rc = adsm_object_unmap(object);
-    if (rc != ADSM_OK && rc != ADSM_E_NOT_SHARED)
-        adsm_log(ADSM_LOG_ERROR, "cannot give back host addresses of %zu bytes",
-                 object->span.bytes);
 }
 
 void adsm_object_release_host(struct adsm_object *object)
@@ -114,7 +101,6 @@ void adsm_object_release_host(struct adsm_object *object)
         if (is_committed(object, g))
             adsm_dma_unpin(object->home, object->shadow.shadow + g * bytes,
                            bytes);
-    adsm_object_give_back(object);
     adsm_arena_free(&object->shadow);
 }
 
@@ -141,8 +127,7 @@ static void dump_committed(struct adsm_object *object, size_t first,
     }
 }
 
-/* Map the shadow's pages at A, where that is possible. */
-static int back(struct adsm_object *object)
+int adsm_object_map(struct adsm_object *object)
 {
     int rc = ADSM_OK;
     adsm_lock_acquire(&host_lock);
@@ -157,25 +142,6 @@ static int back(struct adsm_object *object)
     }
     adsm_lock_release(&host_lock);
     return rc;
-}
-
-int adsm_object_back(struct adsm_object *object)
-{
-    /* Acquire: pairs with the store above, the mapping is there. */
-    if (atomic_load_explicit(&object->backed, memory_order_acquire))
-        return ADSM_OK;
-    int rc = back(object);
-    while (rc == ADSM_E_LIMIT && adsm_object_make_room())
-        rc = back(object);
-    return rc;
-}
-
-int adsm_object_shadow(struct adsm_object *object)
-{
-    if (atomic_load_explicit(&object->backed, memory_order_acquire))
-        return ADSM_OK;
-    int rc = back(object);
-    return rc == ADSM_E_LIMIT ? ADSM_OK : rc;
 }
 
 /* Commit and pin grains [first, last) that are not yet; host_lock is held. */

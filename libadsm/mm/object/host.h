@@ -13,36 +13,28 @@
 
 /**
  * Map the object's pages at A, closed; those that were not committed are not
- * there. Idempotent. Where no mapping is left, other objects that nobody uses
- * just now give up theirs.
+ * there. Idempotent. (mm/state/mapping.h knows what to do where none is left.)
  *
- * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_NOMEM
+ * Return: ADSM_OK; ADSM_E_LIMIT: no mapping is left; ADSM_E_NOMEM
  * Thread: any; the object's lock is held, shared at least. Signal: fault path
  */
-int adsm_object_back(struct adsm_object *object) ADSM_MUST_CHECK;
-
-/** The same for what needs the shadow only: where no mapping is left, that at A
- *  comes with the next access, and that is no failure. */
-int adsm_object_shadow(struct adsm_object *object) ADSM_MUST_CHECK;
+int adsm_object_map(struct adsm_object *object) ADSM_MUST_CHECK;
 
 /** Objects that are mapped at A. Thread: any. Signal: any handler */
 size_t adsm_object_mapped(void);
 
 /**
  * Take the object from A. Its bytes and states stay: an access maps it again.
- * Its lock is held exclusively.
+ * Its lock is held exclusively, or nobody finds it; none of its blocks is
+ * watched (mm/watch/sparse.h).
  *
  * Return: ADSM_OK; ADSM_E_NOT_SHARED: it is not there; ADSM_E_LIMIT
  * Thread: any. Signal: fault path
  */
 int adsm_object_unmap(struct adsm_object *object) ADSM_MUST_CHECK;
 
-/** The same for good, without a lock where nobody finds the object any more:
- *  says so where it fails. Thread: any. Signal: never */
-void adsm_object_give_back(struct adsm_object *object);
-
-/** Give back mapping, pages and range of the arena; nobody uses the object.
- *  Thread: any. Signal: never */
+/** Give back pages and range of the arena; nobody uses the object, which is not
+ *  at A any more. Thread: any. Signal: never */
 void adsm_object_release_host(struct adsm_object *object);
 
 /* ---- pages --------------------------------------------------------------- */

@@ -1,15 +1,11 @@
 /*
- * The lists of objects: which there are, which are near the CPU, walks over
- * either, and which of all give up their mapping at A; see object.h. Locks: a
- * walk's, held over all visits; the lists', never over anything that waits.
+ * The lists of objects, and walks over them; see list.h.
  */
 #include "mm/object/list.h"
 
 #include "base/system.h"
 #include "mm/object/gate.h"
-#include "mm/object/host.h"
 #include "mm/object/spread.h"
-#include "os/fault_range.h"
 
 #include <sys/mman.h>
 #include <utlist.h>
@@ -75,36 +71,17 @@ void adsm_object_update_near(struct adsm_object *object)
     adsm_lock_release(&lists.lock);
 }
 
-/* Take the object from A, if it is there and nobody uses it just now. */
-static int unmap(struct adsm_object *object)
+size_t adsm_object_rotate(size_t most, int (*take)(struct adsm_object *object))
 {
-    int rc = ADSM_E_NOT_SHARED;
-    if (!adsm_rwlock_try(&object->lock))
-        return rc;
-    if (atomic_load(&object->live))
-        rc = adsm_object_unmap(object);
-    adsm_rwlock_release(&object->lock);
-    return rc;
-}
-
-/* The objects that have been at A longest. Return: how many */
-static size_t unmap_some(void)
-{
-    enum { AT_ONCE = 64 };
-    /* Not all: one instruction may need two objects. */
-    size_t most = adsm_object_mapped() / 2, taken = 0;
+    size_t taken = 0;
     int rc = ADSM_OK;
-    if (adsm_fault_range_is_lasting())
-        return 0;
-    if (most > AT_ONCE)
-        most = AT_ONCE;
     adsm_lock_acquire(&lists.lock);
     size_t left = atomic_load(&lists.count);
     for (struct adsm_object *next, *object = lists.all;
          left > 0 && taken < most && rc != ADSM_E_LIMIT;
          object = next, left--) {
         next = object->next;
-        rc = unmap(object);
+        rc = take(object);
         if (rc != ADSM_OK)
             continue;
         /* To the end: the others come first next time. */
@@ -114,14 +91,6 @@ static size_t unmap_some(void)
     }
     adsm_lock_release(&lists.lock);
     return taken;
-}
-
-bool adsm_object_make_room(void)
-{
-    size_t spare = adsm_vm_spare_release();
-    size_t unmapped = unmap_some();
-    (void)adsm_vm_spare_take(ADSM_VM_SPARE_LAST);
-    return spare > ADSM_VM_SPARE_LAST || unmapped > 0;
 }
 
 /* Make room for `need` pointers; the walk's lock is held. */
@@ -157,15 +126,8 @@ static int provide_walk(struct walk *walk)
     return rc;
 }
 
-int adsm_object_provide(const struct adsm_accel *accel)
+int adsm_object_provide_walks(const struct adsm_accel *accel)
 {
-    while (!adsm_vm_spare_take(ADSM_VM_SPARE)) {
-        (void)adsm_vm_spare_release();
-        if (unmap_some() > 0)
-            continue;
-        (void)adsm_vm_spare_take(ADSM_VM_SPARE);
-        return ADSM_E_LIMIT;
-    }
     int rc = provide_walk(&walks[0]);
     return rc == ADSM_OK ? provide_walk(&walks[adsm_gate_of(accel)]) : rc;
 }

@@ -37,18 +37,19 @@ typedef int adsm_object_visit(struct adsm_object *object, void *context);
 int adsm_object_each(struct adsm_accel *accel, bool near_only,
                      adsm_object_visit *visit, void *context);
 
-/**
- * Before there is an object of `accel`: provide what accesses and walks cannot
- * do without where the system grants no more mappings.
- *
- * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_NOMEM
- * Thread: any, no lock of rank OBJECT_TABLE or later held. Signal: never
- */
-int adsm_object_provide(const struct adsm_accel *accel) ADSM_MUST_CHECK;
+/** Room for walks over the objects of `accel`, of which there is one more soon.
+ *  Return: ADSM_OK; ADSM_E_NOMEM. Thread: any, no lock of rank OBJECT_TABLE or
+ *  later held. Signal: never */
+int adsm_object_provide_walks(const struct adsm_accel *accel) ADSM_MUST_CHECK;
 
-/** The system grants no mapping: use those set aside, or take objects from A
- *  that nobody uses just now. Return: whether trying again can help. Thread:
- *  any; locks of objects may be held. Signal: fault path */
-bool adsm_object_make_room(void);
+/**
+ * Call `take` for objects in the order of the list until it has taken `most`,
+ * which go to the list's end; ADSM_E_LIMIT ends it. It is called with the lists'
+ * lock held: it waits for nothing.
+ *
+ * Return: how many were taken
+ * Thread: any; locks of objects may be held. Signal: fault path
+ */
+size_t adsm_object_rotate(size_t most, int (*take)(struct adsm_object *object));
 
 #endif

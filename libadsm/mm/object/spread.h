@@ -76,12 +76,4 @@ static inline int adsm_object_gather(struct adsm_object *object)
                : ADSM_OK;
 }
 
-/**
- * The object becomes spread, or is so no longer: its dirty blocks leave the
- * count that early write-backs go by, or enter it, and walks over near objects
- * find it in either state. Its lock is held exclusively. Thread: any. Signal:
- * never
- */
-void adsm_object_set_spread(struct adsm_object *object, bool is_spread);
-
 #endif

@@ -172,6 +172,21 @@ void adsm_coherence_unwatch(struct adsm_object *object, uint32_t first,
     }
 }
 
+void adsm_coherence_set_spread(struct adsm_object *object, bool is_spread)
+{
+    int64_t dirty = atomic_load(&object->dirty);
+    if (object->spread->is_spread == is_spread)
+        return;
+    adsm_coherence_unwatch(object, 0, object->block_count);
+    object->spread->is_spread = is_spread;
+    adsm_write_back_count(is_spread ? -dirty : dirty);
+    atomic_store(&object->settled, false);
+    /* What the home has is no twin of anything from here on. */
+    for (uint32_t i = 0; i < object->block_count; i++)
+        adsm_block_change(object, i, ADSM_BLOCK_TWIN, 0);
+    adsm_object_update_near(object);
+}
+
 /* What was written of blocks that stay open. */
 static int send_changes(struct adsm_object *object, uint32_t first,
                         uint32_t count)

@@ -112,6 +112,14 @@ void adsm_coherence_unwatch(struct adsm_object *object, uint32_t first,
                             uint32_t count);
 
 /**
+ * The object becomes spread, or is so no longer: its dirty blocks leave the
+ * count that early write-backs go by, or enter it, and walks over near objects
+ * find it in either state. Its lock is held exclusively. Thread: any. Signal:
+ * never
+ */
+void adsm_coherence_set_spread(struct adsm_object *object, bool is_spread);
+
+/**
  * The object's device memory is about to go: all of its blocks become DIRTY. The
  * host gets what it has not, unless `holds` is false: then those blocks hold
  * nothing that anybody wrote. Protections stay, which allow no more than the

@@ -7,6 +7,7 @@
 #include "mm/object/paging.h"
 #include "mm/object/spread.h"
 #include "mm/state/direct.h"
+#include "mm/state/mapping.h"
 #include "mm/watch/keep.h"
 #include "mm/watch/sparse.h"
 #include "os/fault_range.h"
@@ -93,7 +94,7 @@ int adsm_run_show(struct adsm_object *object, uint32_t i, size_t begin,
 int adsm_run_prepare(struct adsm_object *object, uint32_t first, uint32_t count,
                      bool open)
 {
-    int rc = open ? adsm_object_back(object) : adsm_object_shadow(object);
+    int rc = open ? adsm_mapping_back(object) : adsm_mapping_shadow(object);
     if (rc != ADSM_OK)
         return rc;
     return adsm_object_commit(object, adsm_run_offset(object, first),
