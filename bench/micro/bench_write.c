@@ -25,7 +25,7 @@
 #include "init.h"
 #include "mm/doors/boundary.h"
 #include "mm/object/index.h"
-#include "mm/state/write_back.h"
+#include "mm/state/dirty.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -45,7 +45,7 @@ static void settle(uint8_t *p, size_t bytes, bool call)
         adsm_dma_drain(accel))
         exit(1);
     if (call)
-        adsm_write_back_called();
+        adsm_dirty_called();
 }
 
 static double processor_ms(void)

@@ -8,7 +8,7 @@
 #include "mm/doors/boundary.h"
 #include "mm/state/coherence.h"
 #include "mm/state/run.h"
-#include "mm/state/write_back.h"
+#include "mm/state/dirty.h"
 #include "os/huge.h"
 
 #include <string.h>
@@ -136,7 +136,7 @@ START_TEST(rolling_size_is_kept_and_grains_leave_whole)
 {
     (void)fixture_up();
     uint8_t *p = make(32 * MIB), *small = make(100000);
-    uint32_t limit = adsm_write_back_limit();
+    uint32_t limit = adsm_dirty_limit();
     small[0] = 1; /* the size is no multiple of a grain's blocks */
     ck_assert_uint_eq(limit, 2 * GRAIN / BLOCK + 2);
     for (size_t at = 0; at < 32 * MIB; at += BLOCK) {

@@ -12,7 +12,7 @@
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
-#include "mm/state/write_back.h"
+#include "mm/state/dirty.h"
 #include "mm/watch/ahead.h"
 
 static uint32_t first_block(const struct adsm_use *use)
@@ -308,7 +308,7 @@ int adsm_boundary_called(const struct adsm_call *call)
 {
     int rc = ADSM_OK;
     ADSM_COUNT(launches, 1);
-    adsm_write_back_called();
+    adsm_dirty_called();
     if (call->rest != ADSM_REST_UNUSED) {
         adsm_lane_note(call->accel, call->stream, call->per_thread);
         rc = note_peers(call);

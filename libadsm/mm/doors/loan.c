@@ -11,6 +11,7 @@
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
+#include "mm/state/dirty.h"
 #include "mm/state/mapping.h"
 #include "mm/state/run.h"
 #include "mm/state/write_back.h"
@@ -312,7 +313,7 @@ static bool note_block(struct adsm_object *object, uint32_t i, size_t from,
         return false;
     if (adsm_sparse_note(object, i, from, to))
         return true;
-    adsm_coherence_unwatch(object, i, 1);
+    adsm_dirty_unwatch(object, i, 1);
     return false;
 }
 

@@ -9,7 +9,7 @@
 #include "mm/heap/residence.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
-#include "mm/state/coherence.h"
+#include "mm/state/dirty.h"
 #include "mm/state/mapping.h"
 #include "mm/state/run.h"
 #include "mm/watch/keep.h"
@@ -168,7 +168,7 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
         return rc;
     /* Nobody notes what a system call of the function writes at S. */
     if (state == ADSM_DIRTY && access == ADSM_WRITE)
-        adsm_coherence_unwatch(object, block, 1);
+        adsm_dirty_unwatch(object, block, 1);
     /* Open to the function as to every thread, or about to be. */
     if (state == ADSM_DIRTY || (state == ADSM_READ_ONLY && access == ADSM_READ))
         return adsm_run_show(object, block, 0, SIZE_MAX, state);

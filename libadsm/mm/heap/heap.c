@@ -11,7 +11,7 @@
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
-#include "mm/state/write_back.h"
+#include "mm/state/dirty.h"
 #include "mm/watch/keep.h"
 
 static _Atomic size_t live;
@@ -100,7 +100,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
         rc = allocate(accel, bytes, origin, host, &reach);
     if (rc != ADSM_OK)
         return rc;
-    adsm_write_back_grow(reach);
+    adsm_dirty_grow(reach);
     atomic_fetch_add(&live, 1);
     ADSM_COUNT(allocs, 1);
     return ADSM_OK;

@@ -60,12 +60,13 @@ static size_t choose_block_bytes(const struct adsm_object *object, size_t unit)
 /* What is known of blocks that are sent and fetched. */
 static int for_transfers(struct adsm_object *object, size_t unit)
 {
+    const struct adsm_protocol *protocol = adsm_coherence_protocol();
     bool alone = unit >= object->bytes; /* no slab */
-    adsm_ahead_init(object);
+    adsm_ahead_init(object, protocol);
     adsm_grain_init(object, unit);
     int rc = adsm_paging_init(object, alone);
     if (rc == ADSM_OK)
-        rc = adsm_sparse_init(object);
+        rc = adsm_sparse_init(object, protocol);
     if (rc == ADSM_OK && alone)
         rc = adsm_dense_init(object);
     return rc;

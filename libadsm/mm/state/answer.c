@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "mm/state/coherence.h"
+#include "mm/state/dirty.h"
 #include "mm/watch/ahead.h"
 #include "mm/watch/dense.h"
 #include "mm/watch/grain.h"
@@ -65,7 +66,8 @@ static uint32_t hold_more(struct adsm_object *object, uint32_t i, uint32_t n)
  * that somebody else holds end it. Return: whether that was done */
 static bool open_around(struct adsm_object *object, uint32_t i)
 {
-    uint32_t first, n = adsm_dense_reach(object, i, &first), from = i, end = i;
+    uint32_t first, from = i, end = i;
+    uint32_t n = adsm_dense_reach(object, i, adsm_dirty_limit(), &first);
     if (n == 0)
         return false;
     while (from > first && adsm_block_try_hold(object, from - 1))
@@ -88,7 +90,7 @@ static void see_neighbour(struct adsm_object *object, uint32_t i)
         !adsm_block_try_hold(object, i))
         return;
     if (adsm_sparse_is_watched(object, i) && adsm_sparse_is_full(object, i))
-        adsm_coherence_unwatch(object, i, 1);
+        adsm_dirty_unwatch(object, i, 1);
     adsm_block_release(object, i, 1);
 }
 
@@ -141,7 +143,8 @@ int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event)
     }
     if (!done)
         rc = apply_run(object, i,
-                       adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT),
+                       adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT,
+                                        adsm_dirty_limit()),
                        event);
     adsm_block_release(object, i, 1);
     if (!brings || rc != ADSM_OK)

@@ -13,7 +13,7 @@
 #include "mm/object/list.h"
 #include "mm/object/spread.h"
 #include "mm/state/run.h"
-#include "mm/state/write_back.h"
+#include "mm/state/dirty.h"
 #include "mm/watch/ahead.h"
 #include "mm/watch/sparse.h"
 #include "mm/watch/twin.h"
@@ -40,7 +40,7 @@ void adsm_coherence_init(const struct adsm_protocol *chosen,
 {
     protocol = chosen;
     direct = of_direct;
-    if (adsm_protocol_queues(chosen) && !adsm_write_back_init(options))
+    if (adsm_protocol_queues(chosen) && !adsm_dirty_init(options))
         adsm_log(ADSM_LOG_WARN, "no memory for the queue of dirty blocks: what "
                                 "is written stays here until the next call");
 }
@@ -50,26 +50,19 @@ const struct adsm_protocol *adsm_coherence_protocol(void)
     return protocol;
 }
 
-/* Early write-backs are about what the home lacks. */
-static void count_dirty(const struct adsm_object *object, int64_t more)
-{
-    if (!adsm_object_is_spread(object) && !object->direct)
-        adsm_write_back_count(more);
-}
-
 void adsm_coherence_adopt(struct adsm_object *object)
 {
     if (adsm_block_state(object, 0) != ADSM_DIRTY)
         return;
     atomic_store(&object->dirty, object->block_count);
-    count_dirty(object, object->block_count);
+    adsm_dirty_count(object, object->block_count);
 }
 
 void adsm_coherence_abandon(struct adsm_object *object)
 {
     int64_t watched = atomic_load(&object->watched);
     adsm_sparse_abandon(object);
-    count_dirty(object, watched - atomic_exchange(&object->dirty, 0));
+    adsm_dirty_count(object, watched - atomic_exchange(&object->dirty, 0));
     atomic_store(&object->near, 0);
 }
 
@@ -95,12 +88,12 @@ void adsm_coherence_set_states(struct adsm_object *object, uint32_t first,
     int64_t whole = (int64_t)count - adsm_sparse_count(object, first, count);
     if (state == ADSM_DIRTY) {
         atomic_fetch_sub(&object->dirty, count);
-        count_dirty(object, -whole);
+        adsm_dirty_count(object, -whole);
         adsm_sparse_unwatch(object, first, count);
     } else if (next == ADSM_DIRTY) {
         atomic_store(&object->settled, false);
         atomic_fetch_add(&object->dirty, count);
-        count_dirty(object, whole);
+        adsm_dirty_count(object, whole);
     }
     if (state == ADSM_INVALID) {
         if (atomic_fetch_add(&object->near, count) == 0)
@@ -158,28 +151,18 @@ int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
     return rc;
 }
 
-void adsm_coherence_unwatch(struct adsm_object *object, uint32_t first,
-                            uint32_t count)
-{
-    for (uint32_t n, i = first; i < first + count; i += n) {
-        n = adsm_sparse_run(object, i, first + count - i);
-        if (!adsm_sparse_is_watched(object, i))
-            continue;
-        adsm_sparse_unwatch(object, i, n);
-        count_dirty(object, n);
-        if (adsm_protocol_queues(protocol))
-            adsm_write_back_enqueue(object, i, n);
-    }
-}
-
 void adsm_coherence_set_spread(struct adsm_object *object, bool is_spread)
 {
     int64_t dirty = atomic_load(&object->dirty);
     if (object->spread->is_spread == is_spread)
         return;
-    adsm_coherence_unwatch(object, 0, object->block_count);
+    adsm_dirty_unwatch(object, 0, object->block_count);
+    /* Of one that is spread nothing counts. */
+    if (is_spread)
+        adsm_dirty_count(object, -dirty);
     object->spread->is_spread = is_spread;
-    adsm_write_back_count(is_spread ? -dirty : dirty);
+    if (!is_spread)
+        adsm_dirty_count(object, dirty);
     atomic_store(&object->settled, false);
     /* What the home has is no twin of anything from here on. */
     for (uint32_t i = 0; i < object->block_count; i++)
@@ -198,7 +181,7 @@ static int send_changes(struct adsm_object *object, uint32_t first,
     if (rc != ADSM_OK)
         known = 0;
     /* All of the rest is as good as written. */
-    adsm_coherence_unwatch(object, first + known, count - known);
+    adsm_dirty_unwatch(object, first + known, count - known);
     return rc;
 }
 
@@ -223,7 +206,7 @@ void adsm_coherence_enter(struct adsm_object *object, uint32_t first,
 {
     adsm_coherence_set_states(object, first, count, state, cell->next);
     if (cell->actions & ADSM_DO_QUEUE)
-        adsm_write_back_enqueue(object, first, count);
+        adsm_dirty_enqueue(object, first, count);
 }
 
 /* adsm_coherence_apply; `closed`: the protection is that of the next state. */

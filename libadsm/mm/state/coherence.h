@@ -104,14 +104,6 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i,
                          bool *awaited) ADSM_MUST_CHECK;
 
 /**
- * Watch none of blocks [first, first + count) any more (mm/watch/sparse.h),
- * which the caller holds or has the object's lock exclusively: those that were
- * are DIRTY as a whole from here on. Signal: fault path
- */
-void adsm_coherence_unwatch(struct adsm_object *object, uint32_t first,
-                            uint32_t count);
-
-/**
  * The object becomes spread, or is so no longer: its dirty blocks leave the
  * count that early write-backs go by, or enter it, and walks over near objects
  * find it in either state. Its lock is held exclusively. Thread: any. Signal:

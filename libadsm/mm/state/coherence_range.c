@@ -6,6 +6,7 @@
 
 #include "base/stats.h"
 #include "mm/object/spread.h"
+#include "mm/state/dirty.h"
 #include "mm/state/run.h"
 #include "mm/watch/ahead.h"
 #include "mm/watch/sparse.h"
@@ -206,7 +207,7 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
 int adsm_coherence_open(struct adsm_object *object, uint32_t first,
                         uint32_t count, uint32_t i)
 {
-    adsm_coherence_unwatch(object, first, count);
+    adsm_dirty_unwatch(object, first, count);
     int rc = open_range(object, first, first + count, i);
     /* Not joined: the next call closes it, and small blocks split it again. */
     if (rc == ADSM_OK)
@@ -251,7 +252,7 @@ int adsm_coherence_take_home(struct adsm_object *object, bool holds)
 {
     uint32_t count = object->block_count;
     int rc = is_awaited(object, 0, count) ? ADSM_E_LIMIT : ADSM_OK;
-    adsm_coherence_unwatch(object, 0, count);
+    adsm_dirty_unwatch(object, 0, count);
     for (uint32_t n, i = 0; i < count && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, count - i);
         if (holds && adsm_block_state(object, i) == ADSM_INVALID)

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "mm/object/host.h"
 #include "mm/object/list.h"
-#include "mm/state/coherence.h"
+#include "mm/state/dirty.h"
 #include "os/fault_range.h"
 #include "os/vm.h"
 
@@ -15,7 +15,7 @@ static int unmap(struct adsm_object *object)
     if (!adsm_rwlock_try(&object->lock))
         return rc;
     if (atomic_load(&object->live)) {
-        adsm_coherence_unwatch(object, 0, object->block_count);
+        adsm_dirty_unwatch(object, 0, object->block_count);
         rc = adsm_object_unmap(object);
     }
     adsm_rwlock_release(&object->lock);

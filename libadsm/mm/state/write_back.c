@@ -1,167 +1,17 @@
-/* The queue of dirty blocks in use: filled, counted, and emptied from its old
- * end; see write_back.h. */
+/* The queue of dirty blocks, emptied from its old end; see write_back.h. */
 #include "mm/state/write_back.h"
 
 #include "base/stats.h"
-#include "base/system.h"
 #include "mm/object/gate.h"
 #include "mm/object/spread.h"
 #include "mm/state/coherence.h"
+#include "mm/state/dirty.h"
 #include "mm/watch/sparse.h"
 #include "os/fault.h"
-#include "protocols/rolling_size.h"
-
-#include <sys/mman.h>
-
-enum { QUEUE_ENTRIES = 1 << 16, SENT_ENTRIES = 1 << 14 };
-
-static struct adsm_lock queue_lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
-static struct adsm_dirty_queue
-    queue; /* queue_lock; without ring: none is written back */
-static struct adsm_rolling_size size; /* queue_lock */
-static _Atomic uint32_t limit;        /* size.limit, readable without it */
-static _Atomic int64_t dirty;         /* blocks that are DIRTY now */
-
-/* The queue, and blocks that left it, in one mapping. */
-struct storage {
-    struct adsm_dirty_entry ring[QUEUE_ENTRIES];
-    struct adsm_sent_block sent[SENT_ENTRIES];
-};
-
-bool adsm_write_back_init(const struct adsm_options *options)
-{
-    static struct storage *storage;
-    if (!storage)
-        storage = adsm_system_mmap(
-            NULL, sizeof *storage, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (storage == MAP_FAILED)
-        return false;
-    adsm_dirty_queue_init(&queue, storage->ring, QUEUE_ENTRIES);
-    adsm_rolling_size_init(&size, (uint32_t)options->rolling_size,
-                           (uint32_t)options->rolling_factor, QUEUE_ENTRIES,
-                           options->rolling_learn ? storage->sent : NULL,
-                           SENT_ENTRIES);
-    atomic_store(&limit, size.limit);
-    return true;
-}
-
-static void end_of_change(void)
-{
-    atomic_store(&limit, size.limit);
-    adsm_lock_release(&queue_lock);
-}
-
-void adsm_write_back_grow(uint32_t blocks)
-{
-    adsm_lock_acquire(&queue_lock);
-    while (blocks-- > 0)
-        adsm_rolling_size_grow(&size);
-    end_of_change();
-}
-
-void adsm_write_back_called(void)
-{
-    if (!queue.ring)
-        return;
-    adsm_lock_acquire(&queue_lock);
-    adsm_rolling_size_called(&size);
-    end_of_change();
-}
-
-uint32_t adsm_write_back_limit(void)
-{
-    return queue.ring ? atomic_load(&limit) : UINT32_MAX;
-}
-
-void adsm_write_back_count(int64_t more)
-{
-    atomic_fetch_add(&dirty, more);
-}
-
-/* Block `i` stands in the queue now. Return: it did before */
-static bool mark(struct adsm_object *object, uint32_t i)
-{
-    return adsm_block_change(object, i, 0, ADSM_BLOCK_QUEUED) &
-           ADSM_BLOCK_QUEUED;
-}
 
 static void unmark(struct adsm_object *object, uint32_t i)
 {
     (void)adsm_block_change(object, i, ADSM_BLOCK_QUEUED, 0);
-}
-
-void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
-                             uint32_t count)
-{
-    if (adsm_object_is_spread(object))
-        return;
-    adsm_lock_acquire(&queue_lock);
-    for (uint32_t i = first; i < first + count; i++) {
-        if (adsm_sparse_is_watched(object, i) || mark(object, i))
-            continue;
-        struct adsm_dirty_entry entry = {object,
-                                         atomic_load(&object->generation), i};
-        adsm_rolling_size_dirtied(&size, &entry);
-        if (!adsm_dirty_queue_push(&queue, entry))
-            /* Full: the block stays dirty until the next call flushes it. */
-            unmark(object, i);
-    }
-    end_of_change();
-}
-
-/* Pass the gate of a queued block, which may be stale, besides `passed`. */
-static bool pass_gate(const struct adsm_dirty_entry *entry, uint32_t passed,
-                      uint32_t *gate)
-{
-    const struct adsm_object *object = entry->owner;
-    *gate = atomic_load(&object->gate);
-    return *gate == passed || adsm_gate_try_enter(*gate);
-}
-
-/* Does the grain go on behind `n` blocks that were taken from it? They went
- * there together, and leave so: closing a part would split a huge page. Not
- * where the rolling size is so small that the youngest block would be among
- * them. */
-static bool is_in_grain(const struct adsm_dirty_entry *oldest, uint32_t n)
-{
-    const struct adsm_object *object = oldest->owner;
-    uint32_t blocks = object->reach;
-    return blocks > 1 && (oldest->block + n) % blocks != 0 &&
-           size.limit >= 2 * blocks;
-}
-
-/* Oldest run of queued blocks, at most `most` long or up to the end of a grain;
- * 0 when there is none, or its gate is closed. *gate has been passed, besides
- * `passed`, otherwise. */
-static uint32_t take_oldest(struct adsm_dirty_entry *oldest, uint32_t most,
-                            uint32_t passed, uint32_t *gate)
-{
-    adsm_lock_acquire(&queue_lock);
-    uint32_t n = adsm_dirty_queue_pop(&queue, oldest) ? 1 : 0;
-    if (n > 0 && !pass_gate(oldest, passed, gate)) {
-        /* To the end: there is room, and the others come first. */
-        (void)adsm_dirty_queue_push(&queue, *oldest);
-        n = 0;
-    }
-    while (n > 0 && (n < most || is_in_grain(oldest, n)) &&
-           adsm_dirty_queue_pop_next(&queue, oldest->owner, oldest->generation,
-                                     oldest->block + n))
-        n++;
-    adsm_lock_release(&queue_lock);
-    return n;
-}
-
-/* They were sent before a call asked for it: do they come back? */
-static void remember_sent(struct adsm_object *object, uint32_t first,
-                          uint32_t count)
-{
-    struct adsm_dirty_entry block = {object, atomic_load(&object->generation),
-                                     first};
-    adsm_lock_acquire(&queue_lock);
-    for (; block.block < first + count; block.block++)
-        adsm_rolling_size_sent(&size, &block);
-    adsm_lock_release(&queue_lock);
 }
 
 /* Held blocks of a live object, run by run. Return: how many went back */
@@ -179,9 +29,9 @@ static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
         if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK) ==
             ADSM_OK) {
             written += run;
-            remember_sent(object, first + k, run);
+            adsm_dirty_sent(object, first + k, run);
         } else { /* it still counts: to be tried when it is the oldest again */
-            adsm_write_back_enqueue(object, first + k, run);
+            adsm_dirty_enqueue(object, first + k, run);
         }
     }
     return written;
@@ -196,7 +46,7 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
     for (uint32_t i = first; i < first + n; i++) {
         unmark(object, i);
         if (!adsm_block_try_hold(object, i)) {
-            adsm_write_back_enqueue(object, i, 1);
+            adsm_dirty_enqueue(object, i, 1);
             continue;
         }
         uint32_t held = 1;
@@ -285,31 +135,23 @@ static bool write_back_taken(const struct adsm_dirty_entry *oldest, uint32_t n)
     return got_on;
 }
 
-/* One more dirty block, and some would have to go. */
-static bool is_due_soon(void)
-{
-    return queue.ring && atomic_load(&dirty) >= (int64_t)atomic_load(&limit);
-}
-
 bool adsm_write_back_would_harm(void)
 {
     return adsm_fault_thread() != 0 &&
-           (!is_due_soon() || adsm_fault_is_in_call());
+           (adsm_dirty_excess() < 0 || adsm_fault_is_in_call());
 }
 
 void adsm_write_back(uint32_t gate)
 {
     remember(NULL, 0, 0);
-    if (!queue.ring)
-        return;
     /* What cannot be written back now must not keep us here. */
     for (bool got_on = true; got_on;) {
-        int64_t excess = atomic_load(&dirty) - (int64_t)atomic_load(&limit);
+        int64_t excess = adsm_dirty_excess();
         struct adsm_dirty_entry oldest;
         uint32_t its;
         if (excess <= 0)
             return;
-        uint32_t n = take_oldest(&oldest, (uint32_t)excess, gate, &its);
+        uint32_t n = adsm_dirty_take(&oldest, (uint32_t)excess, gate, &its);
         if (n == 0)
             return;
         got_on = write_back_taken(&oldest, n);

@@ -3,48 +3,17 @@
  * device once more than the rolling size are dirty (the paper, section 4.3,
  * which calls it eviction; here only a copy in device memory is evicted).
  *
- * Owns the queue of dirty blocks and the rolling size (policies:
- * protocols/dirty_queue.h and rolling_size.h) and their number. Which blocks enter it is a matter of the protocol's table
- * (ADSM_DO_QUEUE), what that means for one as well (ADSM_WRITE_BACK).
+ * Owns what a thread's last fault wrote back. The queue that it empties is
+ * dirty.h's, what a write-back means for a block the protocol's
+ * (ADSM_WRITE_BACK).
  *
- * Lock: the queue's, rank DIRTY_QUEUE, held for loads and stores only. Objects
- * are locked shared, one at a time, by adsm_write_back itself.
+ * Lock: objects are locked shared, one at a time, by adsm_write_back itself.
  * Thread: any, where nothing else is said. Signal: fault path.
  */
 #ifndef ADSM_MM_WRITE_BACK_H
 #define ADSM_MM_WRITE_BACK_H
 
 #include "mm/object/object.h"
-
-/**
- * Make the queue; without it nothing is written back early.
- *
- * @options  rolling_size, rolling_factor, rolling_learn
- * Return: false when there is no memory for it
- * Thread: one, at init. Signal: never
- */
-bool adsm_write_back_init(const struct adsm_options *options);
-
-/** An allocation was made of which an access may open so many blocks: the
- *  adaptive rolling size grows, by `factor` for each. Thread: any. Signal:
- *  never */
-void adsm_write_back_grow(uint32_t blocks);
-
-/** The rolling size as it is now. Thread: any. Signal: any handler */
-uint32_t adsm_write_back_limit(void);
-
-/** A call has released what it may use. Thread: any. Signal: never */
-void adsm_write_back_called(void);
-
-/** So many more blocks are DIRTY; fewer when negative. Thread: any.
- *  Signal: fault path */
-void adsm_write_back_count(int64_t more);
-
-/** Blocks [first, first + count) have become DIRTY; those that stand in the
- *  queue keep their place. Thread: any; the object's lock is held, shared at
- *  least. Signal: fault path */
-void adsm_write_back_enqueue(struct adsm_object *object, uint32_t first,
-                             uint32_t count);
 
 /**
  * Write back the oldest dirty blocks until the rolling size is respected. What

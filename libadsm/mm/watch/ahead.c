@@ -4,7 +4,6 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/object/gate.h"
-#include "mm/state/coherence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +16,20 @@ enum { LITTLE_BYTES = 32 << 10, SPAN_MOST = 64 };
 /* Launched last, by gate. */
 static _Atomic(const void *) launched[ADSM_GATES];
 
-static bool is_wanted(void)
+static bool is_wanted(const struct adsm_protocol *protocol)
 {
     const struct adsm_cell *cell =
-        &adsm_coherence_protocol()->cell[ADSM_FETCH_AHEAD][ADSM_INVALID];
+        &protocol->cell[ADSM_FETCH_AHEAD][ADSM_INVALID];
     return adsm_options_get()->fetch_ahead == ADSM_OPT_FETCH_AHEAD_AUTO &&
            cell->next != ADSM_INVALID;
 }
 
-void adsm_ahead_init(struct adsm_object *object)
+void adsm_ahead_init(struct adsm_object *object,
+                     const struct adsm_protocol *protocol)
 {
     uint32_t words = (object->block_count + 63) / 64;
     object->ahead = NULL;
-    if (!is_wanted())
+    if (!is_wanted(protocol))
         return;
     struct adsm_ahead *a = calloc(1, sizeof *a + 2 * words * sizeof *a->bits +
                                          object->block_count);

@@ -64,11 +64,13 @@ struct adsm_ahead {
 };
 
 /**
- * Prepare a new object. Without memory for it nothing comes ahead.
+ * Prepare a new object that follows `protocol`. Without memory for it nothing
+ * comes ahead.
  *
  * Thread: the one that makes it. Signal: never
  */
-void adsm_ahead_init(struct adsm_object *object);
+void adsm_ahead_init(struct adsm_object *object,
+                     const struct adsm_protocol *protocol);
 
 /** Nobody finds the object any more, or yet. Signal: never */
 void adsm_ahead_free(struct adsm_object *object);

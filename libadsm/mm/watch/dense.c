@@ -3,7 +3,6 @@
 
 #include "base/option.h"
 #include "mm/object/index.h"
-#include "mm/state/write_back.h"
 #include "mm/watch/sparse.h"
 
 #include <stdlib.h>
@@ -88,16 +87,15 @@ static void note_opening(struct adsm_dense *dense)
 }
 
 /* Early write-backs would close at once what is beyond. */
-static uint32_t most_open(uint32_t blocks)
+static uint32_t most_open(uint32_t blocks, uint32_t limit)
 {
-    uint32_t limit = adsm_write_back_limit() / 2;
-    while (blocks > limit)
+    while (blocks > limit / 2)
         blocks /= 2;
     return blocks;
 }
 
 uint32_t adsm_dense_reach(struct adsm_object *object, uint32_t i,
-                          uint32_t *first)
+                          uint32_t limit, uint32_t *first)
 {
     if (!object->dense)
         return 0;
@@ -108,7 +106,7 @@ uint32_t adsm_dense_reach(struct adsm_object *object, uint32_t i,
     uint32_t enough = (here / 2 >> 2 * load8(&dense->trust)) + 1;
     uint32_t faults =
         1u + atomic_fetch_add_explicit(&dense->faults, 1, memory_order_relaxed);
-    uint32_t open = most_open(blocks);
+    uint32_t open = most_open(blocks, limit);
     if (faults < enough || here < LEAST || open < LEAST_OPEN)
         return 0;
     uint32_t dirty = dirty_in(object, begin, here) + 1;

@@ -35,10 +35,11 @@ void adsm_dense_fini(struct adsm_object *object);
 /**
  * Block `i` is about to be written, by an access that opens it.
  *
+ * @limit  the rolling size: of which more than half are never opened together
  * Return: how many blocks from *first on, `i` among them, it should open
  *         instead; 0: it alone. They may be in any state
  */
 uint32_t adsm_dense_reach(struct adsm_object *object, uint32_t i,
-                          uint32_t *first);
+                          uint32_t limit, uint32_t *first);
 
 #endif

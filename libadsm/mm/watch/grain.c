@@ -3,7 +3,6 @@
 
 #include "base/option.h"
 #include "mm/object/paging.h"
-#include "mm/state/write_back.h"
 #include "mm/watch/ahead.h"
 #include "mm/watch/sparse.h"
 #include "os/huge.h"
@@ -66,7 +65,7 @@ static uint32_t grains_reach(const struct adsm_object *object, uint32_t i)
 }
 
 uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
-                          bool write)
+                          bool write, uint32_t limit)
 {
     bool there = !write && adsm_ahead_is_unseen(object, i);
     uint32_t most = there ? blocks_there(object) : object->reach, open = 0;
@@ -85,8 +84,8 @@ uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
         n = more > n ? more : n;
     }
     /* Early write-backs would close at once what is beyond. */
-    uint32_t limit = write ? adsm_write_back_limit() / 2 : n;
-    n = n < limit ? n : limit;
+    if (write && n > limit / 2)
+        n = limit / 2;
     return n > 0 ? n : 1;
 }
 

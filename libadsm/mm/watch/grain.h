@@ -25,9 +25,10 @@
 void adsm_grain_init(struct adsm_object *object, size_t unit);
 
 /** Blocks from `i` on that an access to `i` should open: 1 at least, all in one
- *  grain, or whole ones. They may be in any state. */
+ *  grain, or whole ones. They may be in any state. @limit: the rolling size, of
+ *  which a write opens at most half. */
 uint32_t adsm_grain_reach(const struct adsm_object *object, uint32_t i,
-                          bool write);
+                          bool write, uint32_t limit);
 
 /**
  * Block `i` has been brought for a read. What should come with it: the largest

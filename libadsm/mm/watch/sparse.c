@@ -4,7 +4,6 @@
 #include "base/stats.h"
 #include "mm/object/paging.h"
 #include "mm/object/spread.h"
-#include "mm/state/coherence.h"
 #include "os/vm.h"
 #include "os/written.h"
 
@@ -22,9 +21,9 @@ enum {
     ROOM = 128,
 };
 
-int adsm_sparse_init(struct adsm_object *object)
+int adsm_sparse_init(struct adsm_object *object,
+                     const struct adsm_protocol *protocol)
 {
-    const struct adsm_protocol *protocol = adsm_coherence_protocol();
     enum adsm_state read = protocol->cell[ADSM_READ_FAULT][ADSM_READ_ONLY].next;
     object->sparse = NULL;
     atomic_store(&object->watched, 0);

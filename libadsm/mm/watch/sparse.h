@@ -41,9 +41,10 @@ struct adsm_sparse_block {
                                    runs of them                    */
 };
 
-/** A new object: may its blocks be watched? Return: ADSM_OK; ADSM_E_NOMEM.
- *  Thread: the one that makes it. Signal: never */
-int adsm_sparse_init(struct adsm_object *object) ADSM_MUST_CHECK;
+/** A new object that follows `protocol`: may its blocks be watched? Return:
+ *  ADSM_OK; ADSM_E_NOMEM. Thread: the one that makes it. Signal: never */
+int adsm_sparse_init(struct adsm_object *object,
+                     const struct adsm_protocol *protocol) ADSM_MUST_CHECK;
 void adsm_sparse_fini(struct adsm_object *object);
 
 /** Is block `i` watched? Lock: none; it is so as long as the block is held. */
