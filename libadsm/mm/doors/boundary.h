@@ -13,40 +13,7 @@
 #ifndef ADSM_MM_BOUNDARY_H
 #define ADSM_MM_BOUNDARY_H
 
-#include "mm/object/use.h"
-
-/** What a call does with the objects that it does not name. */
-enum adsm_rest {
-    ADSM_REST_USED,   /* it may read and write them */
-    ADSM_REST_UNUSED, /* nothing */
-    /* Nothing, of a call on a stream of the program's own, for which lanes
-     * speak and not the fences of what it names. */
-    ADSM_REST_UNTOUCHED,
-    /* It may read them. What it names is where its pointers point: it may
-     * write those objects, and those that begin shortly behind one (an array
-     * that is passed less one element), whoever owns the addresses by then. */
-    ADSM_REST_READ,
-};
-
-/** A call: made by one thread, from adsm_boundary_call to the other two. */
-struct adsm_call {
-    struct adsm_accel *accel;
-    adsm_stream stream;
-    bool per_thread; /* the stream is another one in another thread */
-    enum adsm_rest rest;
-    const void *kernel; /* as in mm/object/assign.h; NULL: any */
-    const void *code;   /* the same for calls of one kernel; NULL: not known */
-    const struct adsm_use *uses;
-    size_t use_count;
-    /* What it may touch at all of objects that come and go
-     * (mm/heap/residence.h); otherwise, unless the rest is unused, any of them.
-     * */
-    const struct adsm_use *reach;
-    size_t reach_count;
-    bool reach_known;
-    uint32_t gates; /* set by adsm_boundary_call: those it has closed */
-    bool waits; /* ... and that it ends with its kernel: what it uses is open */
-};
+#include "mm/object/call.h"
 
 /**
  * Release objects to the device before a call.

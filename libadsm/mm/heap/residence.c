@@ -3,8 +3,8 @@
 
 #include "accel/peer.h"
 #include "base/log.h"
-#include "mm/doors/boundary.h"
 #include "mm/heap/heap.h"
+#include "mm/object/call.h"
 #include "mm/object/gate.h"
 #include "mm/object/index.h"
 
