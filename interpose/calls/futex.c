@@ -6,8 +6,8 @@
 #include "interpose/libc/pieces.h"
 #include "interpose/loader.h"
 #include "base/status.h"
+#include "mm/doors/kept.h"
 #include "mm/state/direct.h"
-#include "mm/watch/keep.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -21,7 +21,7 @@
 #include "interpose/libc/vm.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "mm/watch/keep.h"
+#include "mm/doors/kept.h"
 #include "os/fault.h"
 #include "os/look.h"
 

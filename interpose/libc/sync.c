@@ -14,6 +14,7 @@
  */
 #include "interpose/hook.h"
 #include "base/status.h"
+#include "mm/doors/kept.h"
 #include "mm/watch/keep.h"
 
 #include <errno.h>

@@ -6,10 +6,10 @@
 #include "fixture.h"
 #include "accel/device.h"
 #include "base/stats.h"
+#include "mm/doors/kept.h"
 #include "mm/doors/loan.h"
 #include "mm/heap/heap.h"
 #include "mm/state/direct.h"
-#include "mm/watch/keep.h"
 
 #include <signal.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  */
 #include "fixture.h"
 #include "mm/doors/bulk.h"
+#include "mm/doors/kept.h"
 #include "mm/watch/keep.h"
 
 #include <pthread.h>

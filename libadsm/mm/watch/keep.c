@@ -2,7 +2,6 @@
 #include "mm/watch/keep.h"
 
 #include "base/pool.h"
-#include "mm/doors/loan.h"
 #include "mm/object/index.h"
 
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 enum {
     PAGE_SHIFT = 12,
     PAGE_BYTES = 1 << PAGE_SHIFT,
-    UNIT_BYTES = 4,
+    UNIT_BYTES = ADSM_KEEP_UNIT,
     WORD_UNITS = 64,
     PAGE_WORDS = PAGE_BYTES / UNIT_BYTES / WORD_UNITS
 };
@@ -92,7 +91,7 @@ static struct adsm_kept *make_marks(struct adsm_object *object, size_t offset)
     return there;
 }
 
-static int mark(struct adsm_object *object, size_t offset, size_t bytes)
+int adsm_keep_mark(struct adsm_object *object, size_t offset, size_t bytes)
 {
     for (size_t end = offset + bytes; offset < end; offset += UNIT_BYTES) {
         struct adsm_kept *marks = marks_at(object, offset);
@@ -101,25 +100,6 @@ static int mark(struct adsm_object *object, size_t offset, size_t bytes)
         change(marks, offset, true);
     }
     return ADSM_OK;
-}
-
-/* Fetch and mark, while their block is held: what another thread has begun to
- * fetch by then must not arrive afterwards. */
-static int keep(struct adsm_object *object, const void *address, size_t offset,
-                size_t bytes)
-{
-    struct adsm_loan loan;
-    /* A block that is covered whole is not fetched to be written. */
-    int rc = adsm_loan_begin(address, bytes, ADSM_READ, &loan);
-    if (rc == ADSM_OK)
-        rc = adsm_loan_end(&loan, 0);
-    if (rc == ADSM_OK)
-        rc = adsm_loan_begin(address, bytes, ADSM_WRITE, &loan);
-    if (rc != ADSM_OK)
-        return rc;
-    rc = loan.bytes == bytes ? mark(object, offset, bytes) : ADSM_E_INVALID;
-    int ended = adsm_loan_end(&loan, 0);
-    return rc == ADSM_OK ? ended : rc;
 }
 
 void *adsm_keep_find(const void *address, size_t bytes)
@@ -133,20 +113,6 @@ void *adsm_keep_find(const void *address, size_t bytes)
                    is_marked(object, last)
                ? object->shadow.shadow + offset
                : NULL;
-}
-
-int adsm_keep(const void *address, size_t bytes, void **at)
-{
-    /* The caller's bytes are there, so the object is. */
-    struct adsm_object *object = adsm_index_find(address);
-    if (!object)
-        return ADSM_E_NOT_SHARED;
-    size_t offset = (size_t)((const uint8_t *)address - object->host);
-    if (offset % UNIT_BYTES || offset >= object->bytes ||
-        bytes > object->bytes - offset)
-        return ADSM_E_INVALID;
-    *at = object->shadow.shadow + offset;
-    return keep(object, address, offset, bytes);
 }
 
 void adsm_keep_end(const void *address, size_t bytes)

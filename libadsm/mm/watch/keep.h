@@ -24,19 +24,17 @@
 
 #include "mm/object/object.h"
 
-/**
- * Where to work on [address, +bytes): at S. The first time the bytes are fetched
- * where the device has them, and stay with the CPU from then on.
- *
- * @at  the place
- * Return: ADSM_OK; ADSM_E_NOT_SHARED; ADSM_E_INVALID (not within one object, or
- *         not at a multiple of four); ADSM_E_NOMEM, a device's error
- * Lock: none of rank GATE or later is held
- * Thread: any. Signal: never
- */
-int adsm_keep(const void *address, size_t bytes, void **at) ADSM_MUST_CHECK;
+/** Bytes are kept by so many, from a multiple of that on. */
+enum { ADSM_KEEP_UNIT = 4 };
 
-/** The same where they are kept already; NULL otherwise. Lock: none is needed, as
+/** Bytes [offset, +bytes), which the host has, are kept from here on. Their block
+ *  is held. Return: ADSM_OK; ADSM_E_NOMEM: some may be. Thread: any. Signal:
+ *  never */
+int adsm_keep_mark(struct adsm_object *object, size_t offset,
+                   size_t bytes) ADSM_MUST_CHECK;
+
+/** Where to work on [address, +bytes), at S, where they are kept already; NULL
+ *  otherwise. Lock: none is needed, as
  *  long as nobody frees them. Thread: any. Signal: any handler */
 void *adsm_keep_find(const void *address, size_t bytes);
 
