@@ -14,11 +14,11 @@
 #include "base/stats.h"
 #include "base/system.h"
 #include "base/trace.h"
+#include "mm/doors/fetcher.h"
 #include "mm/doors/touch.h"
 #include "mm/heap/heap.h"
 #include "mm/object/index.h"
 #include "mm/state/coherence.h"
-#include "mm/watch/ahead.h"
 #include "os/real.h"
 #include "range/memory.h"
 
@@ -58,7 +58,7 @@ static void report(void)
 {
     if (is_forked())
         return;
-    adsm_ahead_end();
+    adsm_fetcher_end();
     struct adsm_output before = adsm_output_begin();
     write_report(adsm_options_get());
     adsm_output_end(before);

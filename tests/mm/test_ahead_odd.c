@@ -7,6 +7,7 @@
 #include "ahead_rounds.h"
 #include "base/sanitized.h"
 #include "common/kill_device.h"
+#include "mm/doors/fetcher.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -65,7 +66,7 @@ START_TEST(return_of_other_work_leaves_it_to_the_kernels_own)
     uint8_t *p = make();
     run_round(p, 0, 8);
     fill(f.fill, p);
-    adsm_ahead_returned(adsm_index_find(p)->home);
+    adsm_fetcher_returned(adsm_index_find(p)->home);
     must(adsmSync());
     await_ahead(p, BLOCKS / 8);
     must(adsmFree(p));

@@ -3,6 +3,7 @@
 
 #include "accel/peer.h"
 #include "base/stats.h"
+#include "mm/doors/fetcher.h"
 #include "mm/doors/turn.h"
 #include "mm/heap/residence.h"
 #include "mm/object/assign.h"
@@ -317,7 +318,7 @@ int adsm_boundary_called(const struct adsm_call *call)
         rc = remember_uses(call);
     adsm_ahead_called(call->gates, call->code);
     adsm_gate_open(call->gates);
-    adsm_ahead_start();
+    adsm_fetcher_start();
     return rc == ADSM_OK && call->waits ? wait_for(call) : rc;
 }
 
@@ -359,7 +360,7 @@ static int acquire_all(struct adsm_accel *home)
 int adsm_boundary_return(struct adsm_accel *accel)
 {
     ADSM_COUNT(syncs, 1);
-    adsm_ahead_returned(accel);
+    adsm_fetcher_returned(accel);
     if (!adsm_coherence_protocol()->acquires)
         return ADSM_OK;
     int rc = acquire_all(accel);

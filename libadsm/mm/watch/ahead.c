@@ -1,9 +1,10 @@
 /* Rounds, and what is remembered of them; see ahead.h. */
-#include "mm/watch/ahead_parts.h"
+#include "mm/watch/ahead.h"
 
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/object/gate.h"
+#include "mm/watch/ahead_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -32,11 +32,10 @@
  * happen as often as it costs less than all of the block, and not where the
  * block before is there.
  *
- * Owns the member `ahead` of `struct adsm_object`, and the thread. Does not
- * decide what a fetch does: protocol.cell[ADSM_FETCH_AHEAD].
+ * Owns the member `ahead` of `struct adsm_object`. Does not fetch
+ * (mm/doors/fetcher.h).
  *
- * Lock: the object's, shared at least, and where it says so, exclusively. One
- * for the table of objects, rank OBJECT_LIST.
+ * Lock: the object's, shared at least, and where it says so, exclusively.
  * Thread: any. Signal: fault path. Where nothing else is said.
  */
 #ifndef ADSM_MM_AHEAD_H
@@ -63,6 +62,17 @@ struct adsm_ahead {
     _Atomic uint64_t bits[];
 };
 
+/** What the CPU brought in the last round of one kernel. */
+struct adsm_ahead_memory {
+    const void *kernel;
+    uint32_t wrong;  /* times in a row that less than half was wanted       */
+    uint32_t skip;   /* times that it has to be right before anything comes */
+    uint32_t span;   /* returns that may open it, before the next look ...  */
+    uint32_t left;   /* ... and how many of these are left                  */
+    uint32_t blocks; /* in the set                                          */
+    uint64_t *set;   /* a bit for each block; NULL: nothing is remembered   */
+};
+
 /**
  * Prepare a new object that follows `protocol`. Without memory for it nothing
  * comes ahead.
@@ -78,10 +88,6 @@ void adsm_ahead_free(struct adsm_object *object);
 /** `kernel` was launched, for the objects behind these gates. Thread: that of
  *  the call. Signal: never */
 void adsm_ahead_called(uint32_t gates, const void *kernel);
-
-/** Start the thread once there are objects for it. Holds no lock, and no gate is
- *  closed. Thread: any. Signal: never */
-void adsm_ahead_start(void);
 
 /** A call is about to take held or locked blocks from the CPU: their round ends.
  *  The lock is held exclusively. Signal: never */
@@ -123,12 +129,27 @@ bool adsm_ahead_takes_part(struct adsm_object *object, uint32_t i,
 /** An access had to fetch something of the object: the rest may come. */
 void adsm_ahead_want(struct adsm_object *object);
 
-/** The program has waited for the accel: what is expected may come. Holds no
- *  lock of rank GATE or later. Signal: never */
-void adsm_ahead_returned(struct adsm_accel *accel);
+/* ---- for who fetches (mm/doors/fetcher.h) ---------------------------------- */
 
-/** Nothing more is fetched, and nobody is at it when this returns. Thread: one,
- *  at exit. Signal: never */
-void adsm_ahead_end(void);
+/** Who fetches what is expected of an object, and how. */
+enum adsm_ahead_way {
+    ADSM_AHEAD_NOT,
+    ADSM_AHEAD_THREAD, /* the thread                                        */
+    ADSM_AHEAD_HERE,   /* whoever asks: it is little                        */
+    ADSM_AHEAD_OPEN    /* ... and opens it, too: it was wanted each time    */
+};
+
+/** As adsm_ahead_want, at a return. What is due is the caller's from then on. */
+enum adsm_ahead_way adsm_ahead_ask(struct adsm_object *object);
+
+/** What is expected in the round; NULL: nothing is remembered of its kernel. */
+const struct adsm_ahead_memory *
+adsm_ahead_memory_of(const struct adsm_object *object);
+
+/** Held blocks are about to come ahead; `failed`: they did not. */
+void adsm_ahead_bring(struct adsm_object *object, uint32_t first,
+                      uint32_t count);
+void adsm_ahead_failed(struct adsm_object *object, uint32_t first,
+                       uint32_t count);
 
 #endif

@@ -1,90 +1,22 @@
-/*
- * The thread that fetches ahead, and the table of objects that it does so for.
- *
- * A place of the table belongs to its object from the first round that is
- * remembered to the object's end. Who wants something posts the place and wakes
- * the thread, in the fault path as well: futexes only. The thread takes nothing
- * of what it reads in the table for granted but what the object's lock and
- * generation say.
- */
-#include "mm/watch/ahead_parts.h"
+/* The thread that fetches what is expected, and who returns and does it at once;
+ * see fetcher.h. */
+#include "mm/doors/fetcher.h"
 
 #include "base/stats.h"
 #include "base/thread.h"
 #include "mm/doors/turn.h"
 #include "mm/object/gate.h"
-#include "mm/object/spread.h"
 #include "mm/state/coherence.h"
+#include "mm/watch/ahead_table.h"
 
-#include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
-    OBJECTS = 256,
     STACK_BYTES = 256 << 10,
     PIECE_BYTES = 2 << 20,
 };
 
-/* 0: unused. The owner is written first and taken away last. */
-static struct place {
-    struct adsm_object *_Atomic object;
-    _Atomic uint32_t generation;
-    _Atomic bool taken; /* by a call, and nothing asked since */
-    _Atomic bool posted;
-} table[OBJECTS];
-
-static struct adsm_lock table_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
-static _Atomic uint32_t places; /* that were ever used */
-
-static _Atomic uint32_t posted; /* futex word: grows with each */
 static _Atomic bool busy, ends;
-
-void adsm_ahead_enlist(struct adsm_object *object)
-{
-    adsm_lock_acquire(&table_lock);
-    uint32_t k = 0;
-    while (k < OBJECTS && atomic_load(&table[k].object))
-        k++;
-    if (k < OBJECTS) {
-        atomic_store(&table[k].taken, true);
-        atomic_store(&table[k].posted, false);
-        atomic_store(&table[k].generation, atomic_load(&object->generation));
-        atomic_store(&table[k].object, object);
-        object->ahead->place = k + 1;
-        if (k >= atomic_load(&places))
-            atomic_store(&places, k + 1);
-    }
-    adsm_lock_release(&table_lock);
-}
-
-void adsm_ahead_delist(struct adsm_object *object)
-{
-    if (object->ahead->place == 0)
-        return;
-    adsm_lock_acquire(&table_lock);
-    atomic_store(&table[object->ahead->place - 1].object, NULL);
-    adsm_lock_release(&table_lock);
-}
-
-void adsm_ahead_expect(const struct adsm_object *object)
-{
-    atomic_store_explicit(&table[object->ahead->place - 1].taken, true,
-                          memory_order_relaxed);
-}
-
-void adsm_ahead_post(const struct adsm_object *object)
-{
-    int saved = errno;
-    atomic_store(&table[object->ahead->place - 1].posted, true);
-    atomic_fetch_add(&posted, 1);
-    syscall(SYS_futex, &posted, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    errno = saved;
-}
-
-/* ---- the thread ---------------------------------------------------------- */
 
 /* May the thread fetch, without waiting for more than a transfer? The gate is
  * passed, so nothing is launched meanwhile. */
@@ -180,10 +112,11 @@ static void fetch_all(struct adsm_object *object, uint32_t generation,
 
 static void serve_all(void)
 {
-    for (uint32_t k = 0; k < atomic_load(&places); k++) {
-        struct adsm_object *object = atomic_load(&table[k].object);
-        if (object && atomic_exchange(&table[k].posted, false))
-            fetch_all(object, atomic_load(&table[k].generation), false);
+    for (uint32_t k = 0; k < adsm_ahead_places(); k++) {
+        struct adsm_object *object = atomic_load(&adsm_ahead_table[k].object);
+        if (object && atomic_exchange(&adsm_ahead_table[k].posted, false))
+            fetch_all(object, atomic_load(&adsm_ahead_table[k].generation),
+                      false);
     }
 }
 
@@ -191,20 +124,20 @@ static void *serve(void *unused)
 {
     (void)unused;
     for (;;) {
-        uint32_t seen = atomic_load(&posted);
+        uint32_t seen = adsm_ahead_posted();
         atomic_store(&busy, true);
         serve_all();
         atomic_store(&busy, false);
-        syscall(SYS_futex, &posted, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+        adsm_ahead_await(seen);
     }
     return NULL;
 }
 
-void adsm_ahead_start(void)
+void adsm_fetcher_start(void)
 {
     static _Atomic bool tried;
     /* Without it, what is expected comes when it is accessed. */
-    if (atomic_load_explicit(&places, memory_order_relaxed) &&
+    if (adsm_ahead_places() &&
         !atomic_load_explicit(&tried, memory_order_relaxed) &&
         !atomic_exchange(&tried, true))
         (void)!adsm_thread_start(serve, STACK_BYTES, false);
@@ -213,8 +146,8 @@ void adsm_ahead_start(void)
 /* ---- returns, and the end ------------------------------------------------ */
 
 /* The lock is held. */
-static enum adsm_ahead_way ask(struct place *place, struct adsm_object *object,
-                               uint32_t generation,
+static enum adsm_ahead_way ask(struct adsm_ahead_place *place,
+                               struct adsm_object *object, uint32_t generation,
                                const struct adsm_accel *accel)
 {
     if (!atomic_load(&object->live) || !object->ahead ||
@@ -230,7 +163,8 @@ static enum adsm_ahead_way ask(struct place *place, struct adsm_object *object,
     return way;
 }
 
-static void returned(struct place *place, const struct adsm_accel *accel)
+static void returned(struct adsm_ahead_place *place,
+                     const struct adsm_accel *accel)
 {
     struct adsm_object *object = atomic_load(&place->object);
     uint32_t generation = atomic_load(&place->generation);
@@ -246,19 +180,19 @@ static void returned(struct place *place, const struct adsm_accel *accel)
         fetch_all(object, generation, way == ADSM_AHEAD_OPEN);
 }
 
-void adsm_ahead_returned(struct adsm_accel *accel)
+void adsm_fetcher_returned(struct adsm_accel *accel)
 {
-    uint32_t used = atomic_load_explicit(&places, memory_order_relaxed);
+    uint32_t used = adsm_ahead_places();
     if (used == 0)
         return;
-    adsm_ahead_start();
+    adsm_fetcher_start();
     adsm_quiet_enter();
     for (uint32_t k = 0; k < used; k++)
-        returned(&table[k], accel);
+        returned(&adsm_ahead_table[k], accel);
     adsm_quiet_leave();
 }
 
-void adsm_ahead_end(void)
+void adsm_fetcher_end(void)
 {
     enum { TRIES = 1000, PAUSE_NS = 1000 * 1000 };
     atomic_store(&ends, true);
