@@ -9,7 +9,7 @@
 
 #include "accel/accel.h"
 #include "accel/address/way.h"
-#include "accel/dma_parts.h"
+#include "accel/dma_write.h"
 #include "accel/lane.h"
 #include "accel/launched.h"
 #include "accel/ops.h"

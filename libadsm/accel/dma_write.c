@@ -1,4 +1,4 @@
-/* Device ranges that the upload lane writes; see dma_parts.h. */
+/* Device ranges that the upload lane writes; see dma_write.h. */
 #include "accel/device.h"
 
 void adsm_dma_init(struct adsm_dma *dma)

@@ -3,7 +3,6 @@
 
 #include "accel/device.h"
 #include "accel/error.h"
-#include "accel/lane_parts.h"
 
 #include <string.h>
 

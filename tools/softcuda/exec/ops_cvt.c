@@ -5,7 +5,7 @@
  * extended); the decoder narrows and widens around it. Lock: none.
  */
 #include "exec/half.h"
-#include "exec/isa_parts.h"
+#include "exec/ops_parts.h"
 
 #include <fenv.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  * (kind_x: flags say rounding, .ftz, .sat). Lock: none.
  */
 #include "exec/approx.h"
-#include "exec/isa_parts.h"
+#include "exec/ops_parts.h"
 
 #define FSAME(name, t, e)      SC_DEFINE_OP(name, t, t, t, t, r = (t)(e))
 #define FBITS(name, tb_, t, e) SC_DEFINE_OP(name, tb_, t, t, t, r = (e))

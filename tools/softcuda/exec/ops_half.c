@@ -5,7 +5,7 @@
  * but to the fma of bf16, which therefore rounds to odd first. Lock: none.
  */
 #include "exec/approx.h"
-#include "exec/isa_parts.h"
+#include "exec/ops_parts.h"
 
 static inline double widen_f16(uint16_t v)
 {

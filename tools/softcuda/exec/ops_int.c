@@ -3,7 +3,7 @@
  *
  * Lock: none.
  */
-#include "exec/isa_parts.h"
+#include "exec/ops_parts.h"
 
 #define EXPR(name, td, ta, tb, tc, e)                                          \
     SC_DEFINE_OP(name, td, ta, tb, tc, r = (td)(e))

@@ -3,7 +3,7 @@
  *
  * Lock: none.
  */
-#include "exec/isa_parts.h"
+#include "exec/ops_parts.h"
 
 #define TEXT2(x) #x
 #define TEXT(x)  TEXT2(x)

@@ -8,7 +8,7 @@
  * it.
  * Lock: none.
  */
-#include "exec/isa_parts.h"
+#include "exec/ops_parts.h"
 #include "exec/address.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  *
  * Lock: none.
  */
-#ifndef SOFTCUDA_EXEC_ISA_PARTS_H
-#define SOFTCUDA_EXEC_ISA_PARTS_H
+#ifndef SOFTCUDA_EXEC_OPS_PARTS_H
+#define SOFTCUDA_EXEC_OPS_PARTS_H
 
 #include "exec/ops.h"
 

@@ -7,8 +7,8 @@
  * last writes are kept exactly, older ones as one number that stands for all.
  * Lock: dma->lock, rank STREAM, held for loads and stores only.
  */
-#ifndef ADSM_ACCEL_DMA_PARTS_H
-#define ADSM_ACCEL_DMA_PARTS_H
+#ifndef ADSM_ACCEL_DMA_WRITE_H
+#define ADSM_ACCEL_DMA_WRITE_H
 
 #include "accel/accel.h"
 #include "base/lock.h"
