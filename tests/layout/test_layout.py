@@ -114,6 +114,45 @@ class Planted(unittest.TestCase):
         self.one({'libadsm/mm/object.c': '#include <base/log.h>\n',
                   'libadsm/base/log.h': ''}, 'use quotes')
 
+    def test_lower_room_includes_upper_found(self):
+        self.one({'libadsm/mm/object/list.c': '#include "mm/state/run.h"\n',
+                  'libadsm/mm/state/run.h': ''},
+                 'libadsm/mm/object may not include libadsm/mm/state')
+
+    def test_cycle_across_rooms_found(self):
+        found = planted({
+            'libadsm/mm/watch/twin.h': '#include "mm/object/block.h"\n',
+            'libadsm/mm/object/block.c': '#include "mm/object/block.h"\n'
+                                         '#include "mm/watch/twin.h"\n',
+            'libadsm/mm/object/block.h': ''})
+        self.assertIn('libadsm/mm/object/block libadsm/mm/watch/twin: '
+                      'an include cycle across rooms', found)
+
+    def ring(self, count):
+        """So many modules of a room, each of which includes the next."""
+        return {f'libadsm/mm/state/m{i}.h':
+                f'#include "mm/state/m{(i + 1) % count}.h"\n'
+                for i in range(count)}
+
+    def test_cycle_of_many_modules_found(self):
+        self.one(self.ring(6), 'an include cycle of 6 modules, at most 5')
+
+    def test_cycle_of_few_modules_is_allowed(self):
+        self.assertEqual(planted(self.ring(5)), [])
+
+    def test_parts_of_another_module_found(self):
+        for name in ('mm/object/lists.c', 'mm/object/block.c', 'mm/watch/list.c'):
+            self.one({f'libadsm/{name}': '#include "mm/object/list_parts.h"\n',
+                      'libadsm/mm/object/list_parts.h': ''},
+                     '"mm/object/list_parts.h" is private to its module')
+
+    def test_parts_of_the_module_are_allowed(self):
+        self.assertEqual(planted({
+            'libadsm/mm/object/list.c': '#include "mm/object/list_parts.h"\n',
+            'libadsm/mm/object/list_walk.c':
+                '#include "mm/object/list_parts.h"\n',
+            'libadsm/mm/object/list_parts.h': ''}), [])
+
     def test_path_that_can_be_made_found(self):
         for line in ('open("%s/a")', "'#!%s/shell'", '"--volume %s.vol"',
                      '"CACHE=%s"'):
