@@ -16,12 +16,7 @@
 #include "mm/state/mapping.h"
 #include "mm/state/run.h"
 #include "mm/state/write_back.h"
-#include "mm/watch/ahead.h"
-#include "mm/watch/dense.h"
-#include "mm/watch/grain.h"
-#include "mm/watch/keep.h"
-#include "mm/watch/sparse.h"
-#include "mm/watch/twin.h"
+#include "mm/watch/watch.h"
 #include "os/fault_range.h"
 
 #include <stdlib.h>
@@ -58,29 +53,19 @@ static size_t choose_block_bytes(const struct adsm_object *object, size_t unit)
 }
 
 /* What is known of blocks that are sent and fetched. */
-static int for_transfers(struct adsm_object *object, size_t unit)
+static int for_transfers(struct adsm_object *object, bool alone)
 {
-    const struct adsm_protocol *protocol = adsm_coherence_protocol();
-    bool alone = unit >= object->bytes; /* no slab */
-    adsm_ahead_init(object, protocol);
-    adsm_grain_init(object, unit);
     int rc = adsm_paging_init(object, alone);
-    if (rc == ADSM_OK)
-        rc = adsm_sparse_init(object, protocol);
-    if (rc == ADSM_OK && alone)
-        rc = adsm_dense_init(object);
-    return rc;
+    return rc == ADSM_OK
+               ? adsm_watch_begin(object, alone, adsm_coherence_protocol())
+               : rc;
 }
 
 /* What the device shares is not: its pages are there, and open. */
 static int no_transfers(struct adsm_object *object)
 {
-    object->ahead = NULL;
     object->paging = NULL;
-    object->sparse = NULL;
-    object->dense = NULL;
-    object->reach = 1;
-    atomic_store(&object->watched, 0);
+    adsm_watch_nothing(object);
     adsm_object_adopt_pages(object);
     return ADSM_OK;
 }
@@ -90,8 +75,8 @@ static int create_blocks(struct adsm_object *object, size_t unit,
 {
     size_t block = choose_block_bytes(object, unit);
     uint32_t count = (uint32_t)((object->bytes + block - 1) / block);
-    object->grain_shift =
-        unit < object->bytes ? SLAB_GRAIN_SHIFT : ADSM_TRACT_SHIFT;
+    bool alone = unit >= object->bytes; /* no slab */
+    object->grain_shift = alone ? ADSM_TRACT_SHIFT : SLAB_GRAIN_SHIFT;
     size_t words = (adsm_object_grains(object) + 63) / 64;
     object->block_bytes = block;
     object->block_count = count;
@@ -104,17 +89,13 @@ static int create_blocks(struct adsm_object *object, size_t unit,
     adsm_block_init(object, first);
     atomic_store(&object->near, first != ADSM_INVALID ? count : 0);
     atomic_store(&object->dirty, 0);
-    return object->direct ? no_transfers(object) : for_transfers(object, unit);
+    return object->direct ? no_transfers(object) : for_transfers(object, alone);
 }
 
 static void free_blocks(struct adsm_object *object)
 {
-    adsm_ahead_free(object);
-    adsm_twin_free(object);
-    adsm_keep_free(object);
+    adsm_watch_end(object);
     adsm_paging_fini(object);
-    adsm_dense_fini(object);
-    adsm_sparse_fini(object);
     free((void *)object->blocks);
     free(object->sent);
     free((void *)object->committed);

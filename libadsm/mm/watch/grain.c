@@ -22,9 +22,8 @@ static uint32_t choose_reach(const struct adsm_object *object)
     return (uint32_t)(ADSM_HUGE_BYTES / object->block_bytes);
 }
 
-void adsm_grain_init(struct adsm_object *object, size_t unit)
+void adsm_grain_init(struct adsm_object *object, bool alone)
 {
-    bool alone = unit >= object->bytes; /* no slab */
     object->reach = alone ? choose_reach(object) : 1;
 }
 

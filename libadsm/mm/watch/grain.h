@@ -20,9 +20,9 @@
 
 #include "mm/object/block.h"
 
-/** Decide for a new object whose blocks are there. Thread: the one that makes
- *  it. Signal: never */
-void adsm_grain_init(struct adsm_object *object, size_t unit);
+/** Decide for a new object whose blocks are there; `alone`: no slab. Thread: the
+ *  one that makes it. Signal: never */
+void adsm_grain_init(struct adsm_object *object, bool alone);
 
 /** Blocks from `i` on that an access to `i` should open: 1 at least, all in one
  *  grain, or whole ones. They may be in any state. @limit: the rolling size, of
