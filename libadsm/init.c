@@ -16,7 +16,7 @@
 #include "base/trace.h"
 #include "mm/doors/fetcher.h"
 #include "mm/doors/touch.h"
-#include "mm/heap/heap.h"
+#include "mm/heap/copies.h"
 #include "mm/object/index.h"
 #include "mm/state/coherence.h"
 #include "os/real.h"
@@ -126,7 +126,7 @@ static adsm_status_t start(void)
     rc = start_protocol(options);
     if (rc != ADSM_OK)
         return rc;
-    adsm_heap_set_copies(adsm_memory_make_room);
+    adsm_copies_set(adsm_memory_make_room);
     adsm_fault_set_owner(owns);
     rc = adsm_fault_init(adsm_touch);
     if (rc != ADSM_OK)

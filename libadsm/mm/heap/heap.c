@@ -3,6 +3,7 @@
 
 #include "base/option.h"
 #include "base/stats.h"
+#include "mm/heap/copies.h"
 #include "mm/heap/life.h"
 #include "mm/heap/residence.h"
 #include "mm/heap/slab.h"
@@ -15,23 +16,10 @@
 #include "mm/watch/keep.h"
 
 static _Atomic size_t live;
-static bool (*copies)(struct adsm_accel *accel, size_t bytes);
-
-void adsm_heap_set_copies(bool (*give_up)(struct adsm_accel *accel,
-                                          size_t bytes))
-{
-    copies = give_up;
-}
-
-bool adsm_heap_give_up_copy(struct adsm_accel *accel, size_t bytes)
-{
-    return copies && copies(accel, bytes);
-}
 
 bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
 {
-    return adsm_heap_give_up_copy(accel, bytes) ||
-           adsm_residence_make_room(accel);
+    return adsm_copies_give_up(accel, bytes) || adsm_residence_make_room(accel);
 }
 
 /* Fresh memory holds nothing yet, so both copies are as good as each other.

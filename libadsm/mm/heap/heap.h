@@ -41,14 +41,6 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
  */
 bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes);
 
-/** The same of copies alone. Thread: any, no lock of rank OBJECT_TABLE or later
- *  held */
-bool adsm_heap_give_up_copy(struct adsm_accel *accel, size_t bytes);
-
-/** Who does that: libadsm/range, once it is there. Thread: one, at the start */
-void adsm_heap_set_copies(bool (*give_up)(struct adsm_accel *accel,
-                                          size_t bytes));
-
 /**
  * Free exactly what was allocated, after the work that uses it.
  *

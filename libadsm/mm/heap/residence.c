@@ -3,7 +3,7 @@
 
 #include "accel/peer.h"
 #include "base/log.h"
-#include "mm/heap/heap.h"
+#include "mm/heap/copies.h"
 #include "mm/object/call.h"
 #include "mm/object/gate.h"
 #include "mm/object/index.h"
@@ -184,7 +184,7 @@ static int bring(const struct choice *c, bool known)
     int rc = check(c, &s);
     /* Where that does not do, copies of parts that nobody uses go as well. */
     while (rc == ADSM_E_DEVICE_NOMEM &&
-           adsm_heap_give_up_copy(c->home, s.coming - s.leaving))
+           adsm_copies_give_up(c->home, s.coming - s.leaving))
         rc = check(c, &s);
     while (rc == ADSM_OK && s.coming && (found = pick(c, is_wanted)).object) {
         rc = adsm_residence_arrive(found);
