@@ -76,4 +76,5 @@ if [ "$quick" = no ] && [ -z "$suites" ]; then
     steps_aarch64
 fi
 [ -n "$suites" ] || steps_format
+steps_slowest 20
 steps_end

@@ -59,6 +59,23 @@ class Count(unittest.TestCase):
         self.assertEqual(counted(('a', 'OK', out)),
                          ['3 0 1', 'skipped a: x: not root'])
 
+    def test_slowest_of_all_runs_come_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            logs = []
+            for build, tests in (('main', {'a': 0.5, 'b': 30}),
+                                 ('asan', {'b': 90, 'c': 2})):
+                log = pathlib.Path(folder) / build / 'meson-logs/testlog.json'
+                log.parent.mkdir(parents=True)
+                log.write_text(''.join(
+                    json.dumps({'name': name, 'result': 'OK', 'duration': took})
+                    + '\n' for name, took in tests.items()), encoding='utf-8')
+                logs.append(log)
+            run = subprocess.run([sys.executable, SCRIPT, '--slowest', '3',
+                                  *logs], check=True, capture_output=True,
+                                 text=True)
+        self.assertEqual(run.stdout, '  90.0 s  asan  b\n'
+                         '  30.0 s  main  b\n   2.0 s  asan  c\n')
+
     def test_runs_are_summed(self):
         out = '100%: Checks: 5, Failures: 0, Errors: 0\n'
         self.assertEqual(counted(('a', 'OK', out), ('b', 'FAIL', ''),

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Count the cases of one `meson test` run from its testlog.json.
 
-Prints `passed failed skipped`, then one line per failed or skipped test.
+    count_tests.py LOG                 the sums, as below
+    count_tests.py --slowest N LOG...  the N longest tests of all those runs, a
+                                       line each: seconds, build folder, name
+
+The first prints `passed failed skipped`, then one line per failed or skipped test.
 Check (and this project's Python tests) close with
 `NN%: Checks: N, Failures: N, Errors: N`; such a test counts as its cases, any
 other as one. A test that meson calls failed counts at least one failure,
 whatever it printed.
 """
 import json
+import pathlib
 import re
 import sys
 
@@ -31,23 +36,42 @@ def count(test):
     return cases - failed - skipped, failed, skipped
 
 
-def main():
+def tests_of(path):
+    """The records of one log."""
+    with open(path, encoding='utf-8') as log:
+        return [json.loads(line) for line in log]
+
+
+def print_sums(path):
     totals = [0, 0, 0]
     notes = []
-    with open(sys.argv[1], encoding='utf-8') as log:
-        for line in log:
-            test = json.loads(line)
-            counts = count(test)
-            totals = [a + b for a, b in zip(totals, counts)]
-            out = (test.get('stdout') or '') + (test.get('stderr') or '')
-            why = re.search(r'^SKIP: (.*)$', out, re.M)
-            if counts[1]:
-                notes.append(f"FAILED {test['name']} ({test['result']})")
-            elif counts[2]:
-                reason = why.group(1) if why else 'no reason given'
-                notes.append(f"skipped {test['name']}: {reason}")
+    for test in tests_of(path):
+        counts = count(test)
+        totals = [a + b for a, b in zip(totals, counts)]
+        out = (test.get('stdout') or '') + (test.get('stderr') or '')
+        why = re.search(r'^SKIP: (.*)$', out, re.M)
+        if counts[1]:
+            notes.append(f"FAILED {test['name']} ({test['result']})")
+        elif counts[2]:
+            reason = why.group(1) if why else 'no reason given'
+            notes.append(f"skipped {test['name']}: {reason}")
     print(*totals)
     print(*notes, sep='\n')
+
+
+def print_slowest(most, paths):
+    """The build folder is the one that meson-logs/ lies in."""
+    runs = [(test.get('duration', 0), pathlib.Path(path).parents[1].name,
+             test['name']) for path in paths for test in tests_of(path)]
+    for seconds, build, name in sorted(runs, reverse=True)[:most]:
+        print(f'{seconds:6.1f} s  {build}  {name}')
+
+
+def main():
+    if sys.argv[1] == '--slowest':
+        print_slowest(int(sys.argv[2]), sys.argv[3:])
+    else:
+        print_sums(sys.argv[1])
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@
 steps_passed=0
 steps_failed=0
 steps_skipped=0
+steps_logs=
 
 # steps_begin DIR: everything below goes there.
 steps_begin()
@@ -149,6 +150,7 @@ steps_count()
     fi
     read -r ok bad skip <"$notes"
     steps_add "$ok" "$bad" "$skip"
+    steps_logs="$steps_logs $2"
     steps_say "$1: $ok passed, $bad failed, $skip skipped"
     sed -n '2,$s/^./    &/p' "$notes"
     if [ "$bad" -gt 0 ]; then
@@ -248,6 +250,16 @@ steps_format()
         steps_fail format "places clang-format would change, by file" \
             "$log.files"
     fi
+}
+
+# steps_slowest N: the N longest tests of all that were counted.
+steps_slowest()
+{
+    [ -n "$steps_logs" ] || return 0
+    steps_say "the $1 slowest tests:"
+    # shellcheck disable=SC2086 # one word per log is meant
+    python3 tools/lib/count_tests.py --slowest "$1" $steps_logs |
+        sed 's/^/    /'
 }
 
 # steps_end: the sum, and the exit status that goes with it.
