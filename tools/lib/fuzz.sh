@@ -1,7 +1,8 @@
 #!/bin/sh
 # Search with the fuzz targets of a build that has them.
 #
-#   fuzz.sh BUILD SECONDS [TARGET...]     all targets, SECONDS each
+#   fuzz.sh BUILD SECONDS [TARGET...]     all targets, SECONDS each,
+#                                         one beside another
 #
 # BUILD was made by
 #   CC=clang meson setup BUILD -Dfuzz=enabled -Dtests=enabled \
@@ -34,29 +35,52 @@ more_of()
     esac
 }
 
-found=0
-[ $# -gt 0 ] || for file in "$root"/tests/fuzz/fuzz_*.c; do
-    file=${file##*/fuzz_}
-    set -- "$@" "${file%.c}"
-done
-for target in "$@"; do
-    kept=$build/fuzz/$target
+# search TARGET: one line on stdout. Status 1: something was found.
+search()
+{
+    kept=$build/fuzz/$1
     log=$kept.log
     [ -z "${FUZZ_NEW:-}" ] || rm -rf "$kept"
     mkdir -p "$kept"
     # shellcheck disable=SC2046 # one word per option is meant
-    if "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" \
+    if "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" \
         -timeout=20 -close_fd_mask=2 -print_final_stats=1 \
-        -artifact_prefix="$kept-" "$kept" "$root/tests/fuzz/corpus/$target" \
-        $(more_of "$target") >"$log" 2>&1; then
+        -artifact_prefix="$kept-" "$kept" "$root/tests/fuzz/corpus/$1" \
+        $(more_of "$1") >"$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         places=$(sed -n 's/.*DONE *cov: \([0-9]*\).*/\1/p' "$log")
-        echo "$target: $runs inputs, $places places, nothing found"
+        echo "$1: $runs inputs, $places places, nothing found"
     else
-        found=1
-        echo "$target: FOUND: $(grep -m1 -E \
-            'runtime error|not so:|^SUMMARY' "$log" || tail -n 1 "$log")"
-        echo "  $(sed -n 's/.*Test unit written to //p' "$log"), log $log"
+        # At once: the lines of two targets do not mix.
+        printf '%s: FOUND: %s\n  %s, log %s\n' "$1" "$(grep -m1 -E \
+            'runtime error|not so:|^SUMMARY' "$log" || tail -n 1 "$log")" \
+            "$(sed -n 's/.*Test unit written to //p' "$log")" "$log"
+        return 1
     fi
+}
+
+# As many as there are processors at a time: each takes one, and all take as
+# long.
+found=0
+searching=
+pause()
+{
+    for job in $searching; do
+        wait "$job" || found=1
+    done
+    searching=
+}
+
+[ $# -gt 0 ] || for file in "$root"/tests/fuzz/fuzz_*.c; do
+    file=${file##*/fuzz_}
+    set -- "$@" "${file%.c}"
 done
+begun=0
+for target in "$@"; do
+    search "$target" &
+    searching="$searching $!"
+    begun=$((begun + 1))
+    [ $((begun % $(nproc))) -ne 0 ] || pause
+done
+pause
 exit "$found"
