@@ -393,6 +393,19 @@ START_TEST(the_build_lists_the_protocols_as_the_sources_do)
 }
 END_TEST
 
+START_TEST(those_of_whole_objects_are_the_ones_that_tests_run_once)
+{
+    char words[256] = "";
+    for (int p = 0; p < PROTOCOLS; p++) {
+        if (protocols[p]->granularity != ADSM_BY_OBJECT)
+            continue;
+        strcat(words, *words ? " " : "");
+        strcat(words, protocols[p]->name);
+    }
+    ck_assert_str_eq(words, BY_OBJECT);
+}
+END_TEST
+
 START_TEST(each_word_of_the_option_is_the_protocol_of_that_name)
 {
 #define IS(option, constant, word, table, help)                                \
@@ -467,6 +480,7 @@ SUITE_MAIN("protocols", 10, lazy_table_equals_figure_6b,
            every_protocol_keeps_the_rules,
            every_rule_refuses_a_table_that_breaks_it,
            the_build_lists_the_protocols_as_the_sources_do,
+           those_of_whole_objects_are_the_ones_that_tests_run_once,
            each_word_of_the_option_is_the_protocol_of_that_name,
            unknown_states_and_events_have_no_name,
            queue_returns_the_oldest_first_across_the_wrap,
