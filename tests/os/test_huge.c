@@ -16,16 +16,14 @@
 
 #define MIB ((size_t)1 << 20)
 
+static const char *why_not;
+
 /* Where the kernel makes none, there is nothing to see but that. */
 static bool machine_has_them(void)
 {
-    const char *why;
     setenv("ADSM_HUGE_PAGES", "on", 1); /* however long it takes */
     adsm_options_load();
-    if (adsm_huge_try(&why))
-        return true;
-    fprintf(stderr, "no huge pages here: %s\n", why);
-    return false;
+    return adsm_huge_try(&why_not);
 }
 
 static uint8_t *range_of(struct adsm_arena_range *range, size_t bytes)
@@ -39,7 +37,7 @@ START_TEST(hole_becomes_huge_pages_of_zeros)
     struct adsm_arena_range range;
     uint8_t *p = range_of(&range, 8 * MIB);
     if (!machine_has_them())
-        return;
+        SUITE_SKIP_CASE(why_not);
     uint64_t before = adsm_stats_get(ADSM_STAT_huge_pages);
     ck_assert(adsm_huge_make((uintptr_t)p, 6 * MIB));
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_huge_pages) - before, 3);
@@ -76,7 +74,7 @@ START_TEST(split_mapping_is_joined_again)
     uint8_t *p = range_of(&range, 2 * MIB);
     uintptr_t at = adsm_vm_reserve(2 * MIB, ADSM_HUGE_BYTES, 0);
     if (!machine_has_them())
-        return;
+        SUITE_SKIP_CASE(why_not);
     ck_assert(adsm_huge_make((uintptr_t)p, 2 * MIB));
     ck_assert_int_eq(adsm_vm_map_again(at, 2 * MIB, p), ADSM_OK);
     ck_assert_int_eq(adsm_vm_protect(at, 2 * MIB, ADSM_PROT_READ_WRITE), 0);
@@ -100,7 +98,7 @@ START_TEST(refusal_is_remembered_and_said_with_its_reason)
     const char *why;
     uint8_t *p = range_of(&range, 2 * MIB);
     if (!machine_has_them())
-        return;
+        SUITE_SKIP_CASE(why_not);
     ck_assert_int_eq(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
     ck_assert(!adsm_huge_try(&why));
     ck_assert_ptr_nonnull(strstr(why, "PR_SET_THP_DISABLE"));

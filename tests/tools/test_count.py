@@ -59,6 +59,12 @@ class Count(unittest.TestCase):
         self.assertEqual(counted(('a', 'OK', out)),
                          ['3 0 1', 'skipped a: x: not root'])
 
+    def test_cases_of_check_that_left_are_no_passes(self):
+        out = 'SKIP: no huge pages\nSKIP: no huge pages\n' \
+              '100%: Checks: 4, Failures: 0, Errors: 0\nSkipped: 2\n'
+        self.assertEqual(counted(('a', 'OK', out)),
+                         ['2 0 2', 'skipped a: no huge pages'])
+
     def test_slowest_of_all_runs_come_first(self):
         with tempfile.TemporaryDirectory() as folder:
             logs = []

@@ -39,6 +39,7 @@ static int file_with_pattern(int flags)
 {
     char name[] = "places-XXXXXX";
     int made = mkstemp(name), file = open(name, O_RDONLY | flags);
+    int refused = errno;
     uint8_t *bytes = malloc(FILE_BYTES);
     for (size_t i = 0; i < FILE_BYTES; i++)
         bytes[i] = in_file(i);
@@ -48,6 +49,7 @@ static int file_with_pattern(int flags)
     ck_assert_int_eq(fsync(made), 0);
     close(made);
     free(bytes);
+    errno = refused;
     return file;
 }
 
@@ -140,8 +142,10 @@ END_TEST
 START_TEST(a_device_may_write_what_was_open)
 {
     int file = file_with_pattern(O_DIRECT);
-    if (file >= 0) /* there are file systems without it */
-        read_places(file);
+    if (file < 0 && errno == EINVAL)
+        SUITE_SKIP_CASE("this file system has no O_DIRECT");
+    ck_assert_int_ge(file, 0);
+    read_places(file);
 }
 END_TEST
 

@@ -2,7 +2,8 @@
  * The main function every Check suite shares: one case list, one runner.
  *
  * Runs in fork mode unless CK_FORK=no, prints one line per failed case, and
- * exits 0 when all passed, 1 otherwise, 77 when `suite_skip` was called.
+ * exits 0 when all passed, 1 otherwise, 77 when `suite_skip` was called or no
+ * case could run. Some that could not: a line "Skipped: N" says how many.
  */
 #ifndef TESTS_COMMON_SUITE_H
 #define TESTS_COMMON_SUITE_H
@@ -10,6 +11,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /** Leave with meson's "skipped" status and say why. */
 static inline void suite_skip(const char *why)
@@ -18,13 +20,38 @@ static inline void suite_skip(const char *why)
     exit(77);
 }
 
+/* Cases that were skipped: a number that their processes share. */
+static int *suite_skipped;
+
+/** What SUITE_SKIP_CASE does before the case returns. */
+static inline void suite_note_skip(const char *why)
+{
+    printf("SKIP: %s\n", why);
+    fflush(stdout);
+    __atomic_add_fetch(suite_skipped, 1, __ATOMIC_RELAXED);
+}
+
+/** Leave a case that cannot run here; it counts as skipped, not as passed. */
+#define SUITE_SKIP_CASE(why)                                                   \
+    do {                                                                       \
+        suite_note_skip(why);                                                  \
+        return;                                                                \
+    } while (0)
+
 /** Run a suite that is complete. Return: the process exit status */
 static inline int suite_finish(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
+    suite_skipped = (int *)mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
+    int cases = srunner_ntests_run(runner);
     srunner_free(runner);
+    if (*suite_skipped > 0)
+        printf("Skipped: %d\n", *suite_skipped);
+    if (failed == 0 && *suite_skipped == cases && cases > 0)
+        return 77;
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

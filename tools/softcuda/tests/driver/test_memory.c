@@ -64,10 +64,8 @@ START_TEST(first_copies_to_fresh_memory_take_large_pages)
     enum { N = 6 * MIB };
     CUdeviceptr p;
     char *host = malloc(N), *back = malloc(N);
-    if (!has_large_pages()) {
-        printf("no large pages of shared memory here\n");
-        return;
-    }
+    if (!has_large_pages())
+        SUITE_SKIP_CASE("no large pages of shared memory here");
     begin();
     fill_random((uint8_t *)host, N, 7);
     for (int round = 0; round < 3; round++) {
