@@ -4,15 +4,18 @@
 #   tools/check.sh            all of it (what CI runs)
 #   tools/check.sh --quick    one build; no slow suites, no sanitisers
 #   tools/check.sh unit mm    only the tests of these suites, with and without
-#                             sanitisers; those of suite night, which take
-#                             longer than all others, run only so
+#                             sanitisers, and what they need is built; those of
+#                             suite night, which take longer than all others,
+#                             run only so
 #
 # Suite stress takes a minute, or STRESS_SECONDS.
 #
 # Steps: packages; build with warnings as errors and all tests (those of suite
 # tsan bring ThreadSanitizer along); the suites that do not preload under
 # AddressSanitizer and UndefinedBehaviorSanitizer; a clang build; a minute of
-# fuzzing; an aarch64 compile; format.
+# fuzzing; an aarch64 compile; format. The software device's own suites are part
+# of it where it is not what passed them last: tools/softcuda.passed. Suite night
+# runs them in any case.
 # Everything is written below build-check/, logs in build-check/logs/.
 set -u
 export LC_ALL=C
@@ -23,7 +26,7 @@ cd "$root" || exit 1
 
 usage()
 {
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
 }
 
 quick=no
@@ -33,28 +36,55 @@ for word in "$@"; do
     --quick) quick=yes ;;
     --help | -h) usage; exit 0 ;;
     -*) echo "check.sh: unknown option '$word'; see --help" >&2; exit 2 ;;
+    night) suites="$suites night softcuda" ;;
     *) suites="$suites $word" ;;
     esac
 done
+# Whether all of the software device's tests are run where they are.
+case "$suites " in
+" " | *" softcuda "*) all_of_device=yes ;;
+*) all_of_device=no ;;
+esac
 
 steps_begin build-check
 packages_install build check || exit 1
 packages_install cross faster || echo "packages: going on without the above"
 
-if steps_build main -Dwarning_level=2; then
-    if [ -n "$suites" ]; then
-        # shellcheck disable=SC2086 # one word per suite is meant
-        steps_test main $suites
-    elif [ "$quick" = yes ]; then
-        steps_test main --no-suite slow --no-suite stress --no-suite night
+# run_tests NAME SELECTION MESON-OPTION...: build and test.
+run_tests()
+{
+    name=$1
+    chosen=$2
+    shift 2
+    # shellcheck disable=SC2086 # one word per suite is meant
+    steps_device "$name" $suites
+    set -- "$name" "$@" "-Dsoftcuda:tests=$device"
+    # All of the tree is compiled once, whatever is tested.
+    if [ "$name" = main ] && [ -z "$suites" ]; then
+        steps_build "$@" || return 0
     else
-        steps_test main --no-suite night
+        steps_build_for "$chosen" "$@" || return 0
     fi
+    # shellcheck disable=SC2086 # one word per suite is meant
+    steps_test "$name" $chosen || return 0
+    [ "$all_of_device" = no ] || steps_device_passed "$name" \
+        "$steps_dir/$name/meson-logs/testlog.json"
+}
+
+if [ -n "$suites" ]; then
+    run_tests main "$suites" -Dwarning_level=2
+elif [ "$quick" = yes ]; then
+    run_tests main "--no-suite slow --no-suite stress --no-suite night" \
+        -Dwarning_level=2
+else
+    run_tests main "--no-suite night" -Dwarning_level=2
 fi
 
 # Programs that are preloaded into cannot be sanitised, and neither can their
-# tests: the sanitiser's run-time would have to come first.
-plain="contract interpose mpi nvcc ordinary parboil touched wave tools slow stress night tsan"
+# tests: the sanitiser's run-time would have to come first. Suite plain has what
+# would say nothing more there: whether PTX is current, and under the other fault
+# engines what is run under the first.
+plain="contract interpose mpi nvcc ordinary parboil touched wave tools slow stress night tsan plain"
 selection=
 for suite in ${suites:-$plain}; do
     case "${suites:+named} $plain " in
@@ -64,11 +94,9 @@ for suite in ${suites:-$plain}; do
     esac
 done
 if [ "$quick" = no ] && [ -n "$selection" ]; then
-    if steps_build asan -Db_sanitize=address,undefined -Db_lundef=false \
-        -Dnvcc=disabled; then
-        # shellcheck disable=SC2086 # one word per suite is meant
-        steps_test asan $selection
-    fi
+    [ -z "$suites" ] || selection="$selection --no-suite plain"
+    run_tests asan "$selection" -Db_sanitize=address,undefined \
+        -Db_lundef=false -Dnvcc=disabled
 fi
 if [ "$quick" = no ] && [ -z "$suites" ]; then
     steps_clang
@@ -77,4 +105,5 @@ if [ "$quick" = no ] && [ -z "$suites" ]; then
 fi
 [ -n "$suites" ] || steps_format
 steps_slowest 20
+steps_device_end
 steps_end

@@ -5,6 +5,7 @@ meson and ninja are replaced by small scripts; the counting is the real one.
 
 test_steps.py SOURCE-ROOT
 """
+import json
 import os
 import pathlib
 import shutil
@@ -31,7 +32,8 @@ class Steps(unittest.TestCase):
         (self.folder / 'bin').mkdir()
         (self.folder / 'd/main/meson-logs').mkdir(parents=True)
         (self.folder / 'd/main/build.ninja').touch()
-        self.command('ninja', 'exit 0')
+        self.command('ninja', f'echo "$*" >>{self.folder}/made\nexit 0')
+        self.command('meson', f'echo "$*" >>{self.folder}/asked\nexit 0')
 
     def command(self, name, text):
         path = self.folder / 'bin' / name
@@ -107,6 +109,90 @@ class Steps(unittest.TestCase):
         out = self.sums('steps_test main; steps_slowest 20',
                         '4 passed, 0 failed, 0 skipped', 0)
         self.assertIn('    12.3 s  main  a\n', out)
+
+    def test_a_build_folder_with_other_options_gets_these(self):
+        self.steps('steps_build main -Da=1; steps_build main -Da=1;'
+                   'steps_build main -Da=2')
+        asked = (self.folder / 'asked').read_text(encoding='utf-8').splitlines()
+        self.assertEqual([(line.split()[0], line.split()[-1])
+                          for line in asked],
+                         [('configure', '-Da=1'), ('configure', '-Da=2')])
+
+    def test_what_tests_of_a_suite_need_is_made_and_no_more(self):
+        info = self.folder / 'd/main/meson-info'
+        info.mkdir()
+        root = (self.folder / 'd/main').resolve()
+        (info / 'intro-tests.json').write_text(json.dumps([
+            {'name': 'a', 'suite': ['p:unit'], 'depends': ['x', 'l']},
+            {'name': 'b', 'suite': ['p:unit', 'p:slow'], 'depends': ['y']},
+            {'name': 'c', 'suite': ['q:core'], 'depends': ['z']}]),
+            encoding='utf-8')
+        (info / 'intro-targets.json').write_text(json.dumps([
+            {'id': name, 'filename': [f'{root}/t/{name}']}
+            for name in 'xylzu']), encoding='utf-8')
+
+        def made(words):
+            self.steps(f'steps_build_for "{words}" main')
+            made = self.folder / 'made'
+            line = made.read_text(encoding='utf-8').splitlines()[-1]
+            return [word for word in line.split() if word.startswith('t/')]
+
+        self.assertEqual(made('unit'), ['t/x', 't/y', 't/l'])
+        self.assertEqual(made('unit --no-suite slow'), ['t/x', 't/l'])
+        self.assertEqual(made('--no-suite unit'), ['t/z'])
+        self.assertEqual(made('q'), ['t/z'])
+
+    def device(self, script, *records):
+        """Output of a script in a small tree with a device of its own."""
+        if not (self.folder / 'device').exists():
+            (self.folder / 'device').mkdir()
+            (self.folder / 'device/a.c').write_text('int a;\n',
+                                                    encoding='utf-8')
+            shutil.copytree(ROOT / 'tools/lib', self.folder / 'tools/lib')
+            (self.folder / 'tools/softcuda.passed').write_text(
+                'hashed device\n', encoding='utf-8')
+        if records:
+            self.meson_finds(*records)
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        return subprocess.run(
+            ['sh', '-uc', f'. tools/lib/steps.sh; steps_begin d; {script};'
+             'steps_device_end; steps_end'], cwd=self.folder,
+            capture_output=True, text=True, check=False,
+            env={**os.environ, 'PATH': path}).stdout
+
+    DEVICE = ('steps_device main; echo tests=$device; steps_test main;'
+              'steps_device_passed main d/main/meson-logs/testlog.json')
+    OWN = GOOD.replace('"a"', '"softcuda:softcuda / a"')
+
+    def test_device_that_passed_is_not_tested_again_and_that_is_said(self):
+        out = self.device(self.DEVICE, GOOD, self.OWN)
+        self.assertIn('tests=enabled', out)
+        self.assertIn('renewed: commit it', out)
+        out = self.device(self.DEVICE, GOOD)
+        self.assertIn('tests=disabled', out)
+        self.assertIn('main: the software device\'s own tests were not run', out)
+        self.assertNotIn('commit', out)
+        self.assertEqual(out.splitlines()[-1], '4 passed, 0 failed, 1 skipped')
+
+    def test_device_that_changed_is_tested_again(self):
+        self.device(self.DEVICE, self.OWN)
+        (self.folder / 'device/b.c').touch()
+        out = self.device(self.DEVICE, GOOD,
+                          self.OWN.replace('OK', 'FAIL'))
+        self.assertIn('tests=enabled', out)
+        self.assertIn('stays as it is: failed or skipped: a', out)
+        self.assertIn('tests=enabled', self.device(self.DEVICE))
+
+    def test_device_that_changes_while_it_is_tested_has_not_passed(self):
+        self.device('steps_device main; echo x >>device/a.c; steps_test main;'
+                    'steps_device_passed main d/main/meson-logs/testlog.json',
+                    self.OWN)
+        self.assertIn('tests=enabled', self.device(self.DEVICE))
+
+    def test_device_is_tested_where_suites_are_named(self):
+        self.device(self.DEVICE, self.OWN)
+        out = self.device('steps_device main unit; echo tests=$device')
+        self.assertIn('tests=enabled', out)
 
     def fuzzers(self, text, **others):
         self.command('clang', 'exit 0')

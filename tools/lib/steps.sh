@@ -51,21 +51,27 @@ steps_fail()
     tail -n 40 "$3" | sed 's/^/    | /'
 }
 
-# steps_configure NAME MESON-OPTION...: make the build folder, once.
+# steps_configure NAME MESON-OPTION...: make the build folder, or give it these
+# options where it had others.
 # Return: 0; 1 when it failed, which counts as one failure.
 steps_configure()
 {
     name=$1
     shift
     log=$steps_dir/logs/$name-build.log
-    if ! { [ -f "$steps_dir/$name/build.ninja" ] ||
-        meson setup "$steps_dir/$name" -Dwerror=true -Dtests=enabled \
-            -Dsoftcuda:tests=enabled -Db_colorout=never \
-            "$@"; } >"$log" 2>&1 </dev/null; then
+    asked=$steps_dir/$name/asked-options
+    set -- -Dwerror=true -Dtests=enabled -Db_colorout=never "$@"
+    how=setup
+    if [ -f "$steps_dir/$name/build.ninja" ]; then
+        [ "$(cat "$asked" 2>/dev/null)" != "$*" ] || return 0
+        how=configure
+    fi
+    if ! meson "$how" "$steps_dir/$name" "$@" >"$log" 2>&1 </dev/null; then
         rm -rf "${steps_dir:?}/$name"
-        steps_fail "$name" "meson setup" "$log"
+        steps_fail "$name" "meson $how" "$log"
         return 1
     fi
+    echo "$*" >"$asked"
 }
 
 # steps_build NAME MESON-OPTION...: configure and compile; as steps_configure.
@@ -73,6 +79,70 @@ steps_build()
 {
     steps_say "$1: building"
     steps_configure "$@" && steps_compile "$1"
+}
+
+# steps_build_for SELECTION NAME MESON-OPTION...: the same, but compile only what
+# the tests need that steps_test would run with the words of SELECTION.
+steps_build_for()
+{
+    selected=$1
+    shift
+    steps_say "$1: building what its tests need"
+    steps_configure "$@" || return 1
+    # shellcheck disable=SC2046,SC2086 # one word per option is meant
+    needs=$(python3 tools/lib/needed.py "$steps_dir/$1" \
+        $(steps_selection $selected))
+    # shellcheck disable=SC2086 # one word per target is meant
+    [ -z "$needs" ] || steps_compile "$1" $needs
+}
+
+# The software device's own tests take as long as half of the others. Where all
+# that they test is as it was when they passed last (tools/softcuda.passed), by
+# the same compiler in the same kind of build, they say nothing new. Who names
+# suites wants them run.
+steps_device_hash=
+steps_unrun=
+steps_renewed=
+
+# steps_device NAME [SUITE...]: sets `device` to what -Dsoftcuda:tests is to be.
+steps_device()
+{
+    device=enabled
+    device_compiler=$("${CC:-cc}" --version 2>&1 |
+        sed '1!d; s/[^A-Za-z0-9.]\{1,\}/-/g')
+    steps_device_hash=$(python3 tools/lib/passed.py hash \
+        tools/softcuda.passed) || steps_fail softcuda "no hash of it" \
+        tools/softcuda.passed
+    if [ $# -eq 1 ] && python3 tools/lib/passed.py is-current \
+        tools/softcuda.passed "$1" "$device_compiler"; then
+        device=disabled
+        steps_unrun="$steps_unrun $1"
+    fi
+}
+
+# steps_device_passed NAME [LOG]: all of them were run, after steps_device.
+steps_device_passed()
+{
+    [ "$device" = enabled ] || return 0
+    if why=$(python3 tools/lib/passed.py renew tools/softcuda.passed "$1" \
+        "$device_compiler" "$steps_device_hash" ${2:+softcuda "$2"} 2>&1); then
+        steps_renewed=yes
+    else
+        steps_say "$1: tools/softcuda.passed stays as it is: $why"
+    fi
+}
+
+# steps_device_end: what was not run, and what is to be kept.
+steps_device_end()
+{
+    for name in $steps_unrun; do
+        steps_add 0 0 1
+        steps_say "$name: the software device's own tests were not run: it is" \
+            "as it was when they passed (tools/softcuda.passed);" \
+            "'tools/check.sh softcuda' runs them"
+    done
+    [ -z "$steps_renewed" ] ||
+        steps_say "tools/softcuda.passed was renewed: commit it"
 }
 
 # steps_compile NAME [TARGET...]: what is configured; as steps_configure.
@@ -170,10 +240,12 @@ steps_clang()
         steps_say "clang: skipped, clang is not installed"
         return 0
     fi
+    CC=clang steps_device clang
     if CC=clang steps_build clang -Dwarning_level=2 -Dnvcc=disabled \
-        -Doptimization=0; then
+        -Doptimization=0 "-Dsoftcuda:tests=$device"; then
         steps_add 1 0 0
         steps_say "clang: compiles"
+        steps_device_passed clang
     fi
 }
 
