@@ -1,7 +1,11 @@
 /*
  * Calls whose parts are as large as their devices are fast: on paced devices, and
- * on links of a rate, told by which bytes each device alone has. Both are so slow
- * that a busy machine delays launches and copies by little of their time.
+ * on links of a rate, told by which bytes each device alone has.
+ *
+ * On a busy machine both take longer than they say, never less, and which device
+ * is kept waiting is chance. So what is asserted of times is that none is too
+ * short and how many there are; a share is compared with what follows from the
+ * times that were measured (test_split.c has what follows from given ones).
  */
 #include "sched/fixture.h"
 
@@ -9,7 +13,7 @@
 #include "accel/rate.h"
 #include "sched/kernel.h"
 
-enum { N = 1 << 15, COST = 4 /* addends of the values */ };
+enum { N = 1 << 13, COST = 4 /* addends of the values */ };
 enum { LINKED = 1 << 19 }; /* bytes enough for the link to count */
 
 static const adsmOpts both = {.devices = 3};
@@ -72,6 +76,44 @@ static struct adsm_kernel_view held(adsmKernel *kernel)
     return view;
 }
 
+/* How much longer devices 0 and 1 take than by the best shares, which so many ns
+ * of an index make. */
+static double longer_by(double share, const double *ns)
+{
+    double best = ns[0] * ns[1] / (ns[0] + ns[1]);
+    double first = share * ns[0], second = (1 - share) * ns[1];
+    return (first > second ? first : second) / best;
+}
+
+/* What is known of an index on each device, which no pace allows to be less. */
+static void get_known(const double *least_ns, double *ns)
+{
+    struct adsm_kernel_view view = held(kernel("map"));
+    for (int d = 0; d < 2; d++) {
+        ns[d] = adsm_split_ns(&view.speed->split, d);
+        ck_assert_double_ge(ns[d], least_ns[d] * 0.98);
+    }
+    adsm_kernel_release(&view);
+}
+
+/* The share of the call before: others would gain at most the 5% that move no
+ * boundary, and what comes from cutting between threads' blocks.  @link_ns  what
+ * the link was known to take of an index */
+static void check_share(double share, const double *least_ns,
+                        const double *link_ns)
+{
+    double ns[2];
+    get_known(least_ns, ns);
+    for (int d = 0; d < 2; d++)
+        ns[d] += link_ns[d];
+    ck_assert_msg(longer_by(share, ns) <= 1.06,
+                  "%g where %g and %g ns are known", share, ns[0], ns[1]);
+}
+
+static const double no_link[2];
+/* By paces of 200K/s and 100K/s. */
+static const double paced[2] = {5000, 10000};
+
 START_TEST(faster_device_gets_more_after_three_calls)
 {
     pace("200K/s,100K/s");
@@ -80,56 +122,52 @@ START_TEST(faster_device_gets_more_after_three_calls)
     number(x, N, 1);
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(call_once(&both, x, y), 0.5);
-    for (int i = 0; i < 4; i++) {
-        double share = call_once(&both, x, y);
-        ck_assert_double_ge(share, 2 / 3.0 * 0.95);
-        ck_assert_double_le(1 - share, 1 / 3.0 * 1.05);
-        ck_assert_double_ge(1 - share, 1 / 3.0 * 0.95);
-    }
+    for (int i = 0; i < 4; i++)
+        check_share(call_once(&both, x, y), paced, no_link);
     must(adsmFree(x));
     must(adsmFree(y));
 }
 END_TEST
 
-/* Both parts within 5%. */
-static bool is_near(double share, double ideal)
+/* Each call sends y anew. @rate_ns  of a byte on each link;  @least_ns  of a
+ * thread on each device */
+static void check_links(const char *links, const double *rate_ns,
+                        const double *least_ns)
 {
-    double most = 0.05 * (ideal < 0.5 ? ideal : 1 - ideal);
-    return share >= ideal - most && share <= ideal + most;
-}
-
-/* Each call sends y anew. Where the machine was busy during the first three
- * calls, one of the next will do. @ns  of an index on each device, link and
- * kernel */
-static void check_links(const char *links, const double ns[2])
-{
-    double ideal = ns[1] / (ns[0] + ns[1]), share = 0;
+    double link_ns[2];
     setenv("SOFTCUDA_LINK", links, 1);
     int *x = array(adsmR1(LINKED), ADSM_NO_HOME),
         *y = array(adsmR1(LINKED), ADSM_NO_HOME);
     number(x, LINKED, 1);
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(call_of(LINKED, &both, x, y), 0.5);
-    for (int i = 0; i < 15 && !is_near(share, ideal); i++)
-        share = call_of(LINKED, &both, x, y);
-    ck_assert_msg(is_near(share, ideal), "%g, not %g", share, ideal);
+    struct adsm_kernel_view view = held(kernel("map"));
+    for (int d = 0; d < 2; d++) {
+        struct adsm_rate up, down;
+        ck_assert(adsm_rates_get(accel_of(d), &up, &down));
+        ck_assert_double_ge(up.byte_ns, rate_ns[d] * 0.98);
+        ck_assert_double_eq(adsm_speed_brought(view.speed, d), sizeof *y);
+        link_ns[d] = sizeof *y * up.byte_ns;
+    }
+    adsm_kernel_release(&view);
+    check_share(call_of(LINKED, &both, x, y), least_ns, link_ns);
     must(adsmFree(x));
     must(adsmFree(y));
 }
 
-/* Four bytes take 625 ns and 1250 ns, a thread 1250 ns. */
 START_TEST(slower_link_gets_less_after_three_calls)
 {
-    pace("800K/s");
-    check_links("6.4MB/s,3.2MB/s", (const double[]){1875, 2500});
+    pace("3200K/s");
+    check_links("25.6MB/s,12.8MB/s", (const double[]){39.06, 78.13},
+                (const double[]){312.5, 312.5});
 }
 END_TEST
 
-/* Four bytes take 1250 ns, a thread 625 ns and 1250 ns. */
 START_TEST(equal_links_make_unequal_devices_less_so)
 {
-    pace("1600K/s,800K/s");
-    check_links("3.2MB/s", (const double[]){1875, 2500});
+    pace("6400K/s,3200K/s");
+    check_links("12.8MB/s", (const double[]){78.13, 78.13},
+                (const double[]){156.25, 312.5});
 }
 END_TEST
 
@@ -148,23 +186,28 @@ START_TEST(what_is_on_the_devices_already_does_not_count)
                           adsmInOut(y), adsmVal(a)));
         must(adsmSync());
     }
-    double share = share_of_first(y, N);
-    ck_assert_double_ge(share, 2 / 3.0 * 0.95);
-    ck_assert_double_ge(1 - share, 1 / 3.0 * 0.95);
+    check_share(share_of_first(y, N), paced, no_link);
     must(adsmFree(x));
     must(adsmFree(y));
 }
 END_TEST
 
-/* That much faster gains 2%. */
+/* That much faster gains 2%; 5% would move a boundary. */
 START_TEST(devices_as_fast_share_equally_in_spite_of_noise)
 {
     pace("100K/s,104K/s");
+    static const double least[2] = {10000, 9615};
+    bool equal = true;
     int *x = array(adsmR1(N), ADSM_NO_HOME),
         *y = array(adsmR1(N), ADSM_NO_HOME);
     number(x, N, 1);
-    for (int i = 0; i < 15; i++)
-        ck_assert_double_eq(call_once(&both, x, y), 0.5);
+    for (int i = 0; i < 15; i++) {
+        double share = call_once(&both, x, y), ns[2];
+        if (i >= 3)
+            get_known(least, ns);
+        equal = equal && (i < 3 || longer_by(0.5, ns) <= 1.05);
+        ck_assert(!equal || share == 0.5);
+    }
     struct adsm_kernel_view view = held(kernel("map"));
     /* As many as are kept and one before that is known; then one in 16. */
     for (int d = 0; d < 2; d++)
@@ -219,7 +262,7 @@ START_TEST(refused_launches_measure_nothing)
     }
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(call_once(&both, x, y), 0.5);
-    ck_assert_double_ge(call_once(&both, x, y), 2 / 3.0 * 0.95);
+    check_share(call_once(&both, x, y), paced, no_link);
     adsm_kernel_release(&view);
     must(adsmFree(x));
     must(adsmFree(y));
@@ -229,7 +272,7 @@ END_TEST
 /* A part is still running when the next ones are made. */
 START_TEST(running_parts_are_read_later_and_not_waited_for)
 {
-    pace("50K/s,25K/s");
+    pace("12.5K/s,6.25K/s");
     int *x = array(adsmR1(N), ADSM_NO_HOME),
         *y = array(adsmR1(N), ADSM_NO_HOME);
     int a = COST;
@@ -255,8 +298,8 @@ START_TEST(running_parts_are_read_later_and_not_waited_for)
     /* The first of them only, which took its own time. */
     for (int d = 0; d < 2; d++) {
         ck_assert_uint_eq(view.speed->split.count[d], 1);
-        ck_assert_double_ge(view.speed->split.ns[d][0], d ? 40000 : 20000);
-        ck_assert_double_le(view.speed->split.ns[d][0], d ? 60000 : 30000);
+        ck_assert_double_ge(view.speed->split.ns[d][0], d ? 160000 : 80000);
+        ck_assert_double_le(view.speed->split.ns[d][0], d ? 320000 : 160000);
     }
     adsm_kernel_release(&view);
     must(adsmFree(x));
