@@ -10,7 +10,7 @@
 #define INTERPOSE_CUDA_ARGUMENTS_H
 
 #include "interpose/cuda/params.h"
-#include "tools/softcuda/ptx/access.h"
+#include "ptx/access.h"
 
 enum { CUDA_ARGUMENT_BYTES_MOST = 4096, CUDA_EXTRA_MOST = 8 };
 

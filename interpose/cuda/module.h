@@ -10,7 +10,7 @@
 #define INTERPOSE_CUDA_MODULE_H
 
 #include "interpose/cuda/arguments.h"
-#include "tools/softcuda/ptx/access.h"
+#include "ptx/access.h"
 
 #include <stdbool.h>
 

@@ -66,7 +66,7 @@ def main():
     write(out / 'fatbin' / 'parts', b'\2' + parts + images['balance'])
     words = ['.' + word for word in DIRECTIVES]
     for name in LISTS:
-        lines = (root / f'tools/softcuda/ptx/{name}.def').read_text('utf-8')
+        lines = (root / f'ptx/{name}.def').read_text('utf-8')
         for word in re.findall(r'^X\(\w+, "([^"]+)"\)', lines, re.M):
             words.append('.' + word if name == 'modifiers' else word)
         if name == 'types':

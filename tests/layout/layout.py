@@ -26,10 +26,10 @@ PATH = re.compile(r'(?:(?<=["\'=!])|(?<=[\w"] ))(/(?!memfd:)[A-Za-z]'
 FOLDERS = ['bin', 'dev', 'etc', 'lib', 'proc', 'sys', 'tmp', 'usr', 'var']
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
-# The folders of softcuda, which is a project of its own, bottom up.
+# The folders of softcuda, which is a project of its own, bottom up. Names that
+# begin with ptx are those of the reader of PTX, one that it uses.
 SOFTCUDA = {
     'base': [],
-    'ptx': [],
     'native': ['base', 'ptx'],
     'exec': ['base', 'ptx', 'native'],
     'device': ['base', 'native', 'exec'],
@@ -37,7 +37,7 @@ SOFTCUDA = {
     'driver': ['base', 'ptx', 'include'],
     'cudart': ['include'],
     'nvrtc': [],
-    'tests': ['base', 'ptx', 'native', 'exec', 'cudart', 'nvrtc'],
+    'tests': ['base', 'ptx', 'native', 'exec', 'cudart', 'nvrtc', 'ptx/tests'],
 }
 # The rooms of the memory manager, bottom up: what an object is, what is noted
 # of its blocks, what changes their states, who makes objects, who comes in.
@@ -51,6 +51,8 @@ CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
 PUBLIC = ['libadsm/adsm.h', 'libadsm/adsm_cxx.h',
           'libadsm/adsm_skeleton.h']
 TABLE = {
+    'ptx': [],
+    'ptx/tests': ['ptx'],
     'libadsm/base': [],
     'libadsm/os': ['libadsm/base'],
     # The back end reserves address ranges, needs the real dlsym, and marks
@@ -66,9 +68,9 @@ TABLE = {
     'libadsm/sched': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).
-    # softcuda/ptx: to look into the kernels that programs bring.
+    # ptx: to look into the kernels that programs bring.
     'interpose': ['libadsm/base', 'libadsm/os', 'libadsm/accel', *MM_ROWS,
-                  'libadsm/sched', 'libadsm', 'tools/softcuda/ptx'],
+                  'libadsm/sched', 'libadsm', 'ptx'],
     'tools': ['libadsm/base'],
     # adsm-info shows what the layers below decided, and the list of hooks.
     'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
@@ -76,7 +78,8 @@ TABLE = {
     # It runs where nothing else of this project is.
     'tools/gpu-check': [],
     'tools/softcuda': [],
-    **{f'tools/softcuda/{row}': [f'tools/softcuda/{name}' for name in below]
+    **{f'tools/softcuda/{row}': [name if name.startswith('ptx') else
+                                 f'tools/softcuda/{name}' for name in below]
        for row, below in SOFTCUDA.items()},
 }
 # Folders of one layer of which the first may not include the second: what is the
@@ -84,18 +87,18 @@ TABLE = {
 APART = [('interpose/device', 'interpose/cuda')]
 # Folders whose files may include anything: they look at every layer.
 FREE = ['tests', 'bench']
-TESTS = ['tests', 'tools/softcuda/tests']
+TESTS = ['tests', 'ptx/tests', 'tools/softcuda/tests']
 # Includes of a header of parts that are still to be mended.
-OPEN = {('libadsm/accel/device.h', 'libadsm/accel/address_parts.h'),
-        ('libadsm/sched/into.h', 'libadsm/sched/call_parts.h')}
+OPEN = {('libadsm/sched/into.h', 'libadsm/sched/call_parts.h')}
 # Most modules in one include cycle.
 CYCLES = {'libadsm/mm': 5}
 # Here every include starts with its layer, whatever folder it is in.
-LAYER_NAMED = ['libadsm', 'protocols', 'interpose']
+LAYER_NAMED = ['ptx', 'libadsm', 'protocols', 'interpose']
 # What an include is relative to, besides the including file's own folder.
 SEARCH = ['.', 'libadsm']
+SEARCH_PTX = ['.', 'ptx/tests']
 SEARCH_SOFTCUDA = ['tools/softcuda', 'tools/softcuda/include',
-                   'tools/softcuda/tests']
+                   'tools/softcuda/tests'] + SEARCH_PTX
 
 
 def layer_of(name):
@@ -114,10 +117,12 @@ def under(name, folders):
 
 def find(root, name, header):
     """Path of a quoted header inside the tree, or None."""
-    places = [os.path.dirname(name)] + SEARCH
-    if under(name, ['tools/softcuda']):
-        places = [os.path.dirname(name)] + SEARCH_SOFTCUDA
-    for place in places:
+    search = SEARCH
+    if under(name, ['ptx']):
+        search = SEARCH_PTX
+    elif under(name, ['tools/softcuda']):
+        search = SEARCH_SOFTCUDA
+    for place in [os.path.dirname(name)] + search:
         path = os.path.normpath(os.path.join(place, header))
         if not path.startswith('..') and (root / path).is_file():
             return path

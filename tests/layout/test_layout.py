@@ -73,6 +73,11 @@ class Planted(unittest.TestCase):
                   'tools/softcuda/exec/exec.h': ''},
                  'softcuda/native may not include tools/softcuda/exec')
 
+    def test_ptx_includes_softcuda_found(self):
+        self.one({'ptx/lex.c': '#include "tools/softcuda/exec/exec.h"\n',
+                  'tools/softcuda/exec/exec.h': ''},
+                 'ptx may not include tools/softcuda/exec')
+
     def test_softcuda_driver_includes_device_found(self):
         self.one({'tools/softcuda/driver/link.c': '#include "device/x.h"\n',
                   'tools/softcuda/device/x.h': ''},
@@ -190,7 +195,7 @@ class Planted(unittest.TestCase):
             'tools/adsm-run/main.c': '#include "args.h"\n',
             'tools/adsm-run/args.h': '#include "base/log.h"\n',
             'tools/softcuda/exec/lower.c': '#include "ptx/lex.h"\n',
-            'tools/softcuda/ptx/lex.h': '',
+            'ptx/lex.h': '',
             'tests/mm/test_x.c': '#include "libadsm/mm/object.h"\n',
         }), [])
 

@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 BORROWED = ('sigsegv.h', 'uthash.h', 'utlist.h', 'utarray.h')
-ROOMS = ('libadsm/', 'protocols/', 'interpose/', 'tools/')
+ROOMS = ('libadsm/', 'ptx/', 'protocols/', 'interpose/', 'tools/')
 # Sources built for one kind of x86 only, and the macro that says they exist.
 HOST_ONLY = '-march=x86-64'
 DROP = ('-DSC_HAVE_X86_SETS', '-I/usr/include')

@@ -310,7 +310,7 @@ steps_format()
             "found ${version:-none}"
         return 0
     fi
-    files=$(find libadsm protocols interpose tools tests bench \
+    files=$(find libadsm ptx protocols interpose tools tests bench \
         -name '*.[ch]' -type f | sort)
     # shellcheck disable=SC2086 # one word per file is meant
     if "$tool" --dry-run -Werror $files >"$log" 2>&1; then

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cudart/host_runtime.h"
-#include "tests/common/suite.h"
+#include "common/suite.h"
 #include "tests/driver/kernels.h"
 
 #define MIB ((size_t)1 << 20)

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/common/suite.h"
+#include "common/suite.h"
 
 #define MIB ((size_t)1 << 20)
 

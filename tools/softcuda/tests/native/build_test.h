@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/common/suite.h"
+#include "common/suite.h"
 
 static char room[PATH_MAX / 4];
 
