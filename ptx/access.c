@@ -29,8 +29,10 @@ struct sc_program_kernel {
 
 struct sc_program {
     struct sc_load load;
-    struct sc_packed packed; /* until it is read */
-    char *text;
+    struct sc_packed packed; /* until it is unpacked */
+    char *text;              /* NULL: not unpacked yet, or damaged */
+    size_t bytes;            /* of the text */
+    bool is_read;
     struct sc_ir *ir; /* NULL: not read yet, or not understood */
     struct sc_program_kernel *kernels;
 };
@@ -62,11 +64,60 @@ void sc_program_free(struct sc_program *program)
 
 /* ---- reading ------------------------------------------------------------- */
 
+/* Return: whether there is a text */
+static bool unpack(struct sc_program *program)
+{
+    if (program->packed.payload)
+        program->bytes = sc_unpack(&program->packed, &program->text);
+    return program->text != NULL;
+}
+
 static void read_text(struct sc_program *program)
 {
-    size_t bytes = sc_unpack(&program->packed, &program->text);
-    if (bytes != SIZE_MAX && setjmp(program->load.back) == 0)
-        program->ir = sc_ptx_parse(&program->load, program->text, bytes);
+    program->is_read = true;
+    if (unpack(program) && setjmp(program->load.back) == 0)
+        program->ir =
+            sc_ptx_parse(&program->load, program->text, program->bytes);
+}
+
+static enum sc_number number_of(const struct sc_var *var)
+{
+    if (var->reference || var->bytes != sc_type_bytes(var->type))
+        return SC_NUMBER_ANY;
+    switch (sc_type_class(var->type)) {
+    case SC_CLASS_SIGNED:
+    case SC_CLASS_UNSIGNED:
+        return SC_NUMBER_INTEGER;
+    case SC_CLASS_FLOAT:
+        return SC_NUMBER_REAL;
+    default:
+        return SC_NUMBER_ANY;
+    }
+}
+
+/* In memory of its own, which is given back. */
+int sc_program_parameters(struct sc_program *program, const char *name,
+                          struct sc_parameter *list, int most)
+{
+    struct sc_load load = {.tolerant = true};
+    volatile int count = -1;
+    if (!unpack(program))
+        return -1;
+    sc_arena_init(&load.arena, MEMORY_MOST);
+    if (setjmp(load.back) == 0) {
+        const struct sc_func *func =
+            sc_ptx_entry(&load, program->text, program->bytes, name);
+        int i = 0;
+        for (const struct sc_var *v = func ? func->params : NULL; v;
+             v = v->next, i++)
+            if (i < most)
+                list[i] = (struct sc_parameter){(uint16_t)v->address,
+                                                (uint16_t)v->bytes,
+                                                (uint8_t)number_of(v)};
+        count = func ? i : -1;
+    }
+    sc_arena_fini(&load.arena);
+    return count;
 }
 
 /* What all accesses of a kind are computed from. */
@@ -126,7 +177,7 @@ static const struct sc_func *find(const struct sc_program *program,
 struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
                                             const char *name)
 {
-    if (program->packed.payload)
+    if (!program->is_read)
         read_text(program);
     for (struct sc_program_kernel *k = program->kernels; k; k = k->next)
         if (strcmp(k->func->name, name) == 0)

@@ -25,6 +25,15 @@ struct sc_place {
     uint16_t at;     /* in the list of all of them, bytes                 */
 };
 
+/** What a number is, as far as a declaration says it. */
+enum sc_number { SC_NUMBER_ANY, SC_NUMBER_INTEGER, SC_NUMBER_REAL };
+
+/** A parameter as it is declared. */
+struct sc_parameter {
+    uint16_t offset, bytes; /* in the list of all of them                 */
+    uint8_t number;         /* enum sc_number, where it is one            */
+};
+
 /** What is known of a kernel whatever its launch. */
 struct sc_reach {
     bool writes_anywhere;  /* it may write to any memory                  */
@@ -68,6 +77,18 @@ struct sc_program_kernel;
  */
 struct sc_program *sc_program_new(const void *image, unsigned sm);
 void sc_program_free(struct sc_program *program);
+
+/**
+ * The parameters of the kernel of that name. Its body is not read, nor are
+ * others: what they do need not be understood.
+ *
+ * @list   receives the first `most`
+ * Return: how many there are; -1: there is no such kernel, or it is not
+ *         declared as one
+ * Signal: never
+ */
+int sc_program_parameters(struct sc_program *program, const char *name,
+                          struct sc_parameter *list, int most);
 
 /** The kernel of that name; NULL: it has none, or none that was understood. It
  *  lives as long as the program. Signal: never */

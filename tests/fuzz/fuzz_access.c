@@ -1,12 +1,22 @@
 /*
  * What a launch may touch, read from any text: each kernel is asked for by
- * name, and launched with arguments that are the beginning of the text.
+ * name, its parameters before all else, and launched with arguments that are the beginning of the text.
  */
 #include "fuzz.h"
 
 #include "ptx/access.h"
 
-enum { PARAMS = 256, NAME_MOST = 64 };
+enum { PARAMS = 256, NAME_MOST = 64, LIST_MOST = 4 };
+
+static void check_parameters(struct sc_program *program, const char *name)
+{
+    struct sc_parameter list[LIST_MOST];
+    int count = sc_program_parameters(program, name, list, LIST_MOST);
+    for (int i = 0; i < count && i < LIST_MOST; i++)
+        FUZZ_CHECK(list[i].bytes && list[i].offset + list[i].bytes <= 32764 &&
+                   (i == 0 ||
+                    list[i].offset >= list[i - 1].offset + list[i - 1].bytes));
+}
 
 static void check_places(const struct sc_reach *reach)
 {
@@ -56,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         at += strlen(".entry");
         if (sscanf(at, " %63[A-Za-z0-9_$]", name) != 1)
             continue;
+        check_parameters(program, name);
         struct sc_program_kernel *kernel = sc_program_kernel(program, name);
         if (kernel)
             check_kernel(kernel, params);
