@@ -72,6 +72,13 @@ static bool unpack(struct sc_program *program)
     return program->text != NULL;
 }
 
+const char *sc_program_text(struct sc_program *program, size_t *bytes)
+{
+    bool there = unpack(program);
+    *bytes = there ? program->bytes : 0;
+    return program->text;
+}
+
 static void read_text(struct sc_program *program)
 {
     program->is_read = true;

@@ -90,6 +90,10 @@ void sc_program_free(struct sc_program *program);
 int sc_program_parameters(struct sc_program *program, const char *name,
                           struct sc_parameter *list, int most);
 
+/** Its text, unpacked, which lives as long as the program; NULL: it is damaged,
+ *  or there is no memory. Signal: never */
+const char *sc_program_text(struct sc_program *program, size_t *bytes);
+
 /** The kernel of that name; NULL: it has none, or none that was understood. It
  *  lives as long as the program. Signal: never */
 struct sc_program_kernel *sc_program_kernel(struct sc_program *program,

@@ -26,6 +26,7 @@ enum adsm_rank {
     ADSM_RANK_RING, /* entries of io_uring, while they are looked at */
     ADSM_RANK_API,
     ADSM_RANK_MODULE,
+    ADSM_RANK_CODE,
     ADSM_RANK_GATE,
     ADSM_RANK_OBJECT_TABLE,
     ADSM_RANK_OBJECT,

@@ -47,7 +47,7 @@ MM_ROWS = ['libadsm/mm'] + [f'libadsm/mm/{room}' for room in MM]
 # and PUBLIC, which is everybody's: adsm.h stands alone but for its C++ part,
 # others include it.
 CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
-        *MM_ROWS, 'libadsm/range', 'libadsm/sched']
+        *MM_ROWS, 'libadsm/range', 'libadsm/code', 'libadsm/sched']
 PUBLIC = ['libadsm/adsm.h', 'libadsm/adsm_cxx.h',
           'libadsm/adsm_skeleton.h']
 TABLE = {
@@ -65,6 +65,7 @@ TABLE = {
              *MM_ROWS[1:n]] for n, row in enumerate(MM_ROWS)},
     'libadsm/range': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
                       'protocols', *MM_ROWS],
+    'libadsm/code': ['libadsm/base', 'ptx'],
     'libadsm/sched': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).
