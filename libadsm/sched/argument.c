@@ -15,18 +15,19 @@ int adsm_arguments_check(const struct adsm_kernel_view *kernel, int count,
     if (count < 0 || count > ADSM_KERNEL_PARAMETERS - fixed)
         return adsm_detail(ADSM_E_INVALID, "%d arguments; 0 to %d are possible",
                            count, ADSM_KERNEL_PARAMETERS - fixed);
-    if (kernel->parameters >= 0 && count + fixed != kernel->parameters)
+    int there = kernel->layout.count;
+    if (there >= 0 && count + fixed != there)
         return adsm_detail(
             ADSM_E_INVALID, "kernel '%s' takes %d arguments%s, %d were given",
-            kernel->name, kernel->parameters - fixed, after[fixed / 2], count);
-    for (int i = 0; i < fixed && kernel->parameters >= 0; i++)
-        if (kernel->parameter_bytes[i] != sizeof(long))
+            kernel->name, there - fixed, after[fixed / 2], count);
+    for (int i = 0; i < fixed && there >= 0; i++)
+        if (adsm_kernel_parameter(kernel, i) != sizeof(long))
             return adsm_detail(ADSM_E_INVALID,
                                "parameter %d of kernel '%s' has %u bytes: the "
                                "first %d are the bounds of its part, `long` "
                                "each",
-                               i, kernel->name, kernel->parameter_bytes[i],
-                               fixed);
+                               i, kernel->name,
+                               adsm_kernel_parameter(kernel, i), fixed);
     return ADSM_OK;
 }
 
@@ -99,8 +100,8 @@ int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
                               int fixed, const adsmArg *args, int count)
 {
     const adsmArg *arg = &args[number];
-    bool known = kernel->parameters >= 0, kept = arg->how == ADSM_KEPT;
-    unsigned wanted = known ? kernel->parameter_bytes[fixed + number] : 0;
+    bool known = kernel->layout.count >= 0, kept = arg->how == ADSM_KEPT;
+    unsigned wanted = adsm_kernel_parameter(kernel, fixed + number);
     if (!adsm_argument_value(arg) || (kept && arg->bytes > sizeof arg->param))
         return not_made(kernel, number);
     if (known && arg->bytes != wanted)
@@ -108,7 +109,7 @@ int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
                            "argument %d of kernel '%s' has %zu bytes, its "
                            "parameter has %u",
                            number, kernel->name, arg->bytes, wanted);
-    int kind = kernel->parameter_kinds[fixed + number];
+    int kind = known ? kernel->layout.at[fixed + number].kind : ADSM_ANY_KIND;
     if (kind != ADSM_ANY_KIND && kind + arg->edge == ADSM_INTEGER + ADSM_REAL)
         return adsm_detail(
             ADSM_E_INVALID,

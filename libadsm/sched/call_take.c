@@ -109,8 +109,7 @@ int adsm_range_call_take(struct adsm_range_call *call)
                          "no memory for the arguments of kernel '%s'",
                          kernel->name);
     for (int i = 0; i < call->count && rc == ADSM_OK; i++) {
-        size_t bytes =
-            kernel->parameters < 0 ? 0 : kernel->parameter_bytes[fixed + i];
+        size_t bytes = adsm_kernel_parameter(kernel, fixed + i);
         rc = call->args[i].mode ? take_pointer(call, i, bytes)
                                 : take_value(call, i, fixed);
     }

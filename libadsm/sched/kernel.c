@@ -6,7 +6,6 @@
 #include "mm/object/assign.h"
 #include "sched/code.h"
 #include "sched/detail.h"
-#include "sched/signature.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,14 +21,12 @@ struct place {
 struct adsmKernel {
     adsmKernel *self; /* key of the table of kernels */
     adsmModule *module;
+    struct adsm_code *code; /* lives as long as the module's */
+    struct adsm_layout layout;
     adsmReach reach;
-    int parameters;
-    uint16_t parameter_bytes[ADSM_KERNEL_PARAMETERS];
-    uint8_t parameter_kinds[ADSM_KERNEL_PARAMETERS];
     struct adsm_speed speed;
     adsmKernel *next; /* of the same module */
     UT_hash_handle hh;
-    const char *name;          /* behind the handles */
     _Atomic(void *) handles[]; /* by device; NULL: not looked up yet */
 };
 
@@ -37,6 +34,7 @@ struct adsmModule {
     adsmModule *self; /* key of the table of modules */
     char *image;      /* ends in a zero that `bytes` does not count */
     size_t bytes;
+    struct adsm_image *code; /* what is known of it */
     /* Who uses it: its entry in the table, and each who holds a kernel. From 0
      * on it belongs to who took the last. */
     _Atomic uint32_t holders;
@@ -78,6 +76,11 @@ static adsmModule *make_module(struct adsm_accel *accel, char *image,
         calloc(1, sizeof *module + (size_t)devices * sizeof(struct place));
     if (!module)
         return NULL;
+    module->code = adsm_image_new(image, bytes, 0);
+    if (!module->code) {
+        free(module);
+        return NULL;
+    }
     module->self = module;
     module->image = image;
     module->bytes = bytes;
@@ -143,6 +146,7 @@ static int drop(adsmModule *module, int *device)
             *device = i;
         }
     }
+    adsm_image_release(module->code);
     free(module->image);
     free(module);
     return first;
@@ -169,36 +173,24 @@ int adsm_module_unload(adsmModule *handle)
     return ADSM_OK;
 }
 
-/* Sizes of the parameters, when the driver can tell. */
-static int read_parameters(adsmKernel *kernel, struct adsm_accel *accel,
-                           void *handle)
+/* A kernel on a device. */
+struct loaded {
+    struct adsm_accel *accel;
+    void *handle;
+};
+
+static int ask(void *context, unsigned index, size_t *offset, size_t *bytes)
 {
-    size_t offset, bytes;
-    int n = 0;
-    for (;; n++) {
-        int rc = adsm_accel_kernel_parameter(accel, handle, (unsigned)n,
-                                             &offset, &bytes);
-        if (rc == ADSM_E_UNSUPPORTED) {
-            kernel->parameters = -1;
-            return ADSM_OK;
-        }
-        if (rc != ADSM_OK)
-            break;
-        if (n == ADSM_KERNEL_PARAMETERS)
-            return adsm_detail(ADSM_E_LIMIT,
-                               "kernel '%s' has more than %d parameters",
-                               kernel->name, ADSM_KERNEL_PARAMETERS);
-        kernel->parameter_bytes[n] = (uint16_t)bytes;
-    }
-    kernel->parameters = n;
-    return ADSM_OK;
+    const struct loaded *on = context;
+    return adsm_accel_kernel_parameter(on->accel, on->handle, index, offset,
+                                       bytes);
 }
 
 static adsmKernel *find_kernel(const adsmModule *module, const char *name,
                                adsmReach reach)
 {
     for (adsmKernel *k = module->kernels; k; k = k->next)
-        if (k->reach == reach && strcmp(k->name, name) == 0)
+        if (k->reach == reach && strcmp(adsm_code_name(k->code), name) == 0)
             return k;
     return NULL;
 }
@@ -213,31 +205,42 @@ static int look_up(struct adsm_accel *accel, void *module, const char *name,
     return ADSM_OK;
 }
 
+/* The kernel's record, and where its parameters lie. */
+static int describe(adsmModule *module, const char *name, struct loaded *on,
+                    adsmKernel *kernel)
+{
+    kernel->code = adsm_image_code(module->code, name);
+    if (!kernel->code)
+        return adsm_detail(ADSM_E_NOMEM, "no memory for kernel '%s'", name);
+    kernel->layout = adsm_code_layout(kernel->code, ask, on);
+    if (kernel->layout.count > ADSM_KERNEL_PARAMETERS)
+        return adsm_detail(ADSM_E_LIMIT,
+                           "kernel '%s' has more than %d parameters", name,
+                           ADSM_KERNEL_PARAMETERS);
+    return ADSM_OK;
+}
+
 static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
                        adsmKernel **out)
 {
     int device = adsm_accel_device(module->accel);
-    void *handle;
-    int rc =
-        look_up(module->accel, module->places[device].handle, name, &handle);
+    struct loaded on = {.accel = module->accel};
+    int rc = look_up(on.accel, module->places[device].handle, name, &on.handle);
     if (rc != ADSM_OK)
         return rc;
     size_t handles = (size_t)module->devices * sizeof(void *);
-    adsmKernel *kernel = calloc(1, sizeof *kernel + handles + strlen(name) + 1);
+    adsmKernel *kernel = calloc(1, sizeof *kernel + handles);
     if (!kernel)
         return adsm_detail(ADSM_E_NOMEM, "no memory for kernel '%s'", name);
-    kernel->self = kernel;
-    kernel->module = module;
-    kernel->reach = reach;
-    kernel->name = strcpy((char *)kernel->handles + handles, name);
-    atomic_init(&kernel->handles[device], handle);
-    rc = read_parameters(kernel, module->accel, handle);
+    rc = describe(module, name, &on, kernel);
     if (rc != ADSM_OK) {
         free(kernel);
         return rc;
     }
-    adsm_signature_read(module->image, name, kernel->parameter_kinds,
-                        ADSM_KERNEL_PARAMETERS);
+    kernel->self = kernel;
+    kernel->module = module;
+    kernel->reach = reach;
+    atomic_init(&kernel->handles[device], on.handle);
     adsm_speed_init(&kernel->speed);
     kernel->next = module->kernels;
     module->kernels = kernel;
@@ -368,11 +371,9 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
         *view = (struct adsm_kernel_view){kernel,
                                           accel,
                                           handle_on(kernel, accel),
-                                          kernel->name,
+                                          adsm_code_name(kernel->code),
                                           kernel->reach,
-                                          kernel->parameters,
-                                          kernel->parameter_bytes,
-                                          kernel->parameter_kinds,
+                                          kernel->layout,
                                           kernel->module,
                                           kernel->module->serial,
                                           &kernel->speed};
@@ -402,7 +403,7 @@ int adsm_kernel_on(const struct adsm_kernel_view *view,
     void *module;
     int rc = place_on(kernel->module, accel, &module);
     if (rc == ADSM_OK)
-        rc = look_up(accel, module, kernel->name, handle);
+        rc = look_up(accel, module, adsm_code_name(kernel->code), handle);
     if (rc == ADSM_OK)
         /* Release: pairs with handle_on. Two threads store the same. */
         atomic_store_explicit(&kernel->handles[adsm_accel_device(accel)],

@@ -5,8 +5,9 @@
  * loading thread's device at once, and on another one when a part of a call
  * runs there; where that device is lost, on another one instead. Handles are looked up by value, so that a stale or foreign handle
  * is an error and not a crash; who uses one holds its module, which lives until
- * it is unloaded and nobody holds it. A kernel's record has how fast each device
- * is with it. Does not launch.
+ * it is unloaded and nobody holds it. What is known of a kernel wherever it runs
+ * is in its record (code/code.h); here are a handle of it for each device and how
+ * fast that is with it. Does not launch.
  *
  * Lock: one for all, rank MODULE. Failures set the error detail. Thread: any, no
  * lock of that rank or later held. Signal: never.
@@ -15,9 +16,10 @@
 #define ADSM_SCHED_KERNEL_H
 
 #include "accel/accel.h"
+#include "code/code.h"
 #include "sched/speed.h"
 
-enum { ADSM_KERNEL_PARAMETERS = 256 };
+enum { ADSM_KERNEL_PARAMETERS = ADSM_PARAMETERS_MOST };
 
 /** What a launch needs to know, valid until adsm_kernel_release. */
 struct adsm_kernel_view {
@@ -27,13 +29,18 @@ struct adsm_kernel_view {
     void *handle; /* the driver's, there */
     const char *name;
     adsmReach reach;
-    int parameters; /* -1: the driver cannot tell */
-    const uint16_t *parameter_bytes;
-    const uint8_t *parameter_kinds; /* adsmKind, as far as PTX says it */
+    struct adsm_layout layout; /* of its parameters, if anybody can tell */
     adsmModule *module;
     uint64_t serial;          /* of the module: no two have the same */
     struct adsm_speed *speed; /* of its parts, on each device */
 };
+
+/** Bytes of parameter `index`, which the kernel has; 0: nobody can tell. */
+static inline unsigned
+adsm_kernel_parameter(const struct adsm_kernel_view *kernel, int index)
+{
+    return kernel->layout.count < 0 ? 0 : kernel->layout.at[index].bytes;
+}
 
 /** Load `image` (a path when bytes is 0). Return: ADSM_OK; ADSM_E_NOT_FOUND,
  *  ADSM_E_INVALID: the file; ADSM_E_NOMEM; the device's refusal */

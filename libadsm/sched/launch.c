@@ -130,8 +130,8 @@ static int add_array(struct launch *launch, int i, const adsmArg *arg)
 {
     int number = i - launch->fixed;
     const struct adsm_kernel_view *kernel = &launch->kernel;
-    bool known = kernel->parameters >= 0;
-    unsigned wanted = known ? kernel->parameter_bytes[i] : 0;
+    bool known = kernel->layout.count >= 0;
+    unsigned wanted = adsm_kernel_parameter(kernel, i);
     int rc = adsm_argument_check_pointer(kernel, number, arg);
     if (rc != ADSM_OK)
         return rc;

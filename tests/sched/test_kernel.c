@@ -44,7 +44,7 @@ START_TEST(module_unloaded_while_held_serves_its_holder)
     ck_assert_int_eq(adsm_kernel_hold(f.fill, &none), ADSM_E_INVALID);
     ck_assert_int_eq(adsmModuleUnload(f.module), ADSM_E_INVALID);
     ck_assert_str_eq(view.name, "fill");
-    ck_assert_int_eq(view.parameter_bytes[0], 8);
+    ck_assert_int_eq(view.layout.at[0].bytes, 8);
     uint8_t *p = adsmAlloc(4096);
     uint64_t at = (uintptr_t)adsmSafe(p);
     uint32_t n = 256, seed = 3;
