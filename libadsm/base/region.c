@@ -1,0 +1,104 @@
+/* Sheets and what is cut from them; see base/region.h. */
+#include "base/region.h"
+
+#include "base/pool.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 16, SIZES = 3, LARGE = SIZES, MOST_BITS = 40 };
+
+#ifdef __SANITIZE_ADDRESS__
+enum { FIRST = LARGE };
+#else
+enum { FIRST = 0 };
+#endif
+
+struct adsm_sheet {
+    _Alignas(ALIGN) struct adsm_sheet *next;
+    int size; /* which of the pools has it back; LARGE: malloc() */
+};
+
+#define POOL(kib) ADSM_POOL_INIT((size_t)(kib) << 10, 64)
+static struct adsm_pool pools[SIZES] = {POOL(8), POOL(64), POOL(512)};
+static atomic_size_t sheets;
+
+/* The pool for a sheet of so many bytes: the second one of a region is larger
+ * than its first, and so on. */
+static int size_for(const struct adsm_region *region, size_t bytes)
+{
+    int size = FIRST;
+    if (region->sheets && size < LARGE) {
+        size = region->sheets->size + 1;
+        size = size < LARGE ? size : LARGE - 1;
+    }
+    while (size < LARGE && bytes > pools[size].item_bytes)
+        size++;
+    return size;
+}
+
+/* One more sheet, with room for a piece of so many bytes. */
+static uint8_t *add_sheet(struct adsm_region *region, size_t bytes)
+{
+    size_t all = sizeof(struct adsm_sheet) + bytes;
+    int size = size_for(region, all);
+    struct adsm_sheet *sheet = NULL;
+    if (size < LARGE)
+        sheet = adsm_pool_get(&pools[size]);
+    if (sheet)
+        all = pools[size].item_bytes;
+    else { /* pools map memory, of which malloc() may have some yet */
+        sheet = malloc(all);
+        size = LARGE;
+    }
+    if (!sheet)
+        return NULL;
+    sheet->next = region->sheets;
+    sheet->size = size;
+    region->sheets = sheet;
+    region->at = (uint8_t *)(sheet + 1);
+    region->end = (uint8_t *)sheet + all;
+    atomic_fetch_add_explicit(&sheets, 1, memory_order_relaxed);
+    return region->at;
+}
+
+void *adsm_region_get(struct adsm_region *region, size_t count, size_t bytes)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, bytes, &all) || all >> MOST_BITS > 0)
+        return NULL;
+    all = all > 0 ? (all + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
+    uint8_t *piece = region->at;
+    if ((size_t)(region->end - piece) < all)
+        piece = add_sheet(region, all);
+    if (piece)
+        region->at = piece + all;
+    return piece;
+}
+
+void *adsm_region_zeros(struct adsm_region *region, size_t count, size_t bytes)
+{
+    void *piece = adsm_region_get(region, count, bytes);
+    return piece ? memset(piece, 0, count * bytes) : NULL;
+}
+
+void adsm_region_end(struct adsm_region *region)
+{
+    struct adsm_sheet *sheet = region->sheets, *next;
+    *region =
+        (struct adsm_region){NULL, NULL, NULL}; /* it may lie in a sheet */
+    for (; sheet; sheet = next) {
+        next = sheet->next;
+        if (sheet->size < LARGE)
+            adsm_pool_put(&pools[sheet->size], sheet);
+        else
+            free(sheet);
+        atomic_fetch_sub_explicit(&sheets, 1, memory_order_relaxed);
+    }
+}
+
+size_t adsm_region_sheets(void)
+{
+    return atomic_load_explicit(&sheets, memory_order_relaxed);
+}
