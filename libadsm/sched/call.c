@@ -3,7 +3,7 @@
 
 #include "mm/doors/boundary.h"
 #include "sched/argument.h"
-#include "sched/call_parts.h"
+#include "sched/task.h"
 #include "sched/detail.h"
 #include "sched/into.h"
 #include "sched/launch.h"
@@ -61,18 +61,18 @@ int adsm_call_sync(const struct adsm_accel *besides)
 /* ---- order, and what follows ----------------------------------------------------- */
 
 /* Streams wait for the calls that this one is to come behind. */
-static int order(const struct adsm_range_call *call)
+static int order(const struct adsm_task *task)
 {
-    for (int i = 0; i < call->opts.afters; i++) {
+    for (int i = 0; i < task->opts.afters; i++) {
         struct adsm_ended before;
-        if (adsm_event_find(call->opts.after[i].id, &before) != ADSM_OK)
+        if (adsm_event_find(task->opts.after[i].id, &before) != ADSM_OK)
             return adsm_detail(ADSM_E_INVALID,
                                "`after` names event %llu: no call has that "
                                "number",
-                               (unsigned long long)call->opts.after[i].id);
-        for (int d = 0; d < call->devices; d++)
+                               (unsigned long long)task->opts.after[i].id);
+        for (int d = 0; d < task->devices; d++)
             for (int k = 0; k < before.count; k++) {
-                struct adsm_accel *accel = call->accels[d];
+                struct adsm_accel *accel = task->accels[d];
                 int rc = adsm_fence_order(
                     accel, adsm_accel_launch_stream(accel), before.fences[k]);
                 if (rc != ADSM_OK)
@@ -106,14 +106,14 @@ int adsm_call_follow(const adsmOpts *o, const char *what,
     return rc;
 }
 
-static int follow(const struct adsm_range_call *call, struct adsm_ended *ended,
+static int follow(const struct adsm_task *task, struct adsm_ended *ended,
                   int rc)
 {
     char what[256];
-    if (!adsm_call_has_followers(&call->opts))
+    if (!adsm_call_has_followers(&task->opts))
         return rc;
-    snprintf(what, sizeof what, "kernel '%s'", call->kernel.name);
-    return adsm_call_follow(&call->opts, what, ended, rc);
+    snprintf(what, sizeof what, "kernel '%s'", task->kernel.name);
+    return adsm_call_follow(&task->opts, what, ended, rc);
 }
 
 /* ---- ways --------------------------------------------------------------------- */
@@ -127,33 +127,33 @@ static int most_parts(const adsmOpts *opts, int devices)
 }
 
 /* Parts of a device each are as large as those were fast, others equal. */
-static void share_out(struct adsm_range_call *call, double *share)
+static void share_out(struct adsm_task *task, double *share)
 {
-    const adsmOpts *o = &call->opts;
-    for (int d = 0; d < call->devices; d++)
-        share[d] = 1.0 / call->devices;
-    call->may_chunk = adsm_range_call_may_chunk(call);
-    call->timed = !adsm_range_call_has_parts(o) &&
-                  (call->devices > 1 || call->may_chunk) &&
-                  adsm_speed_shares(call->kernel.speed, call->numbers,
-                                    call->accels, call->devices,
-                                    adsm_split_indices(&call->range), share);
+    const adsmOpts *o = &task->opts;
+    for (int d = 0; d < task->devices; d++)
+        share[d] = 1.0 / task->devices;
+    task->may_chunk = adsm_task_may_chunk(task);
+    task->timed = !adsm_task_has_parts(o) &&
+                  (task->devices > 1 || task->may_chunk) &&
+                  adsm_speed_shares(task->kernel.speed, task->numbers,
+                                    task->accels, task->devices,
+                                    adsm_split_indices(&task->range), share);
 }
 
-static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
+static int split(struct adsm_task *task, struct adsm_split_part **parts,
                  int *count)
 {
-    const struct adsm_operand_call about = {call->kernel.name, call->range,
-                                            !call->whole, call->numbers};
-    struct adsm_split how = {.range = call->range,
-                             .devices = call->devices,
-                             .parts = call->opts.parts,
-                             .cyclic = call->opts.cyclic,
-                             .align = call->opts.align};
-    int grid[3], most = most_parts(&call->opts, call->devices);
-    memcpy(how.tile, call->opts.tile, sizeof how.tile);
-    share_out(call, how.share);
-    adsm_operand_weigh(call->operands, call->operand_count, &how);
+    const struct adsm_operand_call about = {task->kernel.name, task->range,
+                                            !task->whole, task->numbers};
+    struct adsm_split how = {.range = task->range,
+                             .devices = task->devices,
+                             .parts = task->opts.parts,
+                             .cyclic = task->opts.cyclic,
+                             .align = task->opts.align};
+    int grid[3], most = most_parts(&task->opts, task->devices);
+    memcpy(how.tile, task->opts.tile, sizeof how.tile);
+    share_out(task, how.share);
+    adsm_operand_weigh(task->operands, task->operand_count, &how);
     *count = -1;
     *parts =
         most <= ADSM_SPLIT_PARTS ? malloc((size_t)most * sizeof **parts) : NULL;
@@ -164,77 +164,76 @@ static int split(struct adsm_range_call *call, struct adsm_split_part **parts,
     if (*count < 0)
         return adsm_detail(ADSM_E_INVALID, "kernel '%s' in more than %d parts",
                            about.kernel, ADSM_SPLIT_PARTS);
-    return adsm_operand_check(&about, call->operands, call->operand_count,
+    return adsm_operand_check(&about, task->operands, task->operand_count,
                               *parts, *count, grid);
 }
 
-static int issue_pieces(struct adsm_range_call *call,
+static int issue_pieces(struct adsm_task *task,
                         const struct adsm_split_part *parts, int count,
                         bool rounds, struct adsm_ended *ended)
 {
     struct adsm_split_part *pieces = NULL;
     int n = 0;
-    int rc = adsm_range_call_pieces(call, parts, count, rounds, &pieces, &n);
+    int rc = adsm_task_pieces(task, parts, count, rounds, &pieces, &n);
     if (rc == ADSM_OK)
-        rc = adsm_range_call_issue(call, pieces, n, ended);
+        rc = adsm_task_issue(task, pieces, n, ended);
     free(pieces);
     return rc;
 }
 
 /* All at once, or where they are too large together, in rounds. */
-static int issue(struct adsm_range_call *call,
-                 const struct adsm_split_part *parts, int count,
-                 struct adsm_ended *ended)
+static int issue(struct adsm_task *task, const struct adsm_split_part *parts,
+                 int count, struct adsm_ended *ended)
 {
-    call->opts.chunks = adsm_range_call_chunks(call, parts, count);
-    int rc = call->opts.chunks > 1
-                 ? issue_pieces(call, parts, count, false, ended)
-                 : adsm_range_call_issue(call, parts, count, ended);
+    task->opts.chunks = adsm_task_chunks(task, parts, count);
+    int rc = task->opts.chunks > 1
+                 ? issue_pieces(task, parts, count, false, ended)
+                 : adsm_task_issue(task, parts, count, ended);
     if (rc != ADSM_E_DEVICE_NOMEM || ended->count > 0)
         return rc;
-    rc = issue_pieces(call, parts, count, true, ended);
+    rc = issue_pieces(task, parts, count, true, ended);
     return rc == ADSM_OK ? adsm_detail(ADSM_OK, "%s", "") : rc;
 }
 
 /* With what parts accumulate: into copies, which are combined behind them. */
-static int issue_all(struct adsm_range_call *call,
+static int issue_all(struct adsm_task *task,
                      const struct adsm_split_part *parts, int count,
                      struct adsm_ended *ended)
 {
     struct adsm_into *into = NULL;
-    int rc = adsm_into_begin(call, parts, count, &into);
+    int rc = adsm_into_begin(task, parts, count, &into);
     if (rc == ADSM_OK)
-        rc = issue(call, parts, count, ended);
-    return adsm_into_end(call, into, ended, rc);
+        rc = issue(task, parts, count, ended);
+    return adsm_into_end(task, into, ended, rc);
 }
 
 /* In parts, over copies. */
-static int spread(struct adsm_range_call *call)
+static int spread(struct adsm_task *task)
 {
     struct adsm_split_part *parts = NULL;
     struct adsm_ended ended = {.status = ADSM_OK};
-    struct adsm_split_part one = {.box = call->range, .count = 1};
+    struct adsm_split_part one = {.box = task->range, .count = 1};
     int count = 0;
-    int rc = adsm_range_call_take(call);
-    if (rc == ADSM_OK && !call->whole)
-        rc = split(call, &parts, &count);
+    int rc = adsm_task_take(task);
+    if (rc == ADSM_OK && !task->whole)
+        rc = split(task, &parts, &count);
     if (rc == ADSM_OK)
-        rc = order(call);
+        rc = order(task);
     if (rc == ADSM_OK)
-        rc = adsm_progress_begin(&call->opts, call->kernel.name,
-                                 &call->progress);
+        rc = adsm_progress_begin(&task->opts, task->kernel.name,
+                                 &task->progress);
     if (rc == ADSM_OK) {
-        for (int d = 0; d < call->devices; d++)
-            use(call->accels[d]);
-        if (call->whole)
-            rc = adsm_range_call_issue(call, &one, 1, &ended);
+        for (int d = 0; d < task->devices; d++)
+            use(task->accels[d]);
+        if (task->whole)
+            rc = adsm_task_issue(task, &one, 1, &ended);
         else if (count > 0)
-            rc = issue_all(call, parts, count, &ended);
-        rc = follow(call, &ended, rc);
-        adsm_progress_end(call->progress, rc, call->opts.sync);
+            rc = issue_all(task, parts, count, &ended);
+        rc = follow(task, &ended, rc);
+        adsm_progress_end(task->progress, rc, task->opts.sync);
     }
     free(parts);
-    free(call->operands);
+    free(task->operands);
     return rc;
 }
 
@@ -247,124 +246,124 @@ static bool is_empty(const adsmBox *range)
 }
 
 /* A call of one part, which is launched. */
-static int watch(struct adsm_range_call *call, struct adsm_fence fence)
+static int watch(struct adsm_task *task, struct adsm_fence fence)
 {
     int rc =
-        adsm_progress_begin(&call->opts, call->kernel.name, &call->progress);
+        adsm_progress_begin(&task->opts, task->kernel.name, &task->progress);
     if (rc == ADSM_OK)
-        rc = adsm_progress_expect(call->progress, 1);
+        rc = adsm_progress_expect(task->progress, 1);
     if (rc == ADSM_OK)
-        adsm_progress_add(call->progress, fence);
+        adsm_progress_add(task->progress, fence);
     return rc;
 }
 
 /* On one device, where all is at home; else over copies. */
-static int at_home(struct adsm_range_call *call, const struct adsm_grid *grid)
+static int at_home(struct adsm_task *task, const struct adsm_grid *grid)
 {
     struct adsm_ended ended = {.status = ADSM_OK};
     struct adsm_fence fence;
-    struct adsm_kernel_view there = call->kernel;
+    struct adsm_kernel_view there = task->kernel;
     bool elsewhere;
-    there.accel = call->accels[0];
-    there.handle = call->handles[0];
-    int rc = order(call);
+    there.accel = task->accels[0];
+    there.handle = task->handles[0];
+    int rc = order(task);
     if (rc != ADSM_OK)
         return rc;
-    rc = adsm_launch(&there, grid, call->opts.shared_bytes, call->count,
-                     call->args, &elsewhere);
+    rc = adsm_launch(&there, grid, task->opts.shared_bytes, task->count,
+                     task->args, &elsewhere);
     if (rc == ADSM_OK && elsewhere)
-        return grid->grid[0] > 0 ? spread(call) : follow(call, &ended, rc);
+        return grid->grid[0] > 0 ? spread(task) : follow(task, &ended, rc);
     if (rc == ADSM_OK)
         called |= bit_of(there.accel);
-    if (rc == ADSM_OK && adsm_call_has_followers(&call->opts)) {
+    if (rc == ADSM_OK && adsm_call_has_followers(&task->opts)) {
         use(there.accel);
         rc = adsm_fence_record(there.accel,
                                adsm_accel_launch_stream(there.accel), &fence);
         if (rc == ADSM_OK) {
             adsm_ended_add(&ended, fence);
-            rc = watch(call, fence);
+            rc = watch(task, fence);
         } else
             (void)adsm_detail_cause(rc, "kernel '%s'", there.name);
     }
-    rc = follow(call, &ended, rc);
-    adsm_progress_end(call->progress, rc, call->opts.sync);
+    rc = follow(task, &ended, rc);
+    adsm_progress_end(task->progress, rc, task->opts.sync);
     return rc;
 }
 
 /* What has to be known of a call before its arguments are read. */
-static int check(const struct adsm_range_call *call, int fixed)
+static int check(const struct adsm_task *task, int fixed)
 {
-    int rc = adsm_arguments_check(&call->kernel, call->count, fixed);
-    if (rc == ADSM_OK && call->opts.shared_bytes > UINT32_MAX)
+    int rc = adsm_arguments_check(&task->kernel, task->count, fixed);
+    if (rc == ADSM_OK && task->opts.shared_bytes > UINT32_MAX)
         rc = adsm_detail(ADSM_E_INVALID,
                          "a call of kernel '%s' with %zu bytes of shared "
                          "memory for each block: devices count them in 32 bits",
-                         call->kernel.name, call->opts.shared_bytes);
+                         task->kernel.name, task->opts.shared_bytes);
     return rc;
 }
 
-static int ranged(struct adsm_range_call *call, int device, bool options)
+static int ranged(struct adsm_task *task, int device, bool options)
 {
     struct adsm_grid grid;
-    int rc = adsm_grid_check_range(call->kernel.name, &call->range);
+    int rc = adsm_grid_check_range(task->kernel.name, &task->range);
     if (rc == ADSM_OK)
-        rc = check(call, 2 * call->range.nd);
+        rc = check(task, 2 * task->range.nd);
     if (rc == ADSM_OK)
-        rc = adsm_range_call_check_options(call);
+        rc = adsm_task_check_options(task);
     if (rc == ADSM_OK)
-        rc = adsm_range_call_devices(call, device);
+        rc = adsm_task_devices(task, device);
     if (rc != ADSM_OK)
         return rc;
-    bool any = call->kernel.reach == ADSM_ANY_OBJECT;
-    if (any && call->devices > 1)
+    bool any = task->kernel.reach == ADSM_ANY_OBJECT;
+    if (any && task->devices > 1)
         return adsm_detail(ADSM_E_INVALID,
                            "kernel '%s' may touch any object, so it runs on "
                            "one device: look it up with ADSM_ONLY_ARGUMENTS "
                            "if it follows no pointers that are stored in "
                            "memory",
-                           call->kernel.name);
-    rc = options ? adsm_range_call_check_direct(call) : ADSM_OK;
+                           task->kernel.name);
+    rc = options ? adsm_task_check_direct(task) : ADSM_OK;
     if (rc != ADSM_OK)
         return rc;
-    if (call->direct)
-        use(call->accels[0]);
-    call->whole |= !options || any;
-    if (!call->whole)
-        return spread(call);
-    rc = adsm_grid_make(call->kernel.name, &call->range, call->opts.block,
-                        call->opts.each, &grid);
-    if (is_empty(&call->range))
+    if (task->direct)
+        use(task->accels[0]);
+    task->whole |= !options || any;
+    if (!task->whole)
+        return spread(task);
+    rc = adsm_grid_make(task->kernel.name, &task->range, task->opts.block,
+                        task->opts.each, &grid);
+    if (is_empty(&task->range))
         grid.grid[0] = 0; /* arguments are checked all the same */
-    return rc == ADSM_OK ? at_home(call, &grid) : rc;
+    return rc == ADSM_OK ? at_home(task, &grid) : rc;
 }
 
 /* What is not known of a call when it begins; its kernel is held. */
-static void start(struct adsm_range_call *call, const adsmBox *range, int count,
+static void start(struct adsm_task *task, const adsmBox *range, int count,
                   const adsmArg *args)
 {
-    call->range = *range;
-    call->count = count;
-    call->args = args;
-    call->is_launch = call->whole = call->timed = call->may_chunk = false;
-    call->devices = call->operand_count = 0;
-    call->operands = NULL;
-    call->progress = NULL;
-    call->direct = false;
-    call->values_used = 0;
+    task->range = *range;
+    task->count = count;
+    task->args = args;
+    task->is_launch = task->whole = task->timed = task->may_chunk = false;
+    task->devices = task->operand_count = 0;
+    task->operands = NULL;
+    task->progress = NULL;
+    task->direct = false;
+    task->values_used = 0;
 }
 
 int adsm_call_as_said(const adsmKernel *kernel, const adsmBox *range,
                       const adsmOpts *opts, int device, int count,
                       const adsmArg *args)
 {
-    struct adsm_range_call call;
-    int rc = adsm_kernel_hold(kernel, &call.kernel);
+    struct adsm_task task;
+    int rc = adsm_kernel_hold(kernel, &task.kernel);
     if (rc != ADSM_OK)
         return rc;
-    start(&call, range, count, args);
-    call.opts = opts ? *opts : (adsmOpts){0};
-    rc = ranged(&call, device, opts != NULL);
-    adsm_kernel_release(&call.kernel);
+    start(&task, range, count, args);
+    task.opts = opts ? *opts : (adsmOpts){0};
+    rc = ranged(&task, device, opts != NULL);
+    adsm_kernel_release(&task.kernel);
     return rc;
 }
 
@@ -384,27 +383,27 @@ int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],
                      const unsigned block[3], size_t shared_bytes, int count,
                      const adsmArg *args)
 {
-    struct adsm_range_call call;
+    struct adsm_task task;
     bool elsewhere;
-    int rc = adsm_kernel_hold(kernel, &call.kernel);
+    int rc = adsm_kernel_hold(kernel, &task.kernel);
     if (rc != ADSM_OK)
         return rc;
-    start(&call, &adsmR1(1), count, args);
-    call.opts = (adsmOpts){.shared_bytes = shared_bytes};
-    call.given = (struct adsm_grid){.bound_count = 0};
-    memcpy(call.given.grid, grid, sizeof call.given.grid);
-    memcpy(call.given.block, block, sizeof call.given.block);
-    call.is_launch = call.whole = true;
-    rc = check(&call, 0);
+    start(&task, &adsmR1(1), count, args);
+    task.opts = (adsmOpts){.shared_bytes = shared_bytes};
+    task.given = (struct adsm_grid){.bound_count = 0};
+    memcpy(task.given.grid, grid, sizeof task.given.grid);
+    memcpy(task.given.block, block, sizeof task.given.block);
+    task.is_launch = task.whole = true;
+    rc = check(&task, 0);
     if (rc == ADSM_OK)
-        rc = adsm_launch(&call.kernel, &call.given, shared_bytes, count, args,
+        rc = adsm_launch(&task.kernel, &task.given, shared_bytes, count, args,
                          &elsewhere);
     if (rc == ADSM_OK && !elsewhere)
-        called |= bit_of(call.kernel.accel);
+        called |= bit_of(task.kernel.accel);
     if (rc == ADSM_OK && elsewhere)
-        rc = adsm_range_call_devices(&call, -1);
+        rc = adsm_task_devices(&task, -1);
     if (rc == ADSM_OK && elsewhere)
-        rc = spread(&call);
-    adsm_kernel_release(&call.kernel);
+        rc = spread(&task);
+    adsm_kernel_release(&task.kernel);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* What is told of a kernel that stored where its call does not say so. */
 #include "range/check.h"
-#include "sched/call_parts.h"
+#include "sched/task.h"
 #include "sched/detail.h"
 
 #include <stdio.h>
@@ -33,25 +33,24 @@ static void put_place(char text[BOX_TEXT], const struct adsm_check *check,
 }
 
 /* Who it was, and on which indices. */
-static void put_part(char text[PART_TEXT], const struct adsm_range_call *call,
+static void put_part(char text[PART_TEXT], const struct adsm_task *task,
                      const struct adsm_split_part *part, int i, int count)
 {
     char bounds[BOX_TEXT] = "";
-    if (!call->is_launch)
+    if (!task->is_launch)
         put_box(bounds, &part->box, 1);
     snprintf(text, PART_TEXT, "part %d of %d%s%s on device %d", i, count,
-             call->is_launch ? "" : ", ", bounds, call->numbers[part->device]);
+             task->is_launch ? "" : ", ", bounds, task->numbers[part->device]);
 }
 
 /* Whose want it is. */
-static const struct adsm_operand *operand_of(const struct adsm_range_call *call,
-                                             const struct adsm_part *part,
-                                             int want)
+static const struct adsm_operand *
+operand_of(const struct adsm_task *task, const struct adsm_part *part, int want)
 {
     int k = 0;
     for (int i = 1; i <= want; i++)
         k += !part->wants[i].also;
-    return &call->operands[k];
+    return &task->operands[k];
 }
 
 /* All boxes that an argument writes, as far as there is room. */
@@ -71,39 +70,38 @@ static void put_boxes(char text[MAY_TEXT], const struct adsm_part *part,
     }
 }
 
-static int tell(const struct adsm_range_call *call,
-                const struct adsm_split_part *box, const struct adsm_part *part,
-                int i, int count)
+static int tell(const struct adsm_task *task, const struct adsm_split_part *box,
+                const struct adsm_part *part, int i, int count)
 {
     const struct adsm_check *check = part->check;
     const struct adsm_want *want = &part->wants[check->want];
-    const struct adsm_operand *operand = operand_of(call, part, check->want);
+    const struct adsm_operand *operand = operand_of(task, part, check->want);
     int number = operand->number;
     char who[PART_TEXT], place[BOX_TEXT], may[MAY_TEXT];
-    put_part(who, call, box, i, count);
+    put_part(who, task, box, i, count);
     put_place(place, check, want->array.shape.nd);
     if (!operand->writes)
         return adsm_detail(ADSM_E_INVALID,
                            "kernel '%s', %s, changed %zu bytes of argument %d, "
                            "which it only reads, the first %s: adsmOut or "
                            "adsmInOut says that it writes there",
-                           call->kernel.name, who, check->bytes, number, place);
+                           task->kernel.name, who, check->bytes, number, place);
     put_boxes(may, part, check->want);
     return adsm_detail(ADSM_E_INVALID,
                        "kernel '%s', %s, changed %zu bytes of argument %d "
                        "outside %s, which it writes, the first %s: the kernel "
                        "is to keep to its indices, or the argument to %s",
-                       call->kernel.name, who, check->bytes, number, may, place,
+                       task->kernel.name, who, check->bytes, number, may, place,
                        operand->boxed ? "have other boxes"
                                       : "follow others (adsmAlong)");
 }
 
-int adsm_range_call_checked(const struct adsm_range_call *call,
-                            const struct adsm_split_part *boxes,
-                            const struct adsm_part *parts, int count)
+int adsm_task_checked(const struct adsm_task *task,
+                      const struct adsm_split_part *boxes,
+                      const struct adsm_part *parts, int count)
 {
     for (int i = 0; i < count; i++)
         if (parts[i].check && parts[i].check->found)
-            return tell(call, &boxes[i], &parts[i], i, count);
+            return tell(task, &boxes[i], &parts[i], i, count);
     return ADSM_OK;
 }

@@ -1,5 +1,5 @@
-/* Chunks of calls that leave them to the library; see call_parts.h. */
-#include "sched/call_parts.h"
+/* Chunks of calls that leave them to the library; see task.h. */
+#include "sched/task.h"
 
 #include "accel/rate.h"
 #include "range/box.h"
@@ -11,13 +11,13 @@ enum {
     LAUNCH_NS = 10 * 1000,  /* of a kernel more, issued and begun      */
 };
 
-bool adsm_range_call_may_chunk(const struct adsm_range_call *call)
+bool adsm_task_may_chunk(const struct adsm_task *task)
 {
-    if (call->opts.chunks > 0 || adsm_range_call_has_parts(&call->opts))
+    if (task->opts.chunks > 0 || adsm_task_has_parts(&task->opts))
         return false;
-    double indices = adsm_split_indices(&call->range) / call->devices;
-    for (int d = 0; d < call->devices; d++)
-        if (adsm_speed_brought(call->kernel.speed, call->numbers[d]) *
+    double indices = adsm_split_indices(&task->range) / task->devices;
+    for (int d = 0; d < task->devices; d++)
+        if (adsm_speed_brought(task->kernel.speed, task->numbers[d]) *
                 indices >=
             LEAST_BYTES)
             return true;
@@ -25,13 +25,13 @@ bool adsm_range_call_may_chunk(const struct adsm_range_call *call)
 }
 
 /* What a part writes, and by how many arguments it reads and writes. */
-static double written(const struct adsm_range_call *call,
+static double written(const struct adsm_task *task,
                       const struct adsm_split_part *part, int *ins, int *outs)
 {
     double bytes = 0;
     *ins = *outs = 0;
-    for (int i = 0; i < call->operand_count; i++) {
-        const struct adsm_operand *operand = &call->operands[i];
+    for (int i = 0; i < task->operand_count; i++) {
+        const struct adsm_operand *operand = &task->operands[i];
         struct adsm_want wants[ADSM_OPERAND_WANTS];
         int n = adsm_operand_want(operand, part, wants);
         *ins += operand->reads ? n : 0;
@@ -42,35 +42,35 @@ static double written(const struct adsm_range_call *call,
     return bytes;
 }
 
-static int best_of(const struct adsm_range_call *call,
+static int best_of(const struct adsm_task *task,
                    const struct adsm_split_part *part)
 {
-    struct adsm_speed *speed = call->kernel.speed;
-    int number = call->numbers[part->device], ins, outs;
+    struct adsm_speed *speed = task->kernel.speed;
+    int number = task->numbers[part->device], ins, outs;
     double indices = adsm_split_indices(&part->box);
     double up_bytes = adsm_speed_brought(speed, number) * indices;
     double ns = adsm_split_ns(&speed->split, number);
     struct adsm_rate up, down;
     if (up_bytes < LEAST_BYTES || ns <= 0 ||
-        !adsm_rates_get(call->accels[part->device], &up, &down))
+        !adsm_rates_get(task->accels[part->device], &up, &down))
         return 1;
-    double down_bytes = written(call, part, &ins, &outs);
+    double down_bytes = written(task, part, &ins, &outs);
     const struct adsm_stage_cost stage[3] = {
         {up_bytes * up.byte_ns, ins * up.copy_ns},
         {ns * indices, LAUNCH_NS},
-        {call->opts.fetch ? down_bytes * down.byte_ns : 0, outs * down.copy_ns},
+        {task->opts.fetch ? down_bytes * down.byte_ns : 0, outs * down.copy_ns},
     };
     return adsm_chunks_best(stage, (int)(up_bytes / CHUNK_BYTES));
 }
 
-int adsm_range_call_chunks(const struct adsm_range_call *call,
-                           const struct adsm_split_part *parts, int count)
+int adsm_task_chunks(const struct adsm_task *task,
+                     const struct adsm_split_part *parts, int count)
 {
     int most = 1;
-    if (!call->may_chunk)
-        return call->opts.chunks;
+    if (!task->may_chunk)
+        return task->opts.chunks;
     for (int i = 0; i < count; i++) {
-        int best = best_of(call, &parts[i]);
+        int best = best_of(task, &parts[i]);
         most = best > most ? best : most;
     }
     return most;

@@ -1,5 +1,5 @@
 /* Parts on their way: copies, launches, fences. */
-#include "sched/call_parts.h"
+#include "sched/task.h"
 
 #include "accel/error.h"
 #include "accel/launched.h"
@@ -40,18 +40,18 @@ static void discard(struct issue *issue, int count)
 }
 
 /* One part, whose wants begin at `wants`. Return: behind its wants */
-static struct adsm_want *make_part(const struct adsm_range_call *call,
+static struct adsm_want *make_part(const struct adsm_task *task,
                                    const struct adsm_split_part *box,
                                    struct adsm_want *wants,
                                    struct adsm_part *part)
 {
-    *part = (struct adsm_part){.accel = call->accels[box->device],
+    *part = (struct adsm_part){.accel = task->accels[box->device],
                                .wants = wants,
-                               .fetch = call->opts.fetch != 0};
-    for (int k = 0; k < call->operand_count; k++)
-        if (!call->operands[k].array.direct)
+                               .fetch = task->opts.fetch != 0};
+    for (int k = 0; k < task->operand_count; k++)
+        if (!task->operands[k].array.direct)
             part->count +=
-                adsm_operand_want(&call->operands[k], box, wants + part->count);
+                adsm_operand_want(&task->operands[k], box, wants + part->count);
     return wants + part->count;
 }
 
@@ -73,48 +73,47 @@ static int find_direct(const struct adsm_operand *operand, struct adsm_use *use)
     return rc;
 }
 
-static int find_all_direct(const struct adsm_range_call *call,
-                           struct issue *issue)
+static int find_all_direct(const struct adsm_task *task, struct issue *issue)
 {
     int rc = ADSM_OK;
     issue->direct = 0;
-    for (int k = 0; k < call->operand_count && rc == ADSM_OK; k++)
-        if (call->operands[k].array.direct)
-            rc = find_direct(&call->operands[k], &issue->uses[issue->direct++]);
+    for (int k = 0; k < task->operand_count && rc == ADSM_OK; k++)
+        if (task->operands[k].array.direct)
+            rc = find_direct(&task->operands[k], &issue->uses[issue->direct++]);
     return rc;
 }
 
 /* The most wants of a part. */
-static size_t most_wants(const struct adsm_range_call *call)
+static size_t most_wants(const struct adsm_task *task)
 {
     size_t n = 0;
-    for (int k = 0; k < call->operand_count; k++)
-        n += (size_t)call->operands[k].wants;
+    for (int k = 0; k < task->operand_count; k++)
+        n += (size_t)task->operands[k].wants;
     return n;
 }
 
-static int make_parts(struct adsm_range_call *call,
+static int make_parts(struct adsm_task *task,
                       const struct adsm_split_part *boxes, int count,
                       struct issue *issue)
 {
     size_t n = (size_t)count;
     issue->parts = calloc(n, sizeof *issue->parts);
-    issue->wants = calloc(n * most_wants(call) + 1, sizeof *issue->wants);
+    issue->wants = calloc(n * most_wants(task) + 1, sizeof *issue->wants);
     issue->grids = calloc(n, sizeof *issue->grids);
     if (!issue->parts || !issue->wants || !issue->grids)
         return adsm_detail(ADSM_E_NOMEM,
                            "no memory for %d parts of kernel "
                            "'%s'",
-                           count, call->kernel.name);
-    int rc = find_all_direct(call, issue);
+                           count, task->kernel.name);
+    int rc = find_all_direct(task, issue);
     struct adsm_want *wants = issue->wants;
     for (size_t i = 0; i < n && rc == ADSM_OK; i++) {
-        wants = make_part(call, &boxes[i], wants, &issue->parts[i]);
-        if (call->is_launch)
-            issue->grids[i] = call->given;
+        wants = make_part(task, &boxes[i], wants, &issue->parts[i]);
+        if (task->is_launch)
+            issue->grids[i] = task->given;
         else
-            rc = adsm_grid_make(call->kernel.name, &boxes[i].box,
-                                call->opts.block, call->opts.each,
+            rc = adsm_grid_make(task->kernel.name, &boxes[i].box,
+                                task->opts.block, task->opts.each,
                                 &issue->grids[i]);
     }
     return rc;
@@ -131,7 +130,7 @@ static void view_direct(const struct adsm_array *array, struct view *view)
     view->pitch[1] = nd > 2 ? (int64_t)pitch[nd - 3] : 0;
 }
 
-static int launch(struct adsm_range_call *call, struct adsm_part *part,
+static int launch(struct adsm_task *task, struct adsm_part *part,
                   struct adsm_grid *grid, void *handle, adsm_stream stream)
 {
     struct view views[ADSM_KERNEL_PARAMETERS];
@@ -140,15 +139,15 @@ static int launch(struct adsm_range_call *call, struct adsm_part *part,
     int n = 0;
     for (int i = 0; i < grid->bound_count; i++)
         values[n++] = &grid->bounds[i];
-    for (int i = 0; i < call->count; i++) {
-        int k = call->operand_of[i];
+    for (int i = 0; i < task->count; i++) {
+        int k = task->operand_of[i];
         if (k < 0) {
-            values[n++] = call->values + call->value_at[i];
+            values[n++] = task->values + task->value_at[i];
             continue;
         }
         values[n++] = &views[k];
-        if (call->operands[k].array.direct) {
-            view_direct(&call->operands[k].array, &views[k]);
+        if (task->operands[k].array.direct) {
+            view_direct(&task->operands[k].array, &views[k]);
             continue;
         }
         size_t pitch[2];
@@ -159,20 +158,20 @@ static int launch(struct adsm_range_call *call, struct adsm_part *part,
         views[k].pitch[1] = (int64_t)pitch[1];
     }
     return adsm_accel_launch(part->accel, handle, grid->grid, grid->block,
-                             call->opts.shared_bytes, stream, values);
+                             task->opts.shared_bytes, stream, values);
 }
 
 /* What the part waits for is ahead of the timer. */
-static int launch_timed(struct adsm_range_call *call, struct adsm_part *part,
+static int launch_timed(struct adsm_task *task, struct adsm_part *part,
                         const struct adsm_split_part *box,
                         struct adsm_grid *grid, adsm_stream stream)
 {
-    struct adsm_speed *speed = call->kernel.speed;
-    int number = call->numbers[box->device];
+    struct adsm_speed *speed = task->kernel.speed;
+    int number = task->numbers[box->device];
     struct adsm_timer *timer = NULL;
-    if (call->timed)
+    if (task->timed)
         timer = adsm_speed_begin(speed, number, part->accel, stream, &box->box);
-    int rc = launch(call, part, grid, call->handles[box->device], stream);
+    int rc = launch(task, part, grid, task->handles[box->device], stream);
     adsm_speed_end(speed, number, timer, stream, rc == ADSM_OK);
     return rc;
 }
@@ -197,8 +196,8 @@ static int close_direct(const struct issue *issue, struct adsm_fence fence)
 }
 
 /* One part: in order behind what it needs, and with a fence behind it. */
-static int issue_part(struct adsm_range_call *call, const struct issue *issue,
-                      int i, int count, const struct adsm_split_part *box,
+static int issue_part(struct adsm_task *task, const struct issue *issue, int i,
+                      int count, const struct adsm_split_part *box,
                       struct adsm_ended *ended)
 {
     struct adsm_part *part = &issue->parts[i];
@@ -210,46 +209,46 @@ static int issue_part(struct adsm_range_call *call, const struct issue *issue,
     if (rc == ADSM_OK)
         rc = adsm_check_before(part);
     if (rc == ADSM_OK)
-        rc = launch_timed(call, part, box, &issue->grids[i], stream);
+        rc = launch_timed(task, part, box, &issue->grids[i], stream);
     if (rc == ADSM_OK)
         rc = adsm_fence_record(part->accel, stream, &fence);
     if (rc == ADSM_OK)
         rc = close_direct(issue, fence);
     if (rc == ADSM_OK) {
         ADSM_COUNT(launches, 1);
-        adsm_launched_add(part->accel, call->kernel.name, i, count);
+        adsm_launched_add(part->accel, task->kernel.name, i, count);
         adsm_spread_launched(part, fence);
         adsm_ended_add(ended, fence);
-        adsm_progress_add(call->progress, fence);
+        adsm_progress_add(task->progress, fence);
         rc = adsm_check_after(part, fence);
     }
     return rc;
 }
 
-static int failed(const struct adsm_range_call *call, int rc, int part,
-                  int count, int device)
+static int failed(const struct adsm_task *task, int rc, int part, int count,
+                  int device)
 {
     const char *advice =
-        rc == ADSM_E_DEVICE_NOMEM && call->whole &&
-                call->kernel.reach != ADSM_ANY_OBJECT && !call->is_launch
+        rc == ADSM_E_DEVICE_NOMEM && task->whole &&
+                task->kernel.reach != ADSM_ANY_OBJECT && !task->is_launch
             ? " (a call with options, adsmCallWith, may be made in parts)"
             : "";
     if (rc == ADSM_E_NOT_SHARED)
         (void)adsm_accel_fail(rc, "an object was freed while the call was made",
                               NULL);
     return adsm_detail_cause(rc, "part %d of %d of kernel '%s', on device %d%s",
-                             part, count, call->kernel.name, device, advice);
+                             part, count, task->kernel.name, device, advice);
 }
 
 /* The most arguments that lie in one object: each may have a copy of its own. */
-static int most_in_one_object(const struct adsm_range_call *call)
+static int most_in_one_object(const struct adsm_task *task)
 {
     int most = 1;
-    for (int i = 0; i < call->operand_count; i++) {
-        const struct adsm_object *object = call->operands[i].array.object;
+    for (int i = 0; i < task->operand_count; i++) {
+        const struct adsm_object *object = task->operands[i].array.object;
         int n = 0;
-        for (int k = 0; object && k < call->operand_count; k++)
-            n += call->operands[k].array.object == object;
+        for (int k = 0; object && k < task->operand_count; k++)
+            n += task->operands[k].array.object == object;
         most = n > most ? n : most;
     }
     return most;
@@ -281,7 +280,7 @@ static int begin_some(struct issue *issue, int first, int *count, int *bad)
 }
 
 /* Those that are begun, of `all` parts. Return: as above */
-static int issue_some(struct adsm_range_call *call,
+static int issue_some(struct adsm_task *task,
                       const struct adsm_split_part *boxes, struct issue *issue,
                       int first, int count, int all, struct adsm_ended *ended,
                       int *bad)
@@ -289,18 +288,18 @@ static int issue_some(struct adsm_range_call *call,
     int rc = ADSM_OK;
     for (int i = first; i < first + count && rc == ADSM_OK; i++) {
         *bad = i;
-        rc = issue_part(call, issue, i, all, &boxes[i], ended);
+        rc = issue_part(task, issue, i, all, &boxes[i], ended);
     }
     adsm_spread_end(issue->parts + first, count);
     return rc;
 }
 
 /* What came to each device, for the next call's chunks. */
-static void note_brought(const struct adsm_range_call *call,
+static void note_brought(const struct adsm_task *task,
                          const struct adsm_split_part *boxes,
                          const struct adsm_part *parts, int count)
 {
-    for (int d = 0; d < call->devices && !call->whole; d++) {
+    for (int d = 0; d < task->devices && !task->whole; d++) {
         double indices = 0;
         size_t bytes = 0;
         for (int i = 0; i < count; i++) {
@@ -311,20 +310,19 @@ static void note_brought(const struct adsm_range_call *call,
                 bytes += parts[i].wants[k].brought;
         }
         if (indices > 0)
-            adsm_speed_came(call->kernel.speed, call->numbers[d], indices,
+            adsm_speed_came(task->kernel.speed, task->numbers[d], indices,
                             bytes);
     }
 }
 
-int adsm_range_call_issue(struct adsm_range_call *call,
-                          const struct adsm_split_part *boxes, int count,
-                          struct adsm_ended *ended)
+int adsm_task_issue(struct adsm_task *task, const struct adsm_split_part *boxes,
+                    int count, struct adsm_ended *ended)
 {
     struct issue issue;
-    int bad = 0, most = adsm_spread_together(most_in_one_object(call)), n;
-    int rc = make_parts(call, boxes, count, &issue);
+    int bad = 0, most = adsm_spread_together(most_in_one_object(task)), n;
+    int rc = make_parts(task, boxes, count, &issue);
     if (rc == ADSM_OK)
-        rc = adsm_progress_expect(call->progress, count);
+        rc = adsm_progress_expect(task->progress, count);
     if (rc != ADSM_OK) {
         discard(&issue, count);
         return rc;
@@ -333,14 +331,14 @@ int adsm_range_call_issue(struct adsm_range_call *call,
         n = of_round(boxes, i, count, most);
         rc = begin_some(&issue, i, &n, &bad);
         if (rc == ADSM_OK)
-            rc = issue_some(call, boxes, &issue, i, n, count, ended, &bad);
+            rc = issue_some(task, boxes, &issue, i, n, count, ended, &bad);
     }
     if (rc != ADSM_OK)
-        (void)failed(call, rc, bad, count, call->numbers[boxes[bad].device]);
+        (void)failed(task, rc, bad, count, task->numbers[boxes[bad].device]);
     else
-        note_brought(call, boxes, issue.parts, count);
+        note_brought(task, boxes, issue.parts, count);
     if (rc == ADSM_OK)
-        rc = adsm_range_call_checked(call, boxes, issue.parts, count);
+        rc = adsm_task_checked(task, boxes, issue.parts, count);
     discard(&issue, count);
     return rc;
 }

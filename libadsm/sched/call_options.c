@@ -2,16 +2,16 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "mm/state/direct.h"
-#include "sched/call_parts.h"
 #include "sched/chunks.h"
 #include "sched/detail.h"
+#include "sched/task.h"
 
 #include <string.h>
 
-int adsm_range_call_check_options(const struct adsm_range_call *call)
+int adsm_task_check_options(const struct adsm_task *task)
 {
-    const adsmOpts *o = &call->opts;
-    const char *name = call->kernel.name;
+    const adsmOpts *o = &task->opts;
+    const char *name = task->kernel.name;
     if (o->parts < 0 || o->align < 0 || o->afters < 0)
         return adsm_detail(ADSM_E_INVALID,
                            "a call of kernel '%s' with %d parts, aligned to "
@@ -33,11 +33,11 @@ int adsm_range_call_check_options(const struct adsm_range_call *call)
                                "a call of kernel '%s' with %ld indices for "
                                "each thread: 0 or more are possible",
                                name, o->each[d]);
-        if (o->tile[d] < 0 || (o->tile[d] > 0 && d >= call->range.nd))
+        if (o->tile[d] < 0 || (o->tile[d] > 0 && d >= task->range.nd))
             return adsm_detail(ADSM_E_INVALID,
                                "a tile of %ld in dimension %d of a range of "
                                "%d: 0 or more in those that it has",
-                               o->tile[d], d, call->range.nd);
+                               o->tile[d], d, task->range.nd);
         if (o->tile[d] > 0 && o->parts > 0)
             return adsm_detail(ADSM_E_INVALID,
                                "a call of kernel '%s' with %d parts and with "
@@ -68,28 +68,28 @@ void adsm_call_override(adsmOpts *opts)
  * that is given any are on one device: elsewhere parts that read what others
  * write are kept apart by their copies. An edge is made in a copy, too, and so
  * is what parts accumulate. */
-int adsm_range_call_check_direct(struct adsm_range_call *call)
+int adsm_task_check_direct(struct adsm_task *task)
 {
-    for (int i = 0; i < call->count; i++) {
-        const adsmArg *arg = &call->args[i];
+    for (int i = 0; i < task->count; i++) {
+        const adsmArg *arg = &task->args[i];
         if (!arg->mode || adsm_direct_bytes(arg->p) == 0)
             continue;
-        call->direct = true;
-        call->whole |= arg->how == ADSM_INTO;
+        task->direct = true;
+        task->whole |= arg->how == ADSM_INTO;
         if (arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE)
             return adsm_detail(
                 ADSM_E_UNSUPPORTED,
                 "argument %d of kernel '%s' has an edge, which is made in a "
                 "copy, and is memory that the device shares with the host, of "
                 "which there is none: allocate that array with adsmAllocArray",
-                i, call->kernel.name);
+                i, task->kernel.name);
     }
-    if (call->direct && call->devices > 1) {
+    if (task->direct && task->devices > 1) {
         adsm_log_once(ADSM_LOG_INFO,
                       "a call over several devices runs on its first one: it "
                       "has memory that the device shares with the host, of "
                       "which there are no copies");
-        call->devices = 1;
+        task->devices = 1;
     }
     return ADSM_OK;
 }

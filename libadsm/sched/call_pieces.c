@@ -1,6 +1,6 @@
 /*
  * Parts in pieces: as many as the call's options say, or as memory makes
- * necessary, then in rounds; see call_parts.h.
+ * necessary, then in rounds; see task.h.
  *
  * Pieces of one round are enqueued one behind the other: a kernel waits for what
  * its own piece reads, so it runs while the next is brought. A round's copies are
@@ -10,7 +10,7 @@
  * array that is read and written keeps its memory until its results are gone, so
  * there what comes next needs room beside both: three rounds.
  */
-#include "sched/call_parts.h"
+#include "sched/task.h"
 
 #include "accel/store.h"
 #include "range/box.h"
@@ -65,13 +65,13 @@ static bool is_at_home(const struct adsm_operand *operand,
 /* Is the room of operand `i` within that of another one of the same array? Of
  * equal ones the first counts. What all pieces have whole has to be in what all
  * have: a row that lies in one piece does not in the next. */
-static bool is_within(const struct adsm_range_call *call, int i,
+static bool is_within(const struct adsm_task *task, int i,
                       const struct adsm_split_part *part)
 {
-    const struct adsm_operand *own = &call->operands[i];
+    const struct adsm_operand *own = &task->operands[i];
     adsmBox room = room_of(own, part);
-    for (int k = 0; k < call->operand_count; k++) {
-        const struct adsm_operand *other = &call->operands[k];
+    for (int k = 0; k < task->operand_count; k++) {
+        const struct adsm_operand *other = &task->operands[k];
         if (k == i ||
             (adsm_operand_is_whole(own) && !adsm_operand_is_whole(other)) ||
             other->array.object != own->array.object ||
@@ -88,15 +88,14 @@ static bool is_within(const struct adsm_range_call *call, int i,
 
 /* Bytes of the copies of a part: of operands that all parts have whole, or of
  * the others. */
-static size_t need(const struct adsm_range_call *call,
-                   const struct adsm_accel *accel,
+static size_t need(const struct adsm_task *task, const struct adsm_accel *accel,
                    const struct adsm_split_part *part, bool whole)
 {
     size_t bytes = 0;
-    for (int i = 0; i < call->operand_count; i++) {
-        const struct adsm_operand *operand = &call->operands[i];
+    for (int i = 0; i < task->operand_count; i++) {
+        const struct adsm_operand *operand = &task->operands[i];
         if (adsm_operand_is_whole(operand) != whole ||
-            is_at_home(operand, accel) || is_within(call, i, part))
+            is_at_home(operand, accel) || is_within(task, i, part))
             continue;
         adsmBox room = room_of(operand, part);
         bytes += adsm_store_takes(adsm_box_bytes(&room));
@@ -108,7 +107,7 @@ static size_t need(const struct adsm_range_call *call,
 
 /* A part of one device that is to be cut. */
 struct cut {
-    const struct adsm_range_call *call;
+    const struct adsm_task *task;
     struct adsm_accel *accel;
     const struct adsm_split_part *part;
     int least;                    /* pieces that were asked for */
@@ -118,13 +117,13 @@ struct cut {
 
 static int cut_into(struct cut *cut, int parts)
 {
-    const struct adsm_range_call *call = cut->call;
+    const struct adsm_task *task = cut->task;
     struct adsm_split how = {.range = cut->part->box,
                              .devices = 1,
                              .parts = parts,
-                             .align = call->opts.align,
+                             .align = task->opts.align,
                              .share = {1}};
-    adsm_operand_weigh(call->operands, call->operand_count, &how);
+    adsm_operand_weigh(task->operands, task->operand_count, &how);
     int count = adsm_split_make(&how, cut->into, cut->grid);
     for (int i = 0; i < count; i++) {
         cut->into[i].device = cut->part->device;
@@ -140,7 +139,7 @@ static size_t worst(const struct cut *cut, int count, int together)
     size_t last[TOGETHER] = {0}, sum = 0, most = 0;
     for (int i = 0; i < count; i++) {
         sum -= last[i % together];
-        last[i % together] = need(cut->call, cut->accel, &cut->into[i], false);
+        last[i % together] = need(cut->task, cut->accel, &cut->into[i], false);
         sum += last[i % together];
         most = sum > most ? sum : most;
     }
@@ -151,7 +150,7 @@ static size_t worst(const struct cut *cut, int count, int together)
  * 0: it cannot be */
 static int cut_to_fit(struct cut *cut, size_t room, int together)
 {
-    size_t all = need(cut->call, cut->accel, cut->part, false);
+    size_t all = need(cut->task, cut->accel, cut->part, false);
     if (room == 0 || all / room >= ADSM_SPLIT_PARTS)
         return 0;
     int parts = (int)(all / room * (size_t)together) + 1;
@@ -176,15 +175,15 @@ static int too_large(struct cut *cut, size_t whole, size_t most)
                        "kernel '%s' needs %zu bytes of device %d for the "
                        "smallest part its range can be cut into, of which "
                        "%zu can be had",
-                       cut->call->kernel.name, least,
+                       cut->task->kernel.name, least,
                        adsm_accel_device(cut->accel), most);
 }
 
 /* How many neighbours are on the device where all three stages overlap. */
-static int together_best(const struct adsm_range_call *call)
+static int together_best(const struct adsm_task *task)
 {
-    for (int i = 0; i < call->operand_count; i++)
-        if (call->operands[i].reads && call->operands[i].writes)
+    for (int i = 0; i < task->operand_count; i++)
+        if (task->operands[i].reads && task->operands[i].writes)
             return TOGETHER;
     return TOGETHER - 1;
 }
@@ -193,26 +192,26 @@ static int together_best(const struct adsm_range_call *call)
 static int fit(struct cut *cut, int *count)
 {
     size_t most = usable(cut->accel);
-    size_t whole = need(cut->call, cut->accel, cut->part, true);
+    size_t whole = need(cut->task, cut->accel, cut->part, true);
     size_t room = whole < most ? most - whole : 0;
     *count = 0;
-    for (int n = together_best(cut->call); n > 0 && *count == 0; n--)
+    for (int n = together_best(cut->task); n > 0 && *count == 0; n--)
         *count = cut_to_fit(cut, room, n);
     return *count > 0 ? ADSM_OK : too_large(cut, whole, most);
 }
 
 static int cut_part(struct cut *cut, bool rounds, int *count)
 {
-    const struct adsm_range_call *call = cut->call;
-    const struct adsm_operand_call about = {call->kernel.name, call->range,
-                                            true, call->numbers};
+    const struct adsm_task *task = cut->task;
+    const struct adsm_operand_call about = {task->kernel.name, task->range,
+                                            true, task->numbers};
     int rc = ADSM_OK;
-    if (rounds && !adsm_range_call_has_parts(&call->opts))
+    if (rounds && !adsm_task_has_parts(&task->opts))
         rc = fit(cut, count);
     else
         *count = cut_into(cut, cut->least);
     return rc == ADSM_OK
-               ? adsm_operand_check(&about, call->operands, call->operand_count,
+               ? adsm_operand_check(&about, task->operands, task->operand_count,
                                     cut->into, *count, cut->grid)
                : rc;
 }
@@ -250,11 +249,11 @@ static int by_round(const void *a, const void *b)
 /* What a device has of a part's own arguments. */
 static size_t there(const struct cut *cut, const struct adsm_split_part *part)
 {
-    const struct adsm_range_call *call = cut->call;
+    const struct adsm_task *task = cut->task;
     size_t bytes = 0;
-    for (int i = 0; i < call->operand_count; i++) {
+    for (int i = 0; i < task->operand_count; i++) {
         struct adsm_want wants[ADSM_OPERAND_WANTS];
-        const struct adsm_operand *operand = &call->operands[i];
+        const struct adsm_operand *operand = &task->operands[i];
         if (adsm_operand_is_whole(operand))
             continue;
         (void)adsm_operand_want(operand, part, wants);
@@ -278,14 +277,14 @@ static void begin_where_data_are(const struct cut *cut, int count)
     }
 }
 
-static int add_all(const struct adsm_range_call *call,
+static int add_all(const struct adsm_task *task,
                    const struct adsm_split_part *part, bool rounds,
                    struct adsm_split_part *into, struct pieces *pieces)
 {
-    struct cut cut = {.call = call,
-                      .accel = call->accels[part->device],
+    struct cut cut = {.task = task,
+                      .accel = task->accels[part->device],
                       .part = part,
-                      .least = call->opts.chunks > 1 ? call->opts.chunks : 1,
+                      .least = task->opts.chunks > 1 ? task->opts.chunks : 1,
                       .into = into};
     int count = 0;
     int rc = cut_part(&cut, rounds, &count);
@@ -298,18 +297,18 @@ static int add_all(const struct adsm_range_call *call,
 
 /* Pieces of a part have one copy of what they accumulate into: each begins when
  * the one before is made. */
-static bool accumulates(const struct adsm_range_call *call)
+static bool accumulates(const struct adsm_task *task)
 {
-    for (int k = 0; k < call->operand_count; k++)
-        if (call->operands[k].into)
+    for (int k = 0; k < task->operand_count; k++)
+        if (task->operands[k].into)
             return true;
     return false;
 }
 
-int adsm_range_call_pieces(const struct adsm_range_call *call,
-                           const struct adsm_split_part *parts, int count,
-                           bool rounds, struct adsm_split_part **pieces,
-                           int *pieces_count)
+int adsm_task_pieces(const struct adsm_task *task,
+                     const struct adsm_split_part *parts, int count,
+                     bool rounds, struct adsm_split_part **pieces,
+                     int *pieces_count)
 {
     struct pieces all = {NULL, 0, 0, {0}};
     struct adsm_split_part *into = malloc(ADSM_SPLIT_PARTS * sizeof *into);
@@ -317,14 +316,14 @@ int adsm_range_call_pieces(const struct adsm_range_call *call,
                   : adsm_detail(ADSM_E_NOMEM, "no memory for %d parts",
                                 ADSM_SPLIT_PARTS);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
-        rc = add_all(call, &parts[i], rounds, into, &all);
+        rc = add_all(task, &parts[i], rounds, into, &all);
     free(into);
     if (rc != ADSM_OK) {
         free(all.parts);
         return rc;
     }
     qsort(all.parts, (size_t)all.count, sizeof *all.parts, by_round);
-    for (int i = 0; i < all.count && !rounds && !accumulates(call); i++)
+    for (int i = 0; i < all.count && !rounds && !accumulates(task); i++)
         all.parts[i].round = 0;
     *pieces = all.parts;
     *pieces_count = all.count;

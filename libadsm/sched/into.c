@@ -25,11 +25,11 @@ struct adsm_into {
 
 /* ---- what is asked for -------------------------------------------------------- */
 
-int adsm_into_take(const struct adsm_range_call *call, const adsmArg *arg,
+int adsm_into_take(const struct adsm_task *task, const adsmArg *arg,
                    struct adsm_operand *operand)
 {
     const adsmOperator *op = arg->extra;
-    const char *kernel = call->kernel.name;
+    const char *kernel = task->kernel.name;
     if (adsm_operator_check(op) != ADSM_OK)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' is accumulated into by "
@@ -53,19 +53,19 @@ static bool bytes_meet(const struct adsm_array *a, const struct adsm_array *b)
     return a->object == b->object && a->origin < b_end && b->origin < a_end;
 }
 
-int adsm_into_check(const struct adsm_range_call *call)
+int adsm_into_check(const struct adsm_task *task)
 {
-    for (int i = 0; i < call->operand_count; i++)
-        for (int k = 0; k < call->operand_count; k++) {
-            const struct adsm_operand *own = &call->operands[i];
-            const struct adsm_operand *other = &call->operands[k];
+    for (int i = 0; i < task->operand_count; i++)
+        for (int k = 0; k < task->operand_count; k++) {
+            const struct adsm_operand *own = &task->operands[i];
+            const struct adsm_operand *other = &task->operands[k];
             if (i == k || !own->into || !bytes_meet(&own->array, &other->array))
                 continue;
             return adsm_detail(ADSM_E_INVALID,
                                "argument %d of kernel '%s' lies in what "
                                "argument %d is accumulated into (adsmInto): no "
                                "other argument may read or write it",
-                               other->number, call->kernel.name, own->number);
+                               other->number, task->kernel.name, own->number);
         }
     return ADSM_OK;
 }
@@ -100,7 +100,7 @@ static int make(const struct rows *rows, enum adsm_operator_kernel which,
 }
 
 /* Neighbours of one device together. */
-static int fill(const struct adsm_range_call *call, const struct rows *rows,
+static int fill(const struct adsm_task *task, const struct rows *rows,
                 const struct adsm_split_part *parts, int count)
 {
     const adsmArg out = of_rows(rows, rows->array->array, ADSM_OUT);
@@ -109,7 +109,7 @@ static int fill(const struct adsm_range_call *call, const struct rows *rows,
         for (end = i + 1; end < count && parts[end].device == parts[i].device;)
             end++;
         const adsmBox range = {1, {(i + 1) * rows->n}, {(end + 1) * rows->n}};
-        rc = make(rows, ADSM_OPERATOR_NONE, call->numbers[parts[i].device],
+        rc = make(rows, ADSM_OPERATOR_NONE, task->numbers[parts[i].device],
                   NULL, &range, 1, &out);
     }
     return rc;
@@ -169,14 +169,14 @@ static int fold_all(const struct rows *rows, int device, adsmEvent *event,
     return rc;
 }
 
-static int combine(const struct adsm_range_call *call, const struct rows *rows,
+static int combine(const struct adsm_task *task, const struct rows *rows,
                    int parts, struct adsm_ended *ended)
 {
-    const adsmArg *arg = &call->args[rows->operand->number];
+    const adsmArg *arg = &task->args[rows->operand->number];
     adsmArg object = of_rows(rows, arg->p, ADSM_IN);
     adsmEvent event = {0}, *asked = NULL;
-    int device = call->numbers[0];
-    if (adsm_call_has_followers(&call->opts))
+    int device = task->numbers[0];
+    if (adsm_call_has_followers(&task->opts))
         asked = &event;
     if (rows->operand->array.shape.nd > 1)
         object.how = ADSM_WHOLE;
@@ -191,9 +191,8 @@ static int combine(const struct adsm_range_call *call, const struct rows *rows,
 
 /* ---- all operands ----------------------------------------------------------------- */
 
-static int begin(struct adsm_range_call *call,
-                 const struct adsm_split_part *parts, int count,
-                 struct adsm_operand *operand, struct rows *rows)
+static int begin(struct adsm_task *task, const struct adsm_split_part *parts,
+                 int count, struct adsm_operand *operand, struct rows *rows)
 {
     struct adsm_array array;
     size_t bytes = adsm_box_bytes(&operand->array.shape);
@@ -203,7 +202,7 @@ static int begin(struct adsm_range_call *call,
     rows->array = adsm_scratch_take(operand->array.elem,
                                     adsmR1((count + 1) * rows->n), &rc);
     if (rc == ADSM_OK)
-        rc = fill(call, rows, parts, count);
+        rc = fill(task, rows, parts, count);
     if (rc == ADSM_OK)
         rc = adsm_spread_array(rows->array->array, &array);
     if (rc != ADSM_OK)
@@ -215,13 +214,12 @@ static int begin(struct adsm_range_call *call,
     return ADSM_OK;
 }
 
-int adsm_into_begin(struct adsm_range_call *call,
-                    const struct adsm_split_part *parts, int count,
-                    struct adsm_into **into)
+int adsm_into_begin(struct adsm_task *task, const struct adsm_split_part *parts,
+                    int count, struct adsm_into **into)
 {
     int n = 0, rc = ADSM_OK;
-    for (int k = 0; k < call->operand_count; k++)
-        n += call->operands[k].into != NULL;
+    for (int k = 0; k < task->operand_count; k++)
+        n += task->operands[k].into != NULL;
     *into = NULL;
     if (n == 0 || count < 2)
         return ADSM_OK;
@@ -229,23 +227,23 @@ int adsm_into_begin(struct adsm_range_call *call,
     if (!*into)
         return adsm_detail(ADSM_E_NOMEM, "no memory for %d copies", n);
     (*into)->parts = count;
-    for (int k = 0; k < call->operand_count && rc == ADSM_OK; k++)
-        if (call->operands[k].into)
-            rc = begin(call, parts, count, &call->operands[k],
+    for (int k = 0; k < task->operand_count && rc == ADSM_OK; k++)
+        if (task->operands[k].into)
+            rc = begin(task, parts, count, &task->operands[k],
                        &(*into)->rows[(*into)->count++]);
     if (rc != ADSM_OK)
         adsm_detail_of_inner();
     return rc;
 }
 
-int adsm_into_end(struct adsm_range_call *call, struct adsm_into *into,
+int adsm_into_end(struct adsm_task *task, struct adsm_into *into,
                   struct adsm_ended *ended, int rc)
 {
     if (!into)
         return rc;
     bool made = rc == ADSM_OK;
     for (int i = 0; i < into->count && rc == ADSM_OK; i++)
-        rc = combine(call, &into->rows[i], into->parts, ended);
+        rc = combine(task, &into->rows[i], into->parts, ended);
     if (made && rc != ADSM_OK)
         adsm_detail_of_inner();
     for (int i = 0; i < into->count; i++)

@@ -17,18 +17,18 @@
 #ifndef ADSM_SCHED_INTO_H
 #define ADSM_SCHED_INTO_H
 
-#include "sched/call_parts.h"
+#include "sched/task.h"
 
 struct adsm_into;
 
 /** Take the operator of an argument. ADSM_OK; ADSM_E_INVALID: it has none, or
  *  one of other elements */
-int adsm_into_take(const struct adsm_range_call *call, const adsmArg *arg,
+int adsm_into_take(const struct adsm_task *task, const adsmArg *arg,
                    struct adsm_operand *operand);
 
 /** Whether nothing else of the call lies in what is accumulated into. ADSM_OK;
  *  ADSM_E_INVALID */
-int adsm_into_check(const struct adsm_range_call *call);
+int adsm_into_check(const struct adsm_task *task);
 
 /**
  * Give each part its copies, where there are parts.
@@ -36,13 +36,12 @@ int adsm_into_check(const struct adsm_range_call *call);
  * @into  of adsm_into_end, also on failure
  * Return: ADSM_OK; ADSM_E_NOMEM; what calls return
  */
-int adsm_into_begin(struct adsm_range_call *call,
-                    const struct adsm_split_part *parts, int count,
-                    struct adsm_into **into);
+int adsm_into_begin(struct adsm_task *task, const struct adsm_split_part *parts,
+                    int count, struct adsm_into **into);
 
 /** Combine them, unless the parts failed with `rc`. Return: `rc`, or what calls
  *  return: the object is as it was */
-int adsm_into_end(struct adsm_range_call *call, struct adsm_into *into,
+int adsm_into_end(struct adsm_task *task, struct adsm_into *into,
                   struct adsm_ended *ended, int rc);
 
 #endif

@@ -1,7 +1,7 @@
 /* What the files of sched/call*.c share; nobody else's. A call that is being
  * made belongs to its thread. Failures set the error detail. Signal: never */
-#ifndef ADSM_SCHED_CALL_PARTS_H
-#define ADSM_SCHED_CALL_PARTS_H
+#ifndef ADSM_SCHED_TASK_H
+#define ADSM_SCHED_TASK_H
 
 #include "sched/call.h"
 #include "sched/event.h"
@@ -13,7 +13,7 @@
 enum { ADSM_CALL_VALUES = 4096 }; /* bytes of all values */
 
 /** A call that is being made. */
-struct adsm_range_call {
+struct adsm_task {
     struct adsm_kernel_view kernel;
     adsmBox range;
     adsmOpts opts;
@@ -42,42 +42,41 @@ struct adsm_range_call {
 };
 
 /** Do the options say how many parts there are? */
-static inline bool adsm_range_call_has_parts(const adsmOpts *o)
+static inline bool adsm_task_has_parts(const adsmOpts *o)
 {
     return o->parts > 0 || o->tile[0] > 0 || o->tile[1] > 0 || o->tile[2] > 0;
 }
 
 /** ADSM_OK; ADSM_E_INVALID: the options cannot be had. */
-int adsm_range_call_check_options(const struct adsm_range_call *call);
+int adsm_task_check_options(const struct adsm_task *task);
 
 /** Whether it is given memory that all share, and can be: `direct`, on one
  *  device. ADSM_OK; ADSM_E_UNSUPPORTED with a sentence */
-int adsm_range_call_check_direct(struct adsm_range_call *call);
+int adsm_task_check_direct(struct adsm_task *task);
 
-/** Copy a value; its place in call->values. ADSM_E_LIMIT */
-int adsm_range_call_keep(struct adsm_range_call *call, const void *value,
-                         size_t bytes, size_t *at);
+/** Copy a value; its place in task->values. ADSM_E_LIMIT */
+int adsm_task_keep(struct adsm_task *task, const void *value, size_t bytes,
+                   size_t *at);
 
 /** Operands of the arguments that are pointers, and copies of the others.
  *  ADSM_OK; ADSM_E_INVALID, ADSM_E_NOT_SHARED, ADSM_E_LIMIT, ADSM_E_NOMEM */
-int adsm_range_call_take(struct adsm_range_call *call);
+int adsm_task_take(struct adsm_task *task);
 
 /** Which devices: accels and handles of the kernel there. */
-int adsm_range_call_devices(struct adsm_range_call *call, int device);
+int adsm_task_devices(struct adsm_task *task, int device);
 
 /** Make the parts. `ended` is of those that were launched, also on failure. */
-int adsm_range_call_issue(struct adsm_range_call *call,
-                          const struct adsm_split_part *boxes, int count,
-                          struct adsm_ended *ended);
+int adsm_task_issue(struct adsm_task *task, const struct adsm_split_part *boxes,
+                    int count, struct adsm_ended *ended);
 
 /** Whether chunks are left to the library, and so much was moved last time that
  *  they matter. */
-bool adsm_range_call_may_chunk(const struct adsm_range_call *call);
+bool adsm_task_may_chunk(const struct adsm_task *task);
 
 /** Chunks of each part: as the options say, or by sched/chunks.h, with what
  *  moved for the kernel's last call, its times, and the device's rates. */
-int adsm_range_call_chunks(const struct adsm_range_call *call,
-                           const struct adsm_split_part *parts, int count);
+int adsm_task_chunks(const struct adsm_task *task,
+                     const struct adsm_split_part *parts, int count);
 
 /**
  * Parts cut into pieces: as many as opts.chunks asks for, all of one round, or
@@ -96,15 +95,15 @@ int adsm_range_call_chunks(const struct adsm_range_call *call,
  *         box-out. Differs: a part's pieces are one copy where it fits, and no
  *         tile size is given where it does not
  */
-int adsm_range_call_pieces(const struct adsm_range_call *call,
-                           const struct adsm_split_part *parts, int count,
-                           bool rounds, struct adsm_split_part **pieces,
-                           int *pieces_count);
+int adsm_task_pieces(const struct adsm_task *task,
+                     const struct adsm_split_part *parts, int count,
+                     bool rounds, struct adsm_split_part **pieces,
+                     int *pieces_count);
 
 /** With ADSM_CHECK, when all parts have ended: the first that stored where it
  *  must not. ADSM_OK; ADSM_E_INVALID with a sentence */
-int adsm_range_call_checked(const struct adsm_range_call *call,
-                            const struct adsm_split_part *boxes,
-                            const struct adsm_part *parts, int count);
+int adsm_task_checked(const struct adsm_task *task,
+                      const struct adsm_split_part *boxes,
+                      const struct adsm_part *parts, int count);
 
 #endif
