@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 16, SIZES = 3, LARGE = SIZES, MOST_BITS = 40 };
+enum { ALIGN = 16, SIZES = 3, LARGE = SIZES, MOST_BITS = 40, SPARES = 4 };
 
 #ifdef __SANITIZE_ADDRESS__
 enum { FIRST = LARGE };
@@ -22,7 +22,39 @@ struct adsm_sheet {
 
 #define POOL(kib) ADSM_POOL_INIT((size_t)(kib) << 10, 64)
 static struct adsm_pool pools[SIZES] = {POOL(8), POOL(64), POOL(512)};
-static atomic_size_t sheets;
+static atomic_size_t large; /* sheets that are malloc()ed */
+
+/* A pool's lock holds signals back, which takes as long as much of a call: some
+ * sheets of each size change hands without it. Who swaps one out has it. */
+static _Atomic(struct adsm_sheet *) spare[SIZES][SPARES];
+
+static struct adsm_sheet *take(int size)
+{
+    for (int i = 0; i < SPARES; i++) {
+        struct adsm_sheet *sheet = NULL;
+        if (atomic_load_explicit(&spare[size][i], memory_order_relaxed))
+            sheet = atomic_exchange_explicit(&spare[size][i], NULL,
+                                             memory_order_acquire);
+        if (sheet)
+            return sheet;
+    }
+    return adsm_pool_get(&pools[size]);
+}
+
+/* Release: what was done to it is before what its next owner does. */
+static void give(struct adsm_sheet *sheet)
+{
+    int size = sheet->size;
+    for (int i = 0; i < SPARES; i++) {
+        struct adsm_sheet *none = NULL;
+        if (!atomic_load_explicit(&spare[size][i], memory_order_relaxed) &&
+            atomic_compare_exchange_strong_explicit(&spare[size][i], &none,
+                                                    sheet, memory_order_release,
+                                                    memory_order_relaxed))
+            return;
+    }
+    adsm_pool_put(&pools[size], sheet);
+}
 
 /* The pool for a sheet of so many bytes: the second one of a region is larger
  * than its first, and so on. */
@@ -45,12 +77,13 @@ static uint8_t *add_sheet(struct adsm_region *region, size_t bytes)
     int size = size_for(region, all);
     struct adsm_sheet *sheet = NULL;
     if (size < LARGE)
-        sheet = adsm_pool_get(&pools[size]);
+        sheet = take(size);
     if (sheet)
         all = pools[size].item_bytes;
     else { /* pools map memory, of which malloc() may have some yet */
         sheet = malloc(all);
         size = LARGE;
+        atomic_fetch_add_explicit(&large, sheet != NULL, memory_order_relaxed);
     }
     if (!sheet)
         return NULL;
@@ -59,7 +92,6 @@ static uint8_t *add_sheet(struct adsm_region *region, size_t bytes)
     region->sheets = sheet;
     region->at = (uint8_t *)(sheet + 1);
     region->end = (uint8_t *)sheet + all;
-    atomic_fetch_add_explicit(&sheets, 1, memory_order_relaxed);
     return region->at;
 }
 
@@ -90,15 +122,25 @@ void adsm_region_end(struct adsm_region *region)
         (struct adsm_region){NULL, NULL, NULL}; /* it may lie in a sheet */
     for (; sheet; sheet = next) {
         next = sheet->next;
-        if (sheet->size < LARGE)
-            adsm_pool_put(&pools[sheet->size], sheet);
-        else
-            free(sheet);
-        atomic_fetch_sub_explicit(&sheets, 1, memory_order_relaxed);
+        if (sheet->size < LARGE) {
+            give(sheet);
+            continue;
+        }
+        free(sheet);
+        atomic_fetch_sub_explicit(&large, 1, memory_order_relaxed);
     }
 }
 
 size_t adsm_region_sheets(void)
 {
-    return atomic_load_explicit(&sheets, memory_order_relaxed);
+    size_t n = atomic_load_explicit(&large, memory_order_relaxed);
+    for (int size = 0; size < SIZES; size++) {
+        adsm_lock_acquire(&pools[size].lock);
+        n += pools[size].items_live;
+        adsm_lock_release(&pools[size].lock);
+        for (int i = 0; i < SPARES; i++)
+            n -= atomic_load_explicit(&spare[size][i], memory_order_relaxed) !=
+                 NULL;
+    }
+    return n;
 }

@@ -36,7 +36,7 @@ void *adsm_region_zeros(struct adsm_region *region, size_t count, size_t bytes);
 /** Give all of it back: it is empty. */
 void adsm_region_end(struct adsm_region *region);
 
-/** Sheets that regions have, of the process: for tests. */
+/** Sheets that the process's regions have, when none is in use: for tests. */
 size_t adsm_region_sheets(void);
 
 #endif
