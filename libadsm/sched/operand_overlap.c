@@ -6,6 +6,7 @@
  */
 #include "sched/operand.h"
 
+#include "base/region.h"
 #include "range/box.h"
 #include "sched/detail.h"
 
@@ -182,13 +183,14 @@ int adsm_operand_check_writes(const struct adsm_operand_call *call,
         memcmp(a->per, b->per, sizeof a->per) == 0)
         return ADSM_OK; /* as disjoint as each of them */
     size_t most = (size_t)count * (size_t)(a->wants + b->wants);
-    struct written *list = malloc(most * sizeof *list + 1);
+    struct adsm_region region = {NULL, NULL, NULL};
+    struct written *list = adsm_region_get(&region, most, sizeof *list);
     if (!list)
         return adsm_detail(ADSM_E_NOMEM, "no memory for %zu boxes", most);
     int n = collect(a, parts, count, list, 0);
     if (!same)
         n = collect(b, parts, count, list, n);
     int rc = sweep(call, list, n, same);
-    free(list);
+    adsm_region_end(&region);
     return rc;
 }

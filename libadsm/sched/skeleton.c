@@ -1,13 +1,13 @@
 /* Passes, and what is folded by them. */
 #include "sched/skeleton.h"
 
+#include "base/region.h"
 #include "sched/argument.h"
 #include "sched/detail.h"
 #include "sched/kernel.h"
 #include "sched/skeleton_parts.h"
 #include "sched/split.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK = ADSM_FOLD_CHUNK, FEW = ADSM_FOLD_FEW, MOST_Y = 65535 };
@@ -347,7 +347,8 @@ static int map(struct adsm_skeleton *skeleton, adsmKernel *kernel,
                const adsmBox *range, int count, const adsmArg *args, void *out,
                bool last)
 {
-    adsmArg *all = malloc((size_t)(count + 1) * sizeof *all);
+    struct adsm_region region = {NULL, NULL, NULL};
+    adsmArg *all = adsm_region_get(&region, (size_t)count + 1, sizeof *all);
     const struct adsm_pass pass = {.range = *range,
                                    .each = {CHUNK / ADSM_FOLD_LANES},
                                    .block = {256, 1, 1},
@@ -359,7 +360,7 @@ static int map(struct adsm_skeleton *skeleton, adsmKernel *kernel,
     all[count] =
         adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), CHUNK, 0, 0);
     int rc = adsm_skeleton_pass(skeleton, kernel, &pass, count + 1, all);
-    free(all);
+    adsm_region_end(&region);
     return rc;
 }
 
