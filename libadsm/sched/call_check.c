@@ -1,7 +1,7 @@
 /* What is told of a kernel that stored where its call does not say so. */
 #include "range/check.h"
-#include "sched/task.h"
 #include "sched/detail.h"
+#include "sched/task.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -63,14 +63,13 @@ static int best_of(const struct adsm_task *task,
     return adsm_chunks_best(stage, (int)(up_bytes / CHUNK_BYTES));
 }
 
-int adsm_task_chunks(const struct adsm_task *task,
-                     const struct adsm_split_part *parts, int count)
+int adsm_task_chunks(const struct adsm_task *task)
 {
     int most = 1;
     if (!task->may_chunk)
         return task->opts.chunks;
-    for (int i = 0; i < count; i++) {
-        int best = best_of(task, &parts[i]);
+    for (int i = 0; i < task->part_count; i++) {
+        int best = best_of(task, &task->parts[i]);
         most = best > most ? best : most;
     }
     return most;

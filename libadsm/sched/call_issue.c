@@ -9,9 +9,9 @@
 #include "mm/state/direct.h"
 #include "range/box.h"
 #include "range/check.h"
+#include "sched/argument.h"
 #include "sched/detail.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Views as adsm_device.h has them. */
@@ -26,17 +26,18 @@ struct issue {
     struct adsm_want *wants; /* one part's behind another's */
     struct adsm_grid *grids;
     /* Allocations that the device shares, which have no wants. */
-    struct adsm_use uses[ADSM_KERNEL_PARAMETERS];
+    struct adsm_use *uses;
     int direct;
+    /* Of the part that is launched: of each operand, and of each parameter. */
+    struct view *views;
+    void **values;
 };
 
+/* What the region does not have. */
 static void discard(struct issue *issue, int count)
 {
-    for (int i = 0; issue->parts && i < count; i++)
+    for (int i = 0; i < count; i++)
         adsm_check_forget(&issue->parts[i]);
-    free(issue->parts);
-    free(issue->wants);
-    free(issue->grids);
 }
 
 /* One part, whose wants begin at `wants`. Return: behind its wants */
@@ -92,25 +93,36 @@ static size_t most_wants(const struct adsm_task *task)
     return n;
 }
 
+/* Room for all of it. */
+static int make_room(struct adsm_task *task, size_t count, struct issue *issue)
+{
+    struct adsm_region *region = &task->region;
+    size_t operands = (size_t)task->operand_count;
+    size_t values = (size_t)(task->count + adsm_task_fixed(task));
+    issue->parts = adsm_region_get(region, count, sizeof *issue->parts);
+    issue->wants =
+        adsm_region_get(region, count * most_wants(task), sizeof *issue->wants);
+    issue->grids = adsm_region_get(region, count, sizeof *issue->grids);
+    issue->uses = adsm_region_get(region, operands, sizeof *issue->uses);
+    issue->views = adsm_region_get(region, operands, sizeof *issue->views);
+    issue->values = adsm_region_get(region, values, sizeof *issue->values);
+    if (issue->parts && issue->wants && issue->grids && issue->uses &&
+        issue->views && issue->values)
+        return ADSM_OK;
+    return adsm_detail(ADSM_E_NOMEM, "no memory for %zu parts of kernel '%s'",
+                       count, task->kernel.name);
+}
+
 static int make_parts(struct adsm_task *task,
                       const struct adsm_split_part *boxes, int count,
                       struct issue *issue)
 {
-    size_t n = (size_t)count;
-    issue->parts = calloc(n, sizeof *issue->parts);
-    issue->wants = calloc(n * most_wants(task) + 1, sizeof *issue->wants);
-    issue->grids = calloc(n, sizeof *issue->grids);
-    if (!issue->parts || !issue->wants || !issue->grids)
-        return adsm_detail(ADSM_E_NOMEM,
-                           "no memory for %d parts of kernel "
-                           "'%s'",
-                           count, task->kernel.name);
     int rc = find_all_direct(task, issue);
     struct adsm_want *wants = issue->wants;
-    for (size_t i = 0; i < n && rc == ADSM_OK; i++) {
+    for (int i = 0; i < count && rc == ADSM_OK; i++) {
         wants = make_part(task, &boxes[i], wants, &issue->parts[i]);
-        if (task->is_launch)
-            issue->grids[i] = task->given;
+        if (task->whole)
+            issue->grids[i] = task->grid;
         else
             rc = adsm_grid_make(task->kernel.name, &boxes[i].box,
                                 task->opts.block, task->opts.each,
@@ -130,48 +142,50 @@ static void view_direct(const struct adsm_array *array, struct view *view)
     view->pitch[1] = nd > 2 ? (int64_t)pitch[nd - 3] : 0;
 }
 
-static int launch(struct adsm_task *task, struct adsm_part *part,
-                  struct adsm_grid *grid, void *handle, adsm_stream stream)
+static int launch(struct adsm_task *task, const struct issue *issue, int part,
+                  void *handle, adsm_stream stream)
 {
-    struct view views[ADSM_KERNEL_PARAMETERS];
-    void *values[ADSM_KERNEL_PARAMETERS];
-    const struct adsm_want *want = part->wants;
+    const struct adsm_want *want = issue->parts[part].wants;
+    struct adsm_grid *grid = &issue->grids[part];
+    void **values = issue->values;
     int n = 0;
     for (int i = 0; i < grid->bound_count; i++)
         values[n++] = &grid->bounds[i];
     for (int i = 0; i < task->count; i++) {
         int k = task->operand_of[i];
         if (k < 0) {
-            values[n++] = task->values + task->value_at[i];
+            values[n++] = (void *)adsm_argument_value(&task->args[i]);
             continue;
         }
-        values[n++] = &views[k];
+        struct view *view = values[n++] = &issue->views[k];
         if (task->operands[k].array.direct) {
-            view_direct(&task->operands[k].array, &views[k]);
+            view_direct(&task->operands[k].array, view);
             continue;
         }
         size_t pitch[2];
         while (want->also)
             want++;
-        views[k].base = adsm_spread_base(want++, pitch).at;
-        views[k].pitch[0] = (int64_t)pitch[0];
-        views[k].pitch[1] = (int64_t)pitch[1];
+        view->base = adsm_spread_base(want++, pitch).at;
+        view->pitch[0] = (int64_t)pitch[0];
+        view->pitch[1] = (int64_t)pitch[1];
     }
-    return adsm_accel_launch(part->accel, handle, grid->grid, grid->block,
-                             task->opts.shared_bytes, stream, values);
+    return adsm_accel_launch(issue->parts[part].accel, handle, grid->grid,
+                             grid->block, task->opts.shared_bytes, stream,
+                             values);
 }
 
 /* What the part waits for is ahead of the timer. */
-static int launch_timed(struct adsm_task *task, struct adsm_part *part,
-                        const struct adsm_split_part *box,
-                        struct adsm_grid *grid, adsm_stream stream)
+static int launch_timed(struct adsm_task *task, const struct issue *issue,
+                        int part, const struct adsm_split_part *box,
+                        adsm_stream stream)
 {
     struct adsm_speed *speed = task->kernel.speed;
+    struct adsm_accel *accel = issue->parts[part].accel;
     int number = task->numbers[box->device];
     struct adsm_timer *timer = NULL;
     if (task->timed)
-        timer = adsm_speed_begin(speed, number, part->accel, stream, &box->box);
-    int rc = launch(task, part, grid, task->handles[box->device], stream);
+        timer = adsm_speed_begin(speed, number, accel, stream, &box->box);
+    int rc = launch(task, issue, part, task->handles[box->device], stream);
     adsm_speed_end(speed, number, timer, stream, rc == ADSM_OK);
     return rc;
 }
@@ -197,8 +211,7 @@ static int close_direct(const struct issue *issue, struct adsm_fence fence)
 
 /* One part: in order behind what it needs, and with a fence behind it. */
 static int issue_part(struct adsm_task *task, const struct issue *issue, int i,
-                      int count, const struct adsm_split_part *box,
-                      struct adsm_ended *ended)
+                      int count, const struct adsm_split_part *box)
 {
     struct adsm_part *part = &issue->parts[i];
     struct adsm_fence fence;
@@ -209,7 +222,7 @@ static int issue_part(struct adsm_task *task, const struct issue *issue, int i,
     if (rc == ADSM_OK)
         rc = adsm_check_before(part);
     if (rc == ADSM_OK)
-        rc = launch_timed(task, part, box, &issue->grids[i], stream);
+        rc = launch_timed(task, issue, i, box, stream);
     if (rc == ADSM_OK)
         rc = adsm_fence_record(part->accel, stream, &fence);
     if (rc == ADSM_OK)
@@ -218,7 +231,7 @@ static int issue_part(struct adsm_task *task, const struct issue *issue, int i,
         ADSM_COUNT(launches, 1);
         adsm_launched_add(part->accel, task->kernel.name, i, count);
         adsm_spread_launched(part, fence);
-        adsm_ended_add(ended, fence);
+        adsm_ended_add(&task->ended, fence);
         adsm_progress_add(task->progress, fence);
         rc = adsm_check_after(part, fence);
     }
@@ -282,13 +295,12 @@ static int begin_some(struct issue *issue, int first, int *count, int *bad)
 /* Those that are begun, of `all` parts. Return: as above */
 static int issue_some(struct adsm_task *task,
                       const struct adsm_split_part *boxes, struct issue *issue,
-                      int first, int count, int all, struct adsm_ended *ended,
-                      int *bad)
+                      int first, int count, int all, int *bad)
 {
     int rc = ADSM_OK;
     for (int i = first; i < first + count && rc == ADSM_OK; i++) {
         *bad = i;
-        rc = issue_part(task, issue, i, all, &boxes[i], ended);
+        rc = issue_part(task, issue, i, all, &boxes[i]);
     }
     adsm_spread_end(issue->parts + first, count);
     return rc;
@@ -316,22 +328,22 @@ static void note_brought(const struct adsm_task *task,
 }
 
 int adsm_task_issue(struct adsm_task *task, const struct adsm_split_part *boxes,
-                    int count, struct adsm_ended *ended)
+                    int count)
 {
     struct issue issue;
     int bad = 0, most = adsm_spread_together(most_in_one_object(task)), n;
-    int rc = make_parts(task, boxes, count, &issue);
+    int rc = make_room(task, (size_t)count, &issue);
+    if (rc == ADSM_OK)
+        rc = make_parts(task, boxes, count, &issue);
     if (rc == ADSM_OK)
         rc = adsm_progress_expect(task->progress, count);
-    if (rc != ADSM_OK) {
-        discard(&issue, count);
+    if (rc != ADSM_OK)
         return rc;
-    }
     for (int i = 0; i < count && rc == ADSM_OK; i += n) {
         n = of_round(boxes, i, count, most);
         rc = begin_some(&issue, i, &n, &bad);
         if (rc == ADSM_OK)
-            rc = issue_some(task, boxes, &issue, i, n, count, ended, &bad);
+            rc = issue_some(task, boxes, &issue, i, n, count, &bad);
     }
     if (rc != ADSM_OK)
         (void)failed(task, rc, bad, count, task->numbers[boxes[bad].device]);

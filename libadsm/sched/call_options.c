@@ -1,5 +1,4 @@
 /* What a call's options ask for, and what is set from outside. */
-#include "base/log.h"
 #include "base/option.h"
 #include "mm/state/direct.h"
 #include "sched/chunks.h"
@@ -83,13 +82,6 @@ int adsm_task_check_direct(struct adsm_task *task)
                 "copy, and is memory that the device shares with the host, of "
                 "which there is none: allocate that array with adsmAllocArray",
                 i, task->kernel.name);
-    }
-    if (task->direct && task->devices > 1) {
-        adsm_log_once(ADSM_LOG_INFO,
-                      "a call over several devices runs on its first one: it "
-                      "has memory that the device shares with the host, of "
-                      "which there are no copies");
-        task->devices = 1;
     }
     return ADSM_OK;
 }

@@ -225,15 +225,18 @@ struct pieces {
     int of[ADSM_SPLIT_DEVICES];
 };
 
-static int add(struct pieces *pieces, struct adsm_split_part part)
+static int add(struct adsm_task *task, struct pieces *pieces,
+               struct adsm_split_part part)
 {
     if (pieces->count == pieces->room) {
-        int room = pieces->room ? 2 * pieces->room : 64;
-        void *more = realloc(pieces->parts, (size_t)room * sizeof part);
+        size_t room = pieces->room ? 2 * (size_t)pieces->room : 64;
+        void *more = adsm_task_get(task, room, sizeof part, "parts");
         if (!more)
-            return adsm_detail(ADSM_E_NOMEM, "no memory for %d parts", room);
+            return ADSM_E_NOMEM;
+        if (pieces->count > 0)
+            memcpy(more, pieces->parts, (size_t)pieces->count * sizeof part);
         pieces->parts = more;
-        pieces->room = room;
+        pieces->room = (int)room;
     }
     part.round = pieces->of[part.device]++;
     pieces->parts[pieces->count++] = part;
@@ -277,9 +280,9 @@ static void begin_where_data_are(const struct cut *cut, int count)
     }
 }
 
-static int add_all(const struct adsm_task *task,
-                   const struct adsm_split_part *part, bool rounds,
-                   struct adsm_split_part *into, struct pieces *pieces)
+static int add_all(struct adsm_task *task, const struct adsm_split_part *part,
+                   bool rounds, struct adsm_split_part *into,
+                   struct pieces *pieces)
 {
     struct cut cut = {.task = task,
                       .accel = task->accels[part->device],
@@ -291,7 +294,7 @@ static int add_all(const struct adsm_task *task,
     if (rounds)
         begin_where_data_are(&cut, count);
     for (int i = 0; i < count && rc == ADSM_OK; i++)
-        rc = add(pieces, into[i]);
+        rc = add(task, pieces, into[i]);
     return rc;
 }
 
@@ -305,23 +308,17 @@ static bool accumulates(const struct adsm_task *task)
     return false;
 }
 
-int adsm_task_pieces(const struct adsm_task *task,
-                     const struct adsm_split_part *parts, int count,
-                     bool rounds, struct adsm_split_part **pieces,
-                     int *pieces_count)
+int adsm_task_pieces(struct adsm_task *task, bool rounds,
+                     struct adsm_split_part **pieces, int *pieces_count)
 {
     struct pieces all = {NULL, 0, 0, {0}};
-    struct adsm_split_part *into = malloc(ADSM_SPLIT_PARTS * sizeof *into);
-    int rc = into ? ADSM_OK
-                  : adsm_detail(ADSM_E_NOMEM, "no memory for %d parts",
-                                ADSM_SPLIT_PARTS);
-    for (int i = 0; i < count && rc == ADSM_OK; i++)
-        rc = add_all(task, &parts[i], rounds, into, &all);
-    free(into);
-    if (rc != ADSM_OK) {
-        free(all.parts);
+    struct adsm_split_part *into =
+        adsm_task_get(task, ADSM_SPLIT_PARTS, sizeof *into, "parts");
+    int rc = into ? ADSM_OK : ADSM_E_NOMEM;
+    for (int i = 0; i < task->part_count && rc == ADSM_OK; i++)
+        rc = add_all(task, &task->parts[i], rounds, into, &all);
+    if (rc != ADSM_OK)
         return rc;
-    }
     qsort(all.parts, (size_t)all.count, sizeof *all.parts, by_round);
     for (int i = 0; i < all.count && !rounds && !accumulates(task); i++)
         all.parts[i].round = 0;

@@ -21,7 +21,7 @@ struct follower {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last; /* number given last; 0: none */
-static struct kept *table[ADSM_EVENTS_KEPT];
+static struct kept table[ADSM_EVENTS_KEPT];
 
 static struct {
     pthread_cond_t more, fewer;
@@ -67,25 +67,20 @@ bool adsm_ended_done(const struct adsm_ended *ended)
 
 uint64_t adsm_event_keep(const struct adsm_ended *ended)
 {
-    struct kept *kept = malloc(sizeof *kept), *old;
-    if (!kept)
-        return 0;
-    kept->ended = *ended;
+    struct kept *kept;
     pthread_mutex_lock(&lock);
     for (;;) {
-        old = table[(last + 1) % ADSM_EVENTS_KEPT];
-        if (!old || adsm_ended_done(&old->ended))
+        kept = &table[(last + 1) % ADSM_EVENTS_KEPT];
+        if (adsm_ended_done(&kept->ended)) /* or none was here yet */
             break;
-        struct adsm_ended oldest = old->ended;
+        struct adsm_ended oldest = kept->ended;
         pthread_mutex_unlock(&lock);
         (void)adsm_ended_wait(&oldest);
         pthread_mutex_lock(&lock);
     }
-    kept->id = ++last;
-    table[kept->id % ADSM_EVENTS_KEPT] = kept;
+    *kept = (struct kept){++last, *ended};
     uint64_t id = kept->id;
     pthread_mutex_unlock(&lock);
-    free(old);
     return id;
 }
 
@@ -96,7 +91,7 @@ int adsm_event_find(uint64_t id, struct adsm_ended *ended)
         return ADSM_OK;
     pthread_mutex_lock(&lock);
     bool given = id <= last;
-    const struct kept *kept = table[id % ADSM_EVENTS_KEPT];
+    const struct kept *kept = &table[id % ADSM_EVENTS_KEPT];
     if (given && kept->id == id)
         *ended = kept->ended;
     pthread_mutex_unlock(&lock);

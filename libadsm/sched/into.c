@@ -6,7 +6,6 @@
 #include "sched/operator.h"
 #include "sched/scratch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FEW = ADSM_FOLD_FEW };
@@ -214,40 +213,39 @@ static int begin(struct adsm_task *task, const struct adsm_split_part *parts,
     return ADSM_OK;
 }
 
-int adsm_into_begin(struct adsm_task *task, const struct adsm_split_part *parts,
-                    int count, struct adsm_into **into)
+int adsm_into_begin(struct adsm_task *task, struct adsm_into **into)
 {
-    int n = 0, rc = ADSM_OK;
+    size_t n = 0;
+    int rc = ADSM_OK;
     for (int k = 0; k < task->operand_count; k++)
         n += task->operands[k].into != NULL;
     *into = NULL;
-    if (n == 0 || count < 2)
+    if (n == 0 || task->part_count < 2)
         return ADSM_OK;
-    *into = calloc(1, sizeof **into + (size_t)n * sizeof *(*into)->rows);
+    *into = adsm_region_zeros(&task->region, 1,
+                              sizeof **into + n * sizeof *(*into)->rows);
     if (!*into)
-        return adsm_detail(ADSM_E_NOMEM, "no memory for %d copies", n);
-    (*into)->parts = count;
+        return adsm_detail(ADSM_E_NOMEM, "no memory for %zu copies", n);
+    (*into)->parts = task->part_count;
     for (int k = 0; k < task->operand_count && rc == ADSM_OK; k++)
         if (task->operands[k].into)
-            rc = begin(task, parts, count, &task->operands[k],
+            rc = begin(task, task->parts, task->part_count, &task->operands[k],
                        &(*into)->rows[(*into)->count++]);
     if (rc != ADSM_OK)
         adsm_detail_of_inner();
     return rc;
 }
 
-int adsm_into_end(struct adsm_task *task, struct adsm_into *into,
-                  struct adsm_ended *ended, int rc)
+int adsm_into_end(struct adsm_task *task, struct adsm_into *into, int rc)
 {
     if (!into)
         return rc;
     bool made = rc == ADSM_OK;
     for (int i = 0; i < into->count && rc == ADSM_OK; i++)
-        rc = combine(task, &into->rows[i], into->parts, ended);
+        rc = combine(task, &into->rows[i], into->parts, &task->ended);
     if (made && rc != ADSM_OK)
         adsm_detail_of_inner();
     for (int i = 0; i < into->count; i++)
         adsm_scratch_give(into->rows[i].array);
-    free(into);
     return rc;
 }

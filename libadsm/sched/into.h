@@ -33,15 +33,13 @@ int adsm_into_check(const struct adsm_task *task);
 /**
  * Give each part its copies, where there are parts.
  *
- * @into  of adsm_into_end, also on failure
+ * @into  of adsm_into_end, also on failure; the task's memory
  * Return: ADSM_OK; ADSM_E_NOMEM; what calls return
  */
-int adsm_into_begin(struct adsm_task *task, const struct adsm_split_part *parts,
-                    int count, struct adsm_into **into);
+int adsm_into_begin(struct adsm_task *task, struct adsm_into **into);
 
 /** Combine them, unless the parts failed with `rc`. Return: `rc`, or what calls
  *  return: the object is as it was */
-int adsm_into_end(struct adsm_task *task, struct adsm_into *into,
-                  struct adsm_ended *ended, int rc);
+int adsm_into_end(struct adsm_task *task, struct adsm_into *into, int rc);
 
 #endif

@@ -12,18 +12,13 @@
 
 #include <string.h>
 
-enum { VALUE_BYTES = 4096 }; /* of all parameters (CUDA's limit mostly) */
-
-/* Everything a launch carries, on the stack. */
+/* Everything a launch carries. */
 struct launch {
     struct adsm_kernel_view kernel;
-    int fixed; /* leading parameters that no argument is given for */
-    void *values[ADSM_KERNEL_PARAMETERS]; /* for the driver */
-    /* Copies of the values: the program's may lie in shared memory. */
-    _Alignas(16) uint8_t bytes[VALUE_BYTES];
-    size_t bytes_used;
-    struct adsm_daddr pointers[ADSM_KERNEL_PARAMETERS]; /* values point here */
-    struct adsm_use uses[ADSM_KERNEL_PARAMETERS];
+    int fixed;     /* leading parameters that no argument is given for */
+    void **values; /* for the driver */
+    struct adsm_daddr *pointers; /* values point here */
+    struct adsm_use *uses;
     size_t use_count;
     /* An object's bytes are not all at home on the kernel's device. */
     bool elsewhere;
@@ -111,20 +106,6 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     return ADSM_OK;
 }
 
-static int add_value(struct launch *launch, int i, const adsmArg *arg)
-{
-    size_t at = (launch->bytes_used + 15) & ~(size_t)15;
-    if (arg->bytes > VALUE_BYTES - at)
-        return adsm_detail(ADSM_E_LIMIT,
-                           "the arguments of kernel '%s' take more than %d "
-                           "bytes",
-                           launch->kernel.name, VALUE_BYTES);
-    memcpy(launch->bytes + at, adsm_argument_value(arg), arg->bytes);
-    launch->values[i] = launch->bytes + at;
-    launch->bytes_used = at + arg->bytes;
-    return ADSM_OK;
-}
-
 /* One that points to an array, or is a view of it. */
 static int add_array(struct launch *launch, int i, const adsmArg *arg)
 {
@@ -185,20 +166,6 @@ static int enqueue(struct launch *launch, const void *kernel,
     return ADSM_OK;
 }
 
-static int add_values(struct launch *launch, const adsmArg *args, int count)
-{
-    int rc = ADSM_OK;
-    for (int i = 0; i < count && rc == ADSM_OK; i++) {
-        if (args[i].mode)
-            continue;
-        rc = adsm_argument_check_value(&launch->kernel, i, launch->fixed, args,
-                                       count);
-        if (rc == ADSM_OK)
-            rc = add_value(launch, launch->fixed + i, &args[i]);
-    }
-    return rc;
-}
-
 static int add_arrays(struct launch *launch, const adsmArg *args, int count)
 {
     int rc = ADSM_OK;
@@ -208,27 +175,42 @@ static int add_arrays(struct launch *launch, const adsmArg *args, int count)
     return rc;
 }
 
+/* Room for so many parameters. */
+static int make_room(struct launch *launch, size_t count,
+                     struct adsm_region *region)
+{
+    launch->values = adsm_region_get(region, count, sizeof *launch->values);
+    launch->pointers = adsm_region_get(region, count, sizeof *launch->pointers);
+    launch->uses = adsm_region_get(region, count, sizeof *launch->uses);
+    if (launch->values && launch->pointers && launch->uses)
+        return ADSM_OK;
+    return adsm_detail(ADSM_E_NOMEM, "no memory for a launch of kernel '%s'",
+                       launch->kernel.name);
+}
+
+static void add_values(struct launch *launch, const struct adsm_grid *grid,
+                       int count, const adsmArg *args)
+{
+    for (int i = 0; i < grid->bound_count; i++)
+        launch->values[i] = (void *)&grid->bounds[i];
+    for (int i = 0; i < count; i++)
+        if (!args[i].mode)
+            launch->values[launch->fixed + i] =
+                (void *)adsm_argument_value(&args[i]);
+}
+
 int adsm_launch(const struct adsm_kernel_view *kernel,
                 const struct adsm_grid *grid, size_t shared_bytes, int count,
-                const adsmArg *args, bool *elsewhere)
+                const adsmArg *args, struct adsm_region *region,
+                bool *elsewhere)
 {
-    struct launch launch;
-    launch.kernel = *kernel;
-    launch.fixed = grid->bound_count;
-    launch.use_count = 0;
-    launch.bytes_used = 0;
-    launch.elsewhere = false;
-    int rc = ADSM_OK;
-    for (int i = 0; i < grid->bound_count && rc == ADSM_OK; i++) {
-        adsmArg bound = {.p = &grid->bounds[i], .bytes = sizeof(int64_t)};
-        rc = add_value(&launch, i, &bound);
-    }
-    /* Values are read from the program's memory: before the quiet stretch. */
-    if (rc == ADSM_OK)
-        rc = add_values(&launch, args, count);
+    struct launch launch = {.kernel = *kernel, .fixed = grid->bound_count};
+    int rc = make_room(&launch, (size_t)(launch.fixed + count), region);
+    if (rc != ADSM_OK)
+        return rc;
+    add_values(&launch, grid, count, args);
     adsm_quiet_enter();
-    if (rc == ADSM_OK)
-        rc = add_arrays(&launch, args, count);
+    rc = add_arrays(&launch, args, count);
     *elsewhere = rc == ADSM_OK && launch.elsewhere;
     if (rc == ADSM_OK && !launch.elsewhere && grid->grid[0] != 0)
         rc = enqueue(&launch, kernel->kernel, grid->grid, grid->block,
