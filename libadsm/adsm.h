@@ -30,7 +30,8 @@
  * such an access: leave it out of masks. A function of this header opens it in the
  * thread that calls it (preloaded programs, and ADSM_FAULT_ENGINE=uffd, need none
  * of this). An access needs 16 KiB of the thread's stack, or of the alternate
- * one where the program handles SIGSEGV on it; these functions need 64 KiB.
+ * one where the program handles SIGSEGV on it; these functions need 32 KiB, and
+ * what the driver needs.
  *
  * This header stands alone: of the project it includes nothing but, in C++,
  * adsm_cxx.h.

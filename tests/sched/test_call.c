@@ -674,7 +674,7 @@ START_TEST(thread_with_a_small_stack_makes_calls)
         return;
     (void)kernel("map"); /* loads the module */
     ck_assert_int_eq(pthread_attr_init(&small), 0);
-    ck_assert_int_eq(pthread_attr_setstacksize(&small, 64 << 10), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&small, 32 << 10), 0);
     /* So that nothing is hit behind it. */
     ck_assert_int_eq(pthread_attr_setguardsize(&small, 1 << 20), 0);
     ck_assert_int_eq(pthread_create(&thread, &small, call_both_ways, &failed),
