@@ -253,15 +253,23 @@ typedef struct {
  */
 typedef int adsmBoxFn(const adsmPart *part, void *user, adsmBox *out, int most);
 
-/** One argument: a value (`mode` 0) or a pointer into a shared object. */
+/**
+ * One argument: a value (`mode` 0) or a pointer into a shared object.
+ *
+ * `size` is sizeof(adsmArg), which the macros and functions below set: structures
+ * grow, and a library runs programs that were built with an older header. 0 is
+ * the structure as it is in version 0.1. An argument made by hand needs it where
+ * it has members that came later, and then so do all of its array. A newer
+ * header's is refused (ADSM_E_INVALID) if it uses what the library does not know.
+ */
 typedef struct {
     const void *p;     /**< the value's address, or the shared pointer; NULL
                             for a value that is kept                       */
     size_t bytes;      /**< size of the value; 0 for a pointer                */
     int mode;          /**< 0 for a value, else adsmMode                      */
+    unsigned size;     /**< of the structure                                  */
     size_t elem;       /**< bytes of an element; 0: adsmShape has said it     */
     uint8_t how, edge; /**< adsmHow, adsmEdge; of a value adsmKind        */
-    uint8_t corners;   /**< ADSM_NEAR: diagonal neighbours are read, too  */
     uint8_t view;      /**< the parameter is a view: adsmView             */
     uint8_t align;     /**< of an element; 0: not known                   */
     /** Dimension d of the array follows dimension follow[d] - 1 of the
@@ -317,17 +325,20 @@ typedef struct {
 #ifndef __cplusplus
 
 #define adsmVal(x)                                                             \
-    ((adsmArg){.p = &(x), .bytes = sizeof(x), .edge = ADSM_KIND_(x)})
+    ((adsmArg){.p = &(x),                                                      \
+               .bytes = sizeof(x),                                             \
+               .size = sizeof(adsmArg),                                        \
+               .edge = ADSM_KIND_(x)})
 #define adsmIn(ptr)    ADSM_ARG_(ptr, ADSM_IN, ADSM_BY_RANGE)
 #define adsmOut(ptr)   ADSM_ARG_(ptr, ADSM_OUT, ADSM_BY_RANGE)
 #define adsmInOut(ptr) ADSM_ARG_(ptr, ADSM_INOUT, ADSM_BY_RANGE)
 #define adsmAll(ptr)   ADSM_ARG_(ptr, ADSM_IN, ADSM_WHOLE)
 
-#define adsmHalo(ptr, r, e)        ADSM_NEAR_(ptr, r, 0, 1, e)
-#define adsmColumn(ptr, ry, e)     ADSM_NEAR_(ptr, ry, 0, 1, e)
-#define adsmRow(ptr, rx, e)        ADSM_NEAR_(ptr, 0, rx, 1, e)
-#define adsmCross(ptr, ry, rx, e)  ADSM_NEAR_(ptr, ry, rx, 0, e)
-#define adsmSquare(ptr, ry, rx, e) ADSM_NEAR_(ptr, ry, rx, 1, e)
+#define adsmHalo(ptr, r, e)        ADSM_NEAR_(ptr, r, 0, e)
+#define adsmColumn(ptr, ry, e)     ADSM_NEAR_(ptr, ry, 0, e)
+#define adsmRow(ptr, rx, e)        ADSM_NEAR_(ptr, 0, rx, e)
+#define adsmCross(ptr, ry, rx, e)  ADSM_NEAR_(ptr, ry, rx, e)
+#define adsmSquare(ptr, ry, rx, e) ADSM_NEAR_(ptr, ry, rx, e)
 
 #define ADSM_KIND_(x)                                                          \
     _Generic((x), float                                                        \
@@ -361,23 +372,25 @@ typedef struct {
 #define ADSM_ARG_(ptr, m, h)                                                   \
     ((adsmArg){.p = (ptr),                                                     \
                .mode = (m),                                                    \
+               .size = sizeof(adsmArg),                                        \
                .elem = ADSM_ELEM_(ptr),                                        \
                .how = (h),                                                     \
                .align = ADSM_ALIGN_(ptr)})
-#define ADSM_NEAR_(ptr, ry, rx, c, e)                                          \
+#define ADSM_NEAR_(ptr, ry, rx, e)                                             \
     ((adsmArg){.p = (ptr),                                                     \
                .mode = ADSM_IN,                                                \
+               .size = sizeof(adsmArg),                                        \
                .elem = ADSM_ELEM_(ptr),                                        \
                .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_NEAR,                                               \
                .edge = (e),                                                    \
-               .corners = (c),                                                 \
                .radius = {(ry), (rx)}})
 
 #define adsmBoxed(ptr, mode, ...) ADSM_BOXED_(ptr, mode, __VA_ARGS__, 0)
 #define ADSM_BOXED_(ptr, m, t, ...)                                            \
     ((adsmArg){.p = (ptr),                                                     \
                .mode = (m),                                                    \
+               .size = sizeof(adsmArg),                                        \
                .elem = ADSM_ELEM_(ptr),                                        \
                .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_BOXED,                                              \
@@ -388,6 +401,7 @@ typedef struct {
 #define adsmBoxedBy(ptr, m, fn, user)                                          \
     ((adsmArg){.p = (ptr),                                                     \
                .mode = (m),                                                    \
+               .size = sizeof(adsmArg),                                        \
                .elem = ADSM_ELEM_(ptr),                                        \
                .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_BOXED,                                              \
@@ -492,8 +506,14 @@ typedef struct {
     uint64_t id;
 } adsmEvent;
 
-/** How a call is spread; all 0: one part on the thread's device. */
+/**
+ * How a call is spread; all 0: one part on the thread's device.
+ *
+ * `size` is sizeof(adsmOpts), which adsmWith sets, and means what adsmArg's does:
+ * with 0 members that came after version 0.1 are not looked at.
+ */
 typedef struct {
+    unsigned size;    /**< of the structure                                 */
     uint32_t devices; /**< bit per visible device; 0: the thread's          */
     int parts;        /**< 0: one per device, their sizes by measured speed;
                            more than there are devices: as many, dealt out  */
@@ -609,15 +629,27 @@ ADSM_API int adsmCopies(const void *array, adsmCopyInfo *out, int most);
 
 /* Arguments made from others; rows and columns are those of a 2-D array. */
 
-/** Rows follow the range's outermost dimension, all columns (A of A * B). */
-ADSM_API adsmArg adsmRows(adsmArg arg);
-
-/** Columns follow the range's dimension 1, all rows (B of A * B). */
-ADSM_API adsmArg adsmCols(adsmArg arg);
-
 /** The general form, see adsmArg.follow: numbers of dimensions of the range
  *  from 1 on, 0 for its own, -1 for not cut. */
-ADSM_API adsmArg adsmAlong(adsmArg arg, int d0, int d1, int d2);
+static inline adsmArg adsmAlong(adsmArg arg, int d0, int d1, int d2)
+{
+    arg.follow[0] = (int8_t)(d0 < -1 || d0 > 3 ? INT8_MAX : d0);
+    arg.follow[1] = (int8_t)(d1 < -1 || d1 > 3 ? INT8_MAX : d1);
+    arg.follow[2] = (int8_t)(d2 < -1 || d2 > 3 ? INT8_MAX : d2);
+    return arg;
+}
+
+/** Rows follow the range's outermost dimension, all columns (A of A * B). */
+static inline adsmArg adsmRows(adsmArg arg)
+{
+    return adsmAlong(arg, 1, -1, -1);
+}
+
+/** Columns follow the range's dimension 1, all rows (B of A * B). */
+static inline adsmArg adsmCols(adsmArg arg)
+{
+    return adsmAlong(arg, -1, 2, -1);
+}
 
 /**
  * The array has an element for every d0, d1, d2 indices of the range in the
@@ -625,19 +657,34 @@ ADSM_API adsmArg adsmAlong(adsmArg arg, int d0, int d1, int d2);
  * from k * d0 on, and below (k + 1) * d0. Of an output that says that parts
  * begin at multiples of it: what a part makes of its indices is its own.
  */
-ADSM_API adsmArg adsmPer(adsmArg arg, long d0, long d1, long d2);
+static inline adsmArg adsmPer(adsmArg arg, long d0, long d1, long d2)
+{
+    arg.per[0] = d0;
+    arg.per[1] = d1;
+    arg.per[2] = d2;
+    return arg;
+}
 
 /** ADSM_EDGE_PAD with the element at `element`, read during the call. */
-ADSM_API adsmArg adsmPad(adsmArg arg, const void *element);
+static inline adsmArg adsmPad(adsmArg arg, const void *element)
+{
+    arg.edge = ADSM_EDGE_PAD;
+    arg.extra = element;
+    return arg;
+}
 
 /** The parameter is a view; needed only where the driver cannot tell the sizes
  *  of parameters. */
-ADSM_API adsmArg adsmView(adsmArg arg);
+static inline adsmArg adsmView(adsmArg arg)
+{
+    arg.view = 1;
+    return arg;
+}
 
 /** adsmCallWith(&opts, k, adsmR2(ny, nx), adsmCross(u, 1, 1, ADSM_EDGE_CLAMP),
  *  adsmOut(w), adsmVal(c)); adsmWith(.parts = 4) for opts in place. */
 #ifndef __cplusplus
-#define adsmWith(...) (&(adsmOpts){__VA_ARGS__})
+#define adsmWith(...) (&(adsmOpts){.size = sizeof(adsmOpts), __VA_ARGS__})
 #define adsmCallWith(opts, kernel, range, ...)                                 \
     adsmCallRangeV(kernel, range, opts, ADSM_ARGS(__VA_ARGS__))
 #endif

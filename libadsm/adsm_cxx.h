@@ -36,6 +36,7 @@ template <typename T> inline adsmArg adsmVal(const T &x)
 {
     adsmArg arg = adsmArg();
     arg.bytes = sizeof x;
+    arg.size = sizeof arg;
     arg.edge = adsmKindOf<T>::kind;
     if (sizeof x <= sizeof arg.param) {
         arg.how = ADSM_KEPT;
@@ -82,6 +83,7 @@ inline adsmArg adsmPointer(const T *ptr, adsmMode mode, adsmHow how)
     adsmArg arg = adsmArg();
     arg.p = ptr;
     arg.mode = mode;
+    arg.size = sizeof arg;
     arg.elem = adsmElement(ptr);
     arg.align = (uint8_t)adsmAlignment(ptr);
     arg.how = (uint8_t)how;
@@ -109,11 +111,10 @@ template <typename T> inline adsmArg adsmAll(const T *ptr)
 }
 
 template <typename T>
-inline adsmArg adsmNear(const T *ptr, int ry, int rx, bool corners, adsmEdge e)
+inline adsmArg adsmNear(const T *ptr, int ry, int rx, adsmEdge e)
 {
     adsmArg arg = adsmPointer(ptr, ADSM_IN, ADSM_NEAR);
     arg.edge = (uint8_t)e;
-    arg.corners = corners;
     arg.radius[0] = ry;
     arg.radius[1] = rx;
     return arg;
@@ -121,30 +122,30 @@ inline adsmArg adsmNear(const T *ptr, int ry, int rx, bool corners, adsmEdge e)
 
 template <typename T> inline adsmArg adsmHalo(const T *ptr, int r, adsmEdge e)
 {
-    return adsmNear(ptr, r, 0, true, e);
+    return adsmNear(ptr, r, 0, e);
 }
 
 template <typename T>
 inline adsmArg adsmColumn(const T *ptr, int ry, adsmEdge e)
 {
-    return adsmNear(ptr, ry, 0, true, e);
+    return adsmNear(ptr, ry, 0, e);
 }
 
 template <typename T> inline adsmArg adsmRow(const T *ptr, int rx, adsmEdge e)
 {
-    return adsmNear(ptr, 0, rx, true, e);
+    return adsmNear(ptr, 0, rx, e);
 }
 
 template <typename T>
 inline adsmArg adsmCross(const T *ptr, int ry, int rx, adsmEdge e)
 {
-    return adsmNear(ptr, ry, rx, false, e);
+    return adsmNear(ptr, ry, rx, e);
 }
 
 template <typename T>
 inline adsmArg adsmSquare(const T *ptr, int ry, int rx, adsmEdge e)
 {
-    return adsmNear(ptr, ry, rx, true, e);
+    return adsmNear(ptr, ry, rx, e);
 }
 
 template <typename T, typename... Longs>

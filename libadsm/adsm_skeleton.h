@@ -94,6 +94,7 @@ ADSM_API adsmStatus adsmOperatorGet(const adsmOperator **op, adsmModule *module,
 #define adsmInto(ptr, op)                                                      \
     ((adsmArg){.p = (ptr),                                                     \
                .mode = ADSM_INOUT,                                             \
+               .size = sizeof(adsmArg),                                        \
                .elem = ADSM_ELEM_(ptr),                                        \
                .align = ADSM_ALIGN_(ptr),                                      \
                .how = ADSM_INTO,                                               \

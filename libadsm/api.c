@@ -305,8 +305,10 @@ adsmStatus adsmCallV(adsmKernel *kernel, long n, int count, const adsmArg *args)
 {
     ADSM_NOT_CANCELLED;
     adsmBox range = adsmR1(n);
-    const adsmOpts *opts = adsm_api_options(NULL);
+    const adsmOpts *opts;
     int rc = adsm_api_may_call(count, args);
+    if (rc == ADSM_OK)
+        rc = adsm_api_options(NULL, NULL, &opts);
     if (rc == ADSM_OK)
         rc = adsm_call_range(kernel, &range, opts, opts ? thread_device : -1,
                              count, args);

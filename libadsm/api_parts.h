@@ -17,8 +17,9 @@ int adsm_api_may_call(int count, const adsmArg *args);
 int adsm_api_current(struct adsm_accel **accel);
 int adsm_api_device(void);
 
-/** The options of calls that give none: `opts`, or those of adsmDefaults, or
- *  NULL. */
-const adsmOpts *adsm_api_options(const adsmOpts *opts);
+/** The options that hold for a call: what is given, in `room`; else those of
+ *  adsmDefaults, or NULL. ADSM_OK; ADSM_E_INVALID: what is given is not known */
+int adsm_api_options(const adsmOpts *given, adsmOpts *room,
+                     const adsmOpts **opts);
 
 #endif

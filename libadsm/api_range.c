@@ -10,6 +10,7 @@
 #include "sched/call.h"
 #include "sched/detail.h"
 #include "sched/event.h"
+#include "sched/given.h"
 
 #include <string.h>
 
@@ -18,9 +19,11 @@ enum { BYTES_BITS = 46 }; /* of an array */
 static __thread bool has_defaults;
 static __thread adsmOpts defaults;
 
-const adsmOpts *adsm_api_options(const adsmOpts *opts)
+int adsm_api_options(const adsmOpts *given, adsmOpts *room,
+                     const adsmOpts **opts)
 {
-    return opts ? opts : has_defaults ? &defaults : NULL;
+    *opts = given ? room : has_defaults ? &defaults : NULL;
+    return given ? adsm_given_opts(given, room) : ADSM_OK;
 }
 
 /* ---- arrays ------------------------------------------------------------------- */
@@ -162,22 +165,28 @@ adsmStatus adsmCallRangeV(adsmKernel *kernel, adsmBox range,
                           const adsmOpts *opts, int count, const adsmArg *args)
 {
     ADSM_NOT_CANCELLED;
+    adsmOpts room;
     int rc = adsm_api_may_call(count, args);
     if (rc == ADSM_OK)
-        rc = adsm_call_range(kernel, &range, adsm_api_options(opts),
-                             adsm_api_device(), count, args);
+        rc = adsm_api_options(opts, &room, &opts);
+    if (rc == ADSM_OK)
+        rc = adsm_call_range(kernel, &range, opts, adsm_api_device(), count,
+                             args);
     return adsm_api_done(rc);
 }
 
 adsmStatus adsmDefaults(const adsmOpts *opts)
 {
+    adsmOpts taken = {0};
+    int rc = opts ? adsm_given_opts(opts, &taken) : ADSM_OK;
+    if (rc != ADSM_OK)
+        return adsm_api_done(rc);
+    taken.after = NULL;
+    taken.afters = 0;
+    taken.event = NULL;
+    taken.then = NULL;
     has_defaults = opts != NULL;
-    if (opts)
-        defaults = *opts;
-    defaults.after = NULL;
-    defaults.afters = 0;
-    defaults.event = NULL;
-    defaults.then = NULL;
+    defaults = taken;
     return adsm_api_done(ADSM_OK);
 }
 
@@ -337,45 +346,4 @@ int adsmCopies(const void *at, adsmCopyInfo *out, int most)
     if (adsm_api_done(rc) != ADSM_OK)
         return -1;
     return adsm_spread_copies(&array, out, most);
-}
-
-/* ---- arguments made from others ----------------------------------------------------- */
-
-adsmArg adsmAlong(adsmArg arg, int d0, int d1, int d2)
-{
-    arg.follow[0] = (int8_t)(d0 < -1 || d0 > 3 ? INT8_MAX : d0);
-    arg.follow[1] = (int8_t)(d1 < -1 || d1 > 3 ? INT8_MAX : d1);
-    arg.follow[2] = (int8_t)(d2 < -1 || d2 > 3 ? INT8_MAX : d2);
-    return arg;
-}
-
-adsmArg adsmRows(adsmArg arg)
-{
-    return adsmAlong(arg, 1, -1, -1);
-}
-
-adsmArg adsmCols(adsmArg arg)
-{
-    return adsmAlong(arg, -1, 2, -1);
-}
-
-adsmArg adsmPer(adsmArg arg, long d0, long d1, long d2)
-{
-    arg.per[0] = d0;
-    arg.per[1] = d1;
-    arg.per[2] = d2;
-    return arg;
-}
-
-adsmArg adsmPad(adsmArg arg, const void *element)
-{
-    arg.edge = ADSM_EDGE_PAD;
-    arg.extra = element;
-    return arg;
-}
-
-adsmArg adsmView(adsmArg arg)
-{
-    arg.view = 1;
-    return arg;
 }

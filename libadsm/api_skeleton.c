@@ -12,10 +12,13 @@
 static const adsmOpts plain;
 
 /* The options that hold. */
-static const adsmOpts *options(const adsmOpts *opts)
+static int take_options(const adsmOpts *given, adsmOpts *room,
+                        const adsmOpts **opts)
 {
-    opts = adsm_api_options(opts);
-    return opts ? opts : &plain;
+    int rc = adsm_api_options(given, room, opts);
+    if (!*opts)
+        *opts = &plain;
+    return rc;
 }
 
 /* What fails in them has said so: a check of theirs, or a call they are made of. */
@@ -54,9 +57,12 @@ adsmStatus adsmReduce(const adsmOperator *op, void *result, const void *in,
                       adsmBox range, int keep, const adsmOpts *opts)
 {
     ADSM_NOT_CANCELLED;
+    adsmOpts room;
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
-        rc = adsm_reduce(op, result, in, &range, keep, options(opts));
+        rc = take_options(opts, &room, &opts);
+    if (rc == ADSM_OK)
+        rc = adsm_reduce(op, result, in, &range, keep, opts);
     return done(rc);
 }
 
@@ -64,9 +70,12 @@ adsmStatus adsmScan(const adsmOperator *op, void *out, const void *in, long n,
                     int exclusive, const adsmOpts *opts)
 {
     ADSM_NOT_CANCELLED;
+    adsmOpts room;
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
-        rc = adsm_scan(op, out, in, n, exclusive != 0, options(opts));
+        rc = take_options(opts, &room, &opts);
+    if (rc == ADSM_OK)
+        rc = adsm_scan(op, out, in, n, exclusive != 0, opts);
     return done(rc);
 }
 
@@ -74,17 +83,23 @@ adsmStatus adsmMapReduceV(adsmKernel *map, void *result, adsmBox range,
                           const adsmOpts *opts, int count, const adsmArg *args)
 {
     ADSM_NOT_CANCELLED;
+    adsmOpts room;
     int rc = adsm_api_may_call(count, args);
     if (rc == ADSM_OK)
-        rc = adsm_map_reduce(map, result, &range, options(opts), count, args);
+        rc = take_options(opts, &room, &opts);
+    if (rc == ADSM_OK)
+        rc = adsm_map_reduce(map, result, &range, opts, count, args);
     return done(rc);
 }
 
 adsmStatus adsmFarmV(const adsmTask *tasks, int count, const adsmOpts *opts)
 {
     ADSM_NOT_CANCELLED;
+    adsmOpts room;
     int rc = adsm_api_bring_up();
     if (rc == ADSM_OK)
-        rc = adsm_farm(tasks, count, options(opts), adsm_api_device());
+        rc = take_options(opts, &room, &opts);
+    if (rc == ADSM_OK)
+        rc = adsm_farm(tasks, count, opts, adsm_api_device());
     return done(rc);
 }

@@ -3,6 +3,7 @@
 
 #include "sched/argument.h"
 #include "sched/detail.h"
+#include "sched/given.h"
 
 #include <string.h>
 
@@ -32,13 +33,12 @@ static int own(struct adsm_task *task, const void **at, size_t bytes)
 }
 
 /* A value, of which the program's may lie in shared memory. `*used` counts. */
-static int own_value(struct adsm_task *task, const adsmArg *args, int i,
-                     size_t *used)
+static int own_value(struct adsm_task *task, int i, size_t *used)
 {
     adsmArg *arg = &task->args[i];
     int fixed = adsm_task_fixed(task);
-    int rc =
-        adsm_argument_check_value(&task->kernel, i, fixed, args, task->count);
+    int rc = adsm_argument_check_value(&task->kernel, i, fixed, task->args,
+                                       task->count);
     if (rc != ADSM_OK)
         return rc;
     size_t at = (*used + ALIGN - 1) & ~(size_t)(ALIGN - 1);
@@ -70,16 +70,15 @@ static int own_rest(struct adsm_task *task, adsmArg *arg)
 
 static int own_args(struct adsm_task *task, const adsmArg *args)
 {
-    size_t n = (size_t)task->count, used = 0;
-    int rc = ADSM_OK;
-    task->args = adsm_task_get(task, n, sizeof *args, "arguments");
+    size_t used = 0;
+    task->args =
+        adsm_task_get(task, (size_t)task->count, sizeof *args, "arguments");
     if (!task->args)
         return ADSM_E_NOMEM;
-    if (n > 0)
-        memcpy(task->args, args, n * sizeof *args);
+    int rc = adsm_given_args(task->count, args, task->args);
     for (int i = 0; i < task->count && rc == ADSM_OK; i++) {
-        if (!args[i].mode)
-            rc = own_value(task, args, i, &used);
+        if (!task->args[i].mode)
+            rc = own_value(task, i, &used);
         else if (task->has_opts)
             rc = own_rest(task, &task->args[i]);
     }

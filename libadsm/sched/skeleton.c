@@ -4,6 +4,7 @@
 #include "base/region.h"
 #include "sched/argument.h"
 #include "sched/detail.h"
+#include "sched/given.h"
 #include "sched/kernel.h"
 #include "sched/skeleton_parts.h"
 #include "sched/split.h"
@@ -355,11 +356,11 @@ static int map(struct adsm_skeleton *skeleton, adsmKernel *kernel,
                                    .last = last};
     if (!all)
         return adsm_detail(ADSM_E_NOMEM, "no memory for %d arguments", count);
-    if (count > 0)
-        memcpy(all, args, (size_t)count * sizeof *args);
+    int rc = adsm_given_args(count, args, all);
     all[count] =
         adsmPer(adsm_skeleton_array(skeleton, out, ADSM_OUT), CHUNK, 0, 0);
-    int rc = adsm_skeleton_pass(skeleton, kernel, &pass, count + 1, all);
+    if (rc == ADSM_OK)
+        rc = adsm_skeleton_pass(skeleton, kernel, &pass, count + 1, all);
     adsm_region_end(&region);
     return rc;
 }

@@ -54,7 +54,9 @@ adsmStatus calls(adsmKernel *kernel, long n)
 
 int main()
 {
-    return adsmIn(plain).elem == 4 && adsmIn(bytes).elem == 0 &&
+    return adsmIn(plain).size == sizeof(adsmArg) &&
+                   adsmVal(2).size == sizeof(adsmArg) &&
+                   adsmIn(plain).elem == 4 && adsmIn(bytes).elem == 0 &&
                    adsmIn(constant).mode == ADSM_IN &&
                    adsmAll(constant).how == ADSM_WHOLE &&
                    adsmHalo(plain, 2, ADSM_EDGE_PAD).radius[0] == 2 &&

@@ -45,7 +45,6 @@ static adsmArg random_arg(const adsmBox *range, adsmBox *shape)
     adsmArg arg = {.mode = 1 + (int)below(3),
                    .how = (uint8_t)below(3),
                    .edge = (uint8_t)below(4),
-                   .corners = (uint8_t)below(2),
                    .elem = 1 + (size_t)below(5),
                    .extra = "pad"};
     *shape = (adsmBox){.nd = 1 + (int)below(3)};
