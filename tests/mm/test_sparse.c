@@ -9,8 +9,8 @@
 #include "mm/doors/bulk.h"
 #include "mm/doors/loan.h"
 #include "mm/doors/turn.h"
-#include "mm/object/host.h"
 #include "mm/state/coherence.h"
+#include "mm/state/mapping.h"
 #include "mm/watch/sparse.h"
 
 #include <fcntl.h>
@@ -234,7 +234,7 @@ START_TEST(object_taken_from_its_address_loses_nothing)
     store(&pair, 5 * BLOCK + PAGE, 2);
     struct adsm_object *object = adsm_index_find(pair.in);
     adsm_rwlock_acquire(&object->lock);
-    must(adsm_object_unmap(object));
+    must(adsm_mapping_take(object));
     adsm_rwlock_release(&object->lock);
     ck_assert(!is_watched(&pair, 5 * BLOCK));
     store(&pair, 5 * BLOCK + 2 * PAGE, 3);

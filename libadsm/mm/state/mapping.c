@@ -8,16 +8,20 @@
 #include "os/fault_range.h"
 #include "os/vm.h"
 
-/* Take the object from A, if it is there and nobody uses it just now. */
-static int unmap(struct adsm_object *object)
+int adsm_mapping_take(struct adsm_object *object)
+{
+    adsm_dirty_unwatch(object, 0, object->block_count);
+    return adsm_object_unmap(object);
+}
+
+/* The same, if it is there and nobody uses it just now. */
+static int try_take(struct adsm_object *object)
 {
     int rc = ADSM_E_NOT_SHARED;
     if (!adsm_rwlock_try(&object->lock))
         return rc;
-    if (atomic_load(&object->live)) {
-        adsm_dirty_unwatch(object, 0, object->block_count);
-        rc = adsm_object_unmap(object);
-    }
+    if (atomic_load(&object->live))
+        rc = adsm_mapping_take(object);
     adsm_rwlock_release(&object->lock);
     return rc;
 }
@@ -30,7 +34,7 @@ static size_t unmap_some(void)
     size_t most = adsm_object_mapped() / 2;
     if (adsm_fault_range_is_lasting())
         return 0;
-    return adsm_object_rotate(most < AT_ONCE ? most : AT_ONCE, unmap);
+    return adsm_object_rotate(most < AT_ONCE ? most : AT_ONCE, try_take);
 }
 
 bool adsm_mapping_make_room(void)

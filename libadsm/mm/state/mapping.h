@@ -26,6 +26,12 @@ int adsm_mapping_back(struct adsm_object *object) ADSM_MUST_CHECK;
  *  comes with the next access, and that is no failure. */
 int adsm_mapping_shadow(struct adsm_object *object) ADSM_MUST_CHECK;
 
+/** Take the object from A (adsm_object_unmap): what was watched of it is DIRTY as
+ *  a whole from here on. Its lock is held exclusively. Return: ADSM_OK;
+ *  ADSM_E_NOT_SHARED: it is not there; ADSM_E_LIMIT. Thread: any. Signal: fault
+ *  path */
+int adsm_mapping_take(struct adsm_object *object) ADSM_MUST_CHECK;
+
 /** Take the object from A for good: says so where it fails. Its lock is held
  *  exclusively, or nobody finds it any more; its blocks have left the counts
  *  (adsm_coherence_abandon). Thread: any. Signal: never */
