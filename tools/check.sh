@@ -41,8 +41,8 @@ for word in "$@"; do
     esac
 done
 # Whether all of the software device's tests are run where they are.
-case "$suites " in
-" " | *" softcuda "*) all_of_device=yes ;;
+case "$quick$suites " in
+"no " | "no "*" softcuda "*) all_of_device=yes ;;
 *) all_of_device=no ;;
 esac
 
@@ -58,13 +58,12 @@ run_tests()
     shift 2
     # shellcheck disable=SC2086 # one word per suite is meant
     steps_device "$name" $suites
-    set -- "$name" "$@" "-Dsoftcuda:tests=$device"
+    [ "$device" = enabled ] || chosen="$chosen --no-suite softcuda"
     # All of the tree is compiled once, whatever is tested.
-    if [ "$name" = main ] && [ -z "$suites" ]; then
-        steps_build "$@" || return 0
-    else
-        steps_build_for "$chosen" "$@" || return 0
-    fi
+    whole=
+    [ "$name" != main ] || [ -n "$suites" ] || whole=--all
+    steps_build_for "$whole $chosen" "$name" "$@" "-Dsoftcuda:tests=$device" ||
+        return 0
     # shellcheck disable=SC2086 # one word per suite is meant
     steps_test "$name" $chosen || return 0
     [ "$all_of_device" = no ] || steps_device_passed "$name" \

@@ -16,9 +16,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
 import suite  # noqa: E402
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
-GOOD = {'name': 'device:all / a', 'result': 'OK',
+GOOD = {'name': 'p:slow+device / a', 'result': 'OK',
         'stdout': '100%: Checks: 4, Failures: 0, Errors: 0\n'}
-OTHER = {'name': 'runtime:core / b', 'result': 'FAIL', 'stdout': ''}
+OTHER = {'name': 'device:core / b', 'result': 'FAIL', 'stdout': ''}
 
 
 class Passed(unittest.TestCase):
@@ -124,7 +124,7 @@ class Passed(unittest.TestCase):
         for bad in ({**GOOD, 'result': 'FAIL'}, {**GOOD, 'result': 'TIMEOUT'},
                     {**GOOD, 'result': 'SKIP'},
                     {**GOOD, 'stdout': GOOD['stdout'] + 'Skipped: 1\n'}):
-            why = self.renew(GOOD, {**bad, 'name': 'device:x / bad'}, status=1)
+            why = self.renew(GOOD, {**bad, 'name': 'q:device+x / bad'}, status=1)
             self.assertEqual(why, 'failed or skipped: bad')
         self.assertEqual(self.renew(OTHER, status=1),
                          'none of its tests was run')

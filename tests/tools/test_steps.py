@@ -128,7 +128,8 @@ class Steps(unittest.TestCase):
             {'name': 'c', 'suite': ['q:core'], 'depends': ['z']}]),
             encoding='utf-8')
         (info / 'intro-targets.json').write_text(json.dumps([
-            {'id': name, 'filename': [f'{root}/t/{name}']}
+            {'id': name, 'filename': [f'{root}/t/{name}'],
+             'build_by_default': name in 'xu'}
             for name in 'xylzu']), encoding='utf-8')
 
         def made(words):
@@ -141,6 +142,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(made('unit --no-suite slow'), ['t/x', 't/l'])
         self.assertEqual(made('--no-suite unit'), ['t/z'])
         self.assertEqual(made('q'), ['t/z'])
+        self.assertEqual(made('--all q'), ['t/x', 't/z', 't/u'])
 
     def device(self, script, *records):
         """Output of a script in a small tree with a device of its own."""

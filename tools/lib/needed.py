@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What a build folder must make for some of its tests.
 
-    needed.py BUILD [--suite SUITE | --no-suite SUITE]...
+    needed.py [--all] BUILD [--suite SUITE | --no-suite SUITE]...
 
 Prints ninja's targets, one a line, of the tests that `meson test` with the same
-options runs. Status 1: there are no such tests.
+options runs; with --all also what is built whoever tests. Status 1: there is
+nothing to make.
 """
 import json
 import pathlib
@@ -19,6 +20,9 @@ def is_in(test, suites):
 
 
 def main(build, *options):
+    everything = build == '--all'
+    if everything:
+        build, *options = options
     info = pathlib.Path(build) / 'meson-info'
     asked = {'--suite': [], '--no-suite': []}
     for option, suite in zip(options[::2], options[1::2], strict=True):
@@ -28,11 +32,13 @@ def main(build, *options):
               if not is_in(test, asked['--no-suite'])
               and (not asked['--suite'] or is_in(test, asked['--suite']))}
     root = pathlib.Path(build).resolve()
-    for target in json.loads((info / 'intro-targets.json').read_text('utf-8')):
-        if target['id'] in needed:
-            for name in target['filename']:
-                print(pathlib.Path(name).relative_to(root))
-    return 0 if needed else 1
+    targets = json.loads((info / 'intro-targets.json').read_text('utf-8'))
+    made = [pathlib.Path(name).relative_to(root) for target in targets
+            if target['id'] in needed
+            or everything and target['build_by_default']
+            for name in target['filename']]
+    print(*made, sep='\n')
+    return 0 if made else 1
 
 
 if __name__ == '__main__':

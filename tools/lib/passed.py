@@ -4,13 +4,13 @@
     passed.py hash LIST                       print what LIST's files hash to
     passed.py is-current LIST BUILD COMPILER  status 0: as they are they have
                                               passed in such a build
-    passed.py renew LIST BUILD COMPILER HASH [PROJECT LOG]
+    passed.py renew LIST BUILD COMPILER HASH [SUITE LOG]
                                               note that they have
 
 LIST is a file of lines: `hashed PATH` names a file or folder of the tree, whose
 root the command runs in; `passed BUILD COMPILER HASH` is written by `renew`.
 All that lies in a folder counts, and its name. `renew` with a testlog.json
-refuses (status 1, and a line that says why) unless all tests of PROJECT in it
+refuses (status 1, and a line that says why) unless all tests of SUITE in it
 passed, and one at least: what was skipped has not passed. It drops what other
 hashes passed, so HASH is what `hash` said before the tests began.
 """
@@ -54,11 +54,11 @@ def hash_of(path):
     return total.hexdigest()
 
 
-def why_not_all(project, log):
-    """A text, or None where all tests of the project passed."""
-    # "project:suites / name"
+def why_not_all(suite, log):
+    """A text, or None where all tests of the suite passed."""
+    # "project:suite+suite / name"
     tests = [test for test in tests_of(log)
-             if test['name'].startswith(project + ':')]
+             if suite in test['name'].split(' / ')[0].split(':')[-1].split('+')]
     bad = [test['name'].split(' / ')[-1] for test in tests
            if any(count(test)[1:])]
     if bad:
@@ -66,8 +66,8 @@ def why_not_all(project, log):
     return None if tests else 'none of its tests was run'
 
 
-def renew(path, build, compiler, value, project=None, log=None):
-    why = why_not_all(project, log) if log else None
+def renew(path, build, compiler, value, suite=None, log=None):
+    why = why_not_all(suite, log) if log else None
     if why:
         print(why)
         return 1

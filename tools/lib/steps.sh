@@ -82,16 +82,19 @@ steps_build()
 }
 
 # steps_build_for SELECTION NAME MESON-OPTION...: the same, but compile only what
-# the tests need that steps_test would run with the words of SELECTION.
+# the tests need that steps_test would run with the words of SELECTION; where
+# those begin with --all, also what is compiled whoever tests.
 steps_build_for()
 {
     selected=$1
     shift
-    steps_say "$1: building what its tests need"
+    steps_say "$1: building"
     steps_configure "$@" || return 1
+    all=
+    [ "$selected" = "${selected#--all}" ] || all=--all
     # shellcheck disable=SC2046,SC2086 # one word per option is meant
-    needs=$(python3 tools/lib/needed.py "$steps_dir/$1" \
-        $(steps_selection $selected))
+    needs=$(python3 tools/lib/needed.py $all "$steps_dir/$1" \
+        $(steps_selection ${selected#--all}))
     # shellcheck disable=SC2086 # one word per target is meant
     [ -z "$needs" ] || steps_compile "$1" $needs
 }
@@ -110,6 +113,9 @@ steps_device()
     device=enabled
     device_compiler=$("${CC:-cc}" --version 2>&1 |
         sed '1!d; s/[^A-Za-z0-9.]\{1,\}/-/g')
+    # Some of the tests are there where this is.
+    ! PATH="$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null 2>&1 ||
+        device_compiler=$device_compiler+nvcc
     steps_device_hash=$(python3 tools/lib/passed.py hash \
         tools/softcuda.passed) || steps_fail softcuda "no hash of it" \
         tools/softcuda.passed
@@ -172,7 +178,7 @@ steps_test()
     rm -f "$json"
     # shellcheck disable=SC2086 # wrap is a command or nothing
     $wrap meson test -C "$steps_dir/$name" --no-rebuild --print-errorlogs \
-        "$(steps_patience "$name")" "$@" >"$log" 2>&1 </dev/null
+        "$(steps_beside)" "$(steps_patience "$name")" "$@" >"$log" 2>&1 </dev/null
     rc=$?
     if [ ! -s "$json" ]; then
         steps_fail "$name" "meson test ran nothing (status $rc)" "$log"
@@ -190,6 +196,13 @@ steps_selection()
         *) printf -- '--suite %s\n' "$1"; shift ;;
         esac
     done
+}
+
+# steps_beside: many tests wait for a device, a link or a child most of the time,
+# so one more runs than there are processors.
+steps_beside()
+{
+    echo "--num-processes=${MESON_TESTTHREADS:-$(($(nproc) + 1))}"
 }
 
 # steps_patience NAME: sanitised tests get more time.
