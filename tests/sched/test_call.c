@@ -47,8 +47,8 @@ static void check_map(int *x, int *y, long n, const adsmOpts *o)
     must(adsmCallWith(o, map, adsmR1(n), adsmIn(y), adsmInOut(x), adsmVal(a)));
     for (long i = 0; i < n; i++) {
         int p = (int)(i * 61 + 1), q = 2 * p + (int)(i * 61 + 2) + a;
-        ck_assert_int_eq(y[i], q);
-        ck_assert_int_eq(x[i], 2 * q + p + a);
+        ck_assert_msg(y[i] == q && x[i] == 2 * q + p + a,
+                      "y[%ld] is %d, x[%ld] %d", i, y[i], i, x[i]);
     }
 }
 
