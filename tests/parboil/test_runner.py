@@ -7,15 +7,8 @@ import unittest
 
 RUNNER = os.path.join(os.environ["PARBOIL_PROGRAMS"], "adsm-bench")
 DATA = os.environ["PARBOIL_DATA"]
-NAMES = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf", "vecadd",
-         "stencil", "nbody", "lu", "sph", "mandel", "ppmcc", "mse", "heat",
-         "floyd",
-         "blackscholes", "matmul",
-         "heat3d",
-         "fdtd",
-         "mvt",
-         "adi",
-         ]
+# What the build makes of the folders of benchmarks.
+NAMES = os.environ["BENCHMARKS"].split()
 
 
 def bench(*words, **more):
@@ -28,7 +21,9 @@ class Arguments(unittest.TestCase):
     def test_list_names_every_benchmark(self):
         status, out, err = bench("--list")
         self.assertEqual((status, err), (0, ""))
-        self.assertEqual([line.split()[0] for line in out.splitlines()], NAMES)
+        self.assertGreater(len(NAMES), 8)
+        self.assertEqual(sorted(line.split()[0] for line in out.splitlines()),
+                         sorted(NAMES))
 
     def test_help_names_every_option(self):
         status, out, _ = bench("--help")
