@@ -19,13 +19,10 @@
 
 static const struct adsm_fence nothing = {0};
 
-/* ThreadSanitizer checks each byte the driver copies. It takes every clone for
- * a fork, also the one by which the software driver starts its device in
- * shared memory, and sees nothing of what the calling thread locks from then
- * on: the driver gets the C library's clone. */
+/* ThreadSanitizer takes every clone for a fork, also the one by which the
+ * software driver starts its device in shared memory, and sees nothing of what
+ * the calling thread locks from then on: the driver gets the C library's clone. */
 #ifdef __SANITIZE_THREAD__
-static const bool timings_mean_nothing = true;
-
 int __clone(int (*run)(void *), void *stack, int flags, void *arg, ...);
 int clone(int (*run)(void *), void *stack, int flags, void *arg, ...);
 
@@ -34,8 +31,6 @@ clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
 {
     return __clone(run, stack, flags, arg, NULL, NULL, NULL);
 }
-#else
-static const bool timings_mean_nothing = false;
 #endif
 
 /** The options of the environment and device 0. */

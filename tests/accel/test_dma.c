@@ -212,10 +212,26 @@ START_TEST(download_waits_for_an_upload_long_ago)
 }
 END_TEST
 
+/* ns of both ways at a time. */
+static uint64_t both_ways(struct adsm_accel *accel, struct adsm_span up,
+                          const uint8_t *from, struct adsm_span down,
+                          uint8_t *to, size_t bytes)
+{
+    struct adsm_fence done;
+    uint64_t start = adsm_now_ns();
+    must(adsm_dma_upload(accel, up.device, from, bytes, nothing, &done));
+    ck_assert(!adsm_fence_done(done));
+    must(adsm_dma_download(accel, to, down.device, bytes, nothing));
+    must(adsm_dma_drain(accel));
+    return adsm_now_ns() - start;
+}
+
+/* One after the other they never take less than twice as long; on a busy machine
+ * they may, beside each other. */
 START_TEST(pinned_uploads_return_at_once_and_overlap_downloads)
 {
-    enum { BYTES = 32 * MIB };
-    setenv("SOFTCUDA_LINK", "200MB/s", 1);
+    enum { BYTES = 8 * MIB, TIMES = 10 };
+    setenv("SOFTCUDA_LINK", "50MB/s", 1);
     struct adsm_accel *accel = accel_up();
     struct adsm_span up = span_of(accel, BYTES), down = span_of(accel, BYTES);
     uint8_t *from = host_buffer(BYTES), *to = host_buffer(BYTES);
@@ -225,21 +241,14 @@ START_TEST(pinned_uploads_return_at_once_and_overlap_downloads)
     adsm_dma_pin(accel, to, BYTES);
     must(adsm_dma_set(accel, down.device, 4, BYTES, nothing, &done));
     must(adsm_dma_drain(accel));
-    uint64_t start = adsm_now_ns();
-    must(adsm_dma_upload(accel, up.device, from, BYTES, nothing, &done));
-    uint64_t enqueued = adsm_now_ns() - start;
-    ck_assert(!adsm_fence_done(done));
-    must(adsm_dma_download(accel, to, down.device, BYTES, nothing));
-    must(adsm_dma_drain(accel));
-    uint64_t all = adsm_now_ns() - start;
-    uint64_t one_way = BYTES * UINT64_C(1000) / 200; /* ns at 200 MB/s */
-    if (timings_mean_nothing)
-        one_way *= 100;
-    ck_assert_msg(enqueued < one_way / 4, "upload took %lu of %lu ms",
-                  (unsigned long)enqueued / 1000000,
-                  (unsigned long)one_way / 1000000);
-    ck_assert_msg(all < one_way * 17 / 10, "both ways took %lu, one %lu ms",
-                  (unsigned long)all / 1000000,
+    uint64_t one_way = BYTES * UINT64_C(1000) / 50; /* ns at 50 MB/s */
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < TIMES && least >= one_way * 17 / 10; i++) {
+        uint64_t all = both_ways(accel, up, from, down, to, BYTES);
+        least = all < least ? all : least;
+    }
+    ck_assert_msg(least < one_way * 17 / 10, "both ways took %lu, one %lu ms",
+                  (unsigned long)least / 1000000,
                   (unsigned long)one_way / 1000000);
     must(adsm_dma_download(accel, to, up.device, BYTES, nothing));
     ck_assert_uint_eq(first_wrong(to, BYTES, 3), BYTES);
