@@ -198,16 +198,6 @@ const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel)
     return &kernel->reach;
 }
 
-size_t sc_program_parameter(const struct sc_program_kernel *kernel,
-                            unsigned index, size_t *offset)
-{
-    const struct sc_var *var = kernel->func->params;
-    while (var && index--)
-        var = var->next;
-    *offset = var ? var->address : 0;
-    return var ? var->bytes : 0;
-}
-
 /* ---- launches ------------------------------------------------------------ */
 
 bool sc_program_touched(struct sc_program_kernel *kernel,

@@ -102,11 +102,6 @@ struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
 /** What is known of it without a launch. */
 const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel);
 
-/** Bytes of all its parameters, and where parameter `index` lies among them.
- *  Return: bytes of it; 0: there are not that many. */
-size_t sc_program_parameter(const struct sc_program_kernel *kernel,
-                            unsigned index, size_t *offset);
-
 /**
  * What a launch touches, for a kernel that does not reach anywhere. Launches
  * that differ from one of the last few in nothing that matters cost a

@@ -18,8 +18,10 @@ enum { CUDA_ARGUMENT_BYTES_MOST = 4096, CUDA_EXTRA_MOST = 8 };
 struct cuda_arguments {
     void **params;
     void **extra;
+    const char *buffer; /* that `extra` gives, or NULL                      */
     size_t extra_bytes;
-    void *copied_params[CUDA_PARAMS_MOST];
+    struct cuda_params known; /* of the kernel                              */
+    void *copied_params[ADSM_PARAMETERS_MOST];
     void *copied_extra[CUDA_EXTRA_MOST];
     char values[CUDA_ARGUMENT_BYTES_MOST];
 };
@@ -36,6 +38,11 @@ CUresult cuda_arguments_resolve(struct cuda_arguments *a, CUfunction kernel,
 /** Where eight bytes of the arguments are; NULL: nobody can tell. */
 const char *cuda_arguments_at(const struct cuda_arguments *a,
                               const struct sc_place *place);
+
+/** The values of all parameters, in one piece, as the kernel has them. Return:
+ *  how many bytes; 0: nobody can tell, or they have no room */
+size_t cuda_arguments_gather(const struct cuda_arguments *a, uint8_t *to,
+                             size_t room);
 
 /** Bytes [from, +bytes) of the program, which may be shared, to plain memory. */
 CUresult cuda_arguments_fetch(void *to, const void *from, size_t bytes);

@@ -10,26 +10,24 @@
 #include "interpose/cuda/driver.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-/* A module or a library; a module of a library has no program of its own. */
+/* A module or a library. */
 struct known_image {
     const void *handle;
     const void *of; /* the library, or the module itself                     */
-    struct sc_program *program;
+    struct adsm_image *image;
     UT_hash_handle hh;
 };
 
 /* A function, or a library's kernel, which can be launched as well. */
 struct known_kernel {
     const void *handle;
-    const void *of;                 /* the image that it is from             */
-    struct sc_program_kernel *code; /* NULL: not looked at yet               */
+    const void *of;         /* the image that it is from                     */
+    struct adsm_code *code; /* that holds                                    */
     UT_hash_handle hh;
-    char name[];
 };
 
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE);
@@ -39,7 +37,7 @@ static struct known_kernel *kernels;
 static void drop_image(struct known_image *image)
 {
     HASH_DEL(images, image);
-    sc_program_free(image->program);
+    adsm_image_release(image->image);
     free(image);
 }
 
@@ -80,31 +78,42 @@ static struct known_kernel *kernel_of(const void *handle)
     return kernel;
 }
 
+/* `image` is held for it. */
 static void add_image(const void *handle, const void *of,
-                      struct sc_program *program)
+                      struct adsm_image *image)
 {
-    struct known_image *image = calloc(1, sizeof *image);
-    if (image) {
-        *image = (struct known_image){
-            .handle = handle, .of = of, .program = program};
-        HASH_ADD_PTR(images, handle, image);
+    struct known_image *known = calloc(1, sizeof *known);
+    if (known) {
+        *known =
+            (struct known_image){.handle = handle, .of = of, .image = image};
+        HASH_ADD_PTR(images, handle, known);
     }
-    if (!image || !image->hh.tbl) {
-        sc_program_free(program);
-        free(image);
+    if (!known || !known->hh.tbl) {
+        adsm_image_release(image);
+        free(known);
     }
 }
 
-void cuda_module_loaded(const void *handle, const void *image)
+/* NULL: nothing can be known of it. */
+static struct adsm_image *image_with_ptx(const void *bytes)
 {
-    struct sc_program *program =
-        image && hook_is_plain(image, 1)
-            ? sc_program_new(image, cuda_driver_capability())
+    struct adsm_image *image =
+        bytes && hook_is_plain(bytes, 1)
+            ? adsm_image_new(bytes, 0, cuda_driver_capability())
             : NULL;
+    if (!image || adsm_image_has_ptx(image))
+        return image;
+    adsm_image_release(image);
+    return NULL;
+}
+
+void cuda_module_loaded(const void *handle, const void *bytes)
+{
+    struct adsm_image *image = image_with_ptx(bytes);
     adsm_lock_acquire(&lock);
     drop(handle);
-    if (program)
-        add_image(handle, handle, program);
+    if (image)
+        add_image(handle, handle, image);
     adsm_lock_release(&lock);
 }
 
@@ -112,9 +121,11 @@ void cuda_module_of_library(const void *module, const void *library)
 {
     adsm_lock_acquire(&lock);
     struct known_image *there = image_of(module);
-    if (image_of(library) && (!there || there->of != library)) {
+    struct known_image *known = image_of(library);
+    if (known && (!there || there->of != library)) {
         drop(module);
-        add_image(module, library, NULL);
+        adsm_image_hold(known->image);
+        add_image(module, library, known->image);
     }
     adsm_lock_release(&lock);
 }
@@ -126,19 +137,18 @@ void cuda_module_unloaded(const void *handle)
     adsm_lock_release(&lock);
 }
 
-static void add_kernel(const void *handle, const void *of, const char *name)
+static void add_kernel(const void *handle, const void *of,
+                       struct adsm_code *code)
 {
     struct known_kernel *kernel = kernel_of(handle);
-    if (kernel && kernel->of == of && strcmp(kernel->name, name) == 0)
+    if (kernel && kernel->of == of && kernel->code == code)
         return;
     if (kernel)
         drop_kernel(kernel);
-    kernel = calloc(1, sizeof *kernel + strlen(name) + 1);
+    kernel = code ? calloc(1, sizeof *kernel) : NULL;
     if (!kernel)
         return;
-    kernel->handle = handle;
-    kernel->of = of;
-    strcpy(kernel->name, name);
+    *kernel = (struct known_kernel){.handle = handle, .of = of, .code = code};
     HASH_ADD_PTR(kernels, handle, kernel);
     if (!kernel->hh.tbl)
         free(kernel);
@@ -150,7 +160,7 @@ void cuda_module_kernel(const void *handle, const void *image, const char *name)
     struct known_image *known = image_of(image);
     struct known_kernel *old = kernel_of(handle);
     if (known)
-        add_kernel(handle, known->of, name);
+        add_kernel(handle, known->of, adsm_image_code(known->image, name));
     else if (old)
         drop_kernel(old);
     adsm_lock_release(&lock);
@@ -162,73 +172,27 @@ void cuda_module_function_of(const void *function, const void *kernel)
     struct known_kernel *known = kernel_of(kernel);
     struct known_kernel *old = kernel_of(function);
     if (known && known != old)
-        add_kernel(function, known->of, known->name);
+        add_kernel(function, known->of, known->code);
     else if (!known && old)
         drop_kernel(old);
     adsm_lock_release(&lock);
 }
 
-/* NULL: nothing is known. */
-static struct sc_program_kernel *code_of(const void *handle)
+struct adsm_code *cuda_module_hold(CUfunction function)
 {
-    struct known_kernel *kernel = kernel_of(handle);
-    if (!kernel || kernel->code)
-        return kernel ? kernel->code : NULL;
-    struct known_image *image = image_of(kernel->of);
-    if (image && image->program)
-        kernel->code = sc_program_kernel(image->program, kernel->name);
-    struct sc_program_kernel *code = kernel->code;
-    if (!code)
-        drop_kernel(kernel); /* nor will there be another time */
+    adsm_lock_acquire(&lock);
+    struct known_kernel *kernel = kernel_of(function);
+    struct adsm_code *code = kernel ? kernel->code : NULL;
+    if (code)
+        adsm_image_hold(adsm_code_image(code));
+    adsm_lock_release(&lock);
     return code;
 }
 
-bool cuda_module_reach(CUfunction handle, struct sc_reach *reach)
+void cuda_module_release(struct adsm_code *code)
 {
-    hook_enter();
-    adsm_lock_acquire(&lock);
-    const struct sc_program_kernel *code = code_of(handle);
     if (code)
-        *reach = *sc_program_reach(code);
-    adsm_lock_release(&lock);
-    hook_leave();
-    return code != NULL;
-}
-
-/* The values of all parameters, in one piece. Return: how many bytes; 0: they
- * are not to be had */
-static size_t gather(const struct sc_program_kernel *code,
-                     const struct cuda_arguments *a, uint8_t *to, size_t room)
-{
-    size_t offset, bytes, end = 0;
-    for (unsigned i = 0; (bytes = sc_program_parameter(code, i, &offset));
-         i++) {
-        const struct sc_place place = {(uint16_t)i, 0, (uint16_t)offset};
-        const char *from = cuda_arguments_at(a, &place);
-        if (!from || offset + bytes > room ||
-            (!a->params && offset + bytes > a->extra_bytes))
-            return 0;
-        memcpy(to + offset, from, bytes);
-        end = offset + bytes;
-    }
-    return end;
-}
-
-bool cuda_module_touched(CUfunction handle, const struct sc_geometry *geometry,
-                         const struct cuda_arguments *a,
-                         struct sc_touched *touched)
-{
-    uint8_t params[CUDA_ARGUMENT_BYTES_MOST] = {0};
-    bool known = false;
-    hook_enter();
-    adsm_lock_acquire(&lock);
-    struct sc_program_kernel *code = code_of(handle);
-    size_t bytes = code ? gather(code, a, params, sizeof params) : 0;
-    if (bytes)
-        known = sc_program_touched(code, geometry, params, bytes, touched);
-    adsm_lock_release(&lock);
-    hook_leave();
-    return known;
+        adsm_image_release(adsm_code_image(code));
 }
 
 void cuda_module_forget(void)

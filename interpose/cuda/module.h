@@ -1,6 +1,6 @@
 /*
- * What kernels may touch, for launches: images whose PTX the program gave to
- * the driver, and the kernels it took out of them.
+ * The records of the program's kernels (code/code.h), by the handles that the
+ * driver gave for them: of images with PTX, and of the kernels taken out of them.
  *
  * A kernel that is not known here (machine code, a graph's, one that was found
  * in another way) may touch everything. Handles of modules, libraries, kernels
@@ -9,10 +9,8 @@
 #ifndef INTERPOSE_CUDA_MODULE_H
 #define INTERPOSE_CUDA_MODULE_H
 
-#include "interpose/cuda/arguments.h"
-#include "ptx/access.h"
-
-#include <stdbool.h>
+#include "code/code.h"
+#include "interpose/cuda/types.h"
 
 /** The driver loaded an image (NULL: nobody knows which). Thread: any. */
 void cuda_module_loaded(const void *handle, const void *image);
@@ -30,19 +28,10 @@ void cuda_module_kernel(const void *handle, const void *image,
 /** A kernel was asked for its function. Thread: any. */
 void cuda_module_function_of(const void *function, const void *kernel);
 
-/** Copy what is known of a kernel, whose image is read when the first of its
- *  kernels is asked for. Return: false: nothing. Thread: any. */
-bool cuda_module_reach(CUfunction function, struct sc_reach *reach);
-
-/**
- * What a launch of a kernel touches, if its parameters are to be had.
- *
- * Return: false: nothing is known but cuda_module_reach. Thread: any
- */
-bool cuda_module_touched(CUfunction function,
-                         const struct sc_geometry *geometry,
-                         const struct cuda_arguments *a,
-                         struct sc_touched *touched);
+/** The record of what is launched as `function`, held until it is released;
+ *  NULL: there is none. Inside of hook_enter. Thread: any. */
+struct adsm_code *cuda_module_hold(CUfunction function);
+void cuda_module_release(struct adsm_code *code);
 
 /** Contexts end, and with them modules: forget them all. Thread: any. */
 void cuda_module_forget(void);

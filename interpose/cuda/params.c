@@ -9,7 +9,11 @@
  */
 #include "interpose/cuda/params.h"
 
+#include "base/status.h"
 #include "interpose/cuda/driver.h"
+#include "interpose/cuda/module.h"
+
+#include <string.h>
 
 enum { PLACES_LOG2 = 8, PLACES = 1 << PLACES_LOG2 };
 
@@ -18,7 +22,8 @@ struct place {
     _Atomic uint32_t count;
     _Atomic(CUfunction) kernel;
     _Atomic uint64_t age;
-    _Atomic uint32_t at[CUDA_PARAMS_MOST]; /* offset << 16 | bytes           */
+    _Atomic uint32_t
+        at[ADSM_PARAMETERS_MOST]; /* offset << 16 | bytes           */
 };
 
 static struct place places[PLACES];
@@ -49,7 +54,8 @@ static bool recall(CUfunction kernel, uint64_t now, struct cuda_params *params)
     params->count = LOOK(place->count);
     for (unsigned i = 0; i < params->count; i++) {
         uint32_t at = LOOK(place->at[i]);
-        params->at[i] = (struct cuda_param){(uint16_t)(at >> 16), (uint16_t)at};
+        params->at[i] = (struct adsm_parameter){.offset = (uint16_t)(at >> 16),
+                                                .bytes = (uint16_t)at};
     }
     return LOOK(place->version) == version;
 }
@@ -71,25 +77,44 @@ static void remember(CUfunction kernel, uint64_t now,
     PUT(place->version, version + 2);
 }
 
+/* As code/layout.h has it. */
+static int ask_driver(void *kernel, unsigned index, size_t *offset,
+                      size_t *bytes)
+{
+    switch (cuda_driver_parameter(kernel, index, offset, bytes)) {
+    case CUDA_SUCCESS:
+        return ADSM_OK;
+    case CUDA_ERROR_INVALID_VALUE:
+        return ADSM_E_NOT_FOUND;
+    case CUDA_ERROR_NOT_FOUND:
+        return ADSM_E_UNSUPPORTED;
+    default:
+        return ADSM_E_DEVICE;
+    }
+}
+
 /* Return: whether the answer is one for good. */
 static bool ask(CUfunction kernel, struct cuda_params *params)
 {
-    CUresult result = CUDA_SUCCESS;
-    size_t offset, bytes;
-    for (params->count = 0; params->count < CUDA_PARAMS_MOST; params->count++) {
-        result = cuda_driver_parameter(kernel, params->count, &offset, &bytes);
-        if (result || offset > UINT16_MAX || bytes > UINT16_MAX)
-            break;
-        params->at[params->count] =
-            (struct cuda_param){(uint16_t)offset, (uint16_t)bytes};
-    }
-    return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE ||
-           result == CUDA_ERROR_NOT_FOUND;
+    hook_enter();
+    struct adsm_code *code = cuda_module_hold(kernel);
+    struct adsm_layout layout = {.at = params->at};
+    if (code)
+        layout = adsm_code_layout(code, ask_driver, kernel);
+    else
+        layout.count = adsm_layout_ask(params->at, ask_driver, kernel);
+    bool is_known = layout.count >= 0 && layout.count <= ADSM_PARAMETERS_MOST;
+    params->count = is_known ? (unsigned)layout.count : 0;
+    if (code && params->count)
+        memcpy(params->at, layout.at, params->count * sizeof *layout.at);
+    cuda_module_release(code);
+    hook_leave();
+    return layout.count != ADSM_LAYOUT_REFUSED;
 }
 
 void cuda_params_of(CUfunction kernel, struct cuda_params *params)
 {
-    /* Before the driver is asked: what it says may be old behind that. */
+    /* Before anybody is asked: what is said may be old behind that. */
     uint64_t now = LOOK(age);
     if (!recall(kernel, now, params) && ask(kernel, params))
         remember(kernel, now, params);

@@ -1,26 +1,23 @@
 /*
  * Where the parameters of a kernel lie, for launches.
  *
- * What the driver said of a function is kept under its handle. Handles return:
- * whatever ends modules, libraries or contexts must forget everything first.
- * No lock: a place that is being written, or has been for another function, is
- * as good as empty, and the driver is asked again.
+ * What its record says (module.h), or the driver of a function that has none, is
+ * kept under its handle. Handles return: whatever ends modules, libraries or
+ * contexts must forget everything first. No lock: a place that is being written, or has been for another function, is
+ * as good as empty, and is filled again.
  */
 #ifndef INTERPOSE_CUDA_PARAMS_H
 #define INTERPOSE_CUDA_PARAMS_H
 
+#include "code/layout.h"
 #include "interpose/cuda/types.h"
 
-enum { CUDA_PARAMS_MOST = 256 };
-
 struct cuda_params {
-    unsigned count; /* 0 also when the driver cannot tell, or refuses to    */
-    struct cuda_param {
-        uint16_t offset, bytes; /* in the list of all of them               */
-    } at[CUDA_PARAMS_MOST];
+    unsigned count; /* 0 also when nobody can tell, or there are too many   */
+    struct adsm_parameter at[ADSM_PARAMETERS_MOST]; /* of no kind           */
 };
 
-/** The parameters of a kernel; CUDA_PARAMS_MOST at most. Thread: any. */
+/** The parameters of a kernel. Thread: any. */
 void cuda_params_of(CUfunction kernel, struct cuda_params *params);
 
 /**

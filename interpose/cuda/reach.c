@@ -189,15 +189,24 @@ static bool name_only(struct adsm_call *call, const struct names *names)
     return true;
 }
 
+/* What the launch touches. Return: false: that is not known */
+static bool look(struct adsm_code *code, const struct sc_geometry *geometry,
+                 const struct cuda_arguments *a, struct sc_touched *touched)
+{
+    uint8_t params[CUDA_ARGUMENT_BYTES_MOST];
+    size_t bytes = cuda_arguments_gather(a, params, sizeof params);
+    return bytes && adsm_code_touched(code, geometry, params, bytes, touched);
+}
+
 /* Say what the call touches by ranges. Return: false: that is not known */
-static bool tell_ranges(struct adsm_call *call, CUfunction function,
+static bool tell_ranges(struct adsm_call *call, struct adsm_code *code,
                         const struct sc_reach *reach,
                         const struct sc_geometry *geometry,
                         const struct cuda_arguments *a, struct cuda_told *told)
 {
     struct sc_touched touched;
     struct names names = {.uses = told->uses};
-    return cuda_module_touched(function, geometry, a, &touched) &&
+    return look(code, geometry, a, &touched) &&
            name_all(&names, reach, &touched, a) && name_only(call, &names);
 }
 
@@ -217,37 +226,65 @@ static bool tell_objects(struct adsm_call *call, const struct sc_reach *reach,
 
 /* Every eight bytes of the arguments that are the address of an object. Return:
  * false: nobody knows where arguments are, or they are too many */
-static bool find_pointers(const struct cuda_arguments *a, CUfunction function,
-                          struct adsm_use *uses, size_t *count)
+static bool find_pointers(const struct cuda_arguments *a, struct adsm_use *uses,
+                          size_t *count)
 {
-    struct cuda_params known;
+    const struct cuda_params *known = &a->known;
     uint64_t value;
     *count = 0;
-    cuda_params_of(function, &known);
-    for (unsigned i = 0; i < known.count; i++)
-        for (unsigned at = 0; at + sizeof value <= known.at[i].bytes;
+    for (unsigned i = 0; i < known->count; i++)
+        for (unsigned at = 0; at + sizeof value <= known->at[i].bytes;
              at += sizeof value) {
-            const struct sc_place place = {(uint16_t)i, (uint16_t)at,
-                                           (uint16_t)(known.at[i].offset + at)};
+            const struct sc_place place = {
+                (uint16_t)i, (uint16_t)at,
+                (uint16_t)(known->at[i].offset + at)};
             if (*count == CUDA_REACH_MOST / 2 || !value_at(a, &place, &value))
                 return false;
             *count += !is_small(value) &&
                       use_at((const uint8_t *)(uintptr_t)value, &uses[*count]);
         }
-    return known.count > 0;
+    return known->count > 0;
 }
 
 /* What the launch may touch of objects that come and go. */
 static bool reach_of(const struct sc_reach *kernel,
-                     const struct cuda_arguments *a, CUfunction function,
-                     struct adsm_use *uses, size_t *count)
+                     const struct cuda_arguments *a, struct adsm_use *uses,
+                     size_t *count)
 {
     if (kernel && !kernel->reaches_anywhere &&
         uses_of(a, kernel, kernel->reached, uses, count))
         return true;
     return adsm_options_get()->oversubscribe ==
                ADSM_OPT_OVERSUBSCRIBE_ARGUMENTS &&
-           find_pointers(a, function, uses, count);
+           find_pointers(a, uses, count);
+}
+
+/* The same of a kernel with a record; NULL: of one without. */
+static void tell(struct adsm_call *call, struct adsm_code *code,
+                 const struct sc_geometry *geometry,
+                 const struct cuda_arguments *a, struct cuda_told *told,
+                 bool writes)
+{
+    bool comes_and_goes = adsm_options_get()->oversubscribe;
+    const struct sc_reach *k = code ? adsm_code_reach(code) : NULL;
+    size_t count;
+    /* Programmers whom batch mimics take everything. */
+    bool exact = k && writes && !comes_and_goes && !k->reaches_anywhere &&
+                 !adsm_coherence_protocol()->acquires;
+    if (exact && (tell_objects(call, k, a, told) ||
+                  tell_ranges(call, code, k, geometry, a, told)))
+        return;
+    if (k && writes && !k->writes_anywhere &&
+        uses_of(a, k, k->written, told->uses, &count)) {
+        call->rest = ADSM_REST_READ;
+        call->uses = told->uses;
+        call->use_count = count;
+    }
+    if (comes_and_goes && reach_of(k, a, told->reach, &count)) {
+        call->reach = told->reach;
+        call->reach_count = add_behind(told->reach, count);
+        call->reach_known = true;
+    }
 }
 
 void cuda_reach_tell(struct adsm_call *call, CUfunction function,
@@ -256,31 +293,14 @@ void cuda_reach_tell(struct adsm_call *call, CUfunction function,
 {
     const struct adsm_options *options = adsm_options_get();
     bool writes = options->kernel_writes == ADSM_OPT_KERNEL_WRITES_PTX;
-    bool comes_and_goes = options->oversubscribe;
-    struct sc_reach k;
-    size_t count;
     /* Where the host has nothing there is nothing to send or to take away,
      * whatever is touched. */
     writes = writes && adsm_object_any_near();
-    if (!writes && !comes_and_goes)
+    if (!writes && !options->oversubscribe)
         return;
-    bool known = cuda_module_reach(function, &k);
-    /* Programmers whom batch mimics take everything. */
-    bool exact = known && writes && !comes_and_goes && !k.reaches_anywhere &&
-                 !adsm_coherence_protocol()->acquires;
-    if (exact && (tell_objects(call, &k, a, told) ||
-                  tell_ranges(call, function, &k, geometry, a, told)))
-        return;
-    if (known && writes && !k.writes_anywhere &&
-        uses_of(a, &k, k.written, told->uses, &count)) {
-        call->rest = ADSM_REST_READ;
-        call->uses = told->uses;
-        call->use_count = count;
-    }
-    if (comes_and_goes &&
-        reach_of(known ? &k : NULL, a, function, told->reach, &count)) {
-        call->reach = told->reach;
-        call->reach_count = add_behind(told->reach, count);
-        call->reach_known = true;
-    }
+    hook_enter();
+    struct adsm_code *code = cuda_module_hold(function);
+    tell(call, code, geometry, a, told, writes);
+    cuda_module_release(code);
+    hook_leave();
 }

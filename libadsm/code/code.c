@@ -82,6 +82,11 @@ struct adsm_image *adsm_image_new(const void *bytes, size_t count, unsigned sm)
     return image;
 }
 
+bool adsm_image_has_ptx(const struct adsm_image *image)
+{
+    return image->program != NULL;
+}
+
 void adsm_image_hold(struct adsm_image *image)
 {
     /* Relaxed: who holds it already keeps it. */

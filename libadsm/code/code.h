@@ -30,6 +30,9 @@ struct adsm_code;
  */
 struct adsm_image *adsm_image_new(const void *image, size_t bytes, unsigned sm);
 
+/** Has it PTX? That it is understood is not said. */
+bool adsm_image_has_ptx(const struct adsm_image *image);
+
 void adsm_image_hold(struct adsm_image *image);
 void adsm_image_release(struct adsm_image *image);
 

@@ -561,13 +561,13 @@ START_TEST(places_lie_where_the_list_has_them)
         "ld.param.u64 %rd8, [s+8]; st.u32 [%rd8], 1; st.u32 [%rd1], 1;");
     struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     const struct sc_reach *reach = sc_program_reach(kernel);
-    size_t offset;
+    struct sc_parameter list[8];
     ck_assert_uint_eq(reach->written, 1 | 1 << 3);
     ck_assert_uint_eq(reach->place[0].at, 0);
     ck_assert_uint_eq(reach->place[3].at, 40); /* 8 + 8 + 8 + 4, rounded, + 8 */
-    ck_assert_uint_eq(sc_program_parameter(kernel, 4, &offset), 16);
-    ck_assert_uint_eq(offset, 32);
-    ck_assert_uint_eq(sc_program_parameter(kernel, 5, &offset), 0);
+    ck_assert_int_eq(sc_program_parameters(program, "kernel", list, 8), 5);
+    ck_assert_uint_eq(list[4].bytes, 16);
+    ck_assert_uint_eq(list[4].offset, 32);
     sc_program_free(program);
 }
 END_TEST

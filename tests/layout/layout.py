@@ -69,9 +69,9 @@ TABLE = {
     'libadsm/sched': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).
-    # ptx: to look into the kernels that programs bring.
+    # ptx: the words in which it says what kernels touch.
     'interpose': ['libadsm/base', 'libadsm/os', 'libadsm/accel', *MM_ROWS,
-                  'libadsm/sched', 'libadsm', 'ptx'],
+                  'libadsm/code', 'libadsm/sched', 'libadsm', 'ptx'],
     'tools': ['libadsm/base'],
     # adsm-info shows what the layers below decided, and the list of hooks.
     'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
