@@ -96,19 +96,28 @@ static int check_no_pointer(const struct adsm_kernel_view *kernel, int number,
                        number, kernel->name, address);
 }
 
+int adsm_argument_check_bytes(const struct adsm_kernel_view *kernel, int number,
+                              int fixed, size_t bytes)
+{
+    unsigned wanted = adsm_kernel_parameter(kernel, fixed + number);
+    if (kernel->layout.count < 0 || bytes == wanted)
+        return ADSM_OK;
+    return adsm_detail(ADSM_E_INVALID,
+                       "argument %d of kernel '%s' has %zu bytes, its "
+                       "parameter has %u",
+                       number, kernel->name, bytes, wanted);
+}
+
 int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
                               int fixed, const adsmArg *args, int count)
 {
     const adsmArg *arg = &args[number];
     bool known = kernel->layout.count >= 0, kept = arg->how == ADSM_KEPT;
-    unsigned wanted = adsm_kernel_parameter(kernel, fixed + number);
     if (!adsm_argument_value(arg) || (kept && arg->bytes > sizeof arg->param))
         return not_made(kernel, number);
-    if (known && arg->bytes != wanted)
-        return adsm_detail(ADSM_E_INVALID,
-                           "argument %d of kernel '%s' has %zu bytes, its "
-                           "parameter has %u",
-                           number, kernel->name, arg->bytes, wanted);
+    int rc = adsm_argument_check_bytes(kernel, number, fixed, arg->bytes);
+    if (rc != ADSM_OK)
+        return rc;
     int kind = known ? kernel->layout.at[fixed + number].kind : ADSM_ANY_KIND;
     if (kind != ADSM_ANY_KIND && kind + arg->edge == ADSM_INTEGER + ADSM_REAL)
         return adsm_detail(

@@ -32,6 +32,11 @@ int adsm_argument_check_pointer(const struct adsm_kernel_view *kernel,
 int adsm_argument_not_shared(const struct adsm_kernel_view *kernel, int number,
                              const void *p);
 
+/** Whether what is passed has the size of its parameter. ADSM_OK; ADSM_E_INVALID
+ *  with a sentence */
+int adsm_argument_check_bytes(const struct adsm_kernel_view *kernel, int number,
+                              int fixed, size_t bytes);
+
 /**
  * Whether an argument that is a value was made as one and fits its parameter,
  * and is not meant to be a pointer.

@@ -127,12 +127,9 @@ static int add_array(struct launch *launch, int i, const adsmArg *arg)
                            "a kernel that may touch any object cannot have: "
                            "look it up with ADSM_ONLY_ARGUMENTS",
                            number, kernel->name);
-    if (known && wanted != sizeof(void *))
-        return adsm_detail(ADSM_E_INVALID,
-                           "argument %d of kernel '%s' has %zu bytes, its "
-                           "parameter has %u",
-                           number, kernel->name, sizeof(void *), wanted);
-    return add_pointer(launch, i, arg);
+    rc = adsm_argument_check_bytes(kernel, number, launch->fixed,
+                                   sizeof(void *));
+    return rc == ADSM_OK ? add_pointer(launch, i, arg) : rc;
 }
 
 static int enqueue(struct launch *launch, const void *kernel,
