@@ -200,6 +200,16 @@ const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel)
 
 /* ---- launches ------------------------------------------------------------ */
 
+/* Of a grid that has blocks: is none of them asked about? */
+static bool is_of_none(const struct sc_geometry *geometry)
+{
+    bool none = false;
+    for (unsigned d = 0; d < 3; d++)
+        none |= geometry->grid[d] &&
+                geometry->from[d] >= sc_geometry_end(geometry, d);
+    return none;
+}
+
 bool sc_program_touched(struct sc_program_kernel *kernel,
                         const struct sc_geometry *geometry,
                         const uint8_t *params, size_t bytes,
@@ -207,6 +217,9 @@ bool sc_program_touched(struct sc_program_kernel *kernel,
 {
     if (!kernel->is_small || bytes < kernel->func->param_bytes)
         return false;
+    touched->count = 0;
+    if (is_of_none(geometry))
+        return true;
     if (sc_recall(&kernel->recall, geometry, params, touched))
         return true;
     /* Those that loop in ways that are not understood do at each launch. */

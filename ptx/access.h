@@ -44,10 +44,18 @@ struct sc_reach {
     uint32_t reached; /* ... or read                                      */
 };
 
-/** A launch. */
+/** A launch, or some of its blocks: from `from` on, in each dimension, up to but
+ *  not including `to`; 0: to the end of the grid. */
 struct sc_geometry {
     uint32_t grid[3], block[3];
+    uint32_t from[3], to[3];
 };
+
+/** Where its blocks end in dimension `d`. */
+static inline uint32_t sc_geometry_end(const struct sc_geometry *g, unsigned d)
+{
+    return g->to[d] && g->to[d] < g->grid[d] ? g->to[d] : g->grid[d];
+}
 
 /** Bytes that a launch may touch. */
 struct sc_range {
@@ -103,7 +111,7 @@ struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
 const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel);
 
 /**
- * What a launch touches, for a kernel that does not reach anywhere. Launches
+ * What a launch touches, or those of its blocks, for a kernel that does not reach anywhere. Launches
  * that differ from one of the last few in nothing that matters cost a
  * comparison, and those that differ little cost little.
  *

@@ -17,6 +17,13 @@ static struct sc_interval one(uint64_t value)
     return sc_interval_of(value, value);
 }
 
+/* Numbers of blocks, of which there are some. */
+static struct sc_interval blocks(const struct sc_geometry *g, unsigned d)
+{
+    struct sc_interval all = below(sc_geometry_end(g, d));
+    return sc_interval_of(g->from[d] < all.hi ? g->from[d] : all.hi, all.hi);
+}
+
 static struct sc_interval special(const struct sc_geometry *g, uint32_t which)
 {
     switch (which) {
@@ -27,11 +34,11 @@ static struct sc_interval special(const struct sc_geometry *g, uint32_t which)
     case SC_SREG_tid_z:
         return below(g->block[2]);
     case SC_SREG_ctaid_x:
-        return below(g->grid[0]);
+        return blocks(g, 0);
     case SC_SREG_ctaid_y:
-        return below(g->grid[1]);
+        return blocks(g, 1);
     case SC_SREG_ctaid_z:
-        return below(g->grid[2]);
+        return blocks(g, 2);
     case SC_SREG_ntid_x:
         return one(g->block[0]);
     case SC_SREG_ntid_y:

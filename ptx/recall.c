@@ -27,7 +27,7 @@ static struct sc_geometry what_matters(const struct sc_flow *flow,
     struct sc_geometry g = *geometry;
     for (unsigned i = 0; i < 3; i++) {
         if (!(flow->all_inputs >> (SC_INPUT_GRID + i) & 1))
-            g.grid[i] = 0;
+            g.grid[i] = g.from[i] = g.to[i] = 0;
         if (!(flow->all_inputs >> (SC_INPUT_BLOCK + i) & 1))
             g.block[i] = 0;
     }

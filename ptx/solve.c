@@ -43,6 +43,8 @@ static sc_inputs note_numbers(struct sc_solve *s,
 {
     sc_inputs changed =
         note_sizes(s->geometry.grid, geometry->grid, SC_INPUT_GRID) |
+        note_sizes(s->geometry.from, geometry->from, SC_INPUT_GRID) |
+        note_sizes(s->geometry.to, geometry->to, SC_INPUT_GRID) |
         note_sizes(s->geometry.block, geometry->block, SC_INPUT_BLOCK);
     for (size_t i = 0; i < s->flow->input_count; i++) {
         struct sc_interval now = number_of(&s->flow->inputs[i], params, bytes);

@@ -84,7 +84,8 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
 {
     struct launch launch;
     if (begin(&launch, cuda_order(stream, false), kernel,
-              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, extra))
+              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
+              params, extra))
         launch.result = CUDA_CALL(
             cuLaunchKernel, (kernel, gx, gy, gz, bx, by, bz, shared, stream,
                              launch.with.params, launch.with.extra));
@@ -98,7 +99,8 @@ CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
 {
     struct launch launch;
     if (begin(&launch, cuda_order(stream, true), kernel,
-              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, extra))
+              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
+              params, extra))
         launch.result =
             CUDA_CALL(cuLaunchKernel_ptsz,
                       (kernel, gx, gy, gz, bx, by, bz, shared, stream,
@@ -113,7 +115,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
 {
     struct launch launch;
     if (begin(&launch, cuda_order(stream, false), kernel,
-              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, NULL))
+              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
+              params, NULL))
         launch.result = CUDA_CALL(cuLaunchCooperativeKernel,
                                   (kernel, gx, gy, gz, bx, by, bz, shared,
                                    stream, launch.with.params));
@@ -128,7 +131,8 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
 {
     struct launch launch;
     if (begin(&launch, cuda_order(stream, true), kernel,
-              (struct sc_geometry){{gx, gy, gz}, {bx, by, bz}}, params, NULL))
+              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
+              params, NULL))
         launch.result = CUDA_CALL(cuLaunchCooperativeKernel_ptsz,
                                   (kernel, gx, gy, gz, bx, by, bz, shared,
                                    stream, launch.with.params));
@@ -157,7 +161,7 @@ static CUresult resolve_description(struct description *d,
 
 static struct sc_geometry geometry_of(const struct cuda_launch *how)
 {
-    struct sc_geometry geometry;
+    struct sc_geometry geometry = {0};
     memcpy(geometry.grid, how->grid, sizeof geometry.grid);
     memcpy(geometry.block, how->block, sizeof geometry.block);
     return geometry;

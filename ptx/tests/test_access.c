@@ -452,7 +452,8 @@ START_TEST(launches_touch_ranges)
         uint32_t i, pad;
         uint64_t s[2];
     } params = {base[OUT], base[IN], 1000, 100, 0, {base[OUT], base[IN]}};
-    const struct sc_geometry geometry = {{4, 1, 1}, {64, 2, 1}};
+    const struct sc_geometry geometry = {.grid = {4, 1, 1},
+                                         .block = {64, 2, 1}};
     struct sc_touched touched;
     char body[4096], text[512];
     snprintf(body, sizeof body, "%s%s", numbered, b->text);
@@ -464,6 +465,74 @@ START_TEST(launches_touch_ranges)
     tell(sc_program_reach(kernel), &touched, text);
     ck_assert_msg(strcmp(text, b->written) == 0, "%s: '%s' and not '%s'",
                   b->text, text, b->written);
+    sc_program_free(program);
+}
+END_TEST
+
+/* ---- some blocks of a launch ---------------------------------------------- */
+
+struct part {
+    const char *text;
+    struct sc_geometry geometry;
+    const char *touched;
+};
+
+#define EACH_STORES                                                            \
+    "mul.wide.s32 %rd5, %r5, 4; add.s64 %rd6, %rd1, %rd5;"                     \
+    "st.global.f32 [%rd6], %f1;"
+#define ROWS_OF_100                                                            \
+    "mov.u32 %r6, %ctaid.y; mad.lo.s32 %r7, %r6, 100, %r5;"                    \
+    "mul.wide.s32 %rd5, %r7, 4; add.s64 %rd6, %rd1, %rd5;"                     \
+    "st.global.f32 [%rd6], %f1;"
+
+static const struct part parts[] = {
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {0}, {0}}, "w out+0..1024"},
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {1}, {3}}, "w out+256..768"},
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {3}, {0}}, "w out+768..1024"},
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {3}, {9}}, "w out+768..1024"},
+    /* none */
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {2}, {2}}, ""},
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {4}, {0}}, ""},
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {0, 1}, {0}}, ""},
+    {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {UINT32_MAX}, {1}}, ""},
+    /* in other dimensions */
+    {ROWS_OF_100, {{1, 8, 1}, {4, 1, 1}, {0, 2}, {0, 5}}, "w out+800..1616"},
+    {ROWS_OF_100, {{2, 8, 1}, {4, 1, 1}, {1, 7}, {0}}, "w out+2816..2832"},
+    /* the size of the grid stays */
+    {"mov.u32 %r6, %nctaid.x; mul.wide.u32 %rd5, %r6, 4;"
+     "add.s64 %rd6, %rd1, %rd5; st.global.u32 [%rd6], 1;",
+     {{4, 1, 1}, {64, 1, 1}, {1}, {2}},
+     "w out+16..20"},
+    /* the first block alone does it */
+    {"setp.ne.u32 %p1, %r2, 0; @%p1 bra END; st.global.u32 [%rd1], 1; END:",
+     {{4, 1, 1}, {64, 1, 1}, {1}, {0}},
+     ""},
+    {"setp.ne.u32 %p1, %r2, 0; @%p1 bra END; st.global.u32 [%rd1], 1; END:",
+     {{4, 1, 1}, {64, 1, 1}, {0}, {1}},
+     "w out+0..4"},
+};
+
+START_TEST(some_blocks_touch_their_part)
+{
+    const struct part *p = &parts[_i];
+    const struct {
+        uint64_t out, in, n;
+        uint32_t i, pad;
+        uint64_t s[2];
+    } params = {base[OUT], base[IN], 1000, 100, 0, {base[OUT], base[IN]}};
+    struct sc_touched touched;
+    char body[4096], text[512];
+    snprintf(body, sizeof body, "%s%s", numbered, p->text);
+    struct sc_program *program = read_body(body);
+    struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
+    for (int round = 0; round < 2; round++) {
+        ck_assert(sc_program_touched(kernel, &p->geometry,
+                                     (const uint8_t *)&params, sizeof params,
+                                     &touched));
+        tell(sc_program_reach(kernel), &touched, text);
+        ck_assert_msg(strcmp(text, p->touched) == 0, "%s: '%s' and not '%s'",
+                      p->text, text, p->touched);
+    }
     sc_program_free(program);
 }
 END_TEST
@@ -487,7 +556,7 @@ static void change(struct launch *l)
     static const uint32_t numbers[] = {0, 1, 7, 100, 0x80000000, UINT32_MAX};
     uint64_t pointer = pointers[rand() % 3];
     uint32_t number = numbers[rand() % 6];
-    switch (rand() % 8) {
+    switch (rand() % 10) {
     case 0:
         l->params.out = pointer;
         break;
@@ -509,6 +578,12 @@ static void change(struct launch *l)
     case 6:
         l->geometry.block[rand() % 3] = 1 + rand() % 3;
         break;
+    case 7:
+        l->geometry.from[rand() % 3] = rand() % 2;
+        break;
+    case 8:
+        l->geometry.to[rand() % 3] = rand() % 4;
+        break;
     default: /* the same */
         break;
     }
@@ -520,6 +595,26 @@ static void touch(struct sc_program *program, const struct launch *l,
     ck_assert(sc_program_touched(sc_program_kernel(program, "kernel"),
                                  &l->geometry, (const uint8_t *)&l->params,
                                  sizeof l->params, touched));
+}
+
+/* Is all that blocks touch in what all of their launch do? */
+static bool is_within(const struct sc_touched *some,
+                      const struct sc_touched *all)
+{
+    bool within = true;
+    for (unsigned i = 0; i < some->count; i++) {
+        const struct sc_range *x = &some->range[i];
+        bool found = false;
+        for (unsigned k = 0; k < all->count; k++) {
+            const struct sc_range *y = &all->range[k];
+            found |= x->places == y->places && x->reads <= y->reads &&
+                     x->writes <= y->writes &&
+                     (!y->known ||
+                      (x->known && x->first >= y->first && x->last <= y->last));
+        }
+        within &= found;
+    }
+    return within;
 }
 
 static bool is_same(const struct sc_touched *a, const struct sc_touched *b)
@@ -539,7 +634,7 @@ START_TEST(launches_touch_what_they_would_alone)
     char body[4096];
     struct sc_touched then, alone;
     struct launch l = {.params = {base[OUT], base[IN], 10, 10, 0, {1, 2}},
-                       .geometry = {{1, 1, 1}, {1, 1, 1}}};
+                       .geometry = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
     srand(1 + (unsigned)_i);
     snprintf(body, sizeof body, "%s%s", numbered, launches[_i].text);
     struct sc_program *program = read_body(body);
@@ -549,6 +644,11 @@ START_TEST(launches_touch_what_they_would_alone)
         touch(fresh, &l, &alone);
         ck_assert_msg(is_same(&then, &alone), "%s: launch %d", body, round);
         sc_program_free(fresh);
+        struct launch whole = l;
+        memset(whole.geometry.from, 0, sizeof whole.geometry.from);
+        memset(whole.geometry.to, 0, sizeof whole.geometry.to);
+        touch(program, &whole, &alone);
+        ck_assert_msg(is_within(&then, &alone), "%s: blocks %d", body, round);
         change(&l);
     }
     sc_program_free(program);
@@ -635,6 +735,8 @@ int main(void)
                         sizeof readers / sizeof *readers);
     tcase_add_loop_test(one, launches_touch_ranges, 0,
                         sizeof launches / sizeof *launches);
+    tcase_add_loop_test(one, some_blocks_touch_their_part, 0,
+                        sizeof parts / sizeof *parts);
     tcase_add_loop_test(one, launches_touch_what_they_would_alone, 0,
                         sizeof launches / sizeof *launches);
     tcase_add_test(one, places_lie_where_the_list_has_them);

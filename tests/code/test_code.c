@@ -136,7 +136,8 @@ END_TEST
 
 static void expect_touched(struct adsm_code *put)
 {
-    static const struct sc_geometry geometry = {{3, 1, 1}, {64, 1, 1}};
+    static const struct sc_geometry geometry = {.grid = {3, 1, 1},
+                                                .block = {64, 1, 1}};
     struct sc_touched touched;
     uint64_t params[2] = {UINT64_C(1) << 40, 0};
     ck_assert(

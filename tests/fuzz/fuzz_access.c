@@ -44,12 +44,17 @@ static void check_ranges(const struct sc_reach *reach,
 static void check_kernel(struct sc_program_kernel *kernel,
                          const uint8_t *params)
 {
-    static const struct sc_geometry geometry = {{7, 2, 1}, {64, 2, 1}};
+    static const struct sc_geometry geometries[] = {
+        {.grid = {7, 2, 1}, .block = {64, 2, 1}},
+        {{7, 2, 1}, {64, 2, 1}, .from = {3}, .to = {5, 1}},
+    };
     const struct sc_reach *reach = sc_program_reach(kernel);
     struct sc_touched touched;
     check_places(reach);
-    if (sc_program_touched(kernel, &geometry, params, PARAMS, &touched))
-        check_ranges(reach, &touched);
+    for (int i = 0; i < 2; i++)
+        if (sc_program_touched(kernel, &geometries[i], params, PARAMS,
+                               &touched))
+            check_ranges(reach, &touched);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

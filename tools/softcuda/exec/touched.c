@@ -184,7 +184,7 @@ static void append(const char *text, size_t bytes)
 void sc_touched_end(struct sc_solve *solve, const struct sc_launch *launch)
 {
     size_t bytes;
-    struct sc_geometry geometry;
+    struct sc_geometry geometry = {0};
     char *text = NULL;
     FILE *file = used ? open_memstream(&text, &bytes) : NULL;
     if (file) {
