@@ -33,9 +33,9 @@ static CUresult copy_inside(struct device_work *work, CUdeviceptr to,
         return CUDA_SUCCESS;
     CUresult result = cuda_bring(work, from, to);
     if (!result)
-        result = cuda_read(work, from, bytes);
+        result = cuda_enter_read(work, from, bytes);
     if (!result)
-        result = cuda_write(work, to, bytes);
+        result = cuda_enter_write(work, to, bytes);
     if (result)
         return result;
     result = CUDA_SUBMIT(cuMemcpyDtoDAsync_v2,
@@ -55,7 +55,7 @@ static CUresult upload_mixed(struct device_order order, bool waits,
         if (shared) {
             result = copy_inside(&work, to, from, piece);
         } else {
-            result = cuda_write(&work, to, piece);
+            result = cuda_enter_write(&work, to, piece);
             if (!result)
                 result = cuda_done(
                     &work, CUDA_SUBMIT_HOST(
@@ -81,7 +81,7 @@ static CUresult download_mixed(struct device_order order, bool waits,
         if (shared) {
             result = copy_inside(&work, to, from, piece);
         } else {
-            result = cuda_read(&work, from, piece);
+            result = cuda_enter_read(&work, from, piece);
             if (!result)
                 result = cuda_done(
                     &work,
@@ -130,9 +130,9 @@ static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
     struct device_work work = cuda_work(stream, per_thread);                   \
     CUresult result = cuda_bring(&work, from, to);                             \
     if (!result)                                                               \
-        result = cuda_read(&work, from, bytes);                                \
+        result = cuda_enter_read(&work, from, bytes);                          \
     if (!result)                                                               \
-        result = cuda_write(&work, to, bytes);                                 \
+        result = cuda_enter_write(&work, to, bytes);                           \
     if (result)                                                                \
         return result;                                                         \
     return cuda_done(&work, CUDA_SUBMIT_HOST(&work, host, real, args))

@@ -68,8 +68,8 @@ static CUresult enter_both(struct device_work *work, struct side *from,
 {
     CUresult result = cuda_bring(work, base_of(from), base_of(to));
     if (!result)
-        result = enter(work, from, extent, cuda_read_rows);
-    return result ? result : enter(work, to, extent, cuda_write_rows);
+        result = enter(work, from, extent, cuda_enter_read_rows);
+    return result ? result : enter(work, to, extent, cuda_enter_write_rows);
 }
 
 static CUresult enter_2d(struct device_work *work, struct cuda_copy2d *c)

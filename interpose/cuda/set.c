@@ -15,7 +15,7 @@ static CUresult enter(struct device_work *work, CUdeviceptr to, size_t pitch,
                                .count = height,
                                .layers = 1};
     work->is_set = true;
-    return cuda_write_rows(work, &rows);
+    return cuda_enter_write_rows(work, &rows);
 }
 
 #define SET(to, pitch, bytes, height, stream, per_thread, real, args)          \

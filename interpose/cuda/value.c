@@ -8,7 +8,7 @@
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/work.h"
 
-/* `enter` is cuda_write or cuda_read. */
+/* `enter` is cuda_enter_write or cuda_enter_read. */
 #define VALUE(enter, stream, per_thread, at, value, flags, real)               \
     if (!device_is_serving())                                                  \
         return CUDA_CALL(real, (stream, at, value, flags));                    \
@@ -31,11 +31,11 @@
         VALUE(enter, stream, true, at, value, flags, name##_ptsz);             \
     }
 
-VALUES(cuStreamWriteValue32, cuda_write, uint32_t)
-VALUES(cuStreamWriteValue32_v2, cuda_write, uint32_t)
-VALUES(cuStreamWriteValue64, cuda_write, uint64_t)
-VALUES(cuStreamWriteValue64_v2, cuda_write, uint64_t)
-VALUES(cuStreamWaitValue32, cuda_read, uint32_t)
-VALUES(cuStreamWaitValue32_v2, cuda_read, uint32_t)
-VALUES(cuStreamWaitValue64, cuda_read, uint64_t)
-VALUES(cuStreamWaitValue64_v2, cuda_read, uint64_t)
+VALUES(cuStreamWriteValue32, cuda_enter_write, uint32_t)
+VALUES(cuStreamWriteValue32_v2, cuda_enter_write, uint32_t)
+VALUES(cuStreamWriteValue64, cuda_enter_write, uint64_t)
+VALUES(cuStreamWriteValue64_v2, cuda_enter_write, uint64_t)
+VALUES(cuStreamWaitValue32, cuda_enter_read, uint32_t)
+VALUES(cuStreamWaitValue32_v2, cuda_enter_read, uint32_t)
+VALUES(cuStreamWaitValue64, cuda_enter_read, uint64_t)
+VALUES(cuStreamWaitValue64_v2, cuda_enter_read, uint64_t)

@@ -38,32 +38,32 @@ static inline CUresult cuda_bring(struct device_work *work, CUdeviceptr one,
                        device_bring(work, one, other));
 }
 
-static inline CUresult cuda_read(struct device_work *work, CUdeviceptr address,
-                                 size_t bytes)
+static inline CUresult cuda_enter_read(struct device_work *work,
+                                       CUdeviceptr address, size_t bytes)
 {
     return cuda_result("a device copy from shared memory",
-                       device_read(work, address, bytes));
+                       device_enter_read(work, address, bytes));
 }
 
-static inline CUresult cuda_write(struct device_work *work, CUdeviceptr address,
-                                  size_t bytes)
+static inline CUresult cuda_enter_write(struct device_work *work,
+                                        CUdeviceptr address, size_t bytes)
 {
     return cuda_result("a device copy to shared memory",
-                       device_write(work, address, bytes));
+                       device_enter_write(work, address, bytes));
 }
 
-static inline CUresult cuda_read_rows(struct device_work *work,
-                                      const struct device_rows *rows)
+static inline CUresult cuda_enter_read_rows(struct device_work *work,
+                                            const struct device_rows *rows)
 {
     return cuda_result("a device copy from shared memory",
-                       device_read_rows(work, rows));
+                       device_enter_read_rows(work, rows));
 }
 
-static inline CUresult cuda_write_rows(struct device_work *work,
-                                       const struct device_rows *rows)
+static inline CUresult cuda_enter_write_rows(struct device_work *work,
+                                             const struct device_rows *rows)
 {
     return cuda_result("a device copy to shared memory",
-                       device_write_rows(work, rows));
+                       device_enter_write_rows(work, rows));
 }
 
 /** The work was handed to the driver with this result. Return: the program's */

@@ -87,7 +87,7 @@ static int settle(const struct device_work *work)
     return work->abroad ? adsm_dma_drain(work->accel) : ADSM_OK;
 }
 
-int device_read(struct device_work *work, uint64_t address, size_t bytes)
+int device_enter_read(struct device_work *work, uint64_t address, size_t bytes)
 {
     const void *host = (const void *)address;
     adsm_stream stream = work->order.stream;
@@ -138,7 +138,7 @@ static int hold(struct device_work *work, uint64_t address, size_t bytes,
     return status;
 }
 
-int device_write(struct device_work *work, uint64_t address, size_t bytes)
+int device_enter_write(struct device_work *work, uint64_t address, size_t bytes)
 {
     return hold(work, address, bytes, bytes);
 }
@@ -172,17 +172,19 @@ static bool rows_are_dense(const struct device_rows *rows)
            (rows->layers == 1 || rows->layer_pitch == layer);
 }
 
-int device_read_rows(struct device_work *work, const struct device_rows *rows)
+int device_enter_read_rows(struct device_work *work,
+                           const struct device_rows *rows)
 {
     if (rows_are_none(rows))
         return ADSM_OK;
-    int status = device_read(work, rows->first, rows_extent(rows));
+    int status = device_enter_read(work, rows->first, rows_extent(rows));
     if (work->read_bytes)
         work->read_bytes = rows_bytes(rows);
     return status;
 }
 
-int device_write_rows(struct device_work *work, const struct device_rows *rows)
+int device_enter_write_rows(struct device_work *work,
+                            const struct device_rows *rows)
 {
     if (rows_are_none(rows))
         return ADSM_OK;

@@ -1,9 +1,9 @@
 /*
  * Work of the program that reads and writes ranges on the device.
  *
- * First device_read, then device_write (or the forms for rows) make the device's
+ * First device_enter_read, then device_enter_write (or the forms for rows) make the device's
  * copy current and order it before the work; then the driver's call; then
- * device_done. Nothing else may come after a device_write that succeeded: it
+ * device_done. Nothing else may come after a device_enter_write that succeeded: it
  * keeps the CPU off the object. Ranges that are not shared cost a look-up.
  *
  * From the first shared range to device_done, or to a failure, is one quiet
@@ -36,16 +36,19 @@ struct device_work {
 int device_bring(struct device_work *work, uint64_t one, uint64_t other);
 
 /** Return: ADSM_E_NOT_SHARED for a range that goes out of its object */
-int device_read(struct device_work *work, uint64_t address, size_t bytes);
-int device_write(struct device_work *work, uint64_t address, size_t bytes);
+int device_enter_read(struct device_work *work, uint64_t address, size_t bytes);
+int device_enter_write(struct device_work *work, uint64_t address,
+                       size_t bytes);
 
 /** `count` rows (`layers` times) of `bytes`, `pitch` (`layer_pitch`) apart. */
 struct device_rows {
     uint64_t first;
     size_t bytes, pitch, count, layer_pitch, layers;
 };
-int device_read_rows(struct device_work *work, const struct device_rows *rows);
-int device_write_rows(struct device_work *work, const struct device_rows *rows);
+int device_enter_read_rows(struct device_work *work,
+                           const struct device_rows *rows);
+int device_enter_write_rows(struct device_work *work,
+                            const struct device_rows *rows);
 
 /** The work was handed to the driver, which took it or not. Return: what
  *  happened behind that */
