@@ -20,7 +20,7 @@ struct adsmOperator {
     size_t bytes;
     _Atomic(adsmModule *) module; /* NULL: shipped, not loaded yet */
     uint64_t serial;              /* of the module; 0: shipped */
-    const char *text;             /* of what is shipped */
+    const struct adsm_shipped *shipped;
 };
 
 static const char *const suffixes[] = {
@@ -39,8 +39,8 @@ static void fill(void)
 {
     for (int i = 0; i < ADSM_SHIPPED; i++) {
         shipped[i].name = adsm_shipped[i].name;
-        shipped[i].bytes = adsm_shipped[i].bytes;
-        shipped[i].text = adsm_shipped[i].text;
+        shipped[i].bytes = adsm_shipped_bytes(&adsm_shipped[i]);
+        shipped[i].shipped = &adsm_shipped[i];
     }
 }
 
@@ -91,7 +91,12 @@ static int load(adsmOperator *op, adsmModule **module)
     *module = atomic_load(&op->module);
     if (*module)
         return ADSM_OK;
-    int rc = adsmModuleLoad(module, op->text, strlen(op->text));
+    char *text = adsm_shipped_text(op->shipped);
+    if (!text)
+        return adsm_detail(ADSM_E_NOMEM, "no memory for operator '%s'",
+                           op->name);
+    int rc = adsmModuleLoad(module, text, strlen(text));
+    free(text);
     if (rc != ADSM_OK)
         return rc;
     if (!atomic_compare_exchange_strong(&op->module, &none, *module)) {
