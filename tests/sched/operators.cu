@@ -19,6 +19,21 @@ struct line {
     int a, b, unused;
 };
 
+/* The same, and more than a lane has in registers. */
+struct broad {
+    int a, b, more[7];
+};
+
+static __device__ inline broad behind(const broad &a, const broad &b)
+{
+    broad both = {(int)((unsigned)a.a * (unsigned)b.a),
+                  (int)((unsigned)a.b * (unsigned)b.a + (unsigned)b.b),
+                  {}};
+    for (int i = 0; i < 7; i++)
+        both.more[i] = a.more[i] ^ b.more[i];
+    return both;
+}
+
 ADSM_OPERATOR(longest, pair, (pair{0, 0}), a.y >= b.y ? a : b)
 ADSM_OPERATOR(brightest, pixel, (pixel{0, 0, 0}),
               pixel{a.r > b.r ? a.r : b.r, a.g > b.g ? a.g : b.g,
@@ -26,6 +41,7 @@ ADSM_OPERATOR(brightest, pixel, (pixel{0, 0, 0}),
 ADSM_OPERATOR(chain, line, (line{1, 0, 0}),
               line{(int)((unsigned)a.a * (unsigned)b.a),
                    (int)((unsigned)a.b * (unsigned)b.a + (unsigned)b.b), 0})
+ADSM_OPERATOR(wide, broad, (broad{1, 0, {}}), behind(a, b))
 
 ADSM_MAP_REDUCE(dot, float, sum_f32, (const float *x, const float *y),
                 x[i] * y[i])

@@ -17,6 +17,9 @@ struct pixel {
 struct chain {
     int a, b, unused;
 };
+struct wide {
+    int a, b, more[7];
+};
 
 #define TREE_OF(name, type, ...)                                               \
     static inline void name(void *r_, const void *a_, const void *b_)          \
@@ -52,6 +55,18 @@ TREE_OF(brightest, struct pixel,
 TREE_OF(chain, struct chain,
         (struct chain){(int)((unsigned)a.a * (unsigned)b.a),
                        (int)((unsigned)a.b *(unsigned)b.a + (unsigned)b.b), 0})
+
+static inline void wide(void *r_, const void *a_, const void *b_)
+{
+    struct wide a, b;
+    memcpy(&a, a_, sizeof a);
+    memcpy(&b, b_, sizeof b);
+    a.b = (int)((unsigned)a.b * (unsigned)b.a + (unsigned)b.b);
+    a.a = (int)((unsigned)a.a * (unsigned)b.a);
+    for (int i = 0; i < 7; i++)
+        a.more[i] ^= b.more[i];
+    memcpy(r_, &a, sizeof a);
+}
 
 /* A row of the table: `shipped` or found by name. */
 struct known {
@@ -94,7 +109,7 @@ static struct known known[] = {
     KNOWN_BITS(i64, I64, int64_t),   KNOWN_BITS(u64, U64, uint64_t),
     KNOWN_ORDERED(f32, F32, float),  KNOWN_ORDERED(f64, F64, double),
     KNOWN_OWN(longest, struct pair), KNOWN_OWN(brightest, struct pixel),
-    KNOWN_OWN(chain, struct chain),
+    KNOWN_OWN(chain, struct chain),  KNOWN_OWN(wide, struct wide),
 };
 enum { KNOWNS = sizeof known / sizeof *known };
 
@@ -138,7 +153,7 @@ static inline const uint8_t *none_of(struct known *k)
     bool wide = k->type == ADSM_I64 || k->type == ADSM_U64;
     bool is_signed = k->type == ADSM_I32 || k->type == ADSM_I64;
     if (!k->shipped) {
-        if (strcmp(k->name, "chain") == 0)
+        if (strcmp(k->name, "chain") == 0 || strcmp(k->name, "wide") == 0)
             none[0] = 1;
         return none;
     }
@@ -173,7 +188,9 @@ static inline void fill_random(const struct known *k, void *x, long n)
     bool product = k->op == ADSM_PRODUCT;
     for (long i = 0; i < n; i++) {
         uint8_t *to = (uint8_t *)x + (size_t)i * k->tree.elem;
-        uint64_t r[2] = {next_random(), next_random()};
+        uint64_t r[TREE_MOST / 8] = {next_random(), next_random()};
+        for (size_t j = 2; j * 8 < k->tree.elem; j++)
+            r[j] = next_random();
         double d = (double)(r[0] >> 11) / (1ull << 53);
         d = product ? 0.5 + d * 0.81 : (d - 0.5) * (1 << r[1] % 20);
         float f = (float)d;

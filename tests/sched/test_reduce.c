@@ -80,8 +80,8 @@ START_TEST(sizes_around_a_block_give_the_bytes_of_their_tree)
     static const long sizes[] = {65535, 65536, 65537, 99991};
     static const char *const names[] = {"sum_f32",     "product_f64", "min_i64",
                                         "longest",     "brightest",   "chain",
-                                        "product_u32", "max_f32"};
-    for (int i = 0; i < 8; i++)
+                                        "product_u32", "max_f32",     "wide"};
+    for (int i = 0; i < 9; i++)
         check_lines(known_of(names[i]), sizes, 4);
 }
 END_TEST
@@ -100,8 +100,8 @@ START_TEST(range_may_begin_anywhere)
         {1, N},        {255, 257},     {256, 512},     {8191, 8193},
         {8192, N},     {20000, 20001}, {65535, 65537}, {3, 3},
         {9000, 16384}, {N, N},         {12345, 54321}};
-    static const char *const names[] = {"sum_f32", "chain"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const names[] = {"sum_f32", "chain", "wide"};
+    for (int i = 0; i < 3; i++) {
         struct known *k = known_of(names[i]);
         size_t bytes = N * k->tree.elem;
         void *copy = malloc(bytes);
@@ -197,6 +197,7 @@ START_TEST(rows_and_columns_give_the_bytes_of_their_trees)
         check_matrix(known_of("chain"), sizes[i][0], sizes[i][1]);
     }
     check_matrix(known_of("brightest"), 100, 70);
+    check_matrix(known_of("wide"), 130, 257);
     check_matrix(known_of("min_f64"), 70, 100);
 }
 END_TEST

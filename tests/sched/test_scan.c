@@ -93,8 +93,9 @@ END_TEST
 START_TEST(sizes_around_a_block_give_the_bytes_of_their_tree)
 {
     static const long sizes[] = {1024, 65535, 65536, 65537};
-    static const char *const names[] = {"sum_f32", "chain", "product_f64"};
-    for (int i = 0; i < 3; i++)
+    static const char *const names[] = {"sum_f32", "chain", "product_f64",
+                                        "wide"};
+    for (int i = 0; i < 4; i++)
         for (int s = 0; s < 4; s++)
             check_scan(known_of(names[i]), sizes[s], 0, WAYS);
 }
@@ -108,8 +109,8 @@ END_TEST
 
 START_TEST(scan_in_place_is_a_scan)
 {
-    static const char *const names[] = {"sum_f32", "longest"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const names[] = {"sum_f32", "longest", "wide"};
+    for (int i = 0; i < 3; i++) {
         struct known *k = known_of(names[i]);
         struct wanted w = want(k, 40001);
         each_way(o) for (int exclusive = 0; exclusive < 2; exclusive++)

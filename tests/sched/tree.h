@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TREE_MOST = 16 }; /* bytes of an element */
+enum { TREE_MOST = 40 }; /* bytes of an element */
 
 struct tree {
     size_t elem;

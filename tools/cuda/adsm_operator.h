@@ -41,9 +41,12 @@ enum {
     ADSM_SMALL_ = 32 /* bytes of an element */
 };
 
+/* Always: the software device has no native code for calls. */
+#define ADSM_INLINE_ __device__ inline __attribute__((always_inline))
+
 /* Instructions instead of intrinsics: clang without the SDK has those only where
  * it is told a version of PTX. */
-static __device__ inline int adsm_lane()
+static ADSM_INLINE_ int adsm_lane()
 {
     unsigned lane;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -51,19 +54,19 @@ static __device__ inline int adsm_lane()
 }
 
 /* Of the grid's x: a number that is seen to be the same for all lanes. */
-static __device__ inline long adsm_warp()
+static ADSM_INLINE_ long adsm_warp()
 {
     unsigned first = threadIdx.x - (unsigned)adsm_lane();
     return ((long)blockIdx.x * blockDim.x + first) / 32;
 }
 
-static __device__ inline long adsm_warps()
+static ADSM_INLINE_ long adsm_warps()
 {
     return (long)gridDim.x * (blockDim.x / 32);
 }
 
 #define ADSM_SHUFFLE_(name, mode)                                              \
-    static __device__ inline unsigned name(unsigned word, int lane)            \
+    static ADSM_INLINE_ unsigned name(unsigned word, int lane)                 \
     {                                                                          \
         unsigned other;                                                        \
         asm volatile("shfl.sync." mode ".b32 %0, %1, %2, 31, 0xffffffff;"      \
@@ -77,9 +80,9 @@ ADSM_SHUFFLE_(adsm_swap_word, "bfly")
 ADSM_SHUFFLE_(adsm_take_word, "idx")
 #undef ADSM_SHUFFLE_
 
-template <typename T> struct adsm_words {
-    enum { COUNT = (sizeof(T) + 3) / 4 };
-    unsigned word[COUNT];
+template <typename T, typename Word = unsigned> struct adsm_words {
+    enum { COUNT = (sizeof(T) + sizeof(Word) - 1) / sizeof(Word) };
+    Word word[COUNT];
 
     __device__ explicit adsm_words(const T &value)
     {
@@ -94,18 +97,26 @@ template <typename T> struct adsm_words {
     }
 };
 
+/* What a T is chosen by: where it has words of 64 bits, by these. */
+template <bool Long> struct adsm_word {
+    typedef unsigned type;
+};
+template <> struct adsm_word<true> {
+    typedef unsigned long type;
+};
+
 /* Without a branch, whatever a T is. */
-template <typename T>
-static __device__ inline T adsm_choose(bool first, T a, T b)
+template <typename T> static ADSM_INLINE_ T adsm_choose(bool first, T a, T b)
 {
-    adsm_words<T> x(a), y(b);
+    typedef adsm_words<T, typename adsm_word<__alignof__(T) == 8>::type> words;
+    words x(a), y(b);
 #pragma unroll
-    for (int i = 0; i < adsm_words<T>::COUNT; i++)
+    for (int i = 0; i < words::COUNT; i++)
         x.word[i] = first ? x.word[i] : y.word[i];
     return x.value();
 }
 
-template <typename T> static __device__ inline T adsm_swap(T value, int lanes)
+template <typename T> static ADSM_INLINE_ T adsm_swap(T value, int lanes)
 {
     adsm_words<T> words(value);
 #pragma unroll
@@ -114,7 +125,7 @@ template <typename T> static __device__ inline T adsm_swap(T value, int lanes)
     return words.value();
 }
 
-template <typename T> static __device__ inline T adsm_take(T value, int lane)
+template <typename T> static ADSM_INLINE_ T adsm_take(T value, int lane)
 {
     adsm_words<T> words(value);
 #pragma unroll
@@ -133,7 +144,7 @@ struct adsm_extent {
 
 /* Two neighbours of `size` elements, the left one from `at` on. */
 template <typename Op, bool Full>
-static __device__ inline typename Op::value
+static ADSM_INLINE_ typename Op::value
 adsm_join(typename Op::value left, typename Op::value right, long at, long size,
           adsm_extent there)
 {
@@ -146,9 +157,9 @@ adsm_join(typename Op::value left, typename Op::value right, long at, long size,
 
 /* Of this lane and the one `lanes` away, which has a neighbour of `size`. */
 template <typename Op, bool Full>
-static __device__ inline typename Op::value
-adsm_meet(typename Op::value mine, int lanes, long at, long size,
-          adsm_extent there)
+static ADSM_INLINE_ typename Op::value adsm_meet(typename Op::value mine,
+                                                 int lanes, long at, long size,
+                                                 adsm_extent there)
 {
     typename Op::value other = adsm_swap(mine, lanes);
     if (Full && Op::COMMUTES)
@@ -161,7 +172,7 @@ adsm_meet(typename Op::value mine, int lanes, long at, long size,
 /* Up to 64, a power of two, of which some may not be there: like a counter, a
  * one that gets another carries. */
 template <typename Op, typename At>
-static __device__ inline typename Op::value
+static ADSM_INLINE_ typename Op::value
 adsm_fold_few(const At &x, long at, int count, adsm_extent there)
 {
     typename Op::value v = Op::none(), s[6] = {v, v, v, v, v, v};
@@ -187,8 +198,8 @@ adsm_fold_few(const At &x, long at, int count, adsm_extent there)
 
 /* A row that begins at `row`, of which some may not be there. */
 template <typename Op, typename At>
-static __device__ inline typename Op::value adsm_fold_row(const At &x, long row,
-                                                          adsm_extent there)
+static ADSM_INLINE_ typename Op::value adsm_fold_row(const At &x, long row,
+                                                     adsm_extent there)
 {
     long at = row + (long)adsm_lane() * ADSM_LANE_;
     typename Op::value v = adsm_fold_few<Op>(x, at, ADSM_LANE_, there);
@@ -200,8 +211,8 @@ static __device__ inline typename Op::value adsm_fold_row(const At &x, long row,
 
 /* The same of a block. */
 template <typename Op, typename At>
-static __device__ inline typename Op::value
-adsm_fold_part(const At &x, long block, adsm_extent there)
+static ADSM_INLINE_ typename Op::value adsm_fold_part(const At &x, long block,
+                                                      adsm_extent there)
 {
     int lane = adsm_lane();
     typename Op::value v = Op::none(), mine = v;
@@ -225,7 +236,7 @@ adsm_fold_part(const At &x, long block, adsm_extent there)
 /* Of two lanes, `lanes` apart: the first gets what both have of `a`, combined,
  * and the second what both have of `b`. */
 template <typename Op>
-static __device__ inline typename Op::value
+static ADSM_INLINE_ typename Op::value
 adsm_pair(typename Op::value a, typename Op::value b, int lanes)
 {
     bool second = adsm_lane() & lanes;
@@ -241,7 +252,7 @@ adsm_pair(typename Op::value a, typename Op::value b, int lanes)
  * gets what `Lines` neighbours of line l modulo `Lines` give, those of which one
  * is element l. */
 template <typename Op, int Lines, typename At> struct adsm_lines {
-    static __device__ inline typename Op::value fold(const At &x, long at)
+    static ADSM_INLINE_ typename Op::value fold(const At &x, long at)
     {
         typedef adsm_lines<Op, Lines / 2, At> half;
         typename Op::value a = half::fold(x, at);
@@ -251,7 +262,7 @@ template <typename Op, int Lines, typename At> struct adsm_lines {
 };
 
 template <typename Op, typename At> struct adsm_lines<Op, 1, At> {
-    static __device__ inline typename Op::value fold(const At &x, long at)
+    static ADSM_INLINE_ typename Op::value fold(const At &x, long at)
     {
         return x(at + adsm_lane());
     }
@@ -259,8 +270,7 @@ template <typename Op, typename At> struct adsm_lines<Op, 1, At> {
 
 /* `Lanes` neighbours, a node of the tree in each: all get their parent's. */
 template <typename Op, int Lanes>
-static __device__ inline typename Op::value
-adsm_fold_lanes(typename Op::value v)
+static ADSM_INLINE_ typename Op::value adsm_fold_lanes(typename Op::value v)
 {
     adsm_extent all = {0, 0};
 #pragma unroll
@@ -271,7 +281,7 @@ adsm_fold_lanes(typename Op::value v)
 
 /* `rows` rows from `begin` on, by a warp: lane 0 gets the result. */
 template <typename Op, typename At>
-static __device__ inline typename Op::value
+static ADSM_INLINE_ typename Op::value
 adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
 {
     int lane = adsm_lane(), blocks = rows / ADSM_ROWS_;
@@ -336,8 +346,8 @@ template <typename T> struct adsm_column_of {
 
 /* out[c] = elements of chunk c, a warp each. */
 template <typename Op, typename At>
-static __device__ inline void adsm_fold(long i0, long i1, const At &x,
-                                        typename Op::value *out, int rows)
+static ADSM_INLINE_ void adsm_fold(long i0, long i1, const At &x,
+                                   typename Op::value *out, int rows)
 {
     long chunk = (long)rows * ADSM_ROW_;
     for (long c = i0 / chunk + adsm_warp(); c * chunk < i1; c += adsm_warps()) {
@@ -350,10 +360,10 @@ static __device__ inline void adsm_fold(long i0, long i1, const At &x,
 
 /* out(y, c) = those of row y. Blocks are one warp wide. */
 template <typename Op>
-static __device__ inline void
-adsm_fold_rows(long y0, long y1, long x0, long x1,
-               adsm_view2<const typename Op::value> in,
-               adsm_view2<typename Op::value> out, int rows)
+static ADSM_INLINE_ void adsm_fold_rows(long y0, long y1, long x0, long x1,
+                                        adsm_view2<const typename Op::value> in,
+                                        adsm_view2<typename Op::value> out,
+                                        int rows)
 {
     long chunk = (long)rows * ADSM_ROW_;
     for (long y = y0 + adsm_thread_y(); y < y1;
@@ -370,7 +380,7 @@ adsm_fold_rows(long y0, long y1, long x0, long x1,
 
 /* out(c, x) = 64 elements of column x, a thread each. */
 template <typename Op>
-static __device__ inline void
+static ADSM_INLINE_ void
 adsm_fold_columns(long y0, long y1, long x0, long x1,
                   adsm_view2<const typename Op::value> in,
                   adsm_view2<typename Op::value> out)
@@ -389,7 +399,7 @@ adsm_fold_columns(long y0, long y1, long x0, long x1,
 /* out[i] = elements [j0, j1), at most 64, `far` apart; those of i begin at
  * i * next. */
 template <typename Op>
-static __device__ inline void
+static ADSM_INLINE_ void
 adsm_fold_last(long i0, long i1, const typename Op::value *in,
                typename Op::value *out, long j0, long j1, long next, long far)
 {
@@ -405,17 +415,16 @@ adsm_fold_last(long i0, long i1, const typename Op::value *in,
 
 /* `before` and what follows it; there is nothing before element 0. */
 template <typename Op>
-static __device__ inline typename Op::value
+static ADSM_INLINE_ typename Op::value
 adsm_behind(bool any, typename Op::value before, typename Op::value v)
 {
-    return any ? Op::of(before, v) : v;
+    return adsm_choose(any, Op::of(before, v), v);
 }
 
 /* Element j of lane l is element l of those that lanes read side by side in line
  * j, and the other way round, if the low bits of lanes and lines change places.
- * So eight neighbours come to one lane, and lane l has them from 8 p on, where p
- * has the bits of l that ADSM_PLACE_ says. */
-template <typename T> static __device__ inline void adsm_turn(T *v)
+ * So eight neighbours come to one lane: those from 8 p on, if p is its place. */
+template <typename T> static ADSM_INLINE_ void adsm_turn(T *v)
 {
 #pragma unroll
     for (int lanes = 1; lanes < ADSM_LANE_; lanes *= 2) {
@@ -432,37 +441,40 @@ template <typename T> static __device__ inline void adsm_turn(T *v)
     }
 }
 
-/* Lanes that differ in bit b of their place. */
-static __device__ inline int adsm_place(int b)
+static ADSM_INLINE_ int adsm_place()
+{
+    return adsm_lane() % 8 * 4 + adsm_lane() / 8;
+}
+
+/* Between lanes that differ in bit b of their place. */
+static ADSM_INLINE_ int adsm_place_bit(int b)
 {
     return b < 2 ? 8 << b : 1 << (b - 2);
 }
 
-/* What lies before each of `count` lanes, if `before` lies before lane 0. Lanes
- * are in their order, or with Turned in that of their places. */
-template <typename Op, bool Turned>
-static __device__ inline typename Op::value
-adsm_before_lane(typename Op::value v, int count, bool any,
-                 typename Op::value before)
+/* What lies before each lane, in the order of their places, if `before` lies
+ * before the first. What all lanes have becomes `v`. Without Unroll the steps
+ * are a loop. */
+template <typename Op, int Unroll>
+static ADSM_INLINE_ typename Op::value
+adsm_before_lane(typename Op::value &v, bool any, typename Op::value before)
 {
     typename Op::value left[5];
     int lane = adsm_lane();
-#pragma unroll
+#pragma unroll Unroll
     for (int b = 0; b < 5; b++) {
-        int far = Turned ? adsm_place(b) : 1 << b;
+        int far = adsm_place_bit(b);
         left[b] = adsm_swap(v, far);
         v = Op::COMMUTES ? Op::of(v, left[b])
                          : Op::of(adsm_choose(lane & far, left[b], v),
                                   adsm_choose(lane & far, v, left[b]));
     }
-#pragma unroll
+#pragma unroll Unroll
     for (int b = 4; b >= 0; b--) {
-        bool right = lane & (Turned ? adsm_place(b) : 1 << b);
-        if ((1 << b) < count) {
-            before = adsm_choose(right, adsm_behind<Op>(any, before, left[b]),
-                                 before);
-            any = any || right;
-        }
+        bool right = lane & adsm_place_bit(b);
+        before =
+            adsm_choose(right, adsm_behind<Op>(any, before, left[b]), before);
+        any = any || right;
     }
     return before;
 }
@@ -484,7 +496,7 @@ template <typename Op> struct adsm_eight {
 
 /* What lies before each of them. */
 template <typename Op>
-static __device__ inline void
+static ADSM_INLINE_ void
 adsm_before_each(const typename Op::value *v, const adsm_eight<Op> &sums,
                  bool any, typename Op::value before, typename Op::value *e)
 {
@@ -498,106 +510,127 @@ adsm_before_each(const typename Op::value *v, const adsm_eight<Op> &sums,
     e[7] = Op::of(e[6], v[6]);
 }
 
-/* A row's eight neighbours of each lane; what is not there gives what is not
- * used. */
+/* The first `size` elements of a row, which may be all; what they give is
+ * returned. In and out may be the same. */
 template <typename Op>
-static __device__ inline void adsm_load(const typename Op::value *in, long row,
-                                        long end, typename Op::value *v)
-{
-    long at = row + adsm_lane();
-    if (row + ADSM_ROW_ <= end) {
-#pragma unroll
-        for (int j = 0; j < ADSM_LANE_; j++)
-            v[j] = in[at + j * 32];
-    } else {
-#pragma unroll
-        for (int j = 0; j < ADSM_LANE_; j++)
-            v[j] = at + j * 32 < end ? in[at + j * 32] : Op::none();
-    }
-    adsm_turn(v);
-}
-
-template <typename T>
-static __device__ inline void adsm_store(T *out, long row, long end, T *v)
-{
-    long at = row + adsm_lane();
-    adsm_turn(v);
-    if (row + ADSM_ROW_ <= end) {
-#pragma unroll
-        for (int j = 0; j < ADSM_LANE_; j++)
-            out[at + j * 32] = v[j];
-    } else {
-#pragma unroll
-        for (int j = 0; j < ADSM_LANE_; j++)
-            if (at + j * 32 < end)
-                out[at + j * 32] = v[j];
-    }
-}
-
-/* One row: in and out may be the same. */
-template <typename Op>
-static __device__ inline void
-adsm_scan_row(const typename Op::value *in, typename Op::value *out, long row,
-              long end, bool any, typename Op::value before, int exclusive)
+static ADSM_INLINE_ typename Op::value
+adsm_scan_row(const typename Op::value *in, typename Op::value *out, long size,
+              bool any, typename Op::value before, int exclusive)
 {
     typename Op::value v[ADSM_LANE_], e[ADSM_LANE_];
-    adsm_load<Op>(in, row, end, v);
+    int lane = adsm_lane();
+    if (size >= ADSM_ROW_) {
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++)
+            v[j] = in[lane + j * 32];
+    } else {
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++)
+            v[j] = lane + j * 32 < size ? in[lane + j * 32] : Op::none();
+    }
+    adsm_turn(v);
     adsm_eight<Op> sums(v);
-    before = adsm_before_lane<Op, true>(sums.all, 32, any, before);
-    any = any || adsm_lane() > 0;
+    before = adsm_before_lane<Op, 5>(sums.all, any, before);
+    any = any || lane > 0;
     adsm_before_each<Op>(v, sums, any, before, e);
     if (!exclusive) {
 #pragma unroll
         for (int j = 0; j < ADSM_LANE_; j++)
             e[j] = adsm_behind<Op>(any || j > 0, e[j], v[j]);
     }
-    adsm_store(out, row, end, e);
+    adsm_turn(e);
+    if (size >= ADSM_ROW_) {
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++)
+            out[lane + j * 32] = e[j];
+    } else {
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j++)
+            if (lane + j * 32 < size)
+                out[lane + j * 32] = e[j];
+    }
+    return sums.all;
 }
 
-/* What the rows of a block are: lane k has that of row k. */
+/* The first `size` elements of a block: two pairs of rows, one row behind the
+ * other. */
 template <typename Op>
-static __device__ inline typename Op::value
-adsm_fold_each_row(const typename Op::value *in, long block, long end)
+static ADSM_INLINE_ void
+adsm_scan_block(const typename Op::value *in, typename Op::value *out,
+                long size, bool any, typename Op::value before, int exclusive)
 {
-    typedef typename Op::value T;
-    T v[ADSM_LANE_], row = Op::none();
-    int lane = adsm_lane();
-    if (sizeof row <= ADSM_SMALL_ && block + ADSM_BLOCK_ <= end) {
-        adsm_line<T> x = {in};
-        T line = adsm_lines<Op, 32, adsm_line<T>>::fold(x, block);
-        return adsm_take(adsm_fold_lanes<Op, 8>(line), lane * 8);
-    }
+    typename Op::value left = Op::none();
 #pragma unroll 1
-    for (int k = 0; k < ADSM_ROWS_; k++) {
-        adsm_load<Op>(in, block + k * ADSM_ROW_, end, v);
-        T fold = adsm_eight<Op>(v).all;
-#pragma unroll
-        for (int b = 0; b < 5; b++)
-            fold = adsm_meet<Op, true>(fold, adsm_place(b), 0, 0, {0, 0});
-        row = adsm_choose(lane == k, fold, row);
+    for (int k = 0; k * ADSM_ROW_ < size && k < ADSM_ROWS_; k++) {
+        bool right = k & 1;
+        typename Op::value first = before;
+        if (right)
+            first = adsm_behind<Op>(any, before, left);
+        auto row = adsm_scan_row<Op>(in + k * ADSM_ROW_, out + k * ADSM_ROW_,
+                                     size - k * ADSM_ROW_, any || right, first,
+                                     exclusive);
+        if (right) {
+            before = adsm_behind<Op>(any, before, Op::of(left, row));
+            any = true;
+        }
+        left = row;
     }
-    return row;
+}
+
+/* The same of large elements: lanes go through 32 neighbours each, with what is
+ * left of them in memory. */
+template <typename Op>
+static ADSM_INLINE_ void
+adsm_scan_large(const typename Op::value *in, typename Op::value *out,
+                long size, bool any, typename Op::value before, int exclusive)
+{
+    enum { EACH = ADSM_BLOCK_ / 32 };
+    typedef typename Op::value T;
+    int place = adsm_place();
+    adsm_line<T> x = {in};
+    adsm_extent there = {0, size};
+    T v = adsm_fold_few<Op>(x, place * EACH, EACH, there), s[6];
+    before = adsm_before_lane<Op, 1>(v, any, before);
+    any = any || place > 0;
+#pragma unroll 1
+    for (int j = 0; j < EACH && place * EACH + j < size; j++) {
+        T e = before;
+        bool some = any;
+#pragma unroll 1
+        for (int b = 4; b >= 0; b--)
+            if (j >> b & 1) {
+                e = adsm_behind<Op>(some, e, s[b]);
+                some = true;
+            }
+        v = in[place * EACH + j];
+        out[place * EACH + j] = exclusive ? e : adsm_behind<Op>(some, e, v);
+        int b = 0;
+#pragma unroll 1
+        for (; j >> b & 1; b++)
+            v = Op::of(s[b], v);
+        s[b] = v;
+    }
 }
 
 /* Chunks of [0, i1), a block and a warp each; before[c] lies before chunk c. */
 template <typename Op>
-static __device__ inline void adsm_scan(long i0, long i1,
-                                        const typename Op::value *in,
-                                        const typename Op::value *before,
-                                        typename Op::value *out, int exclusive)
+static ADSM_INLINE_ void adsm_scan(long i0, long i1,
+                                   const typename Op::value *in,
+                                   const typename Op::value *before,
+                                   typename Op::value *out, int exclusive)
 {
     for (long c = i0 / ADSM_BLOCK_ + adsm_warp(); c * ADSM_BLOCK_ < i1;
          c += adsm_warps()) {
         long block = c * ADSM_BLOCK_;
-        typename Op::value row = adsm_fold_each_row<Op>(in, block, i1);
         typename Op::value first = Op::none();
         if (c > 0)
             first = before[c];
-        row = adsm_before_lane<Op, false>(row, ADSM_ROWS_, c > 0, first);
-#pragma unroll 1
-        for (int k = 0; k < ADSM_ROWS_; k++)
-            adsm_scan_row<Op>(in, out, block + k * ADSM_ROW_, i1,
-                              c > 0 || k > 0, adsm_take(row, k), exclusive);
+        if (sizeof first <= ADSM_SMALL_)
+            adsm_scan_block<Op>(in + block, out + block, i1 - block, c > 0,
+                                first, exclusive);
+        else
+            adsm_scan_large<Op>(in + block, out + block, i1 - block, c > 0,
+                                first, exclusive);
     }
 }
 
@@ -610,22 +643,22 @@ static __device__ inline void adsm_scan(long i0, long i1,
  * names mean what they do around the macro: a struct's members and a kernel's
  * parameters would be found first. */
 #define ADSM_OP_(name, type, commutes, identity, ...)                          \
-    static __device__ inline type adsm_identity_##name()                       \
+    static ADSM_INLINE_ type adsm_identity_##name()                            \
     {                                                                          \
         return identity;                                                       \
     }                                                                          \
-    static __device__ inline type adsm_combined_##name(type a, type b)         \
+    static ADSM_INLINE_ type adsm_combined_##name(type a, type b)              \
     {                                                                          \
         return __VA_ARGS__;                                                    \
     }                                                                          \
     struct adsm_op_##name {                                                    \
         typedef type value;                                                    \
         enum { COMMUTES = commutes };                                          \
-        static __device__ inline value none()                                  \
+        static ADSM_INLINE_ value none()                                       \
         {                                                                      \
             return adsm_identity_##name();                                     \
         }                                                                      \
-        static __device__ inline value of(value a, value b)                    \
+        static ADSM_INLINE_ value of(value a, value b)                         \
         {                                                                      \
             return adsm_combined_##name(a, b);                                 \
         }                                                                      \
@@ -689,7 +722,10 @@ static __device__ inline void adsm_scan(long i0, long i1,
     extern "C" __global__ void name(long adsm_i0, long adsm_i1,                \
                                     ADSM_LIST_ params, type *adsm_out)         \
     {                                                                          \
-        auto adsm_of = [&](long i) -> type { return __VA_ARGS__; };            \
+        auto adsm_of = [&](long i) __attribute__((always_inline))->type        \
+        {                                                                      \
+            return __VA_ARGS__;                                                \
+        };                                                                     \
         adsm_fold<adsm_op_##operator_>(adsm_i0, adsm_i1, adsm_of, adsm_out,    \
                                        32);                                    \
     }                                                                          \
