@@ -19,12 +19,15 @@
  * combined, then the results of 2k and 2k + 1, and so on; one without a
  * neighbour goes on as it is. So what a chunk gives depends on its elements
  * alone, whichever chunks there are. A warp reads 32 lines of 32 elements, lanes
- * side by side, and combines neighbours of two lines at once: each lane gives
- * the one line to its neighbour and takes the other. What is left of the lines,
- * and blocks of them, are combined by shuffles. Where elements are missing, and
- * where 32 of them are more than a lane's registers, lanes go through 8 neighbours
- * each. A scan goes down the same tree: what lies before a node is what lies before
- * its parent, and, if it is the right one of two, the left one.
+ * side by side and 8 lines at once, and combines neighbours of two lines: each
+ * lane gives the one line to its neighbour and takes the other. What is left of
+ * the lines, and blocks of them, are combined by shuffles. Where 8 elements are
+ * more than a lane's registers it goes through neighbours instead. A scan goes
+ * down the same tree: what lies before a node is what lies before its parent,
+ * and, if it is the right one of two, the left one.
+ *
+ * Only what is on its way at once is unrolled: every program that has an operator
+ * has this text, and so has the library.
  *
  * adsm_device.h includes it. The kernels' names and parameters are those that
  * libadsm/sched/operator.h expects. Blocks are of whole warps along x.
@@ -148,11 +151,11 @@ static ADSM_INLINE_ typename Op::value
 adsm_join(typename Op::value left, typename Op::value right, long at, long size,
           adsm_extent there)
 {
-    if (!Full && at + size >= there.hi)
-        return left;
-    if (!Full && at + size <= there.lo)
-        return right;
-    return Op::of(left, right);
+    typename Op::value both = Op::of(left, right);
+    if (Full)
+        return both;
+    both = adsm_choose(at + size <= there.lo, right, both);
+    return adsm_choose(at + size >= there.hi, left, both);
 }
 
 /* Of this lane and the one `lanes` away, which has a neighbour of `size`. */
@@ -169,48 +172,159 @@ static ADSM_INLINE_ typename Op::value adsm_meet(typename Op::value mine,
                                at & -(2 * size), size, there);
 }
 
-/* Up to 64, a power of two, of which some may not be there: like a counter, a
- * one that gets another carries. */
-template <typename Op, typename At>
-static ADSM_INLINE_ typename Op::value
-adsm_fold_few(const At &x, long at, int count, adsm_extent there)
+/* What is not there gives what is not used. */
+template <typename Op, bool Full, typename At>
+static ADSM_INLINE_ typename Op::value adsm_read(const At &x, long at,
+                                                 adsm_extent there)
 {
-    typename Op::value v = Op::none(), s[6] = {v, v, v, v, v, v};
-#pragma unroll 1
-    for (int j = 0; j < count; j++) {
-        bool carries = true;
-        if (at + j >= there.lo && at + j < there.hi)
-            v = x(at + j);
-#pragma unroll
-        for (int b = 0; b < 6; b++) {
-            int size = 1 << b;
-            bool two = carries && (j & size);
-            if (two)
-                v = adsm_join<Op, false>(s[b], v, at + j + 1 - 2 * size, size,
-                                         there);
-            else if (carries)
-                s[b] = v;
-            carries = two;
-        }
-    }
-    return v;
+    unsigned long from = at - there.lo, count = there.hi - there.lo;
+    return Full || from < count ? x(at) : Op::none();
 }
 
-/* A row that begins at `row`, of which some may not be there. */
+/* `Size` neighbours, by one lane in loops of two. */
+template <typename Op, bool Full, int Size, typename At> struct adsm_node {
+    static ADSM_INLINE_ typename Op::value fold(const At &x, long at,
+                                                adsm_extent there)
+    {
+        typename Op::value a = Op::none(), b = a;
+#pragma unroll 1
+        for (int k = 0; k < 2; k++) {
+            a = b;
+            b = adsm_node<Op, Full, Size / 2, At>::fold(x, at + k * (Size / 2),
+                                                        there);
+        }
+        return adsm_join<Op, Full>(a, b, at, Size / 2, there);
+    }
+};
+
+template <typename Op, typename At> struct adsm_node<Op, false, 1, At> {
+    static ADSM_INLINE_ typename Op::value fold(const At &x, long at,
+                                                adsm_extent there)
+    {
+        return adsm_read<Op, false>(x, at, there);
+    }
+};
+
+/* Of those that are all there eight are on their way at once. */
+template <typename Op, typename At> struct adsm_node<Op, true, ADSM_LANE_, At> {
+    static ADSM_INLINE_ typename Op::value fold(const At &x, long at,
+                                                adsm_extent)
+    {
+        typename Op::value v[ADSM_LANE_];
+#pragma unroll
+        for (int i = 0; i < ADSM_LANE_; i++)
+            v[i] = x(at + i);
+#pragma unroll
+        for (int size = 1; size < ADSM_LANE_; size *= 2)
+#pragma unroll
+            for (int i = 0; i < ADSM_LANE_; i += 2 * size)
+                v[i] = Op::of(v[i], v[i + size]);
+        return v[0];
+    }
+};
+
+template <typename Op, bool Full, int Size, typename At>
+static ADSM_INLINE_ typename Op::value adsm_fold_few(const At &x, long at,
+                                                     adsm_extent there)
+{
+    return adsm_node<Op, Full, Size, At>::fold(x, at, there);
+}
+
+/* Of two lanes, `lanes` apart: the first gets what both have of `a`, combined,
+ * and the second what both have of `b`; what the lane gets begins at `at`. */
+template <typename Op, bool Full>
+static ADSM_INLINE_ typename Op::value
+adsm_pair(typename Op::value a, typename Op::value b, int lanes, long at,
+          adsm_extent there)
+{
+    bool second = adsm_lane() & lanes;
+    typename Op::value mine = adsm_choose(second, b, a);
+    typename Op::value other = adsm_swap(adsm_choose(second, a, b), lanes);
+    if (Full && Op::COMMUTES)
+        return Op::of(mine, other);
+    return adsm_join<Op, Full>(adsm_choose(second, other, mine),
+                               adsm_choose(second, mine, other), at, lanes,
+                               there);
+}
+
+/* A row's eight lines of 32 elements, which lanes read side by side and all at
+ * once: lane l gets eight neighbours of line l modulo 8, those of which one is
+ * element l. So these are in the order of the lanes' places. */
+template <typename Op, bool Full, typename At>
+static ADSM_INLINE_ typename Op::value adsm_fold_lines(const At &x, long at,
+                                                       adsm_extent there)
+{
+    typename Op::value v[ADSM_LANE_];
+    int lane = adsm_lane();
+#pragma unroll
+    for (int j = 0; j < ADSM_LANE_; j++)
+        v[j] = adsm_read<Op, Full>(x, at + lane + j * 32, there);
+#pragma unroll
+    for (int lanes = 1; lanes < ADSM_LANE_; lanes *= 2) {
+        int low = lane & (2 * lanes - 1), node = low * 32 + (lane - low);
+#pragma unroll
+        for (int j = 0; j < ADSM_LANE_; j += 2 * lanes)
+            v[j] = adsm_pair<Op, Full>(v[j], v[j + lanes], lanes,
+                                       at + j * 32 + node, there);
+    }
+    return v[0];
+}
+
+static ADSM_INLINE_ int adsm_place()
+{
+    return adsm_lane() % 8 * 4 + adsm_lane() / 8;
+}
+
+/* Between lanes that differ in bit b of their place. */
+static ADSM_INLINE_ int adsm_place_bit(int b)
+{
+    return b < 2 ? 8 << b : 1 << (b - 2);
+}
+
+/* A block, all there, in loops of two: lane l comes to have line l, and then all
+ * get what the lines give. */
 template <typename Op, typename At>
+static ADSM_INLINE_ typename Op::value adsm_fold_block(const At &x, long at)
+{
+    typename Op::value a = Op::none(), b = a, c = a, d = a;
+    adsm_extent all = {0, 0};
+#pragma unroll 1
+    for (int k = 0; k < 2; k++) {
+#pragma unroll 1
+        for (int i = 0; i < 2; i++) {
+            a = b;
+            b = adsm_fold_lines<Op, true>(x, at + (2 * k + i) * ADSM_ROW_, all);
+        }
+        c = d;
+        d = adsm_pair<Op, true>(a, b, 8, 0, all);
+    }
+    d = adsm_pair<Op, true>(c, d, 16, 0, all);
+#pragma unroll
+    for (int lanes = 1; lanes < 32; lanes *= 2)
+        d = adsm_meet<Op, true>(d, lanes, 0, lanes, all);
+    return d;
+}
+
+/* A row that begins at `row`, of which some may not be there. Where that is
+ * Often so it is worth more text. */
+template <typename Op, bool Often, typename At>
 static ADSM_INLINE_ typename Op::value adsm_fold_row(const At &x, long row,
                                                      adsm_extent there)
 {
-    long at = row + (long)adsm_lane() * ADSM_LANE_;
-    typename Op::value v = adsm_fold_few<Op>(x, at, ADSM_LANE_, there);
+    long at = row + adsm_place() * ADSM_LANE_;
+    typename Op::value v =
+        Often && sizeof v <= ADSM_SMALL_
+            ? adsm_fold_lines<Op, false>(x, row, there)
+            : adsm_fold_few<Op, false, ADSM_LANE_>(x, at, there);
 #pragma unroll 1
-    for (int lanes = 1; lanes < 32; lanes *= 2)
-        v = adsm_meet<Op, false>(v, lanes, at, lanes * (long)ADSM_LANE_, there);
+    for (int b = 0; b < 5; b++)
+        v = adsm_meet<Op, false>(v, adsm_place_bit(b), at,
+                                 (long)ADSM_LANE_ << b, there);
     return v;
 }
 
 /* The same of a block. */
-template <typename Op, typename At>
+template <typename Op, bool Often, typename At>
 static ADSM_INLINE_ typename Op::value adsm_fold_part(const At &x, long block,
                                                       adsm_extent there)
 {
@@ -221,9 +335,8 @@ static ADSM_INLINE_ typename Op::value adsm_fold_part(const At &x, long block,
         long row = block + (long)k * ADSM_ROW_;
         if (row >= there.hi || row + ADSM_ROW_ <= there.lo)
             continue;
-        v = adsm_fold_row<Op>(x, row, there);
-        if (lane == k)
-            mine = v;
+        v = adsm_fold_row<Op, Often>(x, row, there);
+        mine = adsm_choose(lane == k, v, mine);
     }
     long at = block + (long)lane * ADSM_ROW_;
 #pragma unroll 1
@@ -233,54 +346,8 @@ static ADSM_INLINE_ typename Op::value adsm_fold_part(const At &x, long block,
     return adsm_take(mine, 0);
 }
 
-/* Of two lanes, `lanes` apart: the first gets what both have of `a`, combined,
- * and the second what both have of `b`. */
-template <typename Op>
-static ADSM_INLINE_ typename Op::value
-adsm_pair(typename Op::value a, typename Op::value b, int lanes)
-{
-    bool second = adsm_lane() & lanes;
-    typename Op::value mine = adsm_choose(second, b, a);
-    typename Op::value other = adsm_swap(adsm_choose(second, a, b), lanes);
-    if (Op::COMMUTES)
-        return Op::of(mine, other);
-    return Op::of(adsm_choose(second, other, mine),
-                  adsm_choose(second, mine, other));
-}
-
-/* `Lines` lines of 32 elements, all there, which lanes read side by side: lane l
- * gets what `Lines` neighbours of line l modulo `Lines` give, those of which one
- * is element l. */
-template <typename Op, int Lines, typename At> struct adsm_lines {
-    static ADSM_INLINE_ typename Op::value fold(const At &x, long at)
-    {
-        typedef adsm_lines<Op, Lines / 2, At> half;
-        typename Op::value a = half::fold(x, at);
-        typename Op::value b = half::fold(x, at + Lines / 2 * 32);
-        return adsm_pair<Op>(a, b, Lines / 2);
-    }
-};
-
-template <typename Op, typename At> struct adsm_lines<Op, 1, At> {
-    static ADSM_INLINE_ typename Op::value fold(const At &x, long at)
-    {
-        return x(at + adsm_lane());
-    }
-};
-
-/* `Lanes` neighbours, a node of the tree in each: all get their parent's. */
-template <typename Op, int Lanes>
-static ADSM_INLINE_ typename Op::value adsm_fold_lanes(typename Op::value v)
-{
-    adsm_extent all = {0, 0};
-#pragma unroll
-    for (int lanes = 1; lanes < Lanes; lanes *= 2)
-        v = adsm_meet<Op, true>(v, lanes, 0, lanes, all);
-    return v;
-}
-
 /* `rows` rows from `begin` on, by a warp: lane 0 gets the result. */
-template <typename Op, typename At>
+template <typename Op, bool Often, typename At>
 static ADSM_INLINE_ typename Op::value
 adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
 {
@@ -292,9 +359,9 @@ adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
         if (block >= there.hi || end <= there.lo)
             continue;
         if (sizeof v <= ADSM_SMALL_ && block >= there.lo && end <= there.hi)
-            v = adsm_fold_lanes<Op, 32>(adsm_lines<Op, 32, At>::fold(x, block));
+            v = adsm_fold_block<Op>(x, block);
         else
-            v = adsm_fold_part<Op>(x, block, there);
+            v = adsm_fold_part<Op, Often>(x, block, there);
         mine = adsm_choose(lane == k, v, mine);
     }
     long at = begin + (long)lane * ADSM_BLOCK_;
@@ -314,33 +381,14 @@ template <typename T> struct adsm_line {
     }
 };
 
+/* Elements `far` bytes apart. */
 template <typename T> struct adsm_stride {
     const T *base;
-    long stride;
+    long far;
 
     __device__ T operator()(long i) const
     {
-        return base[i * stride];
-    }
-};
-
-template <typename T> struct adsm_row_of {
-    adsm_view2<const T> in;
-    long y;
-
-    __device__ T operator()(long x) const
-    {
-        return in(y, x);
-    }
-};
-
-template <typename T> struct adsm_column_of {
-    adsm_view2<const T> in;
-    long x;
-
-    __device__ T operator()(long y) const
-    {
-        return in(y, x);
+        return *(const T *)((const char *)base + i * far);
     }
 };
 
@@ -352,7 +400,7 @@ static ADSM_INLINE_ void adsm_fold(long i0, long i1, const At &x,
     long chunk = (long)rows * ADSM_ROW_;
     for (long c = i0 / chunk + adsm_warp(); c * chunk < i1; c += adsm_warps()) {
         adsm_extent there = {i0, i1};
-        typename Op::value v = adsm_fold_chunk<Op>(x, c * chunk, rows, there);
+        auto v = adsm_fold_chunk<Op, false>(x, c * chunk, rows, there);
         if (adsm_lane() == 0)
             out[c] = v;
     }
@@ -370,9 +418,8 @@ static ADSM_INLINE_ void adsm_fold_rows(long y0, long y1, long x0, long x1,
          y += (long)gridDim.y * blockDim.y)
         for (long c = x0 / chunk + blockIdx.x; c * chunk < x1; c += gridDim.x) {
             adsm_extent there = {x0, x1};
-            adsm_row_of<typename Op::value> x = {in, y};
-            typename Op::value v =
-                adsm_fold_chunk<Op>(x, c * chunk, rows, there);
+            adsm_line<typename Op::value> x = {&in(y, 0)};
+            auto v = adsm_fold_chunk<Op, true>(x, c * chunk, rows, there);
             if (adsm_lane() == 0)
                 out(y, c) = v;
         }
@@ -391,8 +438,12 @@ adsm_fold_columns(long y0, long y1, long x0, long x1,
     for (long c = y0 / ADSM_FEW_ + adsm_thread_y(); c * ADSM_FEW_ < y1;
          c += (long)gridDim.y * blockDim.y) {
         adsm_extent there = {y0, y1};
-        adsm_column_of<typename Op::value> x = {in, column};
-        out(c, column) = adsm_fold_few<Op>(x, c * ADSM_FEW_, ADSM_FEW_, there);
+        adsm_stride<typename Op::value> x = {&in(0, column), in.pitch};
+        long at = c * ADSM_FEW_, end = at + ADSM_FEW_;
+        if (sizeof *out.base <= ADSM_SMALL_ && at >= y0 && end <= y1)
+            out(c, column) = adsm_fold_few<Op, true, ADSM_FEW_>(x, at, there);
+        else
+            out(c, column) = adsm_fold_few<Op, false, ADSM_FEW_>(x, at, there);
     }
 }
 
@@ -407,8 +458,8 @@ adsm_fold_last(long i0, long i1, const typename Op::value *in,
     if (i >= i1)
         return;
     adsm_extent there = {j0, j1};
-    adsm_stride<typename Op::value> x = {in + i * next, far};
-    out[i] = adsm_fold_few<Op>(x, 0, ADSM_FEW_, there);
+    adsm_stride<typename Op::value> x = {in + i * next, far * (long)sizeof *in};
+    out[i] = adsm_fold_few<Op, false, ADSM_FEW_>(x, 0, there);
 }
 
 /* ---- scans -------------------------------------------------------------- */
@@ -439,17 +490,6 @@ template <typename T> static ADSM_INLINE_ void adsm_turn(T *v)
             v[j + lanes] = adsm_choose(second, b, other);
         }
     }
-}
-
-static ADSM_INLINE_ int adsm_place()
-{
-    return adsm_lane() % 8 * 4 + adsm_lane() / 8;
-}
-
-/* Between lanes that differ in bit b of their place. */
-static ADSM_INLINE_ int adsm_place_bit(int b)
-{
-    return b < 2 ? 8 << b : 1 << (b - 2);
 }
 
 /* What lies before each lane, in the order of their places, if `before` lies
@@ -589,7 +629,7 @@ adsm_scan_large(const typename Op::value *in, typename Op::value *out,
     int place = adsm_place();
     adsm_line<T> x = {in};
     adsm_extent there = {0, size};
-    T v = adsm_fold_few<Op>(x, place * EACH, EACH, there), s[6];
+    T v = adsm_fold_few<Op, false, EACH>(x, place * EACH, there), s[6];
     before = adsm_before_lane<Op, 1>(v, any, before);
     any = any || place > 0;
 #pragma unroll 1
