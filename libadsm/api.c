@@ -121,7 +121,7 @@ adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail)
     return adsm_api_done(ADSM_OK);
 }
 
-static void *allocate(size_t bytes, enum adsm_origin origin)
+static void *allocate(size_t bytes, const struct adsm_kind *kind)
 {
     ADSM_NOT_CANCELLED;
     struct adsm_accel *accel;
@@ -134,7 +134,7 @@ static void *allocate(size_t bytes, enum adsm_origin origin)
     }
     int rc = adsm_api_current(&accel);
     if (rc == ADSM_OK) {
-        rc = adsm_heap_alloc(accel, bytes, origin, &host);
+        rc = adsm_heap_alloc(accel, bytes, kind, &host);
         if (rc != ADSM_OK)
             (void)adsm_detail_cause(rc, "%zu bytes of shared memory", bytes);
     }
@@ -143,12 +143,12 @@ static void *allocate(size_t bytes, enum adsm_origin origin)
 
 void *adsmAlloc(size_t bytes)
 {
-    return allocate(bytes, ADSM_FROM_API);
+    return allocate(bytes, &adsm_kind_plain);
 }
 
 void *adsmSafeAlloc(size_t bytes)
 {
-    return allocate(bytes, ADSM_FROM_SAFE);
+    return allocate(bytes, &adsm_kind_safe);
 }
 
 void *adsmSafe(const void *address)

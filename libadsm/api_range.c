@@ -147,7 +147,7 @@ void *adsmAllocArray(size_t elem, adsmBox shape, int home)
     if (rc == ADSM_OK) {
         rc = home == ADSM_NO_HOME
                  ? adsm_spread_alloc(accel, bytes, &host)
-                 : adsm_heap_alloc(accel, bytes, ADSM_FROM_ARRAY, &host);
+                 : adsm_heap_alloc(accel, bytes, &adsm_kind_array, &host);
         if (rc != ADSM_OK)
             (void)adsm_detail_cause(rc, "an array of %zu bytes", bytes);
     }

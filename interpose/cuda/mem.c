@@ -28,7 +28,7 @@ static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
     if (result)
         return result;
     hook_enter();
-    int status = adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &host);
+    int status = adsm_heap_alloc(accel, bytes, &adsm_kind_driver, &host);
     if (status == ADSM_E_DEVICE_NOMEM)
         adsm_shortage_tell(accel, bytes);
     hook_leave();

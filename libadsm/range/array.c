@@ -82,7 +82,7 @@ int adsm_spread_array(const void *address, struct adsm_array *array)
 int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes, void **host)
 {
     struct adsm_array array;
-    int rc = adsm_heap_alloc(accel, bytes, ADSM_FROM_HOMELESS, host);
+    int rc = adsm_heap_alloc(accel, bytes, &adsm_kind_homeless, host);
     if (rc != ADSM_OK)
         return rc;
     (void)adsm_spread_array(*host, &array);

@@ -84,7 +84,7 @@ START_TEST(store_to_fresh_cuda_memory_fetches_nothing)
     struct adsm_accel *accel = adsm_index_find(small)->home;
     for (size_t bytes = 6000; bytes < 8000000; bytes *= 100) {
         void *p;
-        must(adsm_heap_alloc(accel, bytes, ADSM_FROM_CUDA, &p));
+        must(adsm_heap_alloc(accel, bytes, &adsm_kind_driver, &p));
         /* batch leaves it on the device until somebody asks */
         if (adsm_coherence_protocol()->first == ADSM_DIRTY)
             ck_assert_uint_gt(fetched_by_store(p), 0);

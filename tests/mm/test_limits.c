@@ -281,7 +281,7 @@ START_TEST(device_memory_never_touched_costs_a_mib_of_host_per_gib)
     void *p[GIB];
     size_t before = pss_kib();
     for (int i = 0; i < GIB; i++)
-        must(adsm_heap_alloc(accel, (size_t)1 << 30, ADSM_FROM_CUDA, &p[i]));
+        must(adsm_heap_alloc(accel, (size_t)1 << 30, &adsm_kind_driver, &p[i]));
     size_t after = pss_kib();
     printf("limits: %d GiB on the device: %zu KiB on the host\n", GIB,
            after - before);

@@ -31,7 +31,7 @@ static void up(void)
 static uint8_t *allocate(size_t bytes)
 {
     void *at;
-    must(adsm_slab_alloc(accel, bytes, ADSM_INVALID, false, &at));
+    must(adsm_slab_alloc(accel, bytes, ADSM_INVALID, &adsm_kind_plain, &at));
     ck_assert_uint_eq((uintptr_t)at % 512, 0);
     return at;
 }
@@ -184,7 +184,7 @@ START_TEST(memory_kept_by_empty_slabs_is_there_for_an_object)
     for (size_t bytes = 4096; bytes < 64 << 10; bytes += 4096)
         release(allocate(bytes));
     ck_assert_uint_lt(memory_free(), 14 << 20);
-    must(adsm_heap_alloc(accel, 15 << 20, ADSM_FROM_API, &at));
+    must(adsm_heap_alloc(accel, 15 << 20, &adsm_kind_plain, &at));
 }
 END_TEST
 

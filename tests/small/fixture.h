@@ -36,7 +36,7 @@ static inline struct adsm_object *
 new_object(struct adsm_accel *accel, size_t bytes, enum adsm_state first)
 {
     struct adsm_object *object = NULL;
-    must(adsm_object_create(accel, bytes, bytes, first, ADSM_ONE_ADDRESS,
+    must(adsm_object_create(accel, bytes, bytes, first, &adsm_kind_plain,
                             &object));
     return object;
 }

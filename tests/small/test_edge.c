@@ -82,7 +82,7 @@ static void object_up(void)
     void *at;
     accel[0] = up("rolling", DEVICES);
     must(adsm_accel_open(1, &accel[1]));
-    must(adsm_heap_alloc(accel[0], BYTES, ADSM_FROM_HOMELESS, &at));
+    must(adsm_heap_alloc(accel[0], BYTES, &adsm_kind_homeless, &at));
     object = adsm_index_find(at);
 }
 

@@ -59,7 +59,7 @@ START_TEST(object_leaves_nothing_behind_whichever_call_fails)
         ck_assert(use(other));
         small_fail(NULL, ++n, ADSM_E_NOMEM);
         if (adsm_object_create(accel, BYTES, BYTES, ADSM_INVALID,
-                               ADSM_ONE_ADDRESS, &object) == ADSM_OK) {
+                               &adsm_kind_plain, &object) == ADSM_OK) {
             bool used = use(object);
             failed = small_has_failed();
             ck_assert(used || failed);

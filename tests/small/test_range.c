@@ -276,7 +276,7 @@ START_TEST(small_copies_make_room_for_as_much_as_they_have)
     struct adsm_accel *accel = up("rolling", 1);
     void *at;
     small.memory[0] = 2 * LEAST;
-    must(adsm_heap_alloc(accel, 8 * PIECE, ADSM_FROM_HOMELESS, &at));
+    must(adsm_heap_alloc(accel, 8 * PIECE, &adsm_kind_homeless, &at));
     must(prefetch(accel, at, 0, 100));
     must(prefetch(accel, at, PIECE, 100));
     ck_assert_uint_eq(small.used[0], 2 * LEAST);

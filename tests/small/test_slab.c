@@ -14,16 +14,17 @@ enum { SLAB = 512 << 10 }; /* the first of a kind */
 
 static struct adsm_accel *accel;
 
-static uint8_t *allocate_as(size_t bytes, enum adsm_state first, bool safe)
+static uint8_t *allocate_as(size_t bytes, enum adsm_state first,
+                            const struct adsm_kind *kind)
 {
     void *at = NULL;
-    must(adsm_slab_alloc(accel, bytes, first, safe, &at));
+    must(adsm_slab_alloc(accel, bytes, first, kind, &at));
     return at;
 }
 
 static uint8_t *allocate(size_t bytes)
 {
-    return allocate_as(bytes, ADSM_INVALID, false);
+    return allocate_as(bytes, ADSM_INVALID, &adsm_kind_plain);
 }
 
 static int release(uint8_t *at)
@@ -93,10 +94,12 @@ START_TEST(slabs_are_of_one_device_one_first_state_and_one_kind_of_address)
     struct adsm_accel *first = up("rolling", 2);
     accel = first;
     struct adsm_object *object = adsm_index_find(allocate(100));
-    ck_assert_ptr_ne(adsm_index_find(allocate_as(100, ADSM_READ_ONLY, false)),
-                     object);
-    ck_assert_ptr_ne(adsm_index_find(allocate_as(100, ADSM_INVALID, true)),
-                     object);
+    ck_assert_ptr_ne(
+        adsm_index_find(allocate_as(100, ADSM_READ_ONLY, &adsm_kind_plain)),
+        object);
+    ck_assert_ptr_ne(
+        adsm_index_find(allocate_as(100, ADSM_INVALID, &adsm_kind_safe)),
+        object);
     ck_assert_ptr_eq(adsm_index_find(allocate(100)), object);
     must(adsm_accel_open(1, &accel));
     ck_assert_ptr_ne(adsm_index_find(allocate(100)), object);
@@ -115,11 +118,13 @@ START_TEST(slab_takes_what_a_short_device_has)
     void *at;
     accel = up("rolling", 1);
     small.memory[0] = ROOM;
-    while (adsm_slab_alloc(accel, PAGE, ADSM_INVALID, false, &at) == ADSM_OK)
+    while (adsm_slab_alloc(accel, PAGE, ADSM_INVALID, &adsm_kind_plain, &at) ==
+           ADSM_OK)
         count++;
     ck_assert_uint_eq(count, ROOM / PAGE);
-    ck_assert_int_eq(adsm_slab_alloc(accel, PAGE, ADSM_INVALID, false, &at),
-                     ADSM_E_DEVICE_NOMEM);
+    ck_assert_int_eq(
+        adsm_slab_alloc(accel, PAGE, ADSM_INVALID, &adsm_kind_plain, &at),
+        ADSM_E_DEVICE_NOMEM);
     down();
 }
 END_TEST
@@ -131,7 +136,8 @@ START_TEST(slab_leaves_nothing_behind_whichever_call_fails)
     for (bool failed = true; failed;) {
         void *at;
         small_fail(NULL, ++n, ADSM_E_NOMEM);
-        if (adsm_slab_alloc(accel, 100, ADSM_READ_ONLY, false, &at) == ADSM_OK)
+        if (adsm_slab_alloc(accel, 100, ADSM_READ_ONLY, &adsm_kind_plain,
+                            &at) == ADSM_OK)
             must(release(at));
         failed = small_has_failed();
         (void)adsm_slab_trim(accel);
@@ -172,7 +178,7 @@ START_TEST(memory_of_an_empty_slab_is_there_for_an_object)
     small.memory[0] = SLAB;
     must(release(allocate(3000)));
     ck_assert_uint_gt(small.used[0], 0);
-    must(adsm_heap_alloc(accel, SLAB, ADSM_FROM_API, &at));
+    must(adsm_heap_alloc(accel, SLAB, &adsm_kind_plain, &at));
     must(adsm_heap_free(at));
     down();
 }

@@ -251,7 +251,8 @@ static void objects_up(unsigned seed, enum small_pace pace)
     for (int i = 0; i < OBJECTS; i++) {
         void *at;
         must(adsm_heap_alloc(accel[i], BYTES,
-                             i == 2 ? ADSM_FROM_HOMELESS : ADSM_FROM_API, &at));
+                             i == 2 ? &adsm_kind_homeless : &adsm_kind_plain,
+                             &at));
         array[i] = at;
         struct adsm_loan loan;
         must(adsm_loan_begin(at, BYTES, ADSM_WRITE, &loan));

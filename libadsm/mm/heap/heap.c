@@ -22,52 +22,29 @@ bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
     return adsm_copies_give_up(accel, bytes) || adsm_residence_make_room(accel);
 }
 
-/* Fresh memory holds nothing yet, so both copies are as good as each other.
- * Under a protocol that would upload it unasked it starts on the device: a
- * CUDA program may never touch it on the CPU. */
-static enum adsm_state first_state(const struct adsm_protocol *protocol,
-                                   enum adsm_origin origin)
-{
-    enum adsm_state first = protocol->first;
-    return origin == ADSM_FROM_CUDA && first == ADSM_DIRTY ? ADSM_INVALID
-                                                           : first;
-}
-
 static bool is_movable(struct adsm_accel *accel, size_t bytes,
-                       enum adsm_origin origin)
+                       const struct adsm_kind *kind)
 {
-    return origin == ADSM_FROM_CUDA && adsm_residence_wants(accel, bytes);
+    return kind->movable && adsm_residence_wants(accel, bytes);
 }
 
 static int allocate(struct adsm_accel *accel, size_t bytes,
-                    enum adsm_origin origin, void **host, uint32_t *reach)
+                    const struct adsm_kind *kind, void **host, uint32_t *reach)
 {
-    static const enum adsm_placement of_origin[] = {
-        [ADSM_FROM_API] = ADSM_ONE_ADDRESS,
-        [ADSM_FROM_CUDA] = ADSM_ONE_ADDRESS,
-        [ADSM_FROM_SAFE] = ADSM_TWO_ADDRESSES,
-        [ADSM_FROM_ARRAY] = ADSM_ONE_ADDRESS,
-        [ADSM_FROM_HOMELESS] = ADSM_NO_HOME_MEMORY,
-    };
     const struct adsm_protocol *protocol = adsm_coherence_protocol();
-    enum adsm_placement placement = of_origin[origin];
     *reach = 1;
-    if (placement == ADSM_ONE_ADDRESS && adsm_direct_serves(accel)) {
-        if (origin == ADSM_FROM_ARRAY)
-            placement = ADSM_TWO_ADDRESSES; /* it is made of copies */
-        else
-            protocol = &adsm_protocol_direct;
+    if (adsm_direct_serves(accel)) {
+        kind = kind->apart ? kind->apart : kind;
+        protocol = kind->shares ? &adsm_protocol_direct : protocol;
     }
-    enum adsm_state first = first_state(protocol, origin);
-    if (bytes <= adsm_options_get()->slab_max &&
-        placement != ADSM_NO_HOME_MEMORY)
-        return adsm_slab_alloc(accel, bytes, first,
-                               placement == ADSM_TWO_ADDRESSES, host);
+    enum adsm_state first = adsm_kind_first(kind, protocol);
+    if (bytes <= adsm_options_get()->slab_max && kind->small)
+        return adsm_slab_alloc(accel, bytes, first, kind, host);
     struct adsm_object *object;
-    int rc = is_movable(accel, bytes, origin)
-                 ? adsm_residence_create(accel, bytes, &object)
-                 : adsm_object_create(accel, bytes, bytes, first, placement,
-                                      &object);
+    int rc =
+        is_movable(accel, bytes, kind)
+            ? adsm_residence_create(accel, bytes, kind->movable, &object)
+            : adsm_object_create(accel, bytes, bytes, first, kind, &object);
     if (rc == ADSM_OK) {
         *host = object->host;
         *reach = object->reach;
@@ -76,16 +53,16 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
 }
 
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
-                    enum adsm_origin origin, void **host)
+                    const struct adsm_kind *kind, void **host)
 {
     uint32_t reach;
-    int rc = allocate(accel, bytes, origin, host, &reach);
+    int rc = allocate(accel, bytes, kind, host, &reach);
     if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
-        rc = allocate(accel, bytes, origin, host, &reach);
+        rc = allocate(accel, bytes, kind, host, &reach);
     /* What moves needs no room; what stays may have that of something else. */
-    while (rc == ADSM_E_DEVICE_NOMEM && !is_movable(accel, bytes, origin) &&
+    while (rc == ADSM_E_DEVICE_NOMEM && !is_movable(accel, bytes, kind) &&
            adsm_heap_make_room(accel, bytes))
-        rc = allocate(accel, bytes, origin, host, &reach);
+        rc = allocate(accel, bytes, kind, host, &reach);
     if (rc != ADSM_OK)
         return rc;
     adsm_dirty_grow(reach);

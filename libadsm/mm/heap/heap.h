@@ -11,16 +11,7 @@
 #ifndef ADSM_MM_HEAP_H
 #define ADSM_MM_HEAP_H
 
-#include "mm/object/object.h"
-
-/** Who asks, which decides the first state of the blocks. */
-enum adsm_origin {
-    ADSM_FROM_API,      /* the protocol's first state                        */
-    ADSM_FROM_CUDA,     /* the same, but never DIRTY: may stay on the device  */
-    ADSM_FROM_ARRAY,    /* as API, always with memory of the device's own   */
-    ADSM_FROM_SAFE,     /* as API, with an address of its own on the device  */
-    ADSM_FROM_HOMELESS, /* as API, without memory of its own on any device */
-};
+#include "mm/object/kind.h"
 
 /**
  * Allocate; 512-byte aligned. Grows the rolling size (paper, section 4.3).
@@ -29,7 +20,7 @@ enum adsm_origin {
  *         error: nothing was allocated
  */
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
-                    enum adsm_origin origin, void **host) ADSM_MUST_CHECK;
+                    const struct adsm_kind *kind, void **host) ADSM_MUST_CHECK;
 
 /**
  * Somebody needs device memory and there is none: give the driver what can be

@@ -134,16 +134,9 @@ static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
 /* A range of the arena may take a file, which an access could not be told that
  * it cannot have: so both are taken at once. */
 static int take_ranges(struct adsm_accel *accel, size_t bytes,
-                       enum adsm_placement placement, struct ranges *ranges)
+                       const struct adsm_kind *kind, struct ranges *ranges)
 {
-    int rc;
-    if (placement == ADSM_NO_HOME_MEMORY)
-        rc = adsm_address_reserve(bytes, &ranges->span);
-    else if (placement == ADSM_MOVABLE)
-        rc = adsm_address_alloc_movable(accel, bytes, &ranges->span);
-    else
-        rc = adsm_address_alloc(accel, bytes, placement == ADSM_TWO_ADDRESSES,
-                                &ranges->span);
+    int rc = kind->take(accel, bytes, &ranges->span);
     if (rc != ADSM_OK)
         return rc;
     ranges->shadow = (struct adsm_arena_range){.shadow = ranges->span.host};
@@ -212,16 +205,15 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
 /* A live object from an empty structure. */
 static int make(struct adsm_object *object, struct adsm_accel *accel,
                 size_t bytes, size_t unit, enum adsm_state first,
-                enum adsm_placement placement)
+                const struct adsm_kind *kind)
 {
-    bool homeless = placement == ADSM_NO_HOME_MEMORY;
     struct ranges ranges;
-    int rc = take_ranges(accel, bytes, placement, &ranges);
+    int rc = take_ranges(accel, bytes, kind, &ranges);
     if (rc != ADSM_OK)
         return rc;
-    atomic_store(&object->gate, adsm_gate_use(homeless ? NULL : accel));
+    atomic_store(&object->gate, adsm_gate_use(kind->homeless ? NULL : accel));
     adsm_rwlock_acquire(&object->lock);
-    set_up(object, accel, bytes, homeless, &ranges);
+    set_up(object, accel, bytes, kind->homeless, &ranges);
     rc = bring_to_life(object, unit, first);
     adsm_rwlock_release(&object->lock);
     if (rc != ADSM_OK)
@@ -230,7 +222,7 @@ static int make(struct adsm_object *object, struct adsm_accel *accel,
 }
 
 int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
-                       enum adsm_state first, enum adsm_placement placement,
+                       enum adsm_state first, const struct adsm_kind *kind,
                        struct adsm_object **out)
 {
     int rc = adsm_mapping_provide();
@@ -242,7 +234,7 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     if (!object)
         return ADSM_E_NOMEM;
     adsm_residence_begin();
-    rc = make(object, accel, bytes, unit, first, placement);
+    rc = make(object, accel, bytes, unit, first, kind);
     adsm_residence_end();
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, object);

@@ -6,16 +6,8 @@
 #ifndef ADSM_MM_LIFE_H
 #define ADSM_MM_LIFE_H
 
+#include "mm/object/kind.h"
 #include "mm/object/object.h"
-
-/** What an object is on devices, and how it is addressed there. */
-enum adsm_placement {
-    ADSM_ONE_ADDRESS,   /* all of it on its home, at the CPU's address        */
-    ADSM_TWO_ADDRESSES, /* ... at another address (adsmSafeAlloc)             */
-    ADSM_NO_HOME_MEMORY, /* nothing of its own: copies of parts (spread.h)    */
-    ADSM_MOVABLE /* as the first, but the memory comes and goes; none at first:
-                    its blocks begin DIRTY (heap/residence.h)              */
-};
 
 /**
  * Create an object of `bytes` on `accel`, all blocks in state `first`.
@@ -29,7 +21,7 @@ enum adsm_placement {
  * Thread: any, no lock of rank GATE or later held. Signal: never
  */
 int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
-                       enum adsm_state first, enum adsm_placement placement,
+                       enum adsm_state first, const struct adsm_kind *kind,
                        struct adsm_object **object) ADSM_MUST_CHECK;
 
 /**

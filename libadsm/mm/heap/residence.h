@@ -35,6 +35,7 @@
 #ifndef ADSM_MM_RESIDENCE_H
 #define ADSM_MM_RESIDENCE_H
 
+#include "mm/object/kind.h"
 #include "mm/object/object.h"
 
 struct adsm_call;
@@ -59,13 +60,14 @@ static inline bool adsm_object_is_away(const struct adsm_object *object)
 bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes);
 
 /**
- * Create a movable object: resident where there is room, away else.
+ * Create an object of a movable kind: resident where there is room, away else.
  *
  * Return: as of adsm_object_create; ADSM_E_DEVICE_NOMEM: the whole device has
  *         less memory
  * Thread: any, no lock of rank GATE or later held. Signal: never
  */
 int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
+                          const struct adsm_kind *kind,
                           struct adsm_object **object) ADSM_MUST_CHECK;
 
 /** Around what gives or takes device memory without a closed gate: the creation

@@ -115,10 +115,12 @@ bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes)
 }
 
 int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
+                          const struct adsm_kind *kind,
                           struct adsm_object **object)
 {
-    int rc = adsm_object_create(accel, bytes, bytes, ADSM_DIRTY, ADSM_MOVABLE,
-                                object);
+    int rc = adsm_object_create(
+        accel, bytes, bytes, adsm_kind_first(kind, adsm_coherence_protocol()),
+        kind, object);
     if (rc != ADSM_OK)
         return rc;
     uint32_t generation = atomic_load(&(*object)->generation);

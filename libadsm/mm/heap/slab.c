@@ -27,7 +27,7 @@ struct layout {
 struct adsm_slab {
     struct adsm_object *object;
     enum adsm_state first;
-    bool safe;
+    const struct adsm_kind *memory;
     struct layout layout;
     struct adsm_granules slots;
     uint64_t words[ADSM_GRANULE_WORDS(MOST_SLOTS)];
@@ -39,7 +39,7 @@ struct adsm_slab {
 struct kind {
     struct adsm_accel *accel;
     enum adsm_state first;
-    bool safe;
+    const struct adsm_kind *memory;
     struct layout layout;
 };
 
@@ -84,7 +84,8 @@ static bool is_same(struct layout a, struct layout b)
 static bool serves(const struct adsm_slab *slab, const struct kind *kind)
 {
     return slab->object->home == kind->accel && slab->first == kind->first &&
-           slab->safe == kind->safe && is_same(slab->layout, kind->layout);
+           slab->memory->take == kind->memory->take &&
+           is_same(slab->layout, kind->layout);
 }
 
 static size_t slots_in(const struct layout *layout, size_t bytes)
@@ -120,7 +121,7 @@ static struct adsm_slab *take_structure(const struct kind *kind, size_t bytes)
     adsm_granules_init_in(&slab->slots, slab->words, slots);
     memset(slab->bytes, 0, slots * sizeof *slab->bytes);
     slab->first = kind->first;
-    slab->safe = kind->safe;
+    slab->memory = kind->memory;
     slab->layout = kind->layout;
     return slab;
 }
@@ -131,9 +132,8 @@ static int new_slab(const struct kind *kind, size_t bytes,
     struct adsm_slab *slab = take_structure(kind, bytes);
     if (!slab)
         return ADSM_E_NOMEM;
-    int rc = adsm_object_create(
-        kind->accel, bytes, kind->layout.block_bytes, kind->first,
-        kind->safe ? ADSM_TWO_ADDRESSES : ADSM_ONE_ADDRESS, &slab->object);
+    int rc = adsm_object_create(kind->accel, bytes, kind->layout.block_bytes,
+                                kind->first, kind->memory, &slab->object);
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, slab);
         return rc;
@@ -202,9 +202,10 @@ static void *take_from(const struct kind *kind, size_t bytes, bool *found)
 }
 
 int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
-                    enum adsm_state first, bool safe, void **host)
+                    enum adsm_state first, const struct adsm_kind *memory,
+                    void **host)
 {
-    struct kind kind = {accel, first, safe, layout_alone(bytes)};
+    struct kind kind = {accel, first, memory, layout_alone(bytes)};
     struct adsm_slab *slab;
     bool found;
     int rc = ADSM_OK;
@@ -225,7 +226,7 @@ int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
 
 static bool is_last_of_kind(const struct adsm_slab *slab)
 {
-    struct kind kind = {slab->object->home, slab->first, slab->safe,
+    struct kind kind = {slab->object->home, slab->first, slab->memory,
                         slab->layout};
     return count(&kind) == 1;
 }

@@ -16,13 +16,14 @@
 #ifndef ADSM_MM_SLAB_H
 #define ADSM_MM_SLAB_H
 
+#include "mm/object/kind.h"
 #include "mm/object/use.h"
 
 /** Allocate `bytes` (1 .. 1 MiB) from a slab of `accel` whose blocks started
- *  in state `first`.
+ *  in state `first`, and which has its memory as this kind does.
  *  Thread: any. Signal: never */
 int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
-                    enum adsm_state first, bool safe,
+                    enum adsm_state first, const struct adsm_kind *memory,
                     void **host) ADSM_MUST_CHECK;
 
 /** Free a slot; ADSM_E_NOT_SHARED when `host` is not the start of one.
