@@ -11,11 +11,11 @@
 #include <uthash.h>
 
 struct adsm_image {
-    _Atomic uint32_t holders;   /* from 0 on it is of who took the last      */
-    struct adsm_lock lock;      /* of all below, and of what is in records   */
-    struct sc_program *program; /* NULL: no PTX                            */
-    uint64_t hash;              /* 0: not made yet, or of nothing          */
-    struct adsm_code *codes;    /* by name                                 */
+    _Atomic uint32_t holders;   /* from 0 on it is of who took the last  */
+    struct adsm_lock lock;      /* of all below, and of what records say */
+    struct sc_program *program; /* NULL: no PTX                          */
+    uint64_t hash;              /* 0: not made yet, or of nothing        */
+    struct adsm_code *codes;    /* by name                               */
 };
 
 struct adsm_code {
