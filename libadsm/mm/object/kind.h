@@ -10,7 +10,7 @@
 #ifndef ADSM_MM_KIND_H
 #define ADSM_MM_KIND_H
 
-#include "accel/address.h"
+#include "accel/address/address.h"
 #include "protocols/protocol.h"
 
 /** Where the bytes are that nobody has written yet. */
