@@ -12,9 +12,9 @@
 #include "mm/heap/heap.h"
 #include "mm/object/assign.h"
 #include "os/fault.h"
-#include "sched/call.h"
-#include "sched/detail.h"
-#include "sched/kernel.h"
+#include "call/call.h"
+#include "call/detail.h"
+#include "call/kernel.h"
 
 #include <string.h>
 

@@ -7,10 +7,10 @@
 #include "base/cancel.h"
 #include "mm/heap/heap.h"
 #include "range/spread.h"
-#include "sched/call.h"
-#include "sched/detail.h"
-#include "sched/event.h"
-#include "sched/given.h"
+#include "call/call.h"
+#include "call/detail.h"
+#include "call/event.h"
+#include "call/given.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 
 #include "api_parts.h"
 #include "base/cancel.h"
-#include "sched/detail.h"
-#include "sched/operator.h"
-#include "sched/skeleton.h"
+#include "call/detail.h"
+#include "call/operator.h"
+#include "call/skeleton.h"
 
 static const adsmOpts plain;
 

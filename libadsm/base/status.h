@@ -2,7 +2,7 @@
  * Status codes inside the library: the public list of adsm.h and no other.
  *
  * Owns the names and texts of the codes. Does not own the per-thread detail
- * text behind adsmErrorDetail (sched/detail.h). No lock.
+ * text behind adsmErrorDetail (call/detail.h). No lock.
  */
 #ifndef ADSM_BASE_STATUS_H
 #define ADSM_BASE_STATUS_H

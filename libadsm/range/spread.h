@@ -11,7 +11,7 @@
  *     adsm_spread_end        who holds what now         (opens the gates)
  *
  * Nothing waits for a device. Boxes count bytes in their innermost dimension.
- * Does not split ranges and knows no kernels (sched/call.c).
+ * Does not split ranges and knows no kernels (call/call.c).
  *
  * Between begin and end the caller touches no shared memory. Thread: any.
  * Signal: never, unless said otherwise.

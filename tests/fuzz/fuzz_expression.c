@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "sched/expression.h"
+#include "call/expression.h"
 
 enum { HEAD = 16 };
 

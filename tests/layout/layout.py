@@ -47,7 +47,7 @@ MM_ROWS = ['libadsm/mm'] + [f'libadsm/mm/{room}' for room in MM]
 # and PUBLIC, which is everybody's: adsm.h stands alone but for its C++ part,
 # others include it.
 CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
-        *MM_ROWS, 'libadsm/range', 'libadsm/code', 'libadsm/sched']
+        *MM_ROWS, 'libadsm/range', 'libadsm/code', 'libadsm/call']
 PUBLIC = ['libadsm/adsm.h', 'libadsm/adsm_cxx.h',
           'libadsm/adsm_skeleton.h']
 TABLE = {
@@ -66,12 +66,12 @@ TABLE = {
     'libadsm/range': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
                       'protocols', *MM_ROWS],
     'libadsm/code': ['libadsm/base', 'ptx'],
-    'libadsm/sched': CORE,
+    'libadsm/call': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).
     # ptx: the words in which it says what kernels touch.
     'interpose': ['libadsm/base', 'libadsm/os', 'libadsm/accel', *MM_ROWS,
-                  'libadsm/code', 'libadsm/sched', 'libadsm', 'ptx'],
+                  'libadsm/code', 'libadsm/call', 'libadsm', 'ptx'],
     'tools': ['libadsm/base'],
     # adsm-info shows what the layers below decided, and the list of hooks.
     'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
@@ -90,7 +90,7 @@ APART = [('interpose/device', 'interpose/cuda')]
 FREE = ['tests', 'bench']
 TESTS = ['tests', 'ptx/tests', 'tools/softcuda/tests']
 # Includes of a header of parts that are still to be mended.
-OPEN = {('libadsm/sched/into.h', 'libadsm/sched/call_parts.h')}
+OPEN = {('libadsm/call/into.h', 'libadsm/call/call_parts.h')}
 # Most modules in one include cycle.
 CYCLES = {'libadsm/mm': 5}
 # Here every include starts with its layer, whatever folder it is in.

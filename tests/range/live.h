@@ -152,7 +152,7 @@ void live_call_begin(void);
 void live_boxed_begin(void);
 void live_plain_begin(void);
 
-/** A kernel of a file in tests/sched. */
+/** A kernel of a file in tests/call. */
 adsmKernel *live_kernel(const char *file, const char *name, adsmReach reach);
 
 /** A time soon, for kernels that wait until then. */

@@ -2,7 +2,7 @@
  * Calls of the random test that share no data, one behind the other by `after`,
  * and whatever tells that a call has ended. Each element of their arrays gets
  * the times at which its thread began and ended, by the devices' clock, which is
- * the host's on software devices (tests/sched/stamp.cu). See live.h.
+ * the host's on software devices (tests/call/stamp.cu). See live.h.
  */
 #include "live.h"
 

@@ -95,38 +95,38 @@ FAULTS = {
         {}),
     # What calls are behind, and what is behind them.
     'after-is-forgotten': (
-        'sched/call.c', 'for (int i = 0; i < call->opts.afters; i++)',
+        'call/call.c', 'for (int i = 0; i < call->opts.afters; i++)',
         'for (int i = 0; i < 0; i++)', {}),
     'then-comes-early': (
-        'sched/event.c', 'int status = adsm_ended_wait(&follower->ended);',
+        'call/event.c', 'int status = adsm_ended_wait(&follower->ended);',
         'int status = follower->ended.status;', {}),
     'then-comes-twice': (
-        'sched/event.c', 'follower->then(follower->arg, (adsmStatus)status);',
+        'call/event.c', 'follower->then(follower->arg, (adsmStatus)status);',
         'for (int i = 0; i < 2; i++)\n'
         '            follower->then(follower->arg, (adsmStatus)status);', {}),
     'wait-does-not': (
         'api_range.c', 'rc = adsm_ended_wait(&ended);', 'rc = ended.status;',
         {}),
     'sync-does-not': (
-        'sched/call.c', 'int status = adsm_ended_wait(ended);',
+        'call/call.c', 'int status = adsm_ended_wait(ended);',
         'int status = ADSM_OK;', {}),
     # Which boxes an argument names.
     'further-boxes-are-not-read': (
-        'sched/operand_boxed.c', 'wants[i].read = boxes.box[i];',
+        'call/operand_boxed.c', 'wants[i].read = boxes.box[i];',
         'wants[i].read = i ? none : boxes.box[i];', {}),
     'further-boxes-are-not-written': (
-        'sched/operand_boxed.c', 'wants[i].write = boxes.box[i];',
+        'call/operand_boxed.c', 'wants[i].write = boxes.box[i];',
         'wants[i].write = i ? none : boxes.box[i];', {}),
     'boxes-have-no-room-between': (
-        'sched/operand_boxed.c',
+        'call/operand_boxed.c',
         'want.around = adsm_box_hull(&want.around, &boxes.box[i]);', ';', {}),
     'further-boxes-are-not-counted': (
         'range/spread_choose.c', 'want->copy->uses++;', ';', {}),
     'writes-may-meet': (
-        'sched/operand_overlap.c', 'boxes_meet(&list[i], &list[k]))', 'false)',
+        'call/operand_overlap.c', 'boxes_meet(&list[i], &list[k]))', 'false)',
         {}),
     'boxes-may-lie-beyond': (
-        'sched/operand_boxed.c',
+        'call/operand_boxed.c',
         'rc = check_inside(call, operand, part, &boxes.box[i], i);', ';', {}),
 }
 # What shows those that the model test has, too.

@@ -5,7 +5,7 @@
 #include "small/fixture.h"
 
 #include "accel/error.h"
-#include "sched/detail.h"
+#include "call/detail.h"
 
 #include <stdio.h>
 

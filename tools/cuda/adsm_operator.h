@@ -30,7 +30,7 @@
  * has this text, and so has the library.
  *
  * adsm_device.h includes it. The kernels' names and parameters are those that
- * libadsm/sched/operator.h expects. Blocks are of whole warps along x.
+ * libadsm/call/operator.h expects. Blocks are of whole warps along x.
  */
 #ifndef TOOLS_CUDA_ADSM_OPERATOR_H
 #define TOOLS_CUDA_ADSM_OPERATOR_H

@@ -2,7 +2,7 @@
  * Door 4: the device works on objects: kernel calls and returns, and copies
  * and sets that the program asks of the device itself.
  *
- * Used by sched/launch (our API: access modes known) and by the interposed
+ * Used by call/launch (our API: access modes known) and by the interposed
  * CUDA calls (everything may be touched, the program's own streams).
  *
  * Locks: callers hold none of rank GATE or later. A call holds gates from its

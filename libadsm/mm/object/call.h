@@ -2,7 +2,7 @@
  * Calls, as the memory manager is told of them: on which stream, and what they may
  * use of which objects.
  *
- * A description, made by who makes the call (sched, the interposed launches) and
+ * A description, made by who makes the call (libadsm/call, the interposed launches) and
  * taken by the boundary (mm/doors/boundary.h), which adds what it did.
  */
 #ifndef ADSM_MM_CALL_H

@@ -1,7 +1,7 @@
 /*
  * Uses: which bytes of an object device work names, and what it does to them.
  *
- * Made by those who know the work's arguments (sched/launch.c, the interposed
+ * Made by those who know the work's arguments (call/launch.c, the interposed
  * launches), taken by the boundary. A use is a description and holds nothing:
  * the object may be freed, and its structure may serve another, before somebody
  * acts on the use. `generation` tells, and whoever takes the object's lock

@@ -1,7 +1,7 @@
 /*
  * Operators on 32 bits for which left and right are alike. The library makes
  * all of them of this one's PTX, with their own words where it is marked
- * (libadsm/sched/shipped.def): a register has no type.
+ * (libadsm/call/shipped.def): a register has no type.
  */
 #include "../adsm_device.h"
 

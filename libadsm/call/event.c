@@ -1,0 +1,173 @@
+/* The table of calls, and the thread that runs what follows them. */
+#include "call/event.h"
+
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct kept {
+    uint64_t id;
+    struct adsm_ended ended;
+};
+
+/* What is to run behind a call. */
+struct follower {
+    struct follower *next;
+    struct adsm_ended ended;
+    void (*then)(void *arg, adsmStatus status);
+    void *arg;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last; /* number given last; 0: none */
+static struct kept table[ADSM_EVENTS_KEPT];
+
+static struct {
+    pthread_cond_t more, fewer;
+    struct follower *first, **end;
+    int count;
+    bool started;
+} queue = {PTHREAD_COND_INITIALIZER,
+           PTHREAD_COND_INITIALIZER,
+           NULL,
+           &queue.first,
+           0,
+           false};
+static __thread bool is_runtime;
+
+void adsm_ended_add(struct adsm_ended *ended, struct adsm_fence fence)
+{
+    for (int i = 0; i < ended->count; i++)
+        if (ended->fences[i].accel == fence.accel) {
+            ended->fences[i] = fence;
+            return;
+        }
+    ended->fences[ended->count++] = fence;
+}
+
+int adsm_ended_wait(const struct adsm_ended *ended)
+{
+    int first = ended->status;
+    for (int i = 0; i < ended->count; i++) {
+        int rc = adsm_fence_wait(ended->fences[i]);
+        if (first == ADSM_OK)
+            first = rc;
+    }
+    return first;
+}
+
+bool adsm_ended_done(const struct adsm_ended *ended)
+{
+    for (int i = 0; i < ended->count; i++)
+        if (!adsm_fence_done(ended->fences[i]))
+            return false;
+    return true;
+}
+
+uint64_t adsm_event_keep(const struct adsm_ended *ended)
+{
+    struct kept *kept;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        kept = &table[(last + 1) % ADSM_EVENTS_KEPT];
+        if (adsm_ended_done(&kept->ended)) /* or none was here yet */
+            break;
+        struct adsm_ended oldest = kept->ended;
+        pthread_mutex_unlock(&lock);
+        (void)adsm_ended_wait(&oldest);
+        pthread_mutex_lock(&lock);
+    }
+    *kept = (struct kept){++last, *ended};
+    uint64_t id = kept->id;
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+int adsm_event_find(uint64_t id, struct adsm_ended *ended)
+{
+    *ended = (struct adsm_ended){.status = ADSM_OK};
+    if (id == 0)
+        return ADSM_OK;
+    pthread_mutex_lock(&lock);
+    bool given = id <= last;
+    const struct kept *kept = &table[id % ADSM_EVENTS_KEPT];
+    if (given && kept->id == id)
+        *ended = kept->ended;
+    pthread_mutex_unlock(&lock);
+    return given ? ADSM_OK : ADSM_E_INVALID;
+}
+
+void adsm_ended_join(struct adsm_ended *ended, adsmEvent event)
+{
+    struct adsm_ended more;
+    if (adsm_event_find(event.id, &more) == ADSM_OK)
+        for (int i = 0; i < more.count; i++)
+            adsm_ended_add(ended, more.fences[i]);
+}
+
+/* ---- what follows ----------------------------------------------------------- */
+
+static struct follower *take(void)
+{
+    pthread_mutex_lock(&lock);
+    while (!queue.first)
+        pthread_cond_wait(&queue.more, &lock);
+    struct follower *follower = queue.first;
+    pthread_mutex_unlock(&lock);
+    return follower;
+}
+
+/* It counts until it has run. */
+static void drop(struct follower *follower)
+{
+    pthread_mutex_lock(&lock);
+    queue.first = follower->next;
+    if (!queue.first)
+        queue.end = &queue.first;
+    queue.count--;
+    pthread_cond_signal(&queue.fewer);
+    pthread_mutex_unlock(&lock);
+    free(follower);
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    is_runtime = true;
+    for (;;) {
+        struct follower *follower = take();
+        int status = adsm_ended_wait(&follower->ended);
+        follower->then(follower->arg, (adsmStatus)status);
+        drop(follower);
+    }
+    return NULL;
+}
+
+int adsm_event_follow(const struct adsm_ended *ended,
+                      void (*then)(void *arg, adsmStatus status), void *arg)
+{
+    struct follower *follower = malloc(sizeof *follower);
+    if (!follower)
+        return ADSM_E_NOMEM;
+    *follower = (struct follower){NULL, *ended, then, arg};
+    int rc = ADSM_OK;
+    pthread_mutex_lock(&lock);
+    if (!queue.started) {
+        rc = adsm_thread_start(run, 0, true);
+        queue.started = rc == ADSM_OK;
+    }
+    /* What follows a call may make calls: nobody else takes it from there. */
+    while (rc == ADSM_OK && queue.count >= ADSM_EVENTS_KEPT && !is_runtime)
+        pthread_cond_wait(&queue.fewer, &lock);
+    if (rc == ADSM_OK) {
+        *queue.end = follower;
+        queue.end = &follower->next;
+        queue.count++;
+        pthread_cond_signal(&queue.more);
+    }
+    pthread_mutex_unlock(&lock);
+    if (rc != ADSM_OK)
+        free(follower);
+    return rc;
+}

@@ -1,0 +1,74 @@
+/*
+ * Modules and kernels of the public API: handles checked before use.
+ *
+ * Owns adsmModule and adsmKernel. A module keeps its image: it is loaded on the
+ * loading thread's device at once, and on another one when a part of a call
+ * runs there; where that device is lost, on another one instead. Handles are looked up by value, so that a stale or foreign handle
+ * is an error and not a crash; who uses one holds its module, which lives until
+ * it is unloaded and nobody holds it. What is known of a kernel wherever it runs
+ * is in its record (code/code.h); here are a handle of it for each device and how
+ * fast that is with it. Does not launch.
+ *
+ * Lock: one for all, rank MODULE. Failures set the error detail. Thread: any, no
+ * lock of that rank or later held. Signal: never.
+ */
+#ifndef ADSM_CALL_KERNEL_H
+#define ADSM_CALL_KERNEL_H
+
+#include "accel/accel.h"
+#include "code/code.h"
+#include "call/speed.h"
+
+enum { ADSM_KERNEL_PARAMETERS = ADSM_PARAMETERS_MOST };
+
+/** What a launch needs to know, valid until adsm_kernel_release. */
+struct adsm_kernel_view {
+    adsmKernel *kernel; /* NULL: holds nothing */
+    struct adsm_accel
+        *accel;   /* where the module was loaded first, or instead */
+    void *handle; /* the driver's, there */
+    const char *name;
+    adsmReach reach;
+    struct adsm_layout layout; /* of its parameters, if anybody can tell */
+    adsmModule *module;
+    uint64_t serial;          /* of the module: no two have the same */
+    struct adsm_speed *speed; /* of its parts, on each device */
+};
+
+/** Bytes of parameter `index`, which the kernel has; 0: nobody can tell. */
+static inline unsigned
+adsm_kernel_parameter(const struct adsm_kernel_view *kernel, int index)
+{
+    return kernel->layout.count < 0 ? 0 : kernel->layout.at[index].bytes;
+}
+
+/** Load `image` (a path when bytes is 0). Return: ADSM_OK; ADSM_E_NOT_FOUND,
+ *  ADSM_E_INVALID: the file; ADSM_E_NOMEM; the device's refusal */
+int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
+                     adsmModule **module);
+
+/** Its handles are none any more; it is unloaded everywhere, by the last who
+ *  holds one of its kernels if there are such. */
+int adsm_module_unload(adsmModule *module);
+
+/** Look up a kernel; the same name and reach gives the same handle. */
+int adsm_kernel_get(adsmModule *module, const char *name, adsmReach reach,
+                    adsmKernel **kernel);
+
+/** Describe a handle and hold its module; ADSM_E_INVALID when it is none (any
+ *  more): then nothing is held. */
+int adsm_kernel_hold(const adsmKernel *kernel, struct adsm_kernel_view *view);
+
+/** Nothing of the view is used any more. */
+void adsm_kernel_release(const struct adsm_kernel_view *view);
+
+/**
+ * The driver's handle of a kernel on `accel`, where its module is loaded if it
+ * is not yet.
+ *
+ * Return: ADSM_OK; the device's refusal, with a detail that names the device
+ */
+int adsm_kernel_on(const struct adsm_kernel_view *view,
+                   struct adsm_accel *accel, void **handle);
+
+#endif

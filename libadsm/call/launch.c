@@ -1,0 +1,217 @@
+/* From adsmLaunch to the driver: check, release, enqueue, remember. */
+#include "call/launch.h"
+
+#include "accel/launched.h"
+#include "base/lock.h"
+#include "mm/doors/boundary.h"
+#include "mm/heap/slab.h"
+#include "mm/object/index.h"
+#include "range/state.h"
+#include "call/argument.h"
+#include "call/detail.h"
+
+#include <string.h>
+
+/* Everything a launch carries. */
+struct launch {
+    struct adsm_kernel_view kernel;
+    int fixed;     /* leading parameters that no argument is given for */
+    void **values; /* for the driver */
+    struct adsm_daddr *pointers; /* values point here */
+    struct adsm_use *uses;
+    size_t use_count;
+    /* An object's bytes are not all at home on the kernel's device. */
+    bool elsewhere;
+};
+
+/* If an earlier argument uses the same bytes differently, the safer mode wins.
+ * Where ranges overlap, each block gets both events, which comes to the same:
+ * only whole objects are overwritten. */
+static void add_use(struct launch *launch, struct adsm_use use)
+{
+    for (size_t i = 0; i < launch->use_count; i++) {
+        struct adsm_use *old = &launch->uses[i];
+        if (old->object == use.object && old->generation == use.generation &&
+            old->at == use.at && old->bytes == use.bytes) {
+            old->mode = adsm_use_both(old->mode, use.mode);
+            return;
+        }
+    }
+    launch->uses[launch->use_count++] = use;
+}
+
+/* From all of the object to what an argument says about it, or about the blocks
+ * of the slab that its allocation has. Where others lie in these, it says
+ * less. */
+static void narrow(const struct launch *launch, const adsmArg *arg, bool slab,
+                   struct adsm_use *use)
+{
+    bool others = launch->kernel.reach != ADSM_ONLY_ARGUMENTS;
+    bool alone = !slab || adsm_slab_blocks(use, arg->p);
+    bool whole = !slab && arg->p == (const void *)use->at;
+    if ((use->mode == ADSM_OUT && !whole) || (others && !alone))
+        use->mode = ADSM_INOUT;
+}
+
+static int not_at_home(const struct launch *launch, int number,
+                       const struct adsm_accel *home)
+{
+    const char *advice = "a kernel that may touch any object gets those of its "
+                         "own device only: look it up with ADSM_ONLY_ARGUMENTS";
+    int device = adsm_accel_device(launch->kernel.accel);
+    if (!home)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' has no home, the kernel "
+                           "runs on device %d: %s",
+                           number, launch->kernel.name, device, advice);
+    return adsm_detail(ADSM_E_INVALID,
+                       "argument %d of kernel '%s' lives on device %d, the "
+                       "kernel on device %d: %s",
+                       number, launch->kernel.name, adsm_accel_device(home),
+                       device, advice);
+}
+
+static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
+{
+    struct adsm_object *object = adsm_index_acquire(arg->p);
+    if (!object)
+        return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
+                                        arg->p);
+    size_t offset = (size_t)((const uint8_t *)arg->p - object->host);
+    launch->pointers[i] = adsm_daddr_add(object->device, offset);
+    launch->values[i] = &launch->pointers[i];
+    bool slab = object->slab != NULL;
+    struct adsm_use use =
+        adsm_use_of(object, object->host, object->bytes, arg->mode);
+    struct adsm_accel *home = object->homeless ? NULL : object->home;
+    bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
+    bool spread = adsm_ranged_spread(object) != NULL, direct = object->direct;
+    adsm_rwlock_release_shared(&object->lock);
+    void *base;
+    size_t bytes;
+    if (slab && adsm_slab_range(object, arg->p, &base, &bytes) != ADSM_OK)
+        return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
+                                        arg->p);
+    if (direct)
+        home = launch->kernel.accel; /* at one address for all */
+    if (home != launch->kernel.accel && !only)
+        return not_at_home(launch, i - launch->fixed, home);
+    /* For a kernel that may touch any object, one that is spread is gathered. */
+    if (home != launch->kernel.accel || (spread && only)) {
+        launch->elsewhere = true;
+        return ADSM_OK;
+    }
+    narrow(launch, arg, slab, &use);
+    add_use(launch, use);
+    return ADSM_OK;
+}
+
+/* One that points to an array, or is a view of it. */
+static int add_array(struct launch *launch, int i, const adsmArg *arg)
+{
+    int number = i - launch->fixed;
+    const struct adsm_kernel_view *kernel = &launch->kernel;
+    bool known = kernel->layout.count >= 0;
+    unsigned wanted = adsm_kernel_parameter(kernel, i);
+    int rc = adsm_argument_check_pointer(kernel, number, arg);
+    if (rc != ADSM_OK)
+        return rc;
+    bool view = known ? wanted == 16 || wanted == 24 : arg->view;
+    if (view && kernel->reach == ADSM_ONLY_ARGUMENTS) {
+        launch->elsewhere = true; /* who knows shapes makes views */
+        return ADSM_OK;
+    }
+    if (view)
+        return adsm_detail(ADSM_E_INVALID,
+                           "argument %d of kernel '%s' is to be a view, which "
+                           "a kernel that may touch any object cannot have: "
+                           "look it up with ADSM_ONLY_ARGUMENTS",
+                           number, kernel->name);
+    rc = adsm_argument_check_bytes(kernel, number, launch->fixed,
+                                   sizeof(void *));
+    return rc == ADSM_OK ? add_pointer(launch, i, arg) : rc;
+}
+
+static int enqueue(struct launch *launch, const void *kernel,
+                   const unsigned grid[3], const unsigned block[3],
+                   size_t shared_bytes)
+{
+    struct adsm_accel *accel = launch->kernel.accel;
+    struct adsm_call call = {.accel = accel,
+                             .stream = adsm_accel_launch_stream(accel),
+                             .rest = launch->kernel.reach == ADSM_ONLY_ARGUMENTS
+                                         ? ADSM_REST_UNUSED
+                                         : ADSM_REST_USED,
+                             .kernel = kernel,
+                             .code = kernel,
+                             .uses = launch->uses,
+                             .use_count = launch->use_count};
+    int rc = adsm_boundary_call(&call);
+    if (rc == ADSM_OK) {
+        rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
+                               shared_bytes, call.stream, launch->values);
+        if (rc == ADSM_OK) {
+            rc = adsm_boundary_called(&call);
+            adsm_launched_add(accel, launch->kernel.name, 0, 1);
+        } else {
+            adsm_boundary_call_failed(&call);
+        }
+    }
+    if (rc != ADSM_OK)
+        return adsm_detail_cause(rc, "kernel '%s' was not launched",
+                                 launch->kernel.name);
+    return ADSM_OK;
+}
+
+static int add_arrays(struct launch *launch, const adsmArg *args, int count)
+{
+    int rc = ADSM_OK;
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
+        if (args[i].mode)
+            rc = add_array(launch, launch->fixed + i, &args[i]);
+    return rc;
+}
+
+/* Room for so many parameters. */
+static int make_room(struct launch *launch, size_t count,
+                     struct adsm_region *region)
+{
+    launch->values = adsm_region_get(region, count, sizeof *launch->values);
+    launch->pointers = adsm_region_get(region, count, sizeof *launch->pointers);
+    launch->uses = adsm_region_get(region, count, sizeof *launch->uses);
+    if (launch->values && launch->pointers && launch->uses)
+        return ADSM_OK;
+    return adsm_detail(ADSM_E_NOMEM, "no memory for a launch of kernel '%s'",
+                       launch->kernel.name);
+}
+
+static void add_values(struct launch *launch, const struct adsm_grid *grid,
+                       int count, const adsmArg *args)
+{
+    for (int i = 0; i < grid->bound_count; i++)
+        launch->values[i] = (void *)&grid->bounds[i];
+    for (int i = 0; i < count; i++)
+        if (!args[i].mode)
+            launch->values[launch->fixed + i] =
+                (void *)adsm_argument_value(&args[i]);
+}
+
+int adsm_launch(const struct adsm_kernel_view *kernel,
+                const struct adsm_grid *grid, size_t shared_bytes, int count,
+                const adsmArg *args, struct adsm_region *region,
+                bool *elsewhere)
+{
+    struct launch launch = {.kernel = *kernel, .fixed = grid->bound_count};
+    int rc = make_room(&launch, (size_t)(launch.fixed + count), region);
+    if (rc != ADSM_OK)
+        return rc;
+    add_values(&launch, grid, count, args);
+    adsm_quiet_enter();
+    rc = add_arrays(&launch, args, count);
+    *elsewhere = rc == ADSM_OK && launch.elsewhere;
+    if (rc == ADSM_OK && !launch.elsewhere && grid->grid[0] != 0)
+        rc = enqueue(&launch, kernel->kernel, grid->grid, grid->block,
+                     shared_bytes);
+    adsm_quiet_leave();
+    return rc;
+}

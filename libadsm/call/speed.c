@@ -1,0 +1,133 @@
+/* Timers around parts, and what they told. */
+#include "call/speed.h"
+
+#include "accel/rate.h"
+
+/* What shorter parts could gain is less than a boundary costs that moves, and
+ * what they take is mostly noise. */
+enum { SHORT_NS = 100 * 1000 };
+
+enum { LEAST_BYTES = 1 << 20 }; /* of a part, that its link is asked for */
+
+void adsm_speed_init(struct adsm_speed *speed)
+{
+    adsm_split_speed_init(&speed->split);
+    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
+        atomic_init(&speed->pending[d], NULL);
+        atomic_init(&speed->brought[d], 0);
+    }
+    atomic_init(&speed->calls, 0);
+    atomic_init(&speed->full, false);
+}
+
+static struct adsm_timer *swap_out(struct adsm_speed *speed, int device)
+{
+    /* Relaxed: mostly there is none, and that is all who finds none uses. */
+    if (!atomic_load_explicit(&speed->pending[device], memory_order_relaxed))
+        return NULL;
+    /* Acquire: pairs with keep; the timer is ended. */
+    return atomic_exchange_explicit(&speed->pending[device], NULL,
+                                    memory_order_acquire);
+}
+
+/* Unless another thread's part of the same device came first. */
+static void keep(struct adsm_speed *speed, int device, struct adsm_timer *timer)
+{
+    struct adsm_timer *none = NULL;
+    if (!atomic_compare_exchange_strong_explicit(&speed->pending[device], &none,
+                                                 timer, memory_order_release,
+                                                 memory_order_relaxed))
+        adsm_timer_drop(timer);
+}
+
+void adsm_speed_fini(struct adsm_speed *speed)
+{
+    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
+        struct adsm_timer *timer = swap_out(speed, d);
+        if (timer)
+            adsm_timer_drop(timer);
+    }
+}
+
+/* What the link takes per index, in a part of so many; 0 where that is little. */
+static double link_ns(const struct adsm_speed *speed, int device,
+                      struct adsm_accel *accel, double indices)
+{
+    double bytes = adsm_speed_brought(speed, device);
+    struct adsm_rate up, down;
+    return bytes * indices >= LEAST_BYTES && adsm_rates_get(accel, &up, &down)
+               ? bytes * up.byte_ns
+               : 0;
+}
+
+static void read_timer(struct adsm_speed *speed, int device,
+                       struct adsm_accel *accel)
+{
+    struct adsm_timer *timer = swap_out(speed, device);
+    if (!timer)
+        return;
+    uint64_t ns;
+    double work = timer->work;
+    if (!adsm_timer_take(timer, accel, &ns))
+        keep(speed, device, timer);
+    else if ((double)ns + work * link_ns(speed, device, accel, work) >=
+             SHORT_NS)
+        adsm_split_measured(&speed->split, device, work, (double)ns);
+}
+
+/* Relaxed: who sees an old value measures a call more or less. */
+bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
+                       struct adsm_accel *const *accels, int count,
+                       double indices, double *share)
+{
+    double link[ADSM_SPLIT_DEVICES];
+    bool due =
+        !atomic_load_explicit(&speed->full, memory_order_relaxed) ||
+        atomic_fetch_add_explicit(&speed->calls, 1, memory_order_relaxed) %
+                ADSM_SPEED_EVERY ==
+            0;
+    for (int i = 0; i < count && due; i++)
+        read_timer(speed, numbers[i], accels[i]);
+    for (int i = 0; i < count; i++)
+        link[i] = link_ns(speed, numbers[i], accels[i], indices / count);
+    bool full = adsm_split_shares(&speed->split, numbers, link, count, share);
+    atomic_store_explicit(&speed->full, full, memory_order_relaxed);
+    return due;
+}
+
+/* Relaxed, as above. */
+void adsm_speed_came(struct adsm_speed *speed, int device, double indices,
+                     size_t bytes)
+{
+    atomic_store_explicit(&speed->brought[device], (double)bytes / indices,
+                          memory_order_relaxed);
+}
+
+double adsm_speed_brought(const struct adsm_speed *speed, int device)
+{
+    return atomic_load_explicit(&speed->brought[device], memory_order_relaxed);
+}
+
+struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
+                                    struct adsm_accel *accel,
+                                    adsm_stream stream, const adsmBox *part)
+{
+    if (atomic_load_explicit(&speed->pending[device], memory_order_relaxed))
+        return NULL;
+    struct adsm_timer *timer = adsm_timer_begin(accel, stream);
+    if (!timer)
+        return NULL;
+    timer->work = adsm_split_indices(part);
+    return timer;
+}
+
+void adsm_speed_end(struct adsm_speed *speed, int device,
+                    struct adsm_timer *timer, adsm_stream stream, bool launched)
+{
+    if (!timer)
+        return;
+    if (!launched)
+        adsm_timer_drop(timer);
+    else if (adsm_timer_end(timer, stream))
+        keep(speed, device, timer);
+}

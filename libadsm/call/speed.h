@@ -1,0 +1,74 @@
+/*
+ * Measurements of how fast devices are with a kernel.
+ *
+ * Owns, for each kernel, the times of its parts and one timer for each device
+ * that has not been read yet: a part launched while its device still has one is
+ * not measured. What sizes the times give is call/split.h.
+ *
+ * What counts is the kernel, and besides what the bytes that the kernel's last
+ * call brought to the device took on its link: their number by the time of a byte
+ * (accel/rate.h). When they were sent does not matter, nor what they waited for.
+ * Left out are those that the CPU fetches later: it does so one device after the
+ * other. Parts of less than 100 us do not count: their calls have equal shares.
+ *
+ * A timer costs the thread that makes a call some microseconds. So all calls are
+ * measured at first, and one in ADSM_SPEED_EVERY once the times kept are full: a
+ * change of speed is followed some fifty calls later.
+ *
+ * Who uses a speed holds its kernel. Measuring fails no call, and waits for
+ * nothing but the rates of a link, once. Thread: any. Signal: never
+ */
+#ifndef ADSM_CALL_SPEED_H
+#define ADSM_CALL_SPEED_H
+
+#include "accel/timer.h"
+#include "call/split.h"
+
+#include <stdatomic.h>
+
+enum { ADSM_SPEED_EVERY = 16 };
+
+struct adsm_speed {
+    struct adsm_split_speed split;
+    /* By device: ended, to be taken; NULL: none. Who swaps it out has it. */
+    _Atomic(struct adsm_timer *) pending[ADSM_SPLIT_DEVICES];
+    _Atomic uint32_t calls; /* since it was full */
+    _Atomic bool full;      /* of the devices of the last call */
+    /* By device: bytes from elsewhere that its last part got, per index. */
+    _Atomic double brought[ADSM_SPLIT_DEVICES];
+};
+
+void adsm_speed_init(struct adsm_speed *speed);
+
+/** Give up what is not read yet. Thread: the last who has the kernel. */
+void adsm_speed_fini(struct adsm_speed *speed);
+
+/**
+ * Shares of the next call, by what has ended by now.
+ *
+ * @numbers  of the devices; @accels  theirs, opened
+ * @indices  of the call
+ * Return: whether the call's parts are to be measured
+ */
+bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
+                       struct adsm_accel *const *accels, int count,
+                       double indices, double *share);
+
+/** So many bytes came to a device from elsewhere for parts of `indices`. */
+void adsm_speed_came(struct adsm_speed *speed, int device, double indices,
+                     size_t bytes);
+
+/** How many are to be expected, per index: as many as last time. */
+double adsm_speed_brought(const struct adsm_speed *speed, int device);
+
+/** Before a part of the kernel is launched on a device. NULL: not measured. */
+struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
+                                    struct adsm_accel *accel,
+                                    adsm_stream stream, const adsmBox *part);
+
+/** Behind it; `timer` may be NULL. A part that was refused measures nothing. */
+void adsm_speed_end(struct adsm_speed *speed, int device,
+                    struct adsm_timer *timer, adsm_stream stream,
+                    bool launched);
+
+#endif
