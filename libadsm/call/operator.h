@@ -4,7 +4,7 @@
  *
  * Owns adsmOperator: a name, a module, and the size of an element, which a
  * kernel of the module says. Its kernels are looked up by name when they are
- * needed. The module of a shipped operator is text in the library, loaded when
+ * needed. The module of a shipped operator is made of text in the library when
  * its operator is used first. Operators live until the process ends; what is
  * asked of one whose module was unloaded fails as a call of its kernels does.
  *

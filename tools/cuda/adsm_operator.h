@@ -26,8 +26,8 @@
  * down the same tree: what lies before a node is what lies before its parent,
  * and, if it is the right one of two, the left one.
  *
- * Only what is on its way at once is unrolled: every program that has an operator
- * has this text, and so has the library.
+ * Only what is on its way at once is unrolled: programs with an operator have
+ * this text, and so has the library.
  *
  * adsm_device.h includes it. The kernels' names and parameters are those that
  * libadsm/call/operator.h expects. Blocks are of whole warps along x.
@@ -281,8 +281,8 @@ static ADSM_INLINE_ int adsm_place_bit(int b)
     return b < 2 ? 8 << b : 1 << (b - 2);
 }
 
-/* A block, all there, in loops of two: lane l comes to have line l, and then all
- * get what the lines give. */
+/* A block, all there, in loops of two: lane l comes to have line l, and then
+ * all get what the lines give. */
 template <typename Op, typename At>
 static ADSM_INLINE_ typename Op::value adsm_fold_block(const At &x, long at)
 {
@@ -474,7 +474,7 @@ adsm_behind(bool any, typename Op::value before, typename Op::value v)
 
 /* Element j of lane l is element l of those that lanes read side by side in line
  * j, and the other way round, if the low bits of lanes and lines change places.
- * So eight neighbours come to one lane: those from 8 p on, if p is its place. */
+ * So eight neighbours come to a lane: those from 8 p on, if p is its place. */
 template <typename T> static ADSM_INLINE_ void adsm_turn(T *v)
 {
 #pragma unroll
