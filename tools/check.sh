@@ -12,10 +12,10 @@
 #
 # Steps: packages; build with warnings as errors and all tests (those of suite
 # tsan bring ThreadSanitizer along); the suites that do not preload under
-# AddressSanitizer and UndefinedBehaviorSanitizer; a clang build; a minute of
-# fuzzing; an aarch64 compile; format. The software device's own suites are part
-# of it where it is not what passed them last: tools/softcuda.passed. Suite night
-# runs them in any case.
+# AddressSanitizer and UndefinedBehaviorSanitizer; a clang build; ten seconds of
+# fuzzing for each target; an aarch64 compile; format. The software device's own
+# suites are part of it where it is not what passed them last
+# (tools/softcuda.passed); suite night runs them in any case.
 # Everything is written below build-check/, logs in build-check/logs/.
 set -u
 export LC_ALL=C

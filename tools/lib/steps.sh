@@ -130,9 +130,10 @@ steps_device()
 steps_device_passed()
 {
     [ "$device" = enabled ] || return 0
+    before=$(cat tools/softcuda.passed)
     if why=$(python3 tools/lib/passed.py renew tools/softcuda.passed "$1" \
         "$device_compiler" "$steps_device_hash" ${2:+softcuda "$2"} 2>&1); then
-        steps_renewed=yes
+        [ "$before" = "$(cat tools/softcuda.passed)" ] || steps_renewed=yes
     else
         steps_say "$1: tools/softcuda.passed stays as it is: $why"
     fi
