@@ -59,19 +59,20 @@ class Report:
                       if row['outcome'] not in ('passed', 'skipped'))
 
 
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        archive = cls.folder / 'check.tar.gz'
-        subprocess.run([ROOT / CHECK, '--build', BUILD, '--pack', archive],
-                       check=True, capture_output=True, env=PLAIN)
-        cls.bytes = archive.stat().st_size
-        cls.unpacked = cls.folder / 'elsewhere'
-        cls.unpacked.mkdir()
-        subprocess.run(['tar', 'xzf', archive, '-C', cls.unpacked], check=True)
+def setUpModule():
+    """Packed and unpacked once, for all cases."""
+    Case.folder = pathlib.Path(tempfile.mkdtemp())
+    unittest.addModuleCleanup(shutil.rmtree, Case.folder)
+    archive = Case.folder / 'check.tar.gz'
+    subprocess.run([ROOT / CHECK, '--build', BUILD, '--pack', archive],
+                   check=True, capture_output=True, env=PLAIN)
+    Case.bytes = archive.stat().st_size
+    Case.unpacked = Case.folder / 'elsewhere'
+    Case.unpacked.mkdir()
+    subprocess.run(['tar', 'xzf', archive, '-C', Case.unpacked], check=True)
 
+
+class Case(unittest.TestCase):
     def run_check(self, *words, **env):
         return Report(self.unpacked, *words, **env)
 
