@@ -95,7 +95,7 @@ FAULTS = {
         {}),
     # What calls are behind, and what is behind them.
     'after-is-forgotten': (
-        'call/call.c', 'for (int i = 0; i < call->opts.afters; i++)',
+        'call/task_begin.c', 'for (int i = 0; i < task->opts.afters; i++)',
         'for (int i = 0; i < 0; i++)', {}),
     'then-comes-early': (
         'call/event.c', 'int status = adsm_ended_wait(&follower->ended);',
