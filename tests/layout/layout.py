@@ -89,8 +89,6 @@ APART = [('interpose/device', 'interpose/cuda')]
 # Folders whose files may include anything: they look at every layer.
 FREE = ['tests', 'bench']
 TESTS = ['tests', 'ptx/tests', 'tools/softcuda/tests']
-# Includes of a header of parts that are still to be mended.
-OPEN = {('libadsm/call/into.h', 'libadsm/call/call_parts.h')}
 # Most modules in one include cycle.
 CYCLES = {'libadsm/mm': 5}
 # Here every include starts with its layer, whatever folder it is in.
@@ -134,7 +132,7 @@ def is_private(name, path):
     """Whether a header is of parts, and not of the including file's module."""
     stem = path.removesuffix('_parts.h')
     own = name.startswith(stem) and name[len(stem)] in '._'
-    return stem != path and not own and (name, path) not in OPEN
+    return stem != path and not own
 
 
 def check_include(root, name, bracket, header):
