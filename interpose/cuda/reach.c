@@ -3,6 +3,7 @@
 
 #include "base/option.h"
 #include "interpose/cuda/module.h"
+#include "interpose/hook.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
