@@ -7,8 +7,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static __thread char text[512];
-static __thread bool is_said; /* in the call that is being made */
+static __thread struct {
+    char text[512];
+    bool is_said; /* in the call that is being made */
+} detail;
 
 static const char *cause_of(int status)
 {
@@ -19,10 +21,11 @@ static const char *cause_of(int status)
 /* Return: the characters of the text that are used */
 static size_t keep(const char *format, va_list args)
 {
-    int used = vsnprintf(text, sizeof text, format, args);
-    is_said = true;
-    return used >= 0 && (size_t)used < sizeof text ? (size_t)used
-                                                   : sizeof text - 1;
+    int used = vsnprintf(detail.text, sizeof detail.text, format, args);
+    detail.is_said = true;
+    return used >= 0 && (size_t)used < sizeof detail.text
+               ? (size_t)used
+               : sizeof detail.text - 1;
 }
 
 int adsm_detail(int status, const char *format, ...)
@@ -40,24 +43,25 @@ int adsm_detail_cause(int status, const char *format, ...)
     va_start(args, format);
     size_t used = keep(format, args);
     va_end(args);
-    snprintf(text + used, sizeof text - used, ": %s", cause_of(status));
+    snprintf(detail.text + used, sizeof detail.text - used, ": %s",
+             cause_of(status));
     return status;
 }
 
 void adsm_detail_of_inner(void)
 {
-    is_said = true;
+    detail.is_said = true;
 }
 
 void adsm_detail_end(int status)
 {
-    if (status != ADSM_OK && !is_said)
-        snprintf(text, sizeof text, "%s", cause_of(status));
-    is_said = false;
+    if (status != ADSM_OK && !detail.is_said)
+        snprintf(detail.text, sizeof detail.text, "%s", cause_of(status));
+    detail.is_said = false;
     adsm_accel_error_forget();
 }
 
 const char *adsm_detail_text(void)
 {
-    return text;
+    return detail.text;
 }

@@ -19,9 +19,11 @@ struct follower {
     void *arg;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t last; /* number given last; 0: none */
-static struct kept table[ADSM_EVENTS_KEPT];
+static struct {
+    pthread_mutex_t lock; /* of the queue, too */
+    uint64_t last;        /* number given last; 0: none */
+    struct kept table[ADSM_EVENTS_KEPT];
+} kept_events = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
     pthread_cond_t more, fewer;
@@ -68,19 +70,19 @@ bool adsm_ended_done(const struct adsm_ended *ended)
 uint64_t adsm_event_keep(const struct adsm_ended *ended)
 {
     struct kept *kept;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&kept_events.lock);
     for (;;) {
-        kept = &table[(last + 1) % ADSM_EVENTS_KEPT];
+        kept = &kept_events.table[(kept_events.last + 1) % ADSM_EVENTS_KEPT];
         if (adsm_ended_done(&kept->ended)) /* or none was here yet */
             break;
         struct adsm_ended oldest = kept->ended;
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&kept_events.lock);
         (void)adsm_ended_wait(&oldest);
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&kept_events.lock);
     }
-    *kept = (struct kept){++last, *ended};
+    *kept = (struct kept){++kept_events.last, *ended};
     uint64_t id = kept->id;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&kept_events.lock);
     return id;
 }
 
@@ -89,12 +91,12 @@ int adsm_event_find(uint64_t id, struct adsm_ended *ended)
     *ended = (struct adsm_ended){.status = ADSM_OK};
     if (id == 0)
         return ADSM_OK;
-    pthread_mutex_lock(&lock);
-    bool given = id <= last;
-    const struct kept *kept = &table[id % ADSM_EVENTS_KEPT];
+    pthread_mutex_lock(&kept_events.lock);
+    bool given = id <= kept_events.last;
+    const struct kept *kept = &kept_events.table[id % ADSM_EVENTS_KEPT];
     if (given && kept->id == id)
         *ended = kept->ended;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&kept_events.lock);
     return given ? ADSM_OK : ADSM_E_INVALID;
 }
 
@@ -110,24 +112,24 @@ void adsm_ended_join(struct adsm_ended *ended, adsmEvent event)
 
 static struct follower *take(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&kept_events.lock);
     while (!queue.first)
-        pthread_cond_wait(&queue.more, &lock);
+        pthread_cond_wait(&queue.more, &kept_events.lock);
     struct follower *follower = queue.first;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&kept_events.lock);
     return follower;
 }
 
 /* It counts until it has run. */
 static void drop(struct follower *follower)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&kept_events.lock);
     queue.first = follower->next;
     if (!queue.first)
         queue.end = &queue.first;
     queue.count--;
     pthread_cond_signal(&queue.fewer);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&kept_events.lock);
     free(follower);
 }
 
@@ -152,21 +154,21 @@ int adsm_event_follow(const struct adsm_ended *ended,
         return ADSM_E_NOMEM;
     *follower = (struct follower){NULL, *ended, then, arg};
     int rc = ADSM_OK;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&kept_events.lock);
     if (!queue.started) {
         rc = adsm_thread_start(run, 0, true);
         queue.started = rc == ADSM_OK;
     }
     /* What follows a call may make calls: nobody else takes it from there. */
     while (rc == ADSM_OK && queue.count >= ADSM_EVENTS_KEPT && !is_runtime)
-        pthread_cond_wait(&queue.fewer, &lock);
+        pthread_cond_wait(&queue.fewer, &kept_events.lock);
     if (rc == ADSM_OK) {
         *queue.end = follower;
         queue.end = &follower->next;
         queue.count++;
         pthread_cond_signal(&queue.more);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&kept_events.lock);
     if (rc != ADSM_OK)
         free(follower);
     return rc;

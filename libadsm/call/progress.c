@@ -31,11 +31,17 @@ struct adsm_progress {
     bool out;                /* of the list */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
-static pthread_cond_t gone = PTHREAD_COND_INITIALIZER;
-static struct adsm_progress *first, **end = &first;
-static bool started;
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t more, gone;
+    struct adsm_progress *first, **end;
+    bool started;
+} watched = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .more = PTHREAD_COND_INITIALIZER,
+    .gone = PTHREAD_COND_INITIALIZER,
+    .end = &watched.first,
+};
 static __thread bool is_watcher;
 
 /* ---- what is seen ------------------------------------------------------------- */
@@ -88,9 +94,9 @@ static bool report(struct adsm_progress *p, bool prints)
         print(p, done, over);
     if (p->tell && (over || (done > p->told && done < p->parts))) {
         p->told = done;
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&watched.lock);
         p->tell(p->arg, done, p->parts);
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&watched.lock);
     }
     return over;
 }
@@ -107,11 +113,11 @@ static void take_out(struct adsm_progress **at)
 {
     struct adsm_progress *p = *at;
     *at = p->next;
-    if (end == &p->next)
-        end = at;
+    if (watched.end == &p->next)
+        watched.end = at;
     p->out = true;
     if (p->awaited)
-        pthread_cond_broadcast(&gone);
+        pthread_cond_broadcast(&watched.gone);
     else
         drop(p);
 }
@@ -125,7 +131,8 @@ static void sleep_a_while(void)
         until.tv_nsec -= (long)second;
         until.tv_sec++;
     }
-    pthread_cond_clockwait(&more, &lock, CLOCK_MONOTONIC, &until);
+    pthread_cond_clockwait(&watched.more, &watched.lock, CLOCK_MONOTONIC,
+                           &until);
 }
 
 static void *watch(void *unused)
@@ -133,17 +140,17 @@ static void *watch(void *unused)
     (void)unused;
     is_watcher = true;
     bool prints = adsm_options_get()->progress;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watched.lock);
     for (;;) {
-        while (!first)
-            pthread_cond_wait(&more, &lock);
-        for (struct adsm_progress **at = &first; *at;) {
-            if (report(*at, prints && *at == first))
+        while (!watched.first)
+            pthread_cond_wait(&watched.more, &watched.lock);
+        for (struct adsm_progress **at = &watched.first; *at;) {
+            if (report(*at, prints && *at == watched.first))
                 take_out(at);
             else
                 at = &(*at)->next;
         }
-        if (first)
+        if (watched.first)
             sleep_a_while();
     }
     return NULL;
@@ -155,17 +162,17 @@ static void *watch(void *unused)
 static int enlist(struct adsm_progress *p)
 {
     int rc = ADSM_OK;
-    pthread_mutex_lock(&lock);
-    if (!started) {
+    pthread_mutex_lock(&watched.lock);
+    if (!watched.started) {
         rc = adsm_thread_start(watch, 0, true);
-        started = rc == ADSM_OK;
+        watched.started = rc == ADSM_OK;
     }
     if (rc == ADSM_OK) {
-        *end = p;
-        end = &p->next;
-        pthread_cond_signal(&more);
+        *watched.end = p;
+        watched.end = &p->next;
+        pthread_cond_signal(&watched.more);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watched.lock);
     return rc;
 }
 
@@ -201,11 +208,11 @@ int adsm_progress_expect(struct adsm_progress *p, int parts)
     struct adsm_fence *room = malloc((size_t)parts * sizeof *room), *old;
     if (!room)
         return adsm_detail(ADSM_E_NOMEM, "no memory to watch %d parts", parts);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watched.lock);
     old = p->under_way;
     p->under_way = room;
     p->parts = parts;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watched.lock);
     free(old);
     return ADSM_OK;
 }
@@ -214,13 +221,13 @@ void adsm_progress_add(struct adsm_progress *p, struct adsm_fence fence)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watched.lock);
     if (fence.accel) {
         p->under_way[p->count++] = fence;
         adsm_ended_add(&p->ended, fence);
     } else
         p->done++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watched.lock);
 }
 
 void adsm_progress_end(struct adsm_progress *p, int rc, bool wait)
@@ -228,16 +235,16 @@ void adsm_progress_end(struct adsm_progress *p, int rc, bool wait)
     if (!p)
         return;
     wait = wait || rc != ADSM_OK;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watched.lock);
     p->complete = true;
     p->ended.status = rc;
     if (rc != ADSM_OK)
         p->count = 0; /* those under way are not waited for */
     p->awaited = wait;
-    pthread_cond_signal(&more);
+    pthread_cond_signal(&watched.more);
     while (wait && !p->out)
-        pthread_cond_wait(&gone, &lock);
-    pthread_mutex_unlock(&lock);
+        pthread_cond_wait(&watched.gone, &watched.lock);
+    pthread_mutex_unlock(&watched.lock);
     if (wait)
         drop(p);
 }

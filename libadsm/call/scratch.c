@@ -9,9 +9,11 @@
 
 enum { LEAST = 64 }; /* elements */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct adsm_scratch *unused; /* oldest first */
-static size_t unused_bytes;
+static struct {
+    pthread_mutex_t lock;
+    struct adsm_scratch *first; /* oldest first */
+    size_t bytes;
+} unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t bytes_of(const struct adsm_scratch *s)
 {
@@ -24,17 +26,17 @@ static size_t bytes_of(const struct adsm_scratch *s)
 static struct adsm_scratch *reuse(size_t elem, const adsmBox *shape)
 {
     struct adsm_scratch *found = NULL;
-    pthread_mutex_lock(&lock);
-    for (struct adsm_scratch **at = &unused; *at; at = &(*at)->next) {
+    pthread_mutex_lock(&unused.lock);
+    for (struct adsm_scratch **at = &unused.first; *at; at = &(*at)->next) {
         if ((*at)->elem != elem ||
             memcmp(&(*at)->shape, shape, sizeof *shape) != 0)
             continue;
         found = *at;
         *at = found->next;
-        unused_bytes -= bytes_of(found);
+        unused.bytes -= bytes_of(found);
         break;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&unused.lock);
     return found;
 }
 
@@ -68,23 +70,23 @@ struct adsm_scratch *adsm_scratch_take(size_t elem, adsmBox shape, int *rc)
 
 void adsm_scratch_give(struct adsm_scratch *s)
 {
-    struct adsm_scratch *old = NULL, **end = &old, **last = &unused;
+    struct adsm_scratch *old = NULL, **end = &old, **last = &unused.first;
     if (!s)
         return;
     s->next = NULL;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&unused.lock);
     while (*last)
         last = &(*last)->next;
     *last = s;
-    unused_bytes += bytes_of(s);
-    while (unused_bytes > ADSM_SCRATCH_MOST) {
-        *end = unused;
-        unused = unused->next;
-        unused_bytes -= bytes_of(*end);
+    unused.bytes += bytes_of(s);
+    while (unused.bytes > ADSM_SCRATCH_MOST) {
+        *end = unused.first;
+        unused.first = unused.first->next;
+        unused.bytes -= bytes_of(*end);
         end = &(*end)->next;
         *end = NULL;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&unused.lock);
     while (old) {
         struct adsm_scratch *next = old->next;
         (void)adsmFree(old->array);

@@ -9,8 +9,10 @@ static __thread struct adsm_loan *volatile own
     __attribute__((tls_model("initial-exec")));
 
 /* Those of all threads, where others answer for them. */
-static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_STORE);
-static struct adsm_loan *all; /* lock */
+static struct {
+    struct adsm_lock lock;
+    struct adsm_loan *first; /* lock */
+} loans = {.lock = ADSM_LOCK_INIT(ADSM_RANK_STORE)};
 
 static struct adsm_loan *without(struct adsm_loan *first,
                                  struct adsm_loan *loan)
@@ -32,10 +34,10 @@ void adsm_loan_own(struct adsm_loan *loan)
     }
     loan->owner = adsm_fault_self();
     loan->asked = 0;
-    adsm_lock_acquire(&lock);
-    loan->outer = all;
-    all = loan;
-    adsm_lock_release(&lock);
+    adsm_lock_acquire(&loans.lock);
+    loan->outer = loans.first;
+    loans.first = loan;
+    adsm_lock_release(&loans.lock);
 }
 
 void adsm_loan_disown(struct adsm_loan *loan)
@@ -44,9 +46,9 @@ void adsm_loan_disown(struct adsm_loan *loan)
         own = without(own, loan);
         return;
     }
-    adsm_lock_acquire(&lock);
-    all = without(all, loan);
-    adsm_lock_release(&lock);
+    adsm_lock_acquire(&loans.lock);
+    loans.first = without(loans.first, loan);
+    adsm_lock_release(&loans.lock);
 }
 
 /* Of loans [first, ...) the one of `owner` that holds the block. */
@@ -67,10 +69,11 @@ bool adsm_loan_visit(struct adsm_object *object, uint32_t i,
         struct adsm_loan *loan = holder(own, 0, object, i);
         return loan && visit(loan, i);
     }
-    adsm_lock_acquire(&lock);
-    struct adsm_loan *loan = holder(all, adsm_fault_thread(), object, i);
+    adsm_lock_acquire(&loans.lock);
+    struct adsm_loan *loan =
+        holder(loans.first, adsm_fault_thread(), object, i);
     bool is_late = loan && loan->asked++ < LATE;
     bool done = loan && (is_late || visit(loan, i));
-    adsm_lock_release(&lock);
+    adsm_lock_release(&loans.lock);
     return done;
 }

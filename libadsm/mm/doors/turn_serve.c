@@ -35,8 +35,10 @@ static __thread struct adsm_turn *mine
     __attribute__((tls_model("initial-exec")));
 
 /* Turns whose functions run, where others answer their threads' accesses. */
-static struct adsm_lock running_lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
-static struct adsm_turn *running; /* running_lock */
+static struct {
+    struct adsm_lock lock;
+    struct adsm_turn *first; /* lock */
+} turns = {.lock = ADSM_LOCK_INIT(ADSM_RANK_POOL)};
 
 static void sleep_on(_Atomic uint32_t *word, uint32_t value)
 {
@@ -135,10 +137,10 @@ void adsm_turn_begin(struct adsm_turn *turn)
         return;
     turn->thread = adsm_fault_self();
     adsm_lock_init(&turn->lock, ADSM_RANK_API);
-    adsm_lock_acquire(&running_lock);
-    turn->next = running;
-    running = turn;
-    adsm_lock_release(&running_lock);
+    adsm_lock_acquire(&turns.lock);
+    turn->next = turns.first;
+    turns.first = turn;
+    adsm_lock_release(&turns.lock);
     /* A late answer to what the thread has asked before may wait for work
      * behind this turn. */
     adsm_fault_begin_anew();
@@ -146,12 +148,12 @@ void adsm_turn_begin(struct adsm_turn *turn)
 
 static void stop_running(struct adsm_turn *turn)
 {
-    adsm_lock_acquire(&running_lock);
-    struct adsm_turn **at = &running;
+    adsm_lock_acquire(&turns.lock);
+    struct adsm_turn **at = &turns.first;
     while (*at != turn)
         at = &(*at)->next;
     *at = turn->next;
-    adsm_lock_release(&running_lock);
+    adsm_lock_release(&turns.lock);
     uint32_t users;
     while ((users = atomic_load(&turn->users)) > 0)
         sleep_on(&turn->users, users);
@@ -181,13 +183,13 @@ struct adsm_turn *adsm_turn_hold(void)
     pid_t thread = adsm_fault_thread();
     if (thread == 0)
         return mine;
-    adsm_lock_acquire(&running_lock);
-    struct adsm_turn *turn = running;
+    adsm_lock_acquire(&turns.lock);
+    struct adsm_turn *turn = turns.first;
     while (turn && turn->thread != thread)
         turn = turn->next;
     if (turn)
         atomic_fetch_add(&turn->users, 1);
-    adsm_lock_release(&running_lock);
+    adsm_lock_release(&turns.lock);
     return turn;
 }
 

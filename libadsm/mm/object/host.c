@@ -14,10 +14,11 @@ _Static_assert(ADSM_ARENA_GRANULE_BYTES % (1 << ADSM_TRACT_SHIFT) == 0,
                "the last grain of an object ends in its own range");
 
 /* Backing and committing under a shared object lock. */
-static struct adsm_lock host_lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
-
-static _Atomic size_t mapped;  /* objects at A */
-static _Atomic bool any_pages; /* some were committed, at any time */
+static struct {
+    struct adsm_lock lock;
+    _Atomic size_t mapped; /* objects at A */
+    _Atomic bool any;      /* some were committed, at any time */
+} host_pages = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
 
 /* Initial-exec: the fault handler must not allocate on first use. */
 static __thread uint64_t memory_ns __attribute__((tls_model("initial-exec")));
@@ -44,7 +45,7 @@ static bool is_committed(const struct adsm_object *object, size_t grain)
 
 bool adsm_object_any_pages(void)
 {
-    return atomic_load_explicit(&any_pages, memory_order_acquire);
+    return atomic_load_explicit(&host_pages.any, memory_order_acquire);
 }
 
 bool adsm_object_has_pages(const struct adsm_object *object)
@@ -59,7 +60,7 @@ void adsm_object_adopt_pages(struct adsm_object *object)
 {
     for (size_t g = 0; g < adsm_object_grains(object); g++)
         atomic_fetch_or(&object->committed[g / 64], UINT64_C(1) << (g % 64));
-    atomic_store_explicit(&any_pages, true, memory_order_release);
+    atomic_store_explicit(&host_pages.any, true, memory_order_release);
 }
 
 int adsm_object_unmap(struct adsm_object *object)
@@ -74,13 +75,13 @@ int adsm_object_unmap(struct adsm_object *object)
         (void)adsm_block_change(object, i, ADSM_BLOCK_MAPPED, 0);
     adsm_paging_unmapped(object);
     atomic_store(&object->backed, false);
-    atomic_fetch_sub(&mapped, 1);
+    atomic_fetch_sub(&host_pages.mapped, 1);
     return ADSM_OK;
 }
 
 size_t adsm_object_mapped(void)
 {
-    return atomic_load(&mapped);
+    return atomic_load(&host_pages.mapped);
 }
 
 void adsm_object_release_host(struct adsm_object *object)
@@ -130,17 +131,17 @@ static void dump_committed(struct adsm_object *object, size_t first,
 int adsm_object_map(struct adsm_object *object)
 {
     int rc = ADSM_OK;
-    adsm_lock_acquire(&host_lock);
+    adsm_lock_acquire(&host_pages.lock);
     if (!atomic_load_explicit(&object->backed, memory_order_relaxed)) {
         rc = adsm_fault_range_attach((uintptr_t)object->host,
                                      object->span.bytes, object->shadow.shadow);
         if (rc == ADSM_OK) {
-            atomic_fetch_add(&mapped, 1);
+            atomic_fetch_add(&host_pages.mapped, 1);
             dump_committed(object, 0, adsm_object_grains(object));
             atomic_store_explicit(&object->backed, true, memory_order_release);
         }
     }
-    adsm_lock_release(&host_lock);
+    adsm_lock_release(&host_pages.lock);
     return rc;
 }
 
@@ -197,10 +198,10 @@ int adsm_object_commit(struct adsm_object *object, size_t offset, size_t bytes)
         return ADSM_OK;
     uint64_t began = adsm_now_ns();
     /* Before the pages, which the access that asks for them fills. */
-    atomic_store_explicit(&any_pages, true, memory_order_release);
-    adsm_lock_acquire(&host_lock);
+    atomic_store_explicit(&host_pages.any, true, memory_order_release);
+    adsm_lock_acquire(&host_pages.lock);
     int rc = commit_grains(object, g, last);
-    adsm_lock_release(&host_lock);
+    adsm_lock_release(&host_pages.lock);
     memory_ns += adsm_now_ns() - began;
     return rc;
 }

@@ -10,9 +10,11 @@
 /* Opening costs a fault, and a look at each entry of the page table. */
 enum { BLOCK_BYTES = 2 << 20 };
 
-static struct adsm_lock lending = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST);
-static _Atomic uint32_t lent; /* loans of all objects */
-static _Atomic bool any_kept; /* pages that were left open for good */
+static struct {
+    struct adsm_lock lock;
+    _Atomic uint32_t count; /* of all objects */
+    _Atomic bool any_kept;  /* pages that were left open for good */
+} loans = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
 
 bool adsm_direct_serves(struct adsm_accel *accel)
 {
@@ -76,7 +78,7 @@ int adsm_direct_protect(struct adsm_object *object, size_t offset, size_t bytes,
         n = opens ? end - offset
                   : adsm_keep_pages(object, offset, end - offset, &kept);
         if (kept)
-            atomic_store(&any_kept, true);
+            atomic_store(&loans.any_kept, true);
         else
             rc = adsm_fault_range_protect((uintptr_t)object->host + offset, n,
                                           prot);
@@ -92,15 +94,16 @@ bool adsm_direct_is_open(const struct adsm_object *object)
 
 bool adsm_direct_any_is_open(void)
 {
-    return atomic_load(&lent) > 0 || atomic_load(&any_kept);
+    return atomic_load(&loans.count) > 0 || atomic_load(&loans.any_kept);
 }
 
 void adsm_direct_lend(struct adsm_object *object)
 {
-    adsm_lock_acquire(&lending); /* no end of another loan closes pages now */
-    atomic_fetch_add(&lent, 1);
+    adsm_lock_acquire(
+        &loans.lock); /* no end of another loan closes pages now */
+    atomic_fetch_add(&loans.count, 1);
     atomic_fetch_add(&object->lent, 1);
-    adsm_lock_release(&lending);
+    adsm_lock_release(&loans.lock);
 }
 
 /* A block that is opened just now may be closed by this: its access comes again.
@@ -116,9 +119,9 @@ static void close_blocks(struct adsm_object *object)
 
 void adsm_direct_take_back(struct adsm_object *object)
 {
-    adsm_lock_acquire(&lending);
+    adsm_lock_acquire(&loans.lock);
     if (atomic_fetch_sub(&object->lent, 1) == 1)
         close_blocks(object);
-    atomic_fetch_sub(&lent, 1);
-    adsm_lock_release(&lending);
+    atomic_fetch_sub(&loans.count, 1);
+    adsm_lock_release(&loans.lock);
 }

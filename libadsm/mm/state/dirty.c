@@ -12,12 +12,13 @@
 
 enum { QUEUE_ENTRIES = 1 << 16, SENT_ENTRIES = 1 << 14 };
 
-static struct adsm_lock queue_lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE);
-static struct adsm_dirty_queue
-    queue; /* queue_lock; without ring: none is written back */
-static struct adsm_rolling_size size; /* queue_lock */
-static _Atomic uint32_t limit;        /* size.limit, readable without it */
-static _Atomic int64_t dirty;         /* blocks that are DIRTY now */
+static struct {
+    struct adsm_lock lock;
+    struct adsm_dirty_queue queue; /* lock; without ring: none leave early */
+    struct adsm_rolling_size size; /* lock */
+    _Atomic uint32_t limit;        /* size.limit, readable without it */
+    _Atomic int64_t dirty;         /* how many are DIRTY now */
+} dirty_blocks = {.lock = ADSM_LOCK_INIT(ADSM_RANK_DIRTY_QUEUE)};
 
 /* The queue, and blocks that left it, in one mapping. */
 struct storage {
@@ -34,54 +35,57 @@ bool adsm_dirty_init(const struct adsm_options *options)
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (storage == MAP_FAILED)
         return false;
-    adsm_dirty_queue_init(&queue, storage->ring, QUEUE_ENTRIES);
-    adsm_rolling_size_init(&size, (uint32_t)options->rolling_size,
+    adsm_dirty_queue_init(&dirty_blocks.queue, storage->ring, QUEUE_ENTRIES);
+    adsm_rolling_size_init(&dirty_blocks.size, (uint32_t)options->rolling_size,
                            (uint32_t)options->rolling_factor, QUEUE_ENTRIES,
                            options->rolling_learn ? storage->sent : NULL,
                            SENT_ENTRIES);
-    atomic_store(&limit, size.limit);
+    atomic_store(&dirty_blocks.limit, dirty_blocks.size.limit);
     return true;
 }
 
 static void end_of_change(void)
 {
-    atomic_store(&limit, size.limit);
-    adsm_lock_release(&queue_lock);
+    atomic_store(&dirty_blocks.limit, dirty_blocks.size.limit);
+    adsm_lock_release(&dirty_blocks.lock);
 }
 
 void adsm_dirty_grow(uint32_t blocks)
 {
-    adsm_lock_acquire(&queue_lock);
+    adsm_lock_acquire(&dirty_blocks.lock);
     while (blocks-- > 0)
-        adsm_rolling_size_grow(&size);
+        adsm_rolling_size_grow(&dirty_blocks.size);
     end_of_change();
 }
 
 void adsm_dirty_called(void)
 {
-    if (!queue.ring)
+    if (!dirty_blocks.queue.ring)
         return;
-    adsm_lock_acquire(&queue_lock);
-    adsm_rolling_size_called(&size);
+    adsm_lock_acquire(&dirty_blocks.lock);
+    adsm_rolling_size_called(&dirty_blocks.size);
     end_of_change();
 }
 
 uint32_t adsm_dirty_limit(void)
 {
-    return queue.ring ? atomic_load(&limit) : UINT32_MAX;
+    return dirty_blocks.queue.ring ? atomic_load(&dirty_blocks.limit)
+                                   : UINT32_MAX;
 }
 
 int64_t adsm_dirty_excess(void)
 {
-    return queue.ring ? atomic_load(&dirty) - (int64_t)atomic_load(&limit)
-                      : INT64_MIN;
+    return dirty_blocks.queue.ring
+               ? atomic_load(&dirty_blocks.dirty) -
+                     (int64_t)atomic_load(&dirty_blocks.limit)
+               : INT64_MIN;
 }
 
 /* Early write-backs are about what the home lacks. */
 void adsm_dirty_count(const struct adsm_object *object, int64_t more)
 {
     if (!adsm_object_is_spread(object) && !object->direct)
-        atomic_fetch_add(&dirty, more);
+        atomic_fetch_add(&dirty_blocks.dirty, more);
 }
 
 /* Block `i` stands in the queue now. Return: it did before */
@@ -96,14 +100,14 @@ void adsm_dirty_enqueue(struct adsm_object *object, uint32_t first,
 {
     if (adsm_object_is_spread(object))
         return;
-    adsm_lock_acquire(&queue_lock);
+    adsm_lock_acquire(&dirty_blocks.lock);
     for (uint32_t i = first; i < first + count; i++) {
         if (adsm_sparse_is_watched(object, i) || mark(object, i))
             continue;
         struct adsm_dirty_entry entry = {object,
                                          atomic_load(&object->generation), i};
-        adsm_rolling_size_dirtied(&size, &entry);
-        if (!adsm_dirty_queue_push(&queue, entry))
+        adsm_rolling_size_dirtied(&dirty_blocks.size, &entry);
+        if (!adsm_dirty_queue_push(&dirty_blocks.queue, entry))
             /* Full: the block stays dirty until the next call flushes it. */
             (void)adsm_block_change(object, i, ADSM_BLOCK_QUEUED, 0);
     }
@@ -119,7 +123,7 @@ void adsm_dirty_unwatch(struct adsm_object *object, uint32_t first,
             continue;
         adsm_sparse_unwatch(object, i, n);
         adsm_dirty_count(object, n);
-        if (queue.ring)
+        if (dirty_blocks.queue.ring)
             adsm_dirty_enqueue(object, i, n);
     }
 }
@@ -142,24 +146,24 @@ static bool is_in_grain(const struct adsm_dirty_entry *oldest, uint32_t n)
     const struct adsm_object *object = oldest->owner;
     uint32_t blocks = object->reach;
     return blocks > 1 && (oldest->block + n) % blocks != 0 &&
-           size.limit >= 2 * blocks;
+           dirty_blocks.size.limit >= 2 * blocks;
 }
 
 uint32_t adsm_dirty_take(struct adsm_dirty_entry *oldest, uint32_t most,
                          uint32_t passed, uint32_t *gate)
 {
-    adsm_lock_acquire(&queue_lock);
-    uint32_t n = adsm_dirty_queue_pop(&queue, oldest) ? 1 : 0;
+    adsm_lock_acquire(&dirty_blocks.lock);
+    uint32_t n = adsm_dirty_queue_pop(&dirty_blocks.queue, oldest) ? 1 : 0;
     if (n > 0 && !pass_gate(oldest, passed, gate)) {
         /* To the end: there is room, and the others come first. */
-        (void)adsm_dirty_queue_push(&queue, *oldest);
+        (void)adsm_dirty_queue_push(&dirty_blocks.queue, *oldest);
         n = 0;
     }
     while (n > 0 && (n < most || is_in_grain(oldest, n)) &&
-           adsm_dirty_queue_pop_next(&queue, oldest->owner, oldest->generation,
-                                     oldest->block + n))
+           adsm_dirty_queue_pop_next(&dirty_blocks.queue, oldest->owner,
+                                     oldest->generation, oldest->block + n))
         n++;
-    adsm_lock_release(&queue_lock);
+    adsm_lock_release(&dirty_blocks.lock);
     return n;
 }
 
@@ -167,8 +171,8 @@ void adsm_dirty_sent(struct adsm_object *object, uint32_t first, uint32_t count)
 {
     struct adsm_dirty_entry block = {object, atomic_load(&object->generation),
                                      first};
-    adsm_lock_acquire(&queue_lock);
+    adsm_lock_acquire(&dirty_blocks.lock);
     for (; block.block < first + count; block.block++)
-        adsm_rolling_size_sent(&size, &block);
-    adsm_lock_release(&queue_lock);
+        adsm_rolling_size_sent(&dirty_blocks.size, &block);
+    adsm_lock_release(&dirty_blocks.lock);
 }
