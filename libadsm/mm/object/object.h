@@ -63,7 +63,7 @@ struct adsm_object {
                                  mapping may go again                  */
     bool withdrawn;           /* A is no longer ours; lock: exclusive       */
     uint32_t grain_shift;     /* log2 of the bytes committed at once    */
-    uint32_t reach;           /* most blocks that an access opens: grain.h */
+    _Atomic uint32_t reach;   /* most blocks that an access opens: grain.h */
     _Atomic uint8_t *paging;  /* by grain, NULL: no huge pages; paging.h */
     struct adsm_dense *dense; /* by 2 MiB, NULL: not noted; dense.h    */
     _Atomic uint64_t *committed; /* bit per grain: pages there and pinned  */

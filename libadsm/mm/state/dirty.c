@@ -144,7 +144,9 @@ static bool pass_gate(const struct adsm_dirty_entry *entry, uint32_t passed,
 static bool is_in_grain(const struct adsm_dirty_entry *oldest, uint32_t n)
 {
     const struct adsm_object *object = oldest->owner;
-    uint32_t blocks = object->reach;
+    /* Relaxed: the object may be gone, and be made anew as another. */
+    uint32_t blocks =
+        atomic_load_explicit(&object->reach, memory_order_relaxed);
     return blocks > 1 && (oldest->block + n) % blocks != 0 &&
            dirty_blocks.size.limit >= 2 * blocks;
 }
