@@ -18,14 +18,16 @@
 
 #include <string.h>
 
-static __thread int thread_device;
-static __thread adsmStatus last_status;
+static __thread struct {
+    int device;
+    adsmStatus status; /* of its last call */
+} thread;
 
 adsmStatus adsm_api_done(int status)
 {
     adsm_detail_end(status);
-    last_status = (adsmStatus)status;
-    return last_status;
+    thread.status = (adsmStatus)status;
+    return thread.status;
 }
 
 int adsm_api_bring_up(void)
@@ -53,15 +55,15 @@ int adsm_api_current(struct adsm_accel **accel)
     int rc = adsm_api_bring_up();
     if (rc != ADSM_OK)
         return rc;
-    rc = adsm_accel_open(thread_device, accel);
+    rc = adsm_accel_open(thread.device, accel);
     if (rc != ADSM_OK)
-        return adsm_detail_cause(rc, "device %d", thread_device);
+        return adsm_detail_cause(rc, "device %d", thread.device);
     return ADSM_OK;
 }
 
 int adsm_api_device(void)
 {
-    return thread_device;
+    return thread.device;
 }
 
 const char *adsmErrorName(int status)
@@ -81,7 +83,7 @@ const char *adsmErrorDetail(void)
 
 adsmStatus adsmLastStatus(void)
 {
-    return last_status;
+    return thread.status;
 }
 
 int adsmDeviceCount(void)
@@ -99,7 +101,7 @@ adsmStatus adsmDeviceUse(int device)
         return adsm_api_done(adsm_detail(ADSM_E_INVALID,
                                          "device %d: there are 0 to %d", device,
                                          adsm_accel_devices() - 1));
-    thread_device = device;
+    thread.device = device;
     return adsm_api_done(ADSM_OK);
 }
 
@@ -310,7 +312,7 @@ adsmStatus adsmCallV(adsmKernel *kernel, long n, int count, const adsmArg *args)
     if (rc == ADSM_OK)
         rc = adsm_api_options(NULL, NULL, &opts);
     if (rc == ADSM_OK)
-        rc = adsm_call_range(kernel, &range, opts, opts ? thread_device : -1,
+        rc = adsm_call_range(kernel, &range, opts, opts ? thread.device : -1,
                              count, args);
     return adsm_api_done(rc);
 }
@@ -327,7 +329,7 @@ adsmStatus adsmSync(void)
     if (rc == ADSM_OK)
         rc = adsm_boundary_return(accel);
     if (rc != ADSM_OK) {
-        (void)adsm_detail_cause(rc, "device %d", thread_device);
+        (void)adsm_detail_cause(rc, "device %d", thread.device);
         adsm_call_told(accel);
     }
     return adsm_api_done(rc != ADSM_OK ? rc : others);

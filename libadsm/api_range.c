@@ -16,13 +16,15 @@
 
 enum { BYTES_BITS = 46 }; /* of an array */
 
-static __thread bool has_defaults;
-static __thread adsmOpts defaults;
+static __thread struct {
+    bool given;
+    adsmOpts opts;
+} defaults;
 
 int adsm_api_options(const adsmOpts *given, adsmOpts *room,
                      const adsmOpts **opts)
 {
-    *opts = given ? room : has_defaults ? &defaults : NULL;
+    *opts = given ? room : defaults.given ? &defaults.opts : NULL;
     return given ? adsm_given_opts(given, room) : ADSM_OK;
 }
 
@@ -185,8 +187,8 @@ adsmStatus adsmDefaults(const adsmOpts *opts)
     taken.afters = 0;
     taken.event = NULL;
     taken.then = NULL;
-    has_defaults = opts != NULL;
-    defaults = taken;
+    defaults.given = opts != NULL;
+    defaults.opts = taken;
     return adsm_api_done(ADSM_OK);
 }
 

@@ -28,17 +28,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static adsm_status_t outcome;
-static _Atomic bool up;
-static _Atomic bool forked;
-
-/* True on a page that children get empty, also those of a raw clone. */
-static _Atomic bool *alive;
+static struct {
+    pthread_once_t once;
+    adsm_status_t outcome;
+    _Atomic bool up;
+    _Atomic bool forked;
+    /* True on a page that children get empty, also those of a raw clone. */
+    _Atomic bool *alive;
+} runtime = {.once = PTHREAD_ONCE_INIT};
 
 static bool is_forked(void)
 {
-    return atomic_load(&forked) || (alive && !atomic_load(alive));
+    return atomic_load(&runtime.forked) ||
+           (runtime.alive && !atomic_load(runtime.alive));
 }
 
 static void write_report(const struct adsm_options *options)
@@ -69,8 +71,8 @@ static void report(void)
  * shared addresses are bad ones like any other. */
 static void in_child(void)
 {
-    atomic_store(&forked, true);
-    atomic_store(&up, false);
+    atomic_store(&runtime.forked, true);
+    atomic_store(&runtime.up, false);
     adsm_index_forget();
     adsm_quiet_leave();
 }
@@ -87,8 +89,8 @@ static void expect_fork(void)
     if (page == MAP_FAILED ||
         adsm_system_madvise(page, PAGE, MADV_WIPEONFORK) != 0)
         return;
-    alive = page;
-    atomic_store(alive, true);
+    runtime.alive = page;
+    atomic_store(runtime.alive, true);
     adsm_index_expect_fork();
 }
 
@@ -140,8 +142,8 @@ static adsm_status_t start(void)
 
 static void start_once(void)
 {
-    outcome = start();
-    atomic_store(&up, outcome == ADSM_OK);
+    runtime.outcome = start();
+    atomic_store(&runtime.up, runtime.outcome == ADSM_OK);
 }
 
 adsm_status_t adsm_init(void)
@@ -149,11 +151,12 @@ adsm_status_t adsm_init(void)
     if (is_forked())
         return ADSM_E_FORKED;
     ADSM_NOT_CANCELLED; /* a thread that ended in there would have it redone */
-    pthread_once(&once, start_once);
-    return outcome;
+    pthread_once(&runtime.once, start_once);
+    return runtime.outcome;
 }
 
 bool adsm_is_up(void)
 {
-    return atomic_load_explicit(&up, memory_order_acquire) && !is_forked();
+    return atomic_load_explicit(&runtime.up, memory_order_acquire) &&
+           !is_forked();
 }

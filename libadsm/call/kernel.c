@@ -46,9 +46,11 @@ struct adsmModule {
     struct place places[]; /* by device; lock */
 };
 
-static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE);
-static adsmModule *modules;
-static adsmKernel *kernels;
+static struct {
+    struct adsm_lock lock;
+    adsmModule *modules; /* lock, as all of this and what is in it */
+    adsmKernel *kernels;
+} known = {.lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE)};
 
 /* The driver's handle of an image on a device. No lock is held. */
 static int load(struct adsm_accel *accel, const void *image, size_t bytes,
@@ -112,9 +114,9 @@ int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
         free(text);
         return adsm_detail(ADSM_E_NOMEM, "no memory for a module");
     }
-    adsm_lock_acquire(&lock);
-    HASH_ADD_PTR(modules, self, module);
-    adsm_lock_release(&lock);
+    adsm_lock_acquire(&known.lock);
+    HASH_ADD_PTR(known.modules, self, module);
+    adsm_lock_release(&known.lock);
     *out = module;
     return ADSM_OK;
 }
@@ -155,14 +157,14 @@ static int drop(adsmModule *module, int *device)
 int adsm_module_unload(adsmModule *handle)
 {
     adsmModule *module;
-    adsm_lock_acquire(&lock);
-    HASH_FIND_PTR(modules, &handle, module);
+    adsm_lock_acquire(&known.lock);
+    HASH_FIND_PTR(known.modules, &handle, module);
     if (module) {
-        HASH_DEL(modules, module);
+        HASH_DEL(known.modules, module);
         for (adsmKernel *k = module->kernels; k; k = k->next)
-            HASH_DEL(kernels, k);
+            HASH_DEL(known.kernels, k);
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
     if (!module)
         return adsm_detail(ADSM_E_INVALID,
                            "not a loaded module (unloaded twice?)");
@@ -244,7 +246,7 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     adsm_speed_init(&kernel->speed);
     kernel->next = module->kernels;
     module->kernels = kernel;
-    HASH_ADD_PTR(kernels, self, kernel);
+    HASH_ADD_PTR(known.kernels, self, kernel);
     *out = kernel;
     return ADSM_OK;
 }
@@ -254,22 +256,22 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
 static int place_on(adsmModule *module, struct adsm_accel *accel, void **out)
 {
     struct place *place = &module->places[adsm_accel_device(accel)];
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&known.lock);
     bool there = place->accel != NULL;
     *out = place->handle;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
     if (there)
         return ADSM_OK;
     void *loaded;
     int rc = load(accel, module->image, module->bytes, &loaded);
     if (rc != ADSM_OK)
         return refused(rc, accel);
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&known.lock);
     there = place->accel != NULL;
     if (!there)
         *place = (struct place){accel, loaded};
     *out = place->handle;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
     return there ? adsm_accel_module_unload(accel, loaded) : ADSM_OK;
 }
 
@@ -285,10 +287,10 @@ static void settle(adsmModule *module)
         found = adsm_accel_open(d, &accel) == ADSM_OK &&
                 adsm_accel_health(accel) == ADSM_OK &&
                 place_on(module, accel, &handle) == ADSM_OK;
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&known.lock);
     if (found && adsm_accel_health(module->accel) != ADSM_OK)
         module->accel = accel;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
 }
 
 static bool is_lost(const adsmModule *module)
@@ -301,12 +303,12 @@ static void revive(adsmModule *handle)
 {
     adsmModule *module;
     int device;
-    adsm_lock_acquire(&lock);
-    HASH_FIND_PTR(modules, &handle, module);
+    adsm_lock_acquire(&known.lock);
+    HASH_FIND_PTR(known.modules, &handle, module);
     bool lost = module && is_lost(module);
     if (lost)
         atomic_fetch_add_explicit(&module->holders, 1, memory_order_relaxed);
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
     if (!lost)
         return;
     settle(module);
@@ -319,15 +321,15 @@ int adsm_kernel_get(adsmModule *handle, const char *name, adsmReach reach,
     adsmModule *module;
     int rc;
     revive(handle);
-    adsm_lock_acquire(&lock);
-    HASH_FIND_PTR(modules, &handle, module);
+    adsm_lock_acquire(&known.lock);
+    HASH_FIND_PTR(known.modules, &handle, module);
     if (!module) {
         rc = adsm_detail(ADSM_E_INVALID, "not a loaded module");
     } else {
         *out = find_kernel(module, name, reach);
         rc = *out ? ADSM_OK : make_kernel(module, name, reach, out);
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
     return rc;
 }
 
@@ -344,9 +346,9 @@ static int move(struct adsm_kernel_view *view)
 {
     if (adsm_accel_health(view->accel) != ADSM_OK)
         settle(view->module);
-    adsm_lock_acquire(&lock);
+    adsm_lock_acquire(&known.lock);
     struct adsm_accel *accel = view->module->accel;
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
     if (adsm_accel_health(accel) != ADSM_OK)
         return ADSM_OK;
     int rc = adsm_kernel_on(view, accel, &view->handle);
@@ -361,8 +363,8 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
 {
     adsmKernel *kernel;
     view->kernel = NULL;
-    adsm_lock_acquire(&lock);
-    HASH_FIND_PTR(kernels, &handle, kernel);
+    adsm_lock_acquire(&known.lock);
+    HASH_FIND_PTR(known.kernels, &handle, kernel);
     if (kernel) {
         /* Relaxed: the table's own hold keeps it under the lock. */
         atomic_fetch_add_explicit(&kernel->module->holders, 1,
@@ -378,7 +380,7 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
                                           kernel->module->serial,
                                           &kernel->speed};
     }
-    adsm_lock_release(&lock);
+    adsm_lock_release(&known.lock);
     if (!kernel)
         return adsm_detail(ADSM_E_INVALID, "not a kernel of a loaded module");
     return view->handle && adsm_accel_health(view->accel) == ADSM_OK

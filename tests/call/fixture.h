@@ -1,6 +1,6 @@
 /* What the suites of calls over several devices share. */
-#ifndef TESTS_SCHED_FIXTURE_H
-#define TESTS_SCHED_FIXTURE_H
+#ifndef TESTS_CALL_FIXTURE_H
+#define TESTS_CALL_FIXTURE_H
 
 #include "common/must_api.h"
 

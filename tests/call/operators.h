@@ -1,6 +1,6 @@
 /* Every operator, shipped and of operators.cu, with what the CPU makes of it. */
-#ifndef TESTS_SCHED_OPERATORS_H
-#define TESTS_SCHED_OPERATORS_H
+#ifndef TESTS_CALL_OPERATORS_H
+#define TESTS_CALL_OPERATORS_H
 
 #include "adsm_skeleton.h"
 #include "call/fixture.h"

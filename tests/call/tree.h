@@ -2,8 +2,8 @@
  * Reductions and scans on the CPU, by the very tree that adsm.h describes:
  * neighbours are combined, one without a neighbour goes on as it is.
  */
-#ifndef TESTS_SCHED_TREE_H
-#define TESTS_SCHED_TREE_H
+#ifndef TESTS_CALL_TREE_H
+#define TESTS_CALL_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -43,10 +43,15 @@ struct kind {
     struct layout layout;
 };
 
-static struct adsm_lock slab_lock = ADSM_LOCK_INIT(ADSM_RANK_API);
-static struct adsm_slab *slabs; /* newest first */
-static struct adsm_pool pool =
-    ADSM_POOL_INIT(sizeof(struct adsm_slab), _Alignof(struct adsm_slab));
+static struct {
+    struct adsm_lock lock;
+    struct adsm_slab *first; /* newest first */
+    struct adsm_pool pool;
+} slabs = {
+    .lock = ADSM_LOCK_INIT(ADSM_RANK_API),
+    .pool =
+        ADSM_POOL_INIT(sizeof(struct adsm_slab), _Alignof(struct adsm_slab)),
+};
 
 static struct layout layout_of(size_t block_bytes, size_t slots)
 {
@@ -114,7 +119,7 @@ static size_t slot_of(const struct layout *layout, size_t offset)
 static struct adsm_slab *take_structure(const struct kind *kind, size_t bytes)
 {
     size_t slots = slots_in(&kind->layout, bytes);
-    struct adsm_slab *slab = adsm_pool_get(&pool);
+    struct adsm_slab *slab = adsm_pool_get(&slabs.pool);
     if (!slab)
         return NULL;
     memset(slab->words, 0, sizeof slab->words);
@@ -135,12 +140,12 @@ static int new_slab(const struct kind *kind, size_t bytes,
     int rc = adsm_object_create(kind->accel, bytes, kind->layout.block_bytes,
                                 kind->first, kind->memory, &slab->object);
     if (rc != ADSM_OK) {
-        adsm_pool_put(&pool, slab);
+        adsm_pool_put(&slabs.pool, slab);
         return rc;
     }
     slab->object->slab = slab;
     atomic_store(&slab->object->blocks_used, 0);
-    DL_PREPEND(slabs, slab);
+    DL_PREPEND(slabs.first, slab);
     *out = slab;
     return ADSM_OK;
 }
@@ -149,7 +154,7 @@ static size_t count(const struct kind *kind)
 {
     size_t n = 0;
     struct adsm_slab *slab;
-    DL_FOREACH(slabs, slab)
+    DL_FOREACH(slabs.first, slab)
     n += serves(slab, kind);
     return n;
 }
@@ -190,7 +195,7 @@ static void *take_from(const struct kind *kind, size_t bytes, bool *found)
     void *host = NULL;
     struct adsm_slab *slab;
     *found = false;
-    DL_FOREACH(slabs, slab)
+    DL_FOREACH(slabs.first, slab)
     {
         if (!serves(slab, kind))
             continue;
@@ -209,7 +214,7 @@ int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
     struct adsm_slab *slab;
     bool found;
     int rc = ADSM_OK;
-    adsm_lock_acquire(&slab_lock);
+    adsm_lock_acquire(&slabs.lock);
     *host = take_from(&kind, bytes, &found);
     if (!*host && found) {
         kind.layout = layout_packed(bytes);
@@ -220,7 +225,7 @@ int adsm_slab_alloc(struct adsm_accel *accel, size_t bytes,
         if (rc == ADSM_OK)
             *host = take(slab, bytes);
     }
-    adsm_lock_release(&slab_lock);
+    adsm_lock_release(&slabs.lock);
     return rc;
 }
 
@@ -242,7 +247,7 @@ static int destroy(struct adsm_slab *list)
     {
         rc = adsm_object_destroy(slab->object,
                                  atomic_load(&slab->object->generation));
-        adsm_pool_put(&pool, slab);
+        adsm_pool_put(&slabs.pool, slab);
     }
     return rc;
 }
@@ -252,7 +257,7 @@ int adsm_slab_free(struct adsm_object *object, void *host)
     size_t offset = (size_t)((uint8_t *)host - object->host);
     int rc = ADSM_E_NOT_SHARED;
     struct adsm_slab *leaving = NULL;
-    adsm_lock_acquire(&slab_lock);
+    adsm_lock_acquire(&slabs.lock);
     /* Under the lock: the slab may be gone since the caller looked. */
     struct adsm_slab *slab = object->slab;
     size_t slot = slab ? slot_of(&slab->layout, offset) : SIZE_MAX;
@@ -263,11 +268,11 @@ int adsm_slab_free(struct adsm_object *object, void *host)
         slab->bytes[slot] = 0;
         rc = ADSM_OK;
         if (slab->slots.in_use == 0 && !is_last_of_kind(slab)) {
-            DL_DELETE(slabs, slab);
+            DL_DELETE(slabs.first, slab);
             DL_APPEND(leaving, slab);
         }
     }
-    adsm_lock_release(&slab_lock);
+    adsm_lock_release(&slabs.lock);
     return leaving ? destroy(leaving) : rc;
 }
 
@@ -289,14 +294,14 @@ int adsm_slab_range(struct adsm_object *object, const void *address,
                     void **base, size_t *bytes)
 {
     size_t offset = (size_t)((const uint8_t *)address - object->host);
-    adsm_lock_acquire(&slab_lock);
+    adsm_lock_acquire(&slabs.lock);
     size_t slot = start_of(object->slab, offset);
     size_t begin = 0, all = 0;
     if (slot != SIZE_MAX) {
         begin = offset_of(&object->slab->layout, slot);
         all = object->slab->bytes[slot];
     }
-    adsm_lock_release(&slab_lock);
+    adsm_lock_release(&slabs.lock);
     *base = object->host + begin;
     *bytes = all;
     /* Not what its last slot has behind it. */
@@ -318,7 +323,7 @@ bool adsm_slab_blocks(struct adsm_use *use, const void *address)
 {
     size_t offset = (size_t)((const uint8_t *)address - use->at);
     bool alone = false;
-    adsm_lock_acquire(&slab_lock);
+    adsm_lock_acquire(&slabs.lock);
     const struct adsm_slab *slab =
         adsm_use_fits(use) ? use->object->slab : NULL;
     size_t slot = start_of(slab, offset);
@@ -328,7 +333,7 @@ bool adsm_slab_blocks(struct adsm_use *use, const void *address)
         alone = slab->layout.slots == 1 &&
                 slab->layout.block_bytes % use->object->block_bytes == 0;
     }
-    adsm_lock_release(&slab_lock);
+    adsm_lock_release(&slabs.lock);
     return alone;
 }
 
@@ -336,15 +341,15 @@ bool adsm_slab_blocks(struct adsm_use *use, const void *address)
 static bool drop(struct adsm_accel *accel, bool all)
 {
     struct adsm_slab *slab, *next, *leaving = NULL;
-    adsm_lock_acquire(&slab_lock);
-    DL_FOREACH_SAFE(slabs, slab, next)
+    adsm_lock_acquire(&slabs.lock);
+    DL_FOREACH_SAFE(slabs.first, slab, next)
     {
         if (slab->object->home != accel || (!all && slab->slots.in_use > 0))
             continue;
-        DL_DELETE(slabs, slab);
+        DL_DELETE(slabs.first, slab);
         DL_APPEND(leaving, slab);
     }
-    adsm_lock_release(&slab_lock);
+    adsm_lock_release(&slabs.lock);
     bool any = leaving != NULL;
     (void)destroy(leaving);
     return any;
