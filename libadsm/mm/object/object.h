@@ -94,7 +94,7 @@ struct adsm_object {
     adsm_kept_page *_Atomic kept; /* by page, NULL: no byte is; see keep.h */
 
     /* Further copies, and who has what; NULL: there never was one. */
-    struct adsm_spread *_Atomic spread; /* spread.h                              */
+    struct adsm_spread *_Atomic spread; /* as spread.h has it */
 
     struct adsm_object *prev, *next;           /* lock: the lists'         */
     struct adsm_object *prev_near, *next_near; /* lock: the lists'         */
