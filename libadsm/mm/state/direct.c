@@ -1,7 +1,6 @@
 /* Waits and protections of memory that host and device share; see direct.h. */
 #include "mm/state/direct.h"
 
-#include "base/lock.h"
 #include "mm/object/index.h"
 #include "mm/state/run.h"
 #include "mm/watch/keep.h"
@@ -11,10 +10,9 @@
 enum { BLOCK_BYTES = 2 << 20 };
 
 static struct {
-    struct adsm_lock lock;
     _Atomic uint32_t count; /* of all objects */
     _Atomic bool any_kept;  /* pages that were left open for good */
-} loans = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
+} loans;
 
 bool adsm_direct_serves(struct adsm_accel *accel)
 {
@@ -99,29 +97,42 @@ bool adsm_direct_any_is_open(void)
 
 void adsm_direct_lend(struct adsm_object *object)
 {
-    adsm_lock_acquire(
-        &loans.lock); /* no end of another loan closes pages now */
     atomic_fetch_add(&loans.count, 1);
     atomic_fetch_add(&object->lent, 1);
-    adsm_lock_release(&loans.lock);
 }
 
-/* A block that is opened just now may be closed by this: its access comes again.
- * At the limit on mappings it stays open until its next change. */
+/* Blocks from `first` on that are in this state, held. */
+static uint32_t hold_run(struct adsm_object *object, uint32_t first,
+                         enum adsm_state state)
+{
+    uint32_t i = first;
+    for (; i < object->block_count && adsm_block_try_hold(object, i); i++)
+        if (adsm_block_state(object, i) != state) {
+            adsm_block_release(object, i, 1);
+            break;
+        }
+    return i - first;
+}
+
+/* What calls have left open for the loans. Blocks are held meanwhile, or a loan
+ * that begins now could find one that is said to be open and is not any more. Who
+ * holds one opens it. At the limit on mappings they stay open until their next
+ * change. */
 static void close_blocks(struct adsm_object *object)
 {
-    for (uint32_t n, i = 0; i < object->block_count; i += n) {
-        n = adsm_block_run(object, i, object->block_count - i);
-        if (adsm_block_state(object, i) != ADSM_DIRTY)
-            (void)!adsm_run_protect(object, i, n, adsm_block_state(object, i));
+    for (uint32_t n, i = 0; i < object->block_count; i += n ? n : 1) {
+        enum adsm_state state = adsm_block_state(object, i);
+        n = state == ADSM_DIRTY ? 0 : hold_run(object, i, state);
+        if (n > 0) {
+            (void)!adsm_run_protect(object, i, n, state);
+            adsm_block_release(object, i, n);
+        }
     }
 }
 
 void adsm_direct_take_back(struct adsm_object *object)
 {
-    adsm_lock_acquire(&loans.lock);
     if (atomic_fetch_sub(&object->lent, 1) == 1)
         close_blocks(object);
     atomic_fetch_sub(&loans.count, 1);
-    adsm_lock_release(&loans.lock);
 }

@@ -62,7 +62,7 @@ bool adsm_direct_is_open(const struct adsm_object *object);
 bool adsm_direct_any_is_open(void);
 
 /** A loan begins, or ends: what was to be closed meanwhile is closed with the
- *  last one. Lock of its own: rank OBJECT_LIST. */
+ *  last one. The gate is entered, so no call closes anything now. */
 void adsm_direct_lend(struct adsm_object *object);
 void adsm_direct_take_back(struct adsm_object *object);
 
