@@ -22,7 +22,7 @@ struct follower {
 static struct {
     pthread_mutex_t lock; /* of the queue, too */
     uint64_t last;        /* number given last; 0: none */
-    struct kept table[ADSM_EVENTS_KEPT];
+    struct kept *table;   /* ADSM_EVENTS_KEPT; NULL: none was kept yet */
 } kept_events = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
@@ -67,21 +67,44 @@ bool adsm_ended_done(const struct adsm_ended *ended)
     return true;
 }
 
-uint64_t adsm_event_keep(const struct adsm_ended *ended)
+/* Without memory: what has ended needs none. The lock is held. */
+static uint64_t wait_instead(const struct adsm_ended *ended)
 {
-    struct kept *kept;
+    pthread_mutex_unlock(&kept_events.lock);
+    (void)adsm_ended_wait(ended);
     pthread_mutex_lock(&kept_events.lock);
+    return ++kept_events.last;
+}
+
+/* A place for the next one. The lock is held, and let go of meanwhile. */
+static struct kept *place_of_next(void)
+{
     for (;;) {
-        kept = &kept_events.table[(kept_events.last + 1) % ADSM_EVENTS_KEPT];
+        struct kept *kept =
+            &kept_events.table[(kept_events.last + 1) % ADSM_EVENTS_KEPT];
         if (adsm_ended_done(&kept->ended)) /* or none was here yet */
-            break;
+            return kept;
         struct adsm_ended oldest = kept->ended;
         pthread_mutex_unlock(&kept_events.lock);
         (void)adsm_ended_wait(&oldest);
         pthread_mutex_lock(&kept_events.lock);
     }
-    *kept = (struct kept){++kept_events.last, *ended};
-    uint64_t id = kept->id;
+}
+
+uint64_t adsm_event_keep(const struct adsm_ended *ended)
+{
+    struct kept *kept;
+    uint64_t id;
+    pthread_mutex_lock(&kept_events.lock);
+    if (!kept_events.table)
+        kept_events.table = calloc(ADSM_EVENTS_KEPT, sizeof *kept);
+    if (kept_events.table) {
+        kept = place_of_next();
+        *kept = (struct kept){++kept_events.last, *ended};
+        id = kept->id;
+    } else {
+        id = wait_instead(ended);
+    }
     pthread_mutex_unlock(&kept_events.lock);
     return id;
 }
@@ -93,9 +116,11 @@ int adsm_event_find(uint64_t id, struct adsm_ended *ended)
         return ADSM_OK;
     pthread_mutex_lock(&kept_events.lock);
     bool given = id <= kept_events.last;
-    const struct kept *kept = &kept_events.table[id % ADSM_EVENTS_KEPT];
-    if (given && kept->id == id)
-        *ended = kept->ended;
+    if (given && kept_events.table) {
+        const struct kept *kept = &kept_events.table[id % ADSM_EVENTS_KEPT];
+        if (kept->id == id)
+            *ended = kept->ended;
+    }
     pthread_mutex_unlock(&kept_events.lock);
     return given ? ADSM_OK : ADSM_E_INVALID;
 }

@@ -37,7 +37,8 @@ void adsm_ended_join(struct adsm_ended *ended, adsmEvent event);
 /** Wait until all is reached. Return: the first failure */
 int adsm_ended_wait(const struct adsm_ended *ended);
 
-/** Keep a call. Return: its number, 1 or more */
+/** Keep a call; wait for it where there is no memory for that. Return: its number,
+ *  1 or more */
 uint64_t adsm_event_keep(const struct adsm_ended *ended);
 
 /** Have `then` called when it has ended. ADSM_OK; ADSM_E_NOMEM, ADSM_E_SYSTEM:
