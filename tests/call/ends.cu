@@ -5,7 +5,15 @@
  */
 #include "adsm_device.h"
 
-/* y[i] = x[i] + 1; index `at` is a trap. */
+static __device__ inline long nanoseconds()
+{
+    long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+/* y[i] = x[i] + 1; index `at` is a trap, late enough for the host to have gone on
+ * with what it does behind the call. */
 extern "C" __global__ void trap_at(long i0, long i1, const int *x, int *y,
                                    long at)
 {
@@ -13,8 +21,11 @@ extern "C" __global__ void trap_at(long i0, long i1, const int *x, int *y,
     if (i >= i1)
         return;
     y[i] = x[i] + 1;
-    if (i == at)
-        asm volatile("trap;");
+    if (i != at)
+        return;
+    for (long begin = nanoseconds(); nanoseconds() - begin < 200000000;)
+        ;
+    asm volatile("trap;");
 }
 
 /* What indices from `from` on are: out[i - from] = i. */
