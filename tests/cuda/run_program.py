@@ -24,7 +24,7 @@ for protocol in ('batch', 'lazy', 'rolling'):
 WAYS['preloaded, direct'] = {'LD_PRELOAD': os.environ['PRELOAD'],
                              'SOFTCUDA_INTEGRATED': '1'}
 # Templates of CUB keep a C compiler busy for seconds each.
-TIMEOUT_S = 180
+TIMEOUT_S = 300
 
 
 def run(program, settings):
