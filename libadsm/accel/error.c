@@ -7,8 +7,10 @@
 
 #include <stdarg.h>
 
-static __thread char text[512] __attribute__((tls_model("initial-exec")));
-static __thread int about __attribute__((tls_model("initial-exec")));
+static __thread struct {
+    char text[512];
+    int about; /* the status */
+} last __attribute__((tls_model("initial-exec")));
 
 int adsm_accel_fail(int status, ...)
 {
@@ -17,10 +19,10 @@ int adsm_accel_fail(int status, ...)
     size_t used = 0;
     const char *piece;
     while ((piece = va_arg(pieces, const char *)))
-        while (*piece && used < sizeof text - 1)
-            text[used++] = *piece++;
-    text[used] = '\0';
-    about = status;
+        while (*piece && used < sizeof last.text - 1)
+            last.text[used++] = *piece++;
+    last.text[used] = '\0';
+    last.about = status;
     va_end(pieces);
     return status;
 }
@@ -40,15 +42,15 @@ const char *adsm_accel_number(char buffer[24], int64_t number)
 
 const char *adsm_accel_error_text(void)
 {
-    return text;
+    return last.text;
 }
 
 const char *adsm_accel_error_of(int status)
 {
-    return status == about ? text : "";
+    return status == last.about ? last.text : "";
 }
 
 void adsm_accel_error_forget(void)
 {
-    about = ADSM_OK;
+    last.about = ADSM_OK;
 }

@@ -30,8 +30,10 @@ static const char *const suffixes[] = {
     [ADSM_OPERATOR_SCAN] = "scan",
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static adsmOperator *found; /* of programs */
+static struct {
+    pthread_mutex_t lock;
+    adsmOperator *first;
+} of_programs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static adsmOperator shipped[ADSM_SHIPPED];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -69,10 +71,10 @@ const char *adsm_operator_name(const adsmOperator *op)
 int adsm_operator_check(const adsmOperator *op)
 {
     bool is = op >= shipped && op < shipped + ADSM_SHIPPED;
-    pthread_mutex_lock(&lock);
-    for (const adsmOperator *o = found; o && !is; o = o->next)
+    pthread_mutex_lock(&of_programs.lock);
+    for (const adsmOperator *o = of_programs.first; o && !is; o = o->next)
         is = o == op;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&of_programs.lock);
     if (!op)
         return adsm_detail(ADSM_E_INVALID, "op must not be NULL");
     if (!is)
@@ -153,11 +155,11 @@ static int ask_bytes(adsmKernel *kernel, size_t *bytes)
 static const adsmOperator *find(uint64_t serial, const char *name)
 {
     const adsmOperator *op;
-    pthread_mutex_lock(&lock);
-    for (op = found; op; op = op->next)
+    pthread_mutex_lock(&of_programs.lock);
+    for (op = of_programs.first; op; op = op->next)
         if (op->serial == serial && strcmp(op->name, name) == 0)
             break;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&of_programs.lock);
     return op;
 }
 
@@ -171,10 +173,10 @@ static const adsmOperator *make(adsmModule *module, uint64_t serial,
     op->bytes = bytes;
     op->serial = serial;
     atomic_init(&op->module, module);
-    pthread_mutex_lock(&lock);
-    op->next = found; /* a second one of that name is as good */
-    found = op;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&of_programs.lock);
+    op->next = of_programs.first; /* a second one of that name is as good */
+    of_programs.first = op;
+    pthread_mutex_unlock(&of_programs.lock);
     return op;
 }
 

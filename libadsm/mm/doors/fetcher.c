@@ -16,7 +16,9 @@ enum {
     PIECE_BYTES = 2 << 20,
 };
 
-static _Atomic bool busy, ends;
+static struct {
+    _Atomic bool busy, ends;
+} fetcher;
 
 /* May the thread fetch, without waiting for more than a transfer? The gate is
  * passed, so nothing is launched meanwhile. */
@@ -24,8 +26,9 @@ static bool may_fetch(const struct adsm_object *object, uint32_t generation)
 {
     return atomic_load(&object->live) &&
            atomic_load(&object->generation) == generation &&
-           !atomic_load(&ends) && !object->withdrawn && !object->spread &&
-           object->ahead && atomic_load(&object->ahead->begun) &&
+           !atomic_load(&fetcher.ends) && !object->withdrawn &&
+           !object->spread && object->ahead &&
+           atomic_load(&object->ahead->begun) &&
            atomic_load(&object->ahead->asked) &&
            adsm_accel_health(object->home) == ADSM_OK &&
            !adsm_turn_must_wait(object->home) &&
@@ -125,9 +128,9 @@ static void *serve(void *unused)
     (void)unused;
     for (;;) {
         uint32_t seen = adsm_ahead_posted();
-        atomic_store(&busy, true);
+        atomic_store(&fetcher.busy, true);
         serve_all();
-        atomic_store(&busy, false);
+        atomic_store(&fetcher.busy, false);
         adsm_ahead_await(seen);
     }
     return NULL;
@@ -195,7 +198,7 @@ void adsm_fetcher_returned(struct adsm_accel *accel)
 void adsm_fetcher_end(void)
 {
     enum { TRIES = 1000, PAUSE_NS = 1000 * 1000 };
-    atomic_store(&ends, true);
-    for (int k = 0; k < TRIES && atomic_load(&busy); k++)
+    atomic_store(&fetcher.ends, true);
+    for (int k = 0; k < TRIES && atomic_load(&fetcher.busy); k++)
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 }
