@@ -355,8 +355,11 @@ static int buffered(void (*set)(FILE *, char *))
     for (int i = 0; i < 3000; i++) {
         made += (int)fread(piece, 1, sizeof piece, in);
         made += (int)fwrite(piece, 1, sizeof piece, out);
-        if (memory_is_shared && i % 500 == 100)
+        if (memory_is_shared && i % 500 == 100) {
+            int saved = errno; /* what a driver does with it is its own */
             memory_fill((uint8_t *)memory, 2 * HALF, 'x', MEMORY_DEVICE);
+            errno = saved;
+        }
     }
     fclose(in);
     fflush(out);
