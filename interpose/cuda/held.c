@@ -10,22 +10,22 @@
 #define HELD_1(name, A)                                                        \
     CUresult name(A a)                                                         \
     {                                                                          \
-        return CUDA_CALL(name, (a));                                           \
+        return CUDA_CALL_HELD(name, (a));                                      \
     }
 #define HELD_2(name, A, B)                                                     \
     CUresult name(A a, B b)                                                    \
     {                                                                          \
-        return CUDA_CALL(name, (a, b));                                        \
+        return CUDA_CALL_HELD(name, (a, b));                                   \
     }
 #define HELD_3(name, A, B, C)                                                  \
     CUresult name(A a, B b, C c)                                               \
     {                                                                          \
-        return CUDA_CALL(name, (a, b, c));                                     \
+        return CUDA_CALL_HELD(name, (a, b, c));                                \
     }
 #define HELD_4(name, A, B, C, D)                                               \
     CUresult name(A a, B b, C c, D d)                                          \
     {                                                                          \
-        return CUDA_CALL(name, (a, b, c, d));                                  \
+        return CUDA_CALL_HELD(name, (a, b, c, d));                             \
     }
 
 /* The same for a call that may wait for kernels. */
@@ -35,6 +35,14 @@
         return CUDA_CALL_LONG(name, (a));                                      \
     }
 
+HELD_1(cuCtxSetCurrent, CUcontext)
+HELD_1(cuCtxGetCurrent, CUcontext *)
+HELD_1(cuCtxPushCurrent, CUcontext)
+HELD_1(cuCtxPushCurrent_v2, CUcontext)
+HELD_1(cuCtxPopCurrent, CUcontext *)
+HELD_1(cuCtxPopCurrent_v2, CUcontext *)
+HELD_1(cuCtxGetDevice, CUdevice *)
+HELD_2(cuCtxGetDevice_v2, CUdevice *, CUcontext)
 HELD_2(cuStreamCreate, CUstream *, unsigned)
 HELD_3(cuStreamCreateWithPriority, CUstream *, unsigned, int)
 HELD_1(cuStreamQuery, CUstream)
@@ -55,4 +63,6 @@ HELD_2(cuMemGetInfo_v2, size_t *, size_t *)
 HELD_2(cuMemAllocHost_v2, void **, size_t)
 HELD_3(cuMemHostAlloc, void **, size_t, unsigned)
 HELD_LONG(cuMemHostUnregister, void *)
+HELD_3(cuFuncGetAttribute, int *, int, CUfunction)
+HELD_3(cuFuncSetAttribute, CUfunction, int, int)
 HELD_4(cuModuleGetGlobal_v2, CUdeviceptr *, size_t *, CUmodule, const char *)

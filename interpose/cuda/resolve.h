@@ -5,6 +5,7 @@
 #define INTERPOSE_CUDA_RESOLVE_H
 
 #include "base/lock.h"
+#include "base/slices.h"
 #include "interpose/hook.h"
 #include "mm/heap/heap.h"
 
@@ -60,6 +61,16 @@ static inline void cuda_call_end(bool quiet)
 #define CUDA_CALL(name, args)                                                  \
     ({                                                                         \
         bool cuda_call_quiet = cuda_call_begin();                              \
+        CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);                \
+        cuda_call_end(cuda_call_quiet);                                        \
+        cuda_call_answer;                                                      \
+    })
+
+/** The same for one that nothing of ours belongs to: only where the program has a
+ *  handler that could come. */
+#define CUDA_CALL_HELD(name, args)                                             \
+    ({                                                                         \
+        bool cuda_call_quiet = adsm_slices_begin() && cuda_call_begin();       \
         CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);                \
         cuda_call_end(cuda_call_quiet);                                        \
         cuda_call_answer;                                                      \

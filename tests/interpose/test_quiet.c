@@ -205,6 +205,48 @@ START_TEST(copy_beside_a_handler_changes_the_mask_four_times)
 }
 END_TEST
 
+/* What is asked of a context or a kernel between launches. */
+static CUresult ask(int which)
+{
+    static CUcontext context;
+    CUdevice device;
+    int value;
+    switch (which) {
+    case 0:
+        return cuCtxGetCurrent(&context);
+    case 1:
+        return cuCtxSetCurrent(context);
+    case 2:
+        return cuCtxPushCurrent(context);
+    case 3:
+        return cuCtxPopCurrent(&context);
+    case 4:
+        return cuCtxGetDevice(&device);
+    default:
+        return cuFuncGetAttribute(
+            &value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, next);
+    }
+}
+
+/* The driver holds its locks there, which the answer to a handler's access may
+ * need; where no handler can come, nothing is done for it. */
+START_TEST(calls_about_contexts_change_the_mask_beside_a_handler_alone)
+{
+    start();
+    have_no_handlers();
+    for (int handlers = 0; handlers < 2; handlers++) {
+        for (int which = 0; which < 6; which++) {
+            unsigned before = changes;
+            must(ask(which));
+            ck_assert_msg(changes - before == (handlers ? 2 : 0),
+                          "call %d, handlers %d: %u", which, handlers,
+                          changes - before);
+        }
+        signal(SIGUSR1, on_signal);
+    }
+}
+END_TEST
+
 static void check_mask(const sigset_t *before)
 {
     sigset_t now;
@@ -268,5 +310,6 @@ END_TEST
 SUITE_MAIN("launches and signals", 60, launch_changes_the_mask_twice,
            copy_changes_the_mask_twice,
            copy_beside_a_handler_changes_the_mask_four_times,
+           calls_about_contexts_change_the_mask_beside_a_handler_alone,
            mask_is_the_programs_behind_it,
            handler_between_launches_may_touch_everything)
