@@ -41,7 +41,7 @@ void adsm_map_reset(struct adsm_map *map, const adsmBox *whole, unsigned holder)
     map->count = map->sorted = 1;
     map->changed = false;
     map->entries[0].box = *whole;
-    map->entries[0].holders = adsm_holders_of(holder);
+    map->entries[0].holders = adsm_holder_set_of(holder);
 }
 
 void adsm_map_hold(struct adsm_map *map)
@@ -129,8 +129,8 @@ int adsm_map_reserve(struct adsm_map *map, const adsmBox *box)
 }
 
 /* The next entry to change, which was reserved. */
-static struct adsm_holders *map_next(struct adsm_map *map,
-                                     struct adsm_map_walk *walk)
+static struct adsm_holder_set *map_next(struct adsm_map *map,
+                                        struct adsm_map_walk *walk)
 {
     if (!adsm_map_next(walk))
         return NULL;
@@ -142,9 +142,9 @@ static struct adsm_holders *map_next(struct adsm_map *map,
 void adsm_map_add(struct adsm_map *map, const adsmBox *box, unsigned holder)
 {
     struct adsm_map_walk walk = adsm_map_walk(map, box);
-    struct adsm_holders *set;
+    struct adsm_holder_set *set;
     while ((set = map_next(map, &walk)) != NULL) {
-        map->changed |= !adsm_holders_has(set, holder);
+        map->changed |= !adsm_holder_set_has(set, holder);
         set->bits[holder / 64] |= (uint64_t)1 << (holder % 64);
     }
 }
@@ -152,21 +152,21 @@ void adsm_map_add(struct adsm_map *map, const adsmBox *box, unsigned holder)
 void adsm_map_only(struct adsm_map *map, const adsmBox *box, unsigned holder)
 {
     struct adsm_map_walk walk = adsm_map_walk(map, box);
-    struct adsm_holders *set;
+    struct adsm_holder_set *set;
     while ((set = map_next(map, &walk)) != NULL) {
-        map->changed |= !adsm_holders_is_only(set, holder);
-        *set = adsm_holders_of(holder);
+        map->changed |= !adsm_holder_set_is_only(set, holder);
+        *set = adsm_holder_set_of(holder);
     }
 }
 
 void adsm_map_remove(struct adsm_map *map, const adsmBox *box, unsigned holder)
 {
     struct adsm_map_walk walk = adsm_map_walk(map, box);
-    struct adsm_holders *set;
+    struct adsm_holder_set *set;
     while ((set = map_next(map, &walk)) != NULL) {
-        bool last = adsm_holders_is_only(set, holder);
+        bool last = adsm_holder_set_is_only(set, holder);
         assert(!last);
-        if (last || !adsm_holders_has(set, holder))
+        if (last || !adsm_holder_set_has(set, holder))
             continue;
         map->changed = true;
         set->bits[holder / 64] &= ~((uint64_t)1 << (holder % 64));
@@ -194,7 +194,7 @@ size_t adsm_map_bytes_with(const struct adsm_map *map, const adsmBox *box,
 {
     size_t bytes = 0;
     for (struct adsm_map_walk w = adsm_map_walk(map, box); adsm_map_next(&w);)
-        if (adsm_holders_has(&w.entry->holders, holder))
+        if (adsm_holder_set_has(&w.entry->holders, holder))
             bytes += adsm_box_bytes(&w.piece);
     return bytes;
 }
@@ -210,7 +210,7 @@ size_t adsm_map_bytes_only(const struct adsm_map *map, const adsmBox *box,
 {
     size_t bytes = 0;
     for (struct adsm_map_walk w = adsm_map_walk(map, box); adsm_map_next(&w);)
-        if (adsm_holders_is_only(&w.entry->holders, holder))
+        if (adsm_holder_set_is_only(&w.entry->holders, holder))
             bytes += adsm_box_bytes(&w.piece);
     return bytes;
 }

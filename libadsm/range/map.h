@@ -39,13 +39,13 @@ enum {
 #define ADSM_MAP_MOST 4096u
 #endif
 
-struct adsm_holders {
+struct adsm_holder_set {
     uint64_t bits[ADSM_HOLDERS / 64];
 };
 
 struct adsm_map_entry {
     adsmBox box;
-    struct adsm_holders holders;
+    struct adsm_holder_set holders;
 };
 
 struct adsm_map {
@@ -160,36 +160,36 @@ static inline bool adsm_map_next(struct adsm_map_walk *walk)
 
 /* ---- sets of holders: any thread, any handler ---------------------------- */
 
-static inline bool adsm_holders_has(const struct adsm_holders *set,
-                                    unsigned holder)
+static inline bool adsm_holder_set_has(const struct adsm_holder_set *set,
+                                       unsigned holder)
 {
     return set->bits[holder / 64] >> (holder % 64) & 1;
 }
 
-static inline struct adsm_holders adsm_holders_of(unsigned holder)
+static inline struct adsm_holder_set adsm_holder_set_of(unsigned holder)
 {
-    struct adsm_holders set = {{0}};
+    struct adsm_holder_set set = {{0}};
     set.bits[holder / 64] = (uint64_t)1 << (holder % 64);
     return set;
 }
 
-static inline bool adsm_holders_equal(const struct adsm_holders *a,
-                                      const struct adsm_holders *b)
+static inline bool adsm_holder_set_equal(const struct adsm_holder_set *a,
+                                         const struct adsm_holder_set *b)
 {
     return a->bits[0] == b->bits[0] && a->bits[1] == b->bits[1] &&
            a->bits[2] == b->bits[2] && a->bits[3] == b->bits[3];
 }
 
-static inline bool adsm_holders_is_only(const struct adsm_holders *set,
-                                        unsigned holder)
+static inline bool adsm_holder_set_is_only(const struct adsm_holder_set *set,
+                                           unsigned holder)
 {
-    struct adsm_holders one = adsm_holders_of(holder);
-    return adsm_holders_equal(set, &one);
+    struct adsm_holder_set one = adsm_holder_set_of(holder);
+    return adsm_holder_set_equal(set, &one);
 }
 
 /** The lowest holder from `from` on; ADSM_HOLDERS when there is none. */
-static inline unsigned adsm_holders_next(const struct adsm_holders *set,
-                                         unsigned from)
+static inline unsigned adsm_holder_set_next(const struct adsm_holder_set *set,
+                                            unsigned from)
 {
     while (from < ADSM_HOLDERS) {
         uint64_t word = set->bits[from / 64] >> (from % 64);

@@ -77,7 +77,7 @@ static struct adsm_map_entry *map_neighbour(const struct adsm_map *map,
         return NULL;
     struct adsm_map_entry *other = &map->entries[at];
     if (is_taken(other) || corner_order(other->box.lo, corner) != 0 ||
-        !adsm_holders_equal(&other->holders, &entry->holders))
+        !adsm_holder_set_equal(&other->holders, &entry->holders))
         return NULL;
     for (int e = 0; e < map->whole.nd; e++)
         if (e != d && other->box.hi[e] != entry->box.hi[e])
@@ -133,7 +133,7 @@ static bool are_apart(const struct adsm_map *map, uint32_t i, uint32_t k)
         return false;
     if (k < map->sorted && entry_order(a, b) >= 0)
         return false;
-    return map->holds > 0 || !adsm_holders_equal(&a->holders, &b->holders) ||
+    return map->holds > 0 || !adsm_holder_set_equal(&a->holders, &b->holders) ||
            !adsm_box_join(&a->box, &b->box, &both);
 }
 
@@ -148,7 +148,7 @@ bool adsm_map_is_valid(const struct adsm_map *map)
         const struct adsm_map_entry *entry = &map->entries[i];
         if (entry->box.nd != map->whole.nd || adsm_box_is_empty(&entry->box) ||
             !adsm_box_within(&entry->box, &map->whole) ||
-            adsm_holders_next(&entry->holders, 0) == ADSM_HOLDERS)
+            adsm_holder_set_next(&entry->holders, 0) == ADSM_HOLDERS)
             return false;
         for (uint32_t k = i + 1; k < map->count; k++)
             if (!are_apart(map, i, k))

@@ -129,8 +129,9 @@ static bool fold_is_needed(const struct adsm_map *map, const adsmBox *box,
                            bool alone)
 {
     for (struct adsm_map_walk w = adsm_map_walk(map, box); adsm_map_next(&w);)
-        if (alone ? !adsm_holders_is_only(&w.entry->holders, ADSM_HOLDER_HOST)
-                  : !adsm_holders_has(&w.entry->holders, ADSM_HOLDER_HOST))
+        if (alone
+                ? !adsm_holder_set_is_only(&w.entry->holders, ADSM_HOLDER_HOST)
+                : !adsm_holder_set_has(&w.entry->holders, ADSM_HOLDER_HOST))
             return true;
     return false;
 }
@@ -179,14 +180,14 @@ static enum source_class source_class(const struct adsm_held *held,
 
 /* The best source for a copy; a set is never empty. */
 static unsigned source_of(const struct adsm_held *held,
-                          const struct adsm_holders *set,
+                          const struct adsm_holder_set *set,
                           const struct adsm_copy *copy,
                           enum source_class *class)
 {
     unsigned best = ADSM_HOLDERS;
     *class = SOURCE_FAR;
-    for (unsigned h = adsm_holders_next(set, 0); h < ADSM_HOLDERS;
-         h = adsm_holders_next(set, h + 1)) {
+    for (unsigned h = adsm_holder_set_next(set, 0); h < ADSM_HOLDERS;
+         h = adsm_holder_set_next(set, h + 1)) {
         enum source_class this = source_class(held, h, copy);
         if (best != ADSM_HOLDERS && this >= *class)
             continue;
@@ -232,7 +233,7 @@ static int plan_read(struct adsm_held *held, const struct adsm_copy *copy,
     if (status != ADSM_OK)
         return status;
     for (struct adsm_map_walk w = adsm_map_walk(map, box); adsm_map_next(&w);)
-        if (margin || !adsm_holders_has(&w.entry->holders, copy->holder))
+        if (margin || !adsm_holder_set_has(&w.entry->holders, copy->holder))
             read_piece(held, w.entry, copy, moves, first);
     if (!margin)
         adsm_map_add(map, box, copy->holder);
@@ -306,7 +307,7 @@ int adsm_plan_to_host(struct adsm_held *held, const adsmBox *box,
     if (status == ADSM_OK) {
         for (struct adsm_map_walk w = adsm_map_walk(map, box);
              adsm_map_next(&w);) {
-            unsigned from = adsm_holders_next(&w.entry->holders, 0);
+            unsigned from = adsm_holder_set_next(&w.entry->holders, 0);
             if (from != ADSM_HOLDER_HOST)
                 adsm_moves_add(moves, first, from, ADSM_HOLDER_HOST, &w.piece);
         }

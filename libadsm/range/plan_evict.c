@@ -15,7 +15,7 @@ static void held_leave(struct adsm_held *held, struct adsm_copy *copy)
         held->top--;
 }
 
-static void set_remove(struct adsm_map *map, struct adsm_holders *set,
+static void set_remove(struct adsm_map *map, struct adsm_holder_set *set,
                        unsigned holder)
 {
     set->bits[holder / 64] &= ~((uint64_t)1 << (holder % 64));
@@ -39,14 +39,14 @@ int adsm_plan_evict(struct adsm_held *held, struct adsm_copy *copy,
     adsm_map_hold(map);
     for (struct adsm_map_walk w = adsm_map_walk(map, &copy->box);
          adsm_map_next(&w);) {
-        struct adsm_holders *set = &w.entry->holders;
-        if (!adsm_holders_has(set, holder))
+        struct adsm_holder_set *set = &w.entry->holders;
+        if (!adsm_holder_set_has(set, holder))
             continue;
-        if (adsm_holders_is_only(set, holder)) {
+        if (adsm_holder_set_is_only(set, holder)) {
             if (!ADSM_PLANTED("evict-loses"))
                 adsm_moves_add(moves, first, holder, ADSM_HOLDER_HOST,
                                &w.entry->box);
-            *set = adsm_holders_of(ADSM_HOLDER_HOST);
+            *set = adsm_holder_set_of(ADSM_HOLDER_HOST);
             map->changed = true;
         } else {
             set_remove(map, set, holder);
@@ -63,13 +63,13 @@ static size_t lost_with(struct adsm_held *held, const struct adsm_copy *copy)
     struct adsm_map *map = &held->map;
     for (struct adsm_map_walk w = adsm_map_walk(map, &copy->box);
          adsm_map_next(&w);) {
-        struct adsm_holders *set = &w.entry->holders;
-        if (!adsm_holders_has(set, copy->holder))
+        struct adsm_holder_set *set = &w.entry->holders;
+        if (!adsm_holder_set_has(set, copy->holder))
             continue;
         set_remove(map, set, copy->holder);
-        if (adsm_holders_next(set, 0) < ADSM_HOLDERS)
+        if (adsm_holder_set_next(set, 0) < ADSM_HOLDERS)
             continue;
-        *set = adsm_holders_of(ADSM_HOLDER_HOST);
+        *set = adsm_holder_set_of(ADSM_HOLDER_HOST);
         if (!ADSM_PLANTED("loss-unreported"))
             lost += adsm_box_bytes(&w.entry->box);
     }
@@ -126,13 +126,13 @@ int adsm_plan_thin(struct adsm_held *held, struct adsm_moves *moves)
         adsm_map_hold(map);
         for (uint32_t i = 0; i < map->count; i++) {
             struct adsm_map_entry *entry = &map->entries[i];
-            unsigned from = adsm_holders_next(&entry->holders, 0);
+            unsigned from = adsm_holder_set_next(&entry->holders, 0);
             if (thin_class(&entry->box) > limit)
                 continue;
             if (from != ADSM_HOLDER_HOST && !ADSM_PLANTED("thin-loses"))
                 adsm_moves_add(moves, first, from, ADSM_HOLDER_HOST,
                                &entry->box);
-            entry->holders = adsm_holders_of(ADSM_HOLDER_HOST);
+            entry->holders = adsm_holder_set_of(ADSM_HOLDER_HOST);
         }
         map->changed = true;
         adsm_map_release(map);
@@ -143,14 +143,14 @@ int adsm_plan_thin(struct adsm_held *held, struct adsm_moves *moves)
 }
 
 static struct adsm_copy *fetch_source(const struct adsm_held *held,
-                                      const struct adsm_holders *set,
+                                      const struct adsm_holder_set *set,
                                       const adsmBox *box, adsm_plan_rank *rank,
                                       void *context)
 {
     struct adsm_copy *best = NULL;
     uint64_t lowest = 0;
-    for (unsigned h = adsm_holders_next(set, 1); h < ADSM_HOLDERS;
-         h = adsm_holders_next(set, h + 1)) {
+    for (unsigned h = adsm_holder_set_next(set, 1); h < ADSM_HOLDERS;
+         h = adsm_holder_set_next(set, h + 1)) {
         struct adsm_copy *copy = held->copies[h];
         if (!rank)
             return copy;
@@ -171,8 +171,8 @@ int adsm_plan_fetch(const struct adsm_held *held, size_t begin, size_t end,
     for (int i = 0; i < n; i++)
         for (struct adsm_map_walk w = adsm_map_walk(&held->map, &boxes[i]);
              adsm_map_next(&w);) {
-            const struct adsm_holders *set = &w.entry->holders;
-            if (adsm_holders_has(set, ADSM_HOLDER_HOST))
+            const struct adsm_holder_set *set = &w.entry->holders;
+            if (adsm_holder_set_has(set, ADSM_HOLDER_HOST))
                 continue;
             if (ADSM_PLANTED("fetch-skips-second") && i > 0)
                 continue;
@@ -189,8 +189,8 @@ int adsm_plan_fetch(const struct adsm_held *held, size_t begin, size_t end,
 static bool entry_is_valid(const struct adsm_held *held,
                            const struct adsm_map_entry *entry)
 {
-    for (unsigned h = adsm_holders_next(&entry->holders, 1); h < ADSM_HOLDERS;
-         h = adsm_holders_next(&entry->holders, h + 1)) {
+    for (unsigned h = adsm_holder_set_next(&entry->holders, 1);
+         h < ADSM_HOLDERS; h = adsm_holder_set_next(&entry->holders, h + 1)) {
         const struct adsm_copy *copy = held->copies[h];
         if (!copy || copy->holder != h ||
             !adsm_box_within(&entry->box, &copy->box))

@@ -106,7 +106,7 @@ void do_moves(struct object *o, uint32_t first, uint32_t end, bool to_margin)
 static void note_byte(struct object *o, size_t at, void *context)
 {
     (void)o;
-    const struct adsm_holders *set = context;
+    const struct adsm_holder_set *set = context;
     before[at] = set->bits[0];
 }
 
@@ -161,7 +161,7 @@ void check_sources(struct object *o, uint32_t first, bool to_margin)
 
 static void check_holders(struct object *o, size_t at, void *context)
 {
-    const struct adsm_holders *set = context;
+    const struct adsm_holder_set *set = context;
     uint8_t state = o->block[at / o->block_bytes];
     if (state != INVALID && o->host[at] != o->gold[at])
         stop("an open block is stale", o, at);

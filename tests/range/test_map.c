@@ -9,13 +9,13 @@
 enum { BYTES = 6 * 6 * 6, ROUNDS = 500 };
 
 static struct adsm_map map;
-static struct adsm_holders byte[BYTES];
+static struct adsm_holder_set byte[BYTES];
 
 static void begin(const adsmBox *whole, unsigned holder)
 {
     ck_assert_int_eq(adsm_map_init(&map, whole, holder), ADSM_OK);
     for (int i = 0; i < BYTES; i++)
-        byte[i] = adsm_holders_of(holder);
+        byte[i] = adsm_holder_set_of(holder);
 }
 
 static void reserve(const adsmBox *box)
@@ -40,7 +40,7 @@ static void only(const adsmBox *box, unsigned holder)
 }
 
 /* Call for the number of each byte in a box; dimensions are 6 wide. */
-typedef void visit_byte(struct adsm_holders *set, unsigned holder);
+typedef void visit_byte(struct adsm_holder_set *set, unsigned holder);
 
 static void each_byte(const adsmBox *box, visit_byte *visit, unsigned holder)
 {
@@ -57,26 +57,26 @@ static void each_byte(const adsmBox *box, visit_byte *visit, unsigned holder)
 
 static size_t met, met_with, met_only;
 
-static void count_byte(struct adsm_holders *set, unsigned holder)
+static void count_byte(struct adsm_holder_set *set, unsigned holder)
 {
     met++;
-    met_with += adsm_holders_has(set, holder);
-    met_only += adsm_holders_is_only(set, holder);
+    met_with += adsm_holder_set_has(set, holder);
+    met_only += adsm_holder_set_is_only(set, holder);
 }
 
-static void set_byte(struct adsm_holders *set, unsigned holder)
+static void set_byte(struct adsm_holder_set *set, unsigned holder)
 {
     set->bits[holder / 64] |= (uint64_t)1 << (holder % 64);
 }
 
-static void clear_byte(struct adsm_holders *set, unsigned holder)
+static void clear_byte(struct adsm_holder_set *set, unsigned holder)
 {
     set->bits[holder / 64] &= ~((uint64_t)1 << (holder % 64));
 }
 
-static void only_byte(struct adsm_holders *set, unsigned holder)
+static void only_byte(struct adsm_holder_set *set, unsigned holder)
 {
-    *set = adsm_holders_of(holder);
+    *set = adsm_holder_set_of(holder);
 }
 
 static adsmBox random_box(int nd)
@@ -95,12 +95,12 @@ static unsigned random_holder(void)
     return some[rand() % 6];
 }
 
-static const struct adsm_holders *expected;
+static const struct adsm_holder_set *expected;
 
-static void same_holders(struct adsm_holders *set, unsigned unused)
+static void same_holders(struct adsm_holder_set *set, unsigned unused)
 {
     (void)unused;
-    ck_assert(adsm_holders_equal(set, expected));
+    ck_assert(adsm_holder_set_equal(set, expected));
 }
 
 static void check_all(int nd)
