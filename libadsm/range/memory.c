@@ -95,7 +95,7 @@ static int save(struct adsm_object *object, struct adsm_copy *copy)
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
     int rc = ADSM_OK;
-    if (adsm_object_is_spread(object)) /* else the home has everything */
+    if (!adsm_object_is_gathered(object)) /* else the home has everything */
         rc = adsm_ranged_update(object, adsm_ranged_shape(object));
     if (rc == ADSM_OK)
         rc = adsm_plan_begin(held, &moves);

@@ -1,5 +1,5 @@
 /*
- * What the memory manager asks of a spread object (mm/object/spread.h): bytes
+ * What the memory manager asks of a spread object (mm/object/holders.h): bytes
  * that the host lacks, the end of transfers, all of it at home again, and its
  * end.
  */
@@ -127,7 +127,7 @@ int adsm_ranged_gather(struct adsm_object *object)
         adsm_plan_write(held, home, &whole);
     adsm_plan_end(held);
     if (rc == ADSM_OK)
-        adsm_coherence_set_spread(object, false);
+        adsm_coherence_set_gathered(object, true);
     free(moves.items);
     return rc;
 }
@@ -173,11 +173,11 @@ static void destroy(struct adsm_object *object)
     }
     forget(object, 0, SIZE_MAX);
     adsm_held_fini(&ranged->held);
-    object->spread = NULL;
+    object->holders = NULL;
     free(ranged);
 }
 
-const struct adsm_spread_ops adsm_ranged_ops = {
+const struct adsm_holders_ops adsm_ranged_ops = {
     .fetch = fetch,
     .await = await,
     .gather = adsm_ranged_gather,

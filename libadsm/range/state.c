@@ -56,12 +56,13 @@ static void enter_home(struct adsm_object *object, struct adsm_ranged *ranged)
 int adsm_ranged_make(struct adsm_object *object)
 {
     /* Memory that comes and goes is not for parts of calls. */
-    if (object->spread)
+    if (object->holders)
         return adsm_is_ranged(object) ? ADSM_OK : ADSM_E_UNSUPPORTED;
     struct adsm_ranged *ranged = calloc(1, sizeof *ranged);
     if (!ranged)
         return ADSM_E_NOMEM;
-    ranged->spread.ops = &adsm_ranged_ops;
+    ranged->holders.ops = &adsm_ranged_ops;
+    ranged->holders.gathered = true;
     adsmBox bytes = {.nd = 1, .hi = {(long)object->bytes}};
     int rc = adsm_held_init(
         &ranged->held, &bytes,
@@ -74,9 +75,9 @@ int adsm_ranged_make(struct adsm_object *object)
         enter_home(object, ranged);
         rc = adsm_held_enter(&ranged->held, &ranged->home);
     }
-    object->spread = &ranged->spread;
+    object->holders = &ranged->holders;
     if (object->homeless)
-        adsm_coherence_set_spread(object, true);
+        adsm_coherence_set_gathered(object, false);
     return rc;
 }
 
@@ -91,7 +92,7 @@ static void begin_spread(struct adsm_object *object, const adsmBox *shape)
     adsm_order_written(&ranged->home.order, shape, object->work);
     adsm_order_written(&ranged->home.order, shape, uploads);
     adsm_flights_add(&ranged->flights, flight);
-    adsm_coherence_set_spread(object, true);
+    adsm_coherence_set_gathered(object, false);
 }
 
 static int fold(struct adsm_object *object)
@@ -204,7 +205,7 @@ static int reshape(struct adsm_object *object, const adsmBox *shape)
         if (held->copies[i] && held->copies[i]->uses > 0)
             return ADSM_E_INVALID;
     int rc = ADSM_OK;
-    if (adsm_object_is_spread(object))
+    if (!adsm_object_is_gathered(object))
         rc = has_home(object) ? adsm_ranged_gather(object)
                               : bring_to_host(object);
     if (rc == ADSM_OK)
@@ -229,7 +230,7 @@ static int catch_up(struct adsm_object *object)
 int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape)
 {
     int rc = adsm_ranged_make(object);
-    bool is_spread = adsm_object_is_spread(object);
+    bool is_spread = !adsm_object_is_gathered(object);
     if (rc == ADSM_OK && is_spread)
         rc = catch_up(object);
     bool fits = rc == ADSM_OK && has_shape(object, shape);
@@ -297,7 +298,7 @@ bool adsm_ranged_is_valid(const struct adsm_object *object)
 {
     const struct adsm_ranged *ranged = adsm_ranged(object);
     const struct adsm_held *held = &ranged->held;
-    if (!adsm_object_is_spread(object))
+    if (adsm_object_is_gathered(object))
         return !object->homeless && held->map.holds == 0;
     if (!adsm_held_is_valid(held) || ranged->flights.count > ADSM_FLIGHTS)
         return false;

@@ -1,6 +1,6 @@
 /*
  * What libadsm/range keeps of an object, and the functions of
- * mm/object/spread.h.
+ * mm/object/holders.h.
  *
  * Owns who holds what, the copy at home, the transfers in flight and the arrays
  * that the program has named. Made when first needed, gone with the object.
@@ -11,7 +11,7 @@
 #ifndef ADSM_RANGE_STATE_H
 #define ADSM_RANGE_STATE_H
 
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "range/flight.h"
 #include "range/plan.h"
 #include "range/spread.h"
@@ -26,22 +26,22 @@ struct adsm_named {
 };
 
 struct adsm_ranged {
-    struct adsm_spread spread; /* first: what mm/ knows */
-    struct adsm_held held;     /* meaningful while the object is spread */
-    struct adsm_copy home;     /* all of the object, unless it has no home */
+    struct adsm_holders holders; /* first: what mm/ knows */
+    struct adsm_held held;       /* meaningful while the object is spread */
+    struct adsm_copy home;       /* all of the object, unless it has no home */
     struct adsm_flights flights;
     struct adsm_named *named;
 };
 
-/** mm/object/spread.h's functions (serve.c). */
-extern const struct adsm_spread_ops adsm_ranged_ops;
+/** mm/object/holders.h's functions (serve.c). */
+extern const struct adsm_holders_ops adsm_ranged_ops;
 
 /** Has an object a state of ours? That it is spread does not tell: it may be
  *  away (mm/heap/residence.h). Thread: any; its lock is held, shared at least.
  *  Signal: any handler */
 static inline bool adsm_is_ranged(const struct adsm_object *object)
 {
-    return object->spread && object->spread->ops == &adsm_ranged_ops;
+    return object->holders && object->holders->ops == &adsm_ranged_ops;
 }
 
 /** The state of an object that has one, as its copies show, or whoever made it.
@@ -49,7 +49,7 @@ static inline bool adsm_is_ranged(const struct adsm_object *object)
 static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
 {
     assert(adsm_is_ranged(object));
-    return (struct adsm_ranged *)object->spread;
+    return (struct adsm_ranged *)object->holders;
 }
 
 /** The state of one whose map counts just now; NULL: the home has everything
@@ -57,7 +57,7 @@ static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
 static inline struct adsm_ranged *
 adsm_ranged_spread(const struct adsm_object *object)
 {
-    return adsm_object_is_spread(object) && adsm_is_ranged(object)
+    return !adsm_object_is_gathered(object) && adsm_is_ranged(object)
                ? adsm_ranged(object)
                : NULL;
 }

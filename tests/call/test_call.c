@@ -440,7 +440,7 @@ static struct adsm_copy *copy_abroad(struct adsm_object **object, int *x)
                       adsmR1(500), adsmIn(x), adsmInOut(x), adsmVal((int){1})));
     *object = adsm_index_acquire_alone(x);
     ck_assert_ptr_nonnull(*object);
-    ck_assert(adsm_object_is_spread(*object));
+    ck_assert(!adsm_object_is_gathered(*object));
     return adsm_ranged(*object)->held.copies[ADSM_HOLDER_HOME + 1];
 }
 
@@ -464,7 +464,7 @@ START_TEST(copy_of_a_gathered_object_goes_and_does_not_spread_it)
     }
     must(adsm_object_gather(object));
     must(adsm_memory_evict_this(object, copy));
-    ck_assert(!adsm_object_is_spread(object));
+    ck_assert(adsm_object_is_gathered(object));
     ck_assert(adsm_ranged_is_valid(object));
     adsm_rwlock_release(&object->lock);
     free_mapped(x);

@@ -237,7 +237,7 @@ static void compare(int i)
     must(adsm_loan_end(&loan, BYTES));
     struct adsm_object *object = lock(i);
     ck_assert(adsm_object_is_valid(object));
-    ck_assert(!object->spread || adsm_ranged_is_valid(object));
+    ck_assert(!object->holders || adsm_ranged_is_valid(object));
     adsm_rwlock_release(&object->lock);
 }
 

@@ -10,7 +10,7 @@
 #include "mm/object/gate.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
@@ -66,7 +66,7 @@ static int release_blocks(struct adsm_object *object, uint32_t first,
                           enum adsm_event event)
 {
     int rc = adsm_object_gather(object);
-    if (rc != ADSM_OK || adsm_object_is_spread(object) ||
+    if (rc != ADSM_OK || !adsm_object_is_gathered(object) ||
         !atomic_load(&object->near))
         return rc;
     if (end > atomic_load(&object->blocks_used))
@@ -104,8 +104,8 @@ static int release_use(struct adsm_call *call, const struct adsm_use *use)
 {
     bool may_be_gone = call->rest == ADSM_REST_UNTOUCHED;
     int rc = may_be_gone ? ADSM_OK : ADSM_E_NOT_SHARED;
-    /* With the gate closed nobody makes it spread. */
-    if (is_dropped_later(use) && !use->object->spread)
+    /* With the gate closed it stays gathered. */
+    if (is_dropped_later(use) && !use->object->holders)
         return ADSM_OK;
     adsm_rwlock_acquire(&use->object->lock);
     if (adsm_use_fits(use))

@@ -4,7 +4,7 @@
 
 #include "mm/heap/residence.h"
 #include "mm/object/index.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/coherence.h"
 #include "mm/watch/keep.h"
 
@@ -142,7 +142,7 @@ bool adsm_boundary_is_far(const void *address, size_t bytes)
     if (!object)
         return true;
     struct part p = part_of(object, address, bytes);
-    bool far = p.bytes == bytes && !adsm_object_is_spread(object);
+    bool far = p.bytes == bytes && adsm_object_is_gathered(object);
     for (uint32_t i = p.first; i < p.first + p.count && far; i++)
         far = block_is_far(object, i);
     adsm_rwlock_release_shared(&object->lock);

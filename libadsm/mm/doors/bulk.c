@@ -9,7 +9,7 @@
 #include "mm/doors/turn.h"
 #include "mm/heap/residence.h"
 #include "mm/object/index.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/direct.h"
 #include "os/look.h"
 #include "os/real.h"
@@ -48,7 +48,7 @@ static size_t device_part(struct device_job *job)
     if (!source)
         return 0;
     size_t bytes = bytes_left(source, truth);
-    bool spread = adsm_object_is_spread(source);
+    bool gathered = adsm_object_is_gathered(source);
     job->home = source->home;
     job->source = adsm_daddr_add(
         source->device, (uint64_t)((const uint8_t *)truth - source->host));
@@ -61,11 +61,11 @@ static size_t device_part(struct device_job *job)
     if (bytes > bytes_left(target, job->to))
         bytes = bytes_left(target, job->to);
     bool same = target->home == job->home && !target->direct;
-    spread = spread || adsm_object_is_spread(target);
+    gathered = gathered && adsm_object_is_gathered(target);
     adsm_rwlock_release_shared(&target->lock);
     if (bytes > job->bytes)
         bytes = job->bytes;
-    if (!same || spread || bytes < adsm_options_get()->bulk_min)
+    if (!same || !gathered || bytes < adsm_options_get()->bulk_min)
         return 0;
     return adsm_boundary_is_far(truth, bytes) ? bytes : 0;
 }

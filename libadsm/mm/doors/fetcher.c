@@ -27,7 +27,7 @@ static bool may_fetch(const struct adsm_object *object, uint32_t generation)
     return atomic_load(&object->live) &&
            atomic_load(&object->generation) == generation &&
            !atomic_load(&fetcher.ends) && !object->withdrawn &&
-           !object->spread && object->ahead &&
+           !object->holders && object->ahead &&
            atomic_load(&object->ahead->begun) &&
            atomic_load(&object->ahead->asked) &&
            adsm_accel_health(object->home) == ADSM_OK &&

@@ -8,7 +8,7 @@
 #include "mm/object/gate.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
@@ -147,7 +147,7 @@ static int make_current(const struct adsm_loan *loan, uint32_t i)
     return adsm_coherence_apply(loan->object, i, 1, ADSM_BULK_READ);
 }
 
-/* Held blocks of an object that is spread: calls in parts, which do not wait
+/* Held blocks of an object that is not gathered: calls in parts, which do not wait
  * for loans, bring what the host lacks through its pages. So it lacks nothing
  * of them before the first byte arrives. Of one whose memory the device shares
  * nothing may arrive before the device's work has ended. */
@@ -176,7 +176,7 @@ static int begin_write(struct adsm_loan *loan)
         return ADSM_E_NOT_SHARED;
     }
     adsm_run_await_uploads(object, first, last + 1 - first);
-    bool all = adsm_object_is_spread(object) || object->direct;
+    bool all = !adsm_object_is_gathered(object) || object->direct;
     int rc = all ? make_all_current(loan) : make_current(loan, first);
     if (rc == ADSM_OK && last != first)
         rc = make_current(loan, last);

@@ -9,7 +9,7 @@
 #include "mm/heap/slab.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
@@ -96,8 +96,7 @@ static void forget_slot(struct adsm_object *object, uint32_t generation,
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == generation) {
         adsm_keep_drop(object, offset, bytes);
-        if (object->spread)
-            object->spread->ops->forget(object, offset, bytes);
+        adsm_holders_forget(object, offset, bytes);
     }
     adsm_rwlock_release(&object->lock);
 }

@@ -10,7 +10,7 @@
 #include "mm/object/index.h"
 #include "mm/object/list.h"
 #include "mm/object/paging.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/mapping.h"
@@ -160,7 +160,7 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
     object->work = (struct adsm_fence){0};
     object->kernel_count = 0;
     object->homeless = homeless;
-    object->spread = NULL;
+    object->holders = NULL;
     atomic_store(&object->pins, 0);
     object->slab = NULL;
     object->on_near_list = false;
@@ -194,8 +194,7 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
     if (rc == ADSM_OK) {
         adsm_coherence_adopt(object);
     } else {
-        if (object->spread)
-            object->spread->ops->destroy(object);
+        adsm_holders_destroy(object);
         free_blocks(object);
     }
     atomic_store(&object->live, rc == ADSM_OK);
@@ -287,8 +286,7 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
 
     adsm_object_unlist(object);
     settle(object);
-    if (object->spread)
-        object->spread->ops->destroy(object);
+    adsm_holders_destroy(object);
     adsm_mapping_give_back(object);
     adsm_object_release_host(object);
     free_blocks(object);

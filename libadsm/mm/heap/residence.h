@@ -3,12 +3,12 @@
  *
  * An object of a preloaded program may be *away*: it has its address and its
  * bytes are on the host, but no device memory stands behind it. That is a
- * special case of an object that is spread (mm/object/spread.h): its home has
- * no part in it, nothing is written back to it, and before the home is used the
- * object is gathered, which here means that it gets memory. While it is away
- * all of its blocks are DIRTY: what it needs from the device when it comes back
- * is what the ordinary release of a call does anyway, and the CPU works on it
- * without faults.
+ * special case of an object that is not gathered (mm/object/holders.h): its
+ * home has no part in it, nothing is written back to it, and before the home is
+ * used the object is gathered, which here means that it gets memory. While it is
+ * away all of its blocks are DIRTY: what it needs from the device when it comes
+ * back is what the ordinary release of a call does anyway, and the CPU works on
+ * it without faults.
  *
  * Before a call everything that the call may touch is made resident. Where the
  * device has no memory left, those objects go that were used longest ago and

@@ -39,7 +39,7 @@ static int settle_in(struct adsm_object *object)
         &adsm_coherence_protocol()->cell[ADSM_CALL][ADSM_READ_ONLY];
     uint32_t count = object->block_count;
     bool empty = !adsm_object_has_pages(object);
-    adsm_coherence_set_spread(object, false);
+    adsm_coherence_set_gathered(object, true);
     if (!empty && (call->actions & ADSM_DO_FLUSH))
         return ADSM_OK;
     return adsm_coherence_apply_all(
@@ -75,11 +75,11 @@ static int arrive(struct adsm_object *object)
 static void destroy(struct adsm_object *object)
 {
     adsm_residence_unlist(adsm_residence_of(object));
-    free(object->spread);
-    object->spread = NULL;
+    free(object->holders);
+    object->holders = NULL;
 }
 
-static const struct adsm_spread_ops ops = {
+static const struct adsm_holders_ops ops = {
     .fetch = fetch,
     .await = await,
     .gather = arrive,
@@ -92,10 +92,10 @@ int adsm_residence_attach(struct adsm_object *object)
     struct adsm_residence *residence = calloc(1, sizeof *residence);
     if (!residence)
         return ADSM_E_NOMEM;
-    residence->spread.ops = &ops;
-    residence->spread.is_spread = true;
+    residence->holders.ops = &ops;
+    residence->holders.gathered = false;
     residence->object = object;
-    object->spread = &residence->spread;
+    object->holders = &residence->holders;
     adsm_residence_list(residence);
     return ADSM_OK;
 }
@@ -166,7 +166,7 @@ static int depart(struct adsm_object *object)
         return rc;
     atomic_store(&residence->resident, false);
     atomic_store(&residence->holds, false);
-    adsm_coherence_set_spread(object, true);
+    adsm_coherence_set_gathered(object, false);
     ADSM_COUNT(moved_out, 1);
     return ADSM_OK;
 }

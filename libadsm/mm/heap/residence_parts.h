@@ -4,10 +4,10 @@
 #define ADSM_MM_RESIDENCE_PARTS_H
 
 #include "mm/heap/residence.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 
 struct adsm_residence {
-    struct adsm_spread spread; /* is_spread: the object is away           */
+    struct adsm_holders holders; /* not gathered: the object is away     */
     struct adsm_object *object;
     _Atomic uint64_t used; /* stamp of the last use; grows                */
     _Atomic bool resident;
@@ -18,7 +18,7 @@ struct adsm_residence {
 static inline struct adsm_residence *
 adsm_residence_of(const struct adsm_object *object)
 {
-    return (struct adsm_residence *)object->spread;
+    return (struct adsm_residence *)object->holders;
 }
 
 /** Of the next use. Thread: any. Signal: any handler */

@@ -44,7 +44,7 @@ extern const struct adsm_kind adsm_kind_driver;
 extern const struct adsm_kind adsm_kind_array;
 /** adsmSafeAlloc: an address of its own on the device. */
 extern const struct adsm_kind adsm_kind_safe;
-/** Copies of parts alone (mm/object/spread.h). */
+/** Copies of parts alone (mm/object/holders.h). */
 extern const struct adsm_kind adsm_kind_homeless;
 /** As plain, but device memory comes and goes; there is none at first
  *  (mm/heap/residence.h). */

@@ -5,7 +5,7 @@
 
 #include "base/system.h"
 #include "mm/object/gate.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 
 #include <sys/mman.h>
 #include <utlist.h>
@@ -58,7 +58,7 @@ void adsm_object_update_near(struct adsm_object *object)
     adsm_lock_acquire(&lists.lock);
     /* Read with the lock held: another thread's block may have changed it. */
     bool near =
-        (atomic_load(&object->near) != 0 || adsm_object_is_spread(object)) &&
+        (atomic_load(&object->near) != 0 || !adsm_object_is_gathered(object)) &&
         atomic_load(&object->live);
     if (near && !object->on_near_list) {
         DL_APPEND2(lists.near, object, prev_near, next_near);

@@ -16,8 +16,8 @@ void adsm_object_list(struct adsm_object *object);
 void adsm_object_unlist(struct adsm_object *object);
 
 /** Enter or leave the list of near objects, where those are that have blocks on
- *  the host or are spread. Thread: any; the object's lock is held, shared at
- *  least. Signal: fault path */
+ *  the host or are not gathered. Thread: any; the object's lock is held, shared
+ *  at least. Signal: fault path */
 void adsm_object_update_near(struct adsm_object *object);
 
 /** Whether any object is near just now. Thread: any. Signal: any handler */

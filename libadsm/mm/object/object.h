@@ -3,7 +3,7 @@
  *
  * The host part is cut into blocks, each with a state. Of the copies an object
  * has one at its home, as large as itself, unless it was made without; others,
- * of parts, come with calls over ranges (mm/object/spread.h).
+ * of parts, come with calls over ranges (mm/object/holders.h).
  *
  * This is the structure alone. What is done with a part of it is said where the
  * part belongs: the pages in host.h, the lists in list.h, a block's byte in
@@ -38,7 +38,7 @@ struct adsm_dense;
 struct adsm_kept;
 struct adsm_sparse_block;
 struct adsm_slab;
-struct adsm_spread;
+struct adsm_holders;
 
 /** Marks of a page (mm/watch/keep.h); NULL: none. */
 typedef struct adsm_kept *_Atomic adsm_kept_page;
@@ -94,7 +94,7 @@ struct adsm_object {
     adsm_kept_page *_Atomic kept; /* by page, NULL: no byte is; see keep.h */
 
     /* Further copies, and who has what; NULL: there never was one. */
-    struct adsm_spread *_Atomic spread; /* as spread.h has it */
+    struct adsm_holders *_Atomic holders; /* as holders.h has it */
 
     struct adsm_object *prev, *next;           /* lock: the lists'         */
     struct adsm_object *prev_near, *next_near; /* lock: the lists'         */

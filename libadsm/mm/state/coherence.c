@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "mm/object/list.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/run.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/ahead.h"
@@ -144,24 +144,24 @@ int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
     /* A fetch from the home comes behind its uploads; those to other devices
      * may be of bytes that need no fetch. */
     if (cell->next == ADSM_DIRTY && state != ADSM_DIRTY &&
-        (!(cell->actions & ADSM_DO_FETCH) || object->spread))
+        (!(cell->actions & ADSM_DO_FETCH) || object->holders))
         adsm_run_await_uploads(object, first, count);
     if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
         rc = adsm_run_fetch(object, first, count);
     return rc;
 }
 
-void adsm_coherence_set_spread(struct adsm_object *object, bool is_spread)
+void adsm_coherence_set_gathered(struct adsm_object *object, bool gathered)
 {
     int64_t dirty = atomic_load(&object->dirty);
-    if (object->spread->is_spread == is_spread)
+    if (object->holders->gathered == gathered)
         return;
     adsm_dirty_unwatch(object, 0, object->block_count);
-    /* Of one that is spread nothing counts. */
-    if (is_spread)
+    /* Of one that is not nothing counts. */
+    if (!gathered)
         adsm_dirty_count(object, -dirty);
-    object->spread->is_spread = is_spread;
-    if (!is_spread)
+    object->holders->gathered = gathered;
+    if (gathered)
         adsm_dirty_count(object, dirty);
     atomic_store(&object->settled, false);
     /* What the home has is no twin of anything from here on. */

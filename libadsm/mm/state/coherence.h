@@ -104,12 +104,12 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i,
                          bool *awaited) ADSM_MUST_CHECK;
 
 /**
- * The object becomes spread, or is so no longer: its dirty blocks leave the
- * count that early write-backs go by, or enter it, and walks over near objects
- * find it in either state. Its lock is held exclusively. Thread: any. Signal:
- * never
+ * The object is gathered from now on, or is so no longer: its dirty blocks enter
+ * the count that early write-backs go by, or leave it, and walks over near
+ * objects find it in either state. Its lock is held exclusively. Thread: any.
+ * Signal: never
  */
-void adsm_coherence_set_spread(struct adsm_object *object, bool is_spread);
+void adsm_coherence_set_gathered(struct adsm_object *object, bool gathered);
 
 /**
  * The object's device memory is about to go: all of its blocks become DIRTY. The

@@ -5,7 +5,7 @@
 #include "mm/state/coherence_parts.h"
 
 #include "base/stats.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/dirty.h"
 #include "mm/state/run.h"
 #include "mm/watch/ahead.h"
@@ -99,7 +99,7 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
                              uint32_t count, enum adsm_event event)
 {
     enum adsm_event all =
-        adsm_object_is_spread(object) ? ADSM_PART_WRITE : ADSM_CALL;
+        !adsm_object_is_gathered(object) ? ADSM_PART_WRITE : ADSM_CALL;
     if (takes(event))
         adsm_ahead_taken(object, first, count);
     enum adsm_state next;
@@ -129,8 +129,8 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
         if (rc == ADSM_OK && watched)
             rc = close_over(object, i, n);
         /* Closing a part of an open stretch takes mappings, closing the whole
-         * object gives some back. Of one that is spread nothing goes home for
-         * that: who has what was noted when the call began. */
+         * object gives some back. Of one that is not gathered nothing goes home
+         * for that: who has what was noted when the call began. */
         if (rc == ADSM_E_LIMIT && !(whole && event == all))
             return adsm_coherence_apply_all(object, 0, object->block_count,
                                             all);

@@ -4,7 +4,7 @@
 
 #include "base/system.h"
 #include "mm/object/gate.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/watch/sparse.h"
 #include "protocols/rolling_size.h"
 
@@ -84,7 +84,7 @@ int64_t adsm_dirty_excess(void)
 /* Early write-backs are about what the home lacks. */
 void adsm_dirty_count(const struct adsm_object *object, int64_t more)
 {
-    if (!adsm_object_is_spread(object) && !object->direct)
+    if (adsm_object_is_gathered(object) && !object->direct)
         atomic_fetch_add(&dirty_blocks.dirty, more);
 }
 
@@ -98,7 +98,7 @@ static bool mark(struct adsm_object *object, uint32_t i)
 void adsm_dirty_enqueue(struct adsm_object *object, uint32_t first,
                         uint32_t count)
 {
-    if (adsm_object_is_spread(object))
+    if (!adsm_object_is_gathered(object))
         return;
     adsm_lock_acquire(&dirty_blocks.lock);
     for (uint32_t i = first; i < first + count; i++) {

@@ -5,7 +5,7 @@
 #include "base/stats.h"
 #include "mm/object/host.h"
 #include "mm/object/paging.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/direct.h"
 #include "mm/state/mapping.h"
 #include "mm/watch/keep.h"
@@ -111,12 +111,11 @@ static void set_sent(struct adsm_object *object, uint32_t first, uint32_t count,
 static int fetch_stretch(struct adsm_object *object, size_t offset,
                          size_t bytes)
 {
-    if (adsm_object_is_spread(object))
-        return object->spread->ops->fetch(object, offset, bytes);
+    if (!adsm_object_is_gathered(object))
+        return adsm_holders_fetch(object, offset, bytes);
     /* Uploads to copies may still read there, which a download waits for only
      * where they go home. */
-    if (object->spread)
-        object->spread->ops->await(object, offset, bytes);
+    adsm_holders_await(object, offset, bytes);
     return adsm_dma_download(object->home, object->shadow.shadow + offset,
                              adsm_daddr_add(object->device, offset), bytes,
                              object->work);
@@ -145,7 +144,7 @@ int adsm_run_fetch(struct adsm_object *object, uint32_t first, uint32_t count)
     int rc = adsm_run_fetch_bytes(object, adsm_run_offset(object, first),
                                   adsm_run_bytes(object, first, count));
     /* It waited for the home's; await asks for those of others. */
-    if (rc == ADSM_OK && !adsm_object_is_spread(object))
+    if (rc == ADSM_OK && adsm_object_is_gathered(object))
         set_sent(object, first, count, 0);
     return rc;
 }
@@ -200,9 +199,8 @@ void adsm_run_await_uploads(struct adsm_object *object, uint32_t first,
             last = object->sent[i];
     /* A failed wait is a lost device, which the next transfer reports. */
     (void)adsm_dma_await_upload(object->home, last);
-    if (object->spread)
-        object->spread->ops->await(object, adsm_run_offset(object, first),
-                                   adsm_run_bytes(object, first, count));
+    adsm_holders_await(object, adsm_run_offset(object, first),
+                       adsm_run_bytes(object, first, count));
 }
 
 /* ---- the page table ------------------------------------------------------ */

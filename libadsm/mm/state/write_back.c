@@ -3,7 +3,7 @@
 
 #include "base/stats.h"
 #include "mm/object/gate.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "mm/state/coherence.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/sparse.h"
@@ -24,7 +24,7 @@ static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
         run = adsm_sparse_run(object, first + k, run);
         if (adsm_block_state(object, first + k) != ADSM_DIRTY ||
             adsm_sparse_is_watched(object, first + k) ||
-            adsm_object_is_spread(object))
+            !adsm_object_is_gathered(object))
             continue;
         if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK) ==
             ADSM_OK) {
@@ -63,8 +63,8 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
 }
 
 /* Queued blocks that are no longer DIRTY, since a call has flushed them, or
- * that are watched, or whose object is spread, which has nothing written back
- * early. */
+ * that are watched, or whose object is not gathered, which has nothing written
+ * back early. */
 static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
                             uint32_t n)
 {
@@ -72,7 +72,7 @@ static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
     for (uint32_t i = first; i < first + n; i++)
         stale += adsm_block_state(object, i) != ADSM_DIRTY ||
                  adsm_sparse_is_watched(object, i) ||
-                 adsm_object_is_spread(object);
+                 !adsm_object_is_gathered(object);
     return stale;
 }
 

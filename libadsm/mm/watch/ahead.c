@@ -197,7 +197,7 @@ bool adsm_ahead_takes_part(struct adsm_object *object, uint32_t i, size_t bytes)
     enum { WORTH_BYTES = 128 << 10, SHARE = 16 };
     struct adsm_ahead *a = object->ahead;
     size_t most = object->block_bytes / WORTH_BYTES;
-    if (!a || object->spread || bytes > object->block_bytes / SHARE ||
+    if (!a || object->holders || bytes > object->block_bytes / SHARE ||
         (i > 0 && adsm_block_state(object, i - 1) != ADSM_INVALID))
         return false;
     uint8_t times = atomic_load_explicit(&a->parts[i], memory_order_relaxed);

@@ -3,7 +3,7 @@
 
 #include "base/stats.h"
 #include "mm/object/paging.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 #include "os/vm.h"
 #include "os/written.h"
 
@@ -101,7 +101,7 @@ static bool is_dense(const struct adsm_object *object, uint32_t i)
 
 bool adsm_sparse_wants(struct adsm_object *object, uint32_t i)
 {
-    if (!object->sparse || adsm_object_is_spread(object) ||
+    if (!object->sparse || !adsm_object_is_gathered(object) ||
         (i > 0 && is_dense(object, i - 1)) ||
         (i + 1 < object->block_count && is_dense(object, i + 1)))
         return false;
@@ -301,7 +301,7 @@ static int send(struct adsm_object *object, uint32_t first, uint32_t count,
 bool adsm_sparse_keeps(const struct adsm_object *object, uint32_t i)
 {
     return adsm_sparse_is_watched(object, i) &&
-           !adsm_object_is_spread(object) &&
+           adsm_object_is_gathered(object) &&
            adsm_dma_is_clear(object->home, object->work);
 }
 

@@ -4,7 +4,7 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/object/block.h"
-#include "mm/object/spread.h"
+#include "mm/object/holders.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static void give_room(struct adsm_object *object, uint32_t i)
 bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
 {
     unsigned heat = heat_of(object, i);
-    if (adsm_object_is_spread(object) || heat < WARM ||
+    if (!adsm_object_is_gathered(object) || heat < WARM ||
         (heat < HOT && !has_twin(object, i)) ||
         adsm_block_bytes(object, i) > adsm_options_get()->keep_open)
         return false;
