@@ -14,7 +14,6 @@
 #include "interpose/cuda/result.h"
 #include "interpose/cuda/work.h"
 #include "mm/heap/heap.h"
-#include "mm/heap/residence.h"
 #include "mm/heap/shortage.h"
 
 static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,

@@ -17,7 +17,7 @@
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/context.h"
 #include "mm/heap/heap.h"
-#include "mm/heap/residence.h"
+#include "mm/object/movable.h"
 
 #include <stdlib.h>
 

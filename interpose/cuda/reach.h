@@ -1,6 +1,6 @@
 /*
  * What a launch may write, and what it may touch at all of objects that come and
- * go (mm/heap/residence.h): where its arguments point, as far as the kernel's
+ * go (mm/object/movable.h): where its arguments point, as far as the kernel's
  * PTX says that its addresses are computed from them. What is not known is any
  * object.
  *

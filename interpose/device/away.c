@@ -5,7 +5,7 @@
 #include "interpose/device/serve.h"
 #include "interpose/hook.h"
 #include "mm/doors/bulk.h"
-#include "mm/heap/residence.h"
+#include "mm/object/movable.h"
 
 #include <string.h>
 

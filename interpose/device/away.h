@@ -1,6 +1,6 @@
 /*
  * Copies and sets of objects that have no device memory just now (see
- * mm/heap/residence.h): made by the CPU, on the host part, in place of the
+ * mm/object/movable.h): made by the CPU, on the host part, in place of the
  * driver.
  *
  * They wait for their stream first and are done when they return, whether the

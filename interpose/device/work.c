@@ -32,7 +32,7 @@ static void begin_quiet(struct device_work *work)
 static void leave(struct device_work *work)
 {
     for (int i = 0; i < 2; i++)
-        adsm_residence_unpin(&work->pinned[i]);
+        adsm_object_unpin(&work->pinned[i]);
     if (!work->quiet)
         return;
     work->quiet = false;

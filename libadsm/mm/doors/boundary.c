@@ -8,9 +8,10 @@
 #include "mm/heap/residence.h"
 #include "mm/object/assign.h"
 #include "mm/object/gate.h"
+#include "mm/object/holders.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
-#include "mm/object/holders.h"
+#include "mm/object/movable.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
@@ -151,6 +152,21 @@ static bool may_write(const struct adsm_call *call,
     return false;
 }
 
+/* Does it leave the object alone? Only of movable ones that is known. */
+static bool is_left_out(const struct adsm_object *object,
+                        const struct adsm_call *call)
+{
+    const struct adsm_use *uses;
+    size_t count;
+    if (!adsm_object_is_movable(object) ||
+        !adsm_call_touches(call, &uses, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (uses[i].object == object)
+            return false;
+    return true;
+}
+
 static int release_unnamed(struct adsm_object *object, void *context)
 {
     const struct adsm_call *call = context;
@@ -162,8 +178,7 @@ static int release_unnamed(struct adsm_object *object, void *context)
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) &&
         adsm_assign_reaches(call->kernel, object) &&
-        !adsm_object_is_away(object) &&
-        !adsm_residence_is_left_out(object, call))
+        !adsm_object_is_away(object) && !is_left_out(object, call))
         rc = release_blocks(object, 0, object->block_count,
                             is_exact(call) ? call : NULL, adsm_use_event(mode));
     adsm_rwlock_release(&object->lock);

@@ -2,9 +2,9 @@
  * object after the other change hands; see boundary.h. */
 #include "mm/doors/boundary.h"
 
-#include "mm/heap/residence.h"
-#include "mm/object/index.h"
 #include "mm/object/holders.h"
+#include "mm/object/index.h"
+#include "mm/object/movable.h"
 #include "mm/state/coherence.h"
 #include "mm/watch/keep.h"
 
@@ -90,7 +90,7 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
         return ADSM_OK;
     int rc = p.bytes < bytes ? ADSM_E_INVALID : adsm_object_gather(p.object);
     if (rc == ADSM_OK)
-        adsm_residence_written(p.object);
+        adsm_object_written(p.object);
     if (rc == ADSM_OK)
         adsm_keep_drop(p.object, p.from, p.bytes);
     if (rc == ADSM_OK)

@@ -7,9 +7,9 @@
 #include "mm/doors/boundary.h"
 #include "mm/doors/loan.h"
 #include "mm/doors/turn.h"
-#include "mm/heap/residence.h"
-#include "mm/object/index.h"
 #include "mm/object/holders.h"
+#include "mm/object/index.h"
+#include "mm/object/movable.h"
 #include "mm/state/direct.h"
 #include "os/look.h"
 #include "os/real.h"
@@ -53,7 +53,7 @@ static size_t device_part(struct device_job *job)
     job->source = adsm_daddr_add(
         source->device, (uint64_t)((const uint8_t *)truth - source->host));
     job->source_ready = source->work;
-    adsm_residence_hold(source, &job->held);
+    adsm_object_pin(source, &job->held);
     adsm_rwlock_release_shared(&source->lock);
     struct adsm_object *target = adsm_index_acquire(job->to);
     if (!target)
@@ -117,7 +117,7 @@ static int try_device(struct device_job *job, size_t *did)
     *did = 0;
     size_t bytes = device_part(job);
     int rc = bytes > 0 ? run_job(job, bytes, did) : ADSM_OK;
-    adsm_residence_unpin(&job->held);
+    adsm_object_unpin(&job->held);
     return rc;
 }
 

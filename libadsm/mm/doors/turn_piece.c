@@ -6,9 +6,9 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "mm/heap/residence.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
+#include "mm/object/movable.h"
 #include "mm/state/dirty.h"
 #include "mm/state/mapping.h"
 #include "mm/state/run.h"
@@ -152,7 +152,7 @@ static int keep(struct adsm_turn_piece *piece)
     piece->before = malloc(bytes);
     if (!piece->before)
         return ADSM_E_NOMEM;
-    adsm_residence_written(piece->object);
+    adsm_object_written(piece->object);
     memcpy(piece->before, piece->object->shadow.shadow + piece->begin, bytes);
     return ADSM_OK;
 }

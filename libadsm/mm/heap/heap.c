@@ -1,15 +1,18 @@
 /* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX. */
 #include "mm/heap/heap.h"
 
+#include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
+#include "mm/heap/between.h"
 #include "mm/heap/copies.h"
 #include "mm/heap/life.h"
 #include "mm/heap/residence.h"
 #include "mm/heap/slab.h"
+#include "mm/object/holders.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
-#include "mm/object/holders.h"
+#include "mm/object/movable.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
@@ -22,10 +25,57 @@ bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
     return adsm_copies_give_up(accel, bytes) || adsm_residence_make_room(accel);
 }
 
+static bool may_move(struct adsm_accel *accel, size_t bytes)
+{
+    if (!adsm_options_get()->oversubscribe || bytes < ADSM_MOVABLE_LEAST)
+        return false;
+    enum adsm_strategy strategy = adsm_address_strategy(accel, NULL);
+    if (strategy == ADSM_WINDOW)
+        return true;
+    adsm_log_once(ADSM_LOG_WARN,
+                  "ADSM_OVERSUBSCRIBE changes nothing here: with the address "
+                  "strategy %s addresses go with their memory, it takes window",
+                  adsm_strategy_name(strategy));
+    return false;
+}
+
 static bool is_movable(struct adsm_accel *accel, size_t bytes,
                        const struct adsm_kind *kind)
 {
-    return kind->movable && adsm_residence_wants(accel, bytes);
+    return kind->movable && may_move(accel, bytes);
+}
+
+/* It gets memory where there is room; otherwise it is away. */
+static int settle(struct adsm_object *object, uint32_t generation)
+{
+    int rc = ADSM_OK;
+    adsm_between_begin();
+    adsm_rwlock_acquire(&object->lock);
+    if (atomic_load(&object->live) &&
+        atomic_load(&object->generation) == generation)
+        rc = adsm_object_gather(object);
+    adsm_rwlock_release(&object->lock);
+    if (rc != ADSM_OK)
+        adsm_address_trim(object->home);
+    adsm_between_end();
+    return rc == ADSM_E_DEVICE_NOMEM ? ADSM_OK : rc;
+}
+
+static int create_movable(struct adsm_accel *accel, size_t bytes,
+                          const struct adsm_kind *kind,
+                          struct adsm_object **object)
+{
+    int rc = adsm_object_create(
+        accel, bytes, bytes, adsm_kind_first(kind, adsm_coherence_protocol()),
+        kind, object);
+    if (rc != ADSM_OK)
+        return rc;
+    uint32_t generation = atomic_load(&(*object)->generation);
+    rc = settle(*object, generation);
+    if (rc != ADSM_OK)
+        (void)!adsm_object_destroy(*object,
+                                   generation); /* the first one counts */
+    return rc;
 }
 
 static int allocate(struct adsm_accel *accel, size_t bytes,
@@ -43,7 +93,7 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
     struct adsm_object *object;
     int rc =
         is_movable(accel, bytes, kind)
-            ? adsm_residence_create(accel, bytes, kind->movable, &object)
+            ? create_movable(accel, bytes, kind->movable, &object)
             : adsm_object_create(accel, bytes, bytes, first, kind, &object);
     if (rc == ADSM_OK) {
         *host = object->host;

@@ -4,13 +4,15 @@
 
 #include "base/option.h"
 #include "base/pool.h"
+#include "mm/heap/between.h"
 #include "mm/heap/residence.h"
 #include "mm/object/gate.h"
+#include "mm/object/holders.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
+#include "mm/object/movable.h"
 #include "mm/object/paging.h"
-#include "mm/object/holders.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/mapping.h"
@@ -162,6 +164,7 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
     object->homeless = homeless;
     object->holders = NULL;
     atomic_store(&object->pins, 0);
+    atomic_store(&object->holds, false);
     object->slab = NULL;
     object->on_near_list = false;
     atomic_store(&object->settled, false);
@@ -178,7 +181,7 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
                          enum adsm_state first)
 {
     int rc = create_blocks(object, unit, first);
-    if (rc == ADSM_OK && object->span.pieces)
+    if (rc == ADSM_OK && adsm_object_is_movable(object))
         rc = adsm_residence_attach(object);
     /* The driver gives it open. */
     if (rc == ADSM_OK && object->direct)
@@ -232,9 +235,9 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     struct adsm_object *object = take_structure();
     if (!object)
         return ADSM_E_NOMEM;
-    adsm_residence_begin();
+    adsm_between_begin();
     rc = make(object, accel, bytes, unit, first, kind);
-    adsm_residence_end();
+    adsm_between_end();
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, object);
         return rc;
@@ -276,7 +279,7 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
         adsm_rwlock_release(&object->lock);
         return ADSM_E_NOT_SHARED;
     }
-    adsm_residence_begin();
+    adsm_between_begin();
     atomic_store(&object->live, false);
     atomic_fetch_add(&object->generation, 1);
     if (!object->withdrawn)
@@ -291,7 +294,7 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     adsm_object_release_host(object);
     free_blocks(object);
     int rc = adsm_address_free(object->home, &object->span);
-    adsm_residence_end();
+    adsm_between_end();
     adsm_pool_put(&pool, object);
     return rc;
 }

@@ -3,6 +3,7 @@
 
 #include "accel/peer.h"
 #include "base/log.h"
+#include "mm/heap/between.h"
 #include "mm/heap/copies.h"
 #include "mm/object/call.h"
 #include "mm/object/gate.h"
@@ -16,8 +17,6 @@ static struct {
     struct adsm_residence *all;
     _Atomic size_t count;
     _Atomic uint64_t stamp;
-    /* Moves that no gate is closed for: memory is nowhere meanwhile. */
-    _Atomic uint64_t begun, ended;
 } list = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
 
 void adsm_residence_list(struct adsm_residence *residence)
@@ -34,16 +33,6 @@ void adsm_residence_unlist(struct adsm_residence *residence)
     DL_DELETE(list.all, residence);
     atomic_fetch_sub(&list.count, 1);
     adsm_lock_release(&list.lock);
-}
-
-void adsm_residence_begin(void)
-{
-    atomic_fetch_add(&list.begun, 1);
-}
-
-void adsm_residence_end(void)
-{
-    atomic_fetch_add(&list.ended, 1);
 }
 
 uint64_t adsm_residence_stamp(void)
@@ -180,7 +169,7 @@ static int bring(const struct choice *c, bool known)
 {
     struct adsm_resident found;
     struct sizes s;
-    uint64_t settled = atomic_load(&list.ended);
+    uint64_t settled = adsm_between_ended();
     int rc = check(c, &s);
     /* Where that does not do, copies of parts that nobody uses go as well. */
     while (rc == ADSM_E_DEVICE_NOMEM &&
@@ -193,7 +182,7 @@ static int bring(const struct choice *c, bool known)
     }
     if (s.coming)
         adsm_address_trim(c->home);
-    if (rc == ADSM_E_DEVICE_NOMEM && atomic_load(&list.begun) != settled)
+    if (rc == ADSM_E_DEVICE_NOMEM && adsm_between_since(settled))
         return ADSM_E_LIMIT;
     if (rc == ADSM_E_DEVICE_NOMEM)
         tell(c, &s, known);
@@ -208,35 +197,11 @@ static void give_way(void)
 
 /* ---- calls ----------------------------------------------------------------- */
 
-/* What the call touches where that is known, and how many. */
-static bool touches(const struct adsm_call *call, const struct adsm_use **uses,
-                    size_t *count)
-{
-    bool named =
-        call->rest == ADSM_REST_UNUSED || call->rest == ADSM_REST_UNTOUCHED;
-    *uses = named ? call->uses : call->reach;
-    *count = named ? call->use_count : call->reach_count;
-    return named || call->reach_known;
-}
-
-bool adsm_residence_is_left_out(const struct adsm_object *object,
-                                const struct adsm_call *call)
-{
-    const struct adsm_use *uses;
-    size_t count;
-    if (!adsm_object_is_movable(object) || !touches(call, &uses, &count))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (uses[i].object == object)
-            return false;
-    return true;
-}
-
 /* The object is used now, by a call that may write it. */
 static void mark(struct adsm_residence *r, uint64_t stamp)
 {
     atomic_store(&r->used, stamp);
-    atomic_store(&r->holds, true);
+    atomic_store(&r->object->holds, true);
 }
 
 /* A use may be of an object that was freed, and its structure another's. */
@@ -272,7 +237,7 @@ static int prepare(const struct adsm_call *call)
     int rc = ADSM_OK;
     if (is_idle())
         return ADSM_OK;
-    bool known = touches(call, &uses, &count);
+    bool known = adsm_call_touches(call, &uses, &count);
     struct choice c = {.stamp = adsm_residence_stamp()};
     for (size_t i = 0; known && i < count; i++)
         mark_use(&uses[i], c.stamp);
@@ -335,16 +300,9 @@ static bool pin(const struct pair *pair, int i, uint64_t stamp)
     if (live)
         atomic_store(&adsm_residence_of(object)->used, stamp);
     if (resident)
-        adsm_residence_hold(object, pair->pinned[i]);
+        adsm_object_pin(object, pair->pinned[i]);
     adsm_rwlock_release_shared(&object->lock);
     return resident || !live;
-}
-
-void adsm_residence_unpin(struct adsm_object **pinned)
-{
-    if (*pinned)
-        atomic_fetch_sub(&(*pinned)->pins, 1);
-    *pinned = NULL;
 }
 
 /* Both or none. */
@@ -353,8 +311,8 @@ static bool pin_both(const struct pair *pair, uint64_t stamp)
     bool first = pin(pair, 0, stamp), second = pin(pair, 1, stamp);
     if (first && second)
         return true;
-    adsm_residence_unpin(pair->pinned[0]);
-    adsm_residence_unpin(pair->pinned[1]);
+    adsm_object_unpin(pair->pinned[0]);
+    adsm_object_unpin(pair->pinned[1]);
     return false;
 }
 
@@ -393,7 +351,7 @@ static int pin_apart(const struct pair *pair)
     }
     if (rc != ADSM_OK)
         for (int i = 0; i < 2; i++)
-            adsm_residence_unpin(pair->pinned[i]);
+            adsm_object_unpin(pair->pinned[i]);
     return rc;
 }
 
@@ -419,12 +377,12 @@ bool adsm_residence_make_room(struct adsm_accel *accel)
     struct choice c = {accel, adsm_residence_stamp()};
     int rc = is_idle() ? ADSM_E_DEVICE_NOMEM : ADSM_E_LIMIT;
     while (rc == ADSM_E_LIMIT) {
-        uint64_t settled = atomic_load(&list.ended);
+        uint64_t settled = adsm_between_ended();
         adsm_gate_close(adsm_gate_bit(accel));
         rc = make_way(&c);
         adsm_address_trim(accel);
         adsm_gate_open(adsm_gate_bit(accel));
-        if (rc == ADSM_E_DEVICE_NOMEM && atomic_load(&list.begun) != settled)
+        if (rc == ADSM_E_DEVICE_NOMEM && adsm_between_since(settled))
             rc = ADSM_E_LIMIT;
         if (rc == ADSM_E_LIMIT)
             give_way();

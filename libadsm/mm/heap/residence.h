@@ -35,46 +35,9 @@
 #ifndef ADSM_MM_RESIDENCE_H
 #define ADSM_MM_RESIDENCE_H
 
-#include "mm/object/kind.h"
-#include "mm/object/object.h"
+#include "mm/object/movable.h"
 
 struct adsm_call;
-
-/** Smaller ones share the driver's pieces with others and stay. */
-#define ADSM_MOVABLE_LEAST ((size_t)1 << 20)
-
-/** Can its device memory go? Thread: any. Signal: any handler */
-static inline bool adsm_object_is_movable(const struct adsm_object *object)
-{
-    return object->span.pieces != NULL;
-}
-
-/** Has it gone? Thread: any; its lock is held, shared at least. Signal: any
- *  handler */
-static inline bool adsm_object_is_away(const struct adsm_object *object)
-{
-    return object->span.away;
-}
-
-/** Is an allocation of `bytes` to be movable? Thread: any. Signal: never */
-bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes);
-
-/**
- * Create an object of a movable kind: resident where there is room, away else.
- *
- * Return: as of adsm_object_create; ADSM_E_DEVICE_NOMEM: the whole device has
- *         less memory
- * Thread: any, no lock of rank GATE or later held. Signal: never
- */
-int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
-                          const struct adsm_kind *kind,
-                          struct adsm_object **object) ADSM_MUST_CHECK;
-
-/** Around what gives or takes device memory without a closed gate: the creation
- *  and the end of any object. Launches that miss the memory wait. Thread: any.
- *  Signal: any handler */
-void adsm_residence_begin(void);
-void adsm_residence_end(void);
 
 /** Make a new object, which is away, one of the list. Its lock is held
  *  exclusively. Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal: never */
@@ -90,14 +53,9 @@ int adsm_residence_attach(struct adsm_object *object) ADSM_MUST_CHECK;
  */
 int adsm_residence_prepare(const struct adsm_call *call) ADSM_MUST_CHECK;
 
-/** Does the call leave the object alone? Only of movable ones that is known.
- *  Thread: any. Signal: never */
-bool adsm_residence_is_left_out(const struct adsm_object *object,
-                                const struct adsm_call *call);
-
 /**
  * Make the objects at two addresses (NULL: one less) resident at the same time,
- * if they are movable, and keep them so until adsm_residence_unpin. Waits for
+ * if they are movable, and keep them so until adsm_object_unpin. Waits for
  * copies that use what is in the way, holding nothing.
  *
  * @pinned  NULL: there was nothing to do
@@ -107,24 +65,10 @@ bool adsm_residence_is_left_out(const struct adsm_object *object,
  */
 int adsm_residence_pin(const void *one, const void *other,
                        struct adsm_object *pinned[2]) ADSM_MUST_CHECK;
-void adsm_residence_unpin(struct adsm_object **pinned);
-
-/** Keep an object, whose lock is held, where it is: there, if it is not away.
- *  Thread: any. Signal: any handler */
-static inline void adsm_residence_hold(struct adsm_object *object,
-                                       struct adsm_object **pinned)
-{
-    atomic_fetch_add(&object->pins, 1);
-    *pinned = object;
-}
 
 /** The object that was used longest ago goes, and its memory back to the driver.
  *  Return: false: none can. Thread: any, no lock of rank GATE or later held.
  *  Signal: never */
 bool adsm_residence_make_room(struct adsm_accel *accel);
-
-/** The device is about to write the object by something else than a call. Its
- *  lock is held, shared at least. Thread: any. Signal: fault path */
-void adsm_residence_written(struct adsm_object *object);
 
 #endif

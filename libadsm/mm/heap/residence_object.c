@@ -1,10 +1,7 @@
 /* One movable object comes and goes; see residence.h. */
 #include "mm/heap/residence_parts.h"
 
-#include "base/log.h"
-#include "base/option.h"
 #include "base/stats.h"
-#include "mm/heap/life.h"
 #include "mm/object/host.h"
 #include "mm/state/coherence.h"
 #include "mm/state/run.h"
@@ -100,42 +97,6 @@ int adsm_residence_attach(struct adsm_object *object)
     return ADSM_OK;
 }
 
-bool adsm_residence_wants(struct adsm_accel *accel, size_t bytes)
-{
-    if (!adsm_options_get()->oversubscribe || bytes < ADSM_MOVABLE_LEAST)
-        return false;
-    enum adsm_strategy strategy = adsm_address_strategy(accel, NULL);
-    if (strategy == ADSM_WINDOW)
-        return true;
-    adsm_log_once(ADSM_LOG_WARN,
-                  "ADSM_OVERSUBSCRIBE changes nothing here: with the address "
-                  "strategy %s addresses go with their memory, it takes window",
-                  adsm_strategy_name(strategy));
-    return false;
-}
-
-int adsm_residence_create(struct adsm_accel *accel, size_t bytes,
-                          const struct adsm_kind *kind,
-                          struct adsm_object **object)
-{
-    int rc = adsm_object_create(
-        accel, bytes, bytes, adsm_kind_first(kind, adsm_coherence_protocol()),
-        kind, object);
-    if (rc != ADSM_OK)
-        return rc;
-    uint32_t generation = atomic_load(&(*object)->generation);
-    adsm_residence_begin();
-    rc = adsm_residence_arrive((struct adsm_resident){*object, generation});
-    if (rc != ADSM_OK)
-        adsm_address_trim(accel);
-    adsm_residence_end();
-    if (rc == ADSM_OK || rc == ADSM_E_DEVICE_NOMEM)
-        return ADSM_OK;
-    int destroyed = adsm_object_destroy(*object, generation);
-    (void)destroyed; /* the failure before is the one to report */
-    return rc;
-}
-
 static bool is_live(const struct adsm_resident *found)
 {
     return atomic_load(&found->object->live) &&
@@ -156,16 +117,14 @@ int adsm_residence_arrive(struct adsm_resident found)
  * the truth, and it is an object like any other. */
 static int depart(struct adsm_object *object)
 {
-    struct adsm_residence *residence = adsm_residence_of(object);
-    bool holds =
-        atomic_load(&residence->holds) || adsm_object_has_pages(object);
+    bool holds = atomic_load(&object->holds) || adsm_object_has_pages(object);
     int rc = adsm_coherence_take_home(object, holds);
     if (rc == ADSM_OK)
         rc = adsm_address_vacate(object->home, &object->span);
     if (rc != ADSM_OK)
         return rc;
-    atomic_store(&residence->resident, false);
-    atomic_store(&residence->holds, false);
+    atomic_store(&adsm_residence_of(object)->resident, false);
+    atomic_store(&object->holds, false);
     adsm_coherence_set_gathered(object, false);
     ADSM_COUNT(moved_out, 1);
     return ADSM_OK;
@@ -191,10 +150,4 @@ int adsm_residence_depart(struct adsm_resident found)
     }
     adsm_rwlock_release(&object->lock);
     return rc;
-}
-
-void adsm_residence_written(struct adsm_object *object)
-{
-    if (adsm_object_is_movable(object))
-        atomic_store(&adsm_residence_of(object)->holds, true);
 }

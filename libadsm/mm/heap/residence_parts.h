@@ -11,7 +11,6 @@ struct adsm_residence {
     struct adsm_object *object;
     _Atomic uint64_t used; /* stamp of the last use; grows                */
     _Atomic bool resident;
-    _Atomic bool holds; /* the device may have written since it came      */
     struct adsm_residence *prev, *next; /* lock: the list's               */
 };
 

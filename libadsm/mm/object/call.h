@@ -34,7 +34,7 @@ struct adsm_call {
     const struct adsm_use *uses;
     size_t use_count;
     /* What it may touch at all of objects that come and go
-     * (mm/heap/residence.h); otherwise, unless the rest is unused, any of them.
+     * (mm/object/movable.h); otherwise, unless the rest is unused, any of them.
      * */
     const struct adsm_use *reach;
     size_t reach_count;
@@ -42,5 +42,18 @@ struct adsm_call {
     uint32_t gates; /* set by adsm_boundary_call: those it has closed */
     bool waits; /* ... and that it ends with its kernel: what it uses is open */
 };
+
+/** What the call may touch at all, where that is known: `*count` uses. Thread:
+ *  any. Signal: any handler */
+static inline bool adsm_call_touches(const struct adsm_call *call,
+                                     const struct adsm_use **uses,
+                                     size_t *count)
+{
+    bool named =
+        call->rest == ADSM_REST_UNUSED || call->rest == ADSM_REST_UNTOUCHED;
+    *uses = named ? call->uses : call->reach;
+    *count = named ? call->use_count : call->reach_count;
+    return named || call->reach_known;
+}
 
 #endif

@@ -47,7 +47,7 @@ extern const struct adsm_kind adsm_kind_safe;
 /** Copies of parts alone (mm/object/holders.h). */
 extern const struct adsm_kind adsm_kind_homeless;
 /** As plain, but device memory comes and goes; there is none at first
- *  (mm/heap/residence.h). */
+ *  (mm/object/movable.h). */
 extern const struct adsm_kind adsm_kind_movable;
 
 /** State of its blocks at first, where its protocol is this one. Signal: any

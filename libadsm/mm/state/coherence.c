@@ -10,8 +10,8 @@
 #include "mm/state/coherence_parts.h"
 
 #include "base/log.h"
-#include "mm/object/list.h"
 #include "mm/object/holders.h"
+#include "mm/object/list.h"
 #include "mm/state/run.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/ahead.h"

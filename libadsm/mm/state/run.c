@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "mm/object/holders.h"
 #include "mm/object/host.h"
 #include "mm/object/paging.h"
-#include "mm/object/holders.h"
 #include "mm/state/direct.h"
 #include "mm/state/mapping.h"
 #include "mm/watch/keep.h"

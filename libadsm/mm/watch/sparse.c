@@ -2,8 +2,8 @@
 #include "mm/watch/sparse.h"
 
 #include "base/stats.h"
-#include "mm/object/paging.h"
 #include "mm/object/holders.h"
+#include "mm/object/paging.h"
 #include "os/vm.h"
 #include "os/written.h"
 
