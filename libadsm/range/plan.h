@@ -76,6 +76,11 @@ struct adsm_copy *adsm_held_passing(const struct adsm_held *held,
 void adsm_held_reshape(struct adsm_held *held, const adsmBox *whole,
                        unsigned holder);
 
+/** The host has all of the object from now on and is its only holder: the home,
+ *  which is the only copy, has no number any more. There is no use. Another that
+ *  is entered later holds nothing yet. */
+void adsm_held_alone(struct adsm_held *held);
+
 /** The structure's specification; for assertions and tests. */
 bool adsm_held_is_valid(const struct adsm_held *held);
 

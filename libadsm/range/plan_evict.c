@@ -57,6 +57,17 @@ int adsm_plan_evict(struct adsm_held *held, struct adsm_copy *copy,
     return ADSM_OK;
 }
 
+void adsm_held_alone(struct adsm_held *held)
+{
+    const adsmBox whole = held->map.whole;
+    struct adsm_copy *home = held->copies[ADSM_HOLDER_HOME];
+    assert(held->top == ADSM_HOLDER_HOME + 1 && held->map.holds == 0);
+    if (!ADSM_PLANTED("away-keeps-holders"))
+        adsm_map_reset(&held->map, &whole, ADSM_HOLDER_HOST);
+    if (home)
+        held_leave(held, home);
+}
+
 static size_t lost_with(struct adsm_held *held, const struct adsm_copy *copy)
 {
     size_t lost = 0;

@@ -373,8 +373,24 @@ static adsmBox random_shape(size_t *bytes)
     return whole;
 }
 
-/* All to the host, no copies but the home one, and another shape of as many
- * bytes. */
+/* All to the host, and no copies but the home one. Return: whether it is so */
+static bool take_to_host(struct object *o)
+{
+    for (int i = 0; i < COPIES; i++)
+        if (o->copies[i].live && !o->copies[i].c.home && !evict(&o->copies[i]))
+            return false;
+    if (!begin(o))
+        return false;
+    uint32_t first = moves.count;
+    bool well =
+        !failed(adsm_plan_to_host(&o->held, &o->held.map.whole, &moves), o);
+    if (well)
+        do_moves(o, first, moves.count, false);
+    adsm_plan_end(&o->held);
+    return well;
+}
+
+/* Another shape of as many bytes. */
 static void reshape(struct object *o)
 {
     size_t bytes;
@@ -386,21 +402,38 @@ static void reshape(struct object *o)
     }
     if (shape.nd == 0)
         shape = adsmR1((long)o->bytes);
-    for (int i = 0; i < COPIES; i++)
-        if (o->copies[i].live && !o->copies[i].c.home && !evict(&o->copies[i]))
-            return;
-    if (!begin(o))
-        return;
-    uint32_t first = moves.count;
-    bool well =
-        !failed(adsm_plan_to_host(&o->held, &o->held.map.whole, &moves), o);
-    if (well)
-        do_moves(o, first, moves.count, false);
-    adsm_plan_end(&o->held);
-    if (!well)
+    if (!take_to_host(o))
         return;
     adsm_held_reshape(&o->held, &shape, ADSM_HOLDER_HOST);
     o->whole = shape;
+}
+
+/* A home, with anything in its memory. */
+static void enter_home(struct object *o)
+{
+    struct copy *home = o->copies;
+    while (home->live)
+        home++;
+    *home = (struct copy){.of = o, .live = true};
+    home->c = (struct adsm_copy){
+        .box = o->whole, .home = true, .accel = accel_of((int)draw(DEVICES))};
+    if (adsm_held_enter(&o->held, &home->c) != ADSM_OK)
+        exit(2);
+    o->home = home;
+}
+
+/* The home's memory goes, or comes back. */
+static void move_home(struct object *o)
+{
+    if (!take_to_host(o))
+        return;
+    if (o->home) {
+        adsm_held_alone(&o->held);
+        o->home->live = false;
+        o->home = NULL;
+    } else {
+        enter_home(o);
+    }
 }
 
 static void drop(struct adsm_copy *copy, void *context)
@@ -461,15 +494,8 @@ static void renew(struct object *o)
     if (adsm_held_init(&o->held, &o->whole,
                        home ? ADSM_HOLDER_HOME : ADSM_HOLDER_HOST, direct))
         exit(2);
-    if (home) {
-        o->home = o->copies;
-        *o->home = (struct copy){.of = o, .live = true};
-        o->home->c = (struct adsm_copy){.box = o->whole,
-                                        .home = true,
-                                        .accel = accel_of((int)draw(DEVICES))};
-        if (adsm_held_enter(&o->held, &o->home->c) != ADSM_OK)
-            exit(2);
-    }
+    if (home)
+        enter_home(o);
     memset(o->block, INVALID, sizeof o->block);
     for (size_t at = 0; at < o->bytes; at++)
         *(home ? &o->home->data[at] : &o->host[at]) = o->gold[at] = ++stamp;
@@ -509,6 +535,8 @@ static void operate(void)
         lose_device();
     else if (kind < 990)
         renew_all();
+    else if (kind < 995)
+        move_home(o);
     memory_fails = false;
     /* What the CPU did was to one of them. */
     bool one = kind >= 400 && kind < 880;

@@ -199,6 +199,26 @@ START_TEST(number_of_the_oldest_unused_copy_is_given_again)
 }
 END_TEST
 
+START_TEST(home_that_goes_leaves_the_host_alone)
+{
+    struct adsm_copy home = {.box = box(0, 1000, 0, 1000), .home = true};
+    begin();
+    for (int round = 0; round < 2; round++) {
+        ck_assert_int_eq(adsm_held_enter(&held, &home), ADSM_OK);
+        ck_assert_uint_eq(
+            adsm_map_bytes_with(&held.map, &home.box, ADSM_HOLDER_HOME), 0);
+        read_box(&home, box(100, 200, 0, 1000));
+        ck_assert(adsm_held_is_valid(&held));
+        adsm_held_alone(&held);
+        ck_assert_ptr_null(held.copies[ADSM_HOLDER_HOME]);
+        ck_assert_uint_eq(
+            adsm_map_bytes_only(&held.map, &home.box, ADSM_HOLDER_HOST),
+            1000 * 1000);
+        ck_assert(adsm_held_is_valid(&held));
+    }
+}
+END_TEST
+
 START_TEST(victims_are_unused_and_counted_first)
 {
     struct adsm_copies list = {NULL, NULL};
@@ -229,4 +249,5 @@ SUITE_MAIN("plan", 60, stencil_reads_and_writes_share_one_copy,
            without_reuse_every_argument_has_a_copy,
            neighbouring_pieces_from_one_source_are_one_move,
            number_of_the_oldest_unused_copy_is_given_again,
+           home_that_goes_leaves_the_host_alone,
            victims_are_unused_and_counted_first)
