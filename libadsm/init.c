@@ -16,11 +16,11 @@
 #include "base/trace.h"
 #include "mm/doors/fetcher.h"
 #include "mm/doors/touch.h"
-#include "mm/heap/copies.h"
+#include "mm/object/holders.h"
 #include "mm/object/index.h"
 #include "mm/state/coherence.h"
 #include "os/real.h"
-#include "range/memory.h"
+#include "range/state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -128,7 +128,7 @@ static adsm_status_t start(void)
     rc = start_protocol(options);
     if (rc != ADSM_OK)
         return rc;
-    adsm_copies_set(adsm_memory_make_room);
+    adsm_holders_set(&adsm_ranged_ops);
     adsm_fault_set_owner(owns);
     rc = adsm_fault_init(adsm_touch);
     if (rc != ADSM_OK)

@@ -15,6 +15,7 @@
 #include "interpose/cuda/work.h"
 #include "mm/heap/heap.h"
 #include "mm/heap/shortage.h"
+#include "mm/object/holders.h"
 
 static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
                       size_t bytes)
@@ -55,7 +56,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
 static bool make_room(struct adsm_accel *accel, size_t bytes)
 {
     hook_enter();
-    bool made = adsm_heap_make_room(accel, bytes);
+    bool made = adsm_holders_make_room(accel, bytes);
     hook_leave();
     return made;
 }

@@ -7,7 +7,8 @@
 #include "interpose/hook.h"
 #include "mm/state/direct.h"
 #include "mm/heap/heap.h"
-#include "mm/heap/residence.h"
+#include "mm/object/holders.h"
+#include "mm/object/movable.h"
 
 static bool is_recorded(const struct device_work *work)
 {
@@ -47,8 +48,8 @@ int device_bring(struct device_work *work, uint64_t one, uint64_t other)
     if (adsm_turn_is_mine() || is_recorded(work))
         return ADSM_OK;
     hook_enter();
-    int status = adsm_residence_pin((const void *)one, (const void *)other,
-                                    work->pinned);
+    int status =
+        adsm_holders_pin((const void *)one, (const void *)other, work->pinned);
     hook_leave();
     return status;
 }

@@ -2,8 +2,8 @@
 #include "call/kernel.h"
 
 #include "base/lock.h"
-#include "mm/heap/heap.h"
 #include "mm/object/assign.h"
+#include "mm/object/holders.h"
 #include "call/code.h"
 #include "call/detail.h"
 
@@ -59,7 +59,7 @@ static int load(struct adsm_accel *accel, const void *image, size_t bytes,
     int rc;
     do
         rc = adsm_accel_module_load(accel, image, bytes, handle);
-    while (rc == ADSM_E_DEVICE_NOMEM && adsm_heap_make_room(accel, 1));
+    while (rc == ADSM_E_DEVICE_NOMEM && adsm_holders_make_room(accel, 1));
     return rc;
 }
 

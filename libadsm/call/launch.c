@@ -5,8 +5,9 @@
 #include "base/lock.h"
 #include "mm/doors/boundary.h"
 #include "mm/heap/slab.h"
+#include "mm/object/holders.h"
 #include "mm/object/index.h"
-#include "range/state.h"
+#include "mm/object/movable.h"
 #include "call/argument.h"
 #include "call/detail.h"
 
@@ -85,7 +86,9 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
         adsm_use_of(object, object->host, object->bytes, arg->mode);
     struct adsm_accel *home = object->homeless ? NULL : object->home;
     bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
-    bool spread = adsm_ranged_spread(object) != NULL, direct = object->direct;
+    bool spread =
+        !adsm_object_is_gathered(object) && !adsm_object_is_away(object);
+    bool direct = object->direct;
     adsm_rwlock_release_shared(&object->lock);
     void *base;
     size_t bytes;

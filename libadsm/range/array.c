@@ -25,7 +25,7 @@ static struct adsm_named *find_named(const struct adsm_object *object,
                                      size_t origin)
 {
     struct adsm_named *named =
-        adsm_is_ranged(object) ? adsm_ranged(object)->named : NULL;
+        object->holders ? adsm_ranged(object)->named : NULL;
     while (named && named->origin != origin)
         named = named->next;
     return named;
@@ -233,10 +233,10 @@ int adsm_spread_wait(const struct adsm_array *array, const adsmBox *box,
     int rc = adsm_array_lock(array);
     if (rc != ADSM_OK)
         return rc;
-    const struct adsm_ranged *ranged = adsm_ranged_spread(array->object);
-    if (!ranged) {
+    if (adsm_object_is_gathered(array->object)) {
         adsm_waits_add(&waits, array->object->work);
     } else {
+        const struct adsm_ranged *ranged = adsm_ranged(array->object);
         const adsmBox *whole = &ranged->held.map.whole;
         rc = adsm_prepare_want(&want, whole);
         /* Of a map with another shape than the array's, all of it. */
@@ -287,8 +287,9 @@ size_t adsm_spread_there(const struct adsm_array *array, const adsmBox *box,
     size_t bytes = 0;
     if (array->direct || adsm_array_lock(array) != ADSM_OK)
         return 0;
-    const struct adsm_ranged *ranged = adsm_ranged_spread(array->object);
-    const struct adsm_held *held = ranged ? &ranged->held : NULL;
+    const struct adsm_held *held = adsm_object_is_gathered(array->object)
+                                       ? NULL
+                                       : &adsm_ranged(array->object)->held;
     const adsmBox *whole = held ? &held->map.whole : NULL;
     bool fits = whole && adsm_prepare_want(&want, whole) == ADSM_OK &&
                 want.reads.nd == whole->nd;
@@ -313,7 +314,7 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
         return 0;
     if (adsm_array_lock(array) != ADSM_OK)
         return -1;
-    if (adsm_ranged_spread(object) &&
+    if (!adsm_object_is_gathered(object) &&
         adsm_ranged_update(object, adsm_ranged_shape(object)) == ADSM_OK) {
         const struct adsm_held *held = &adsm_ranged(object)->held;
         for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {

@@ -1,7 +1,7 @@
 /*
- * What the memory manager asks of a spread object (mm/object/holders.h): bytes
- * that the host lacks, the end of transfers, all of it at home again, and its
- * end.
+ * What the memory manager asks (mm/object/holders.h): of an object that is not
+ * gathered bytes that the host lacks, the end of transfers, all of it at home
+ * again, and its end; and memory of a device.
  */
 #include "range/state.h"
 
@@ -10,6 +10,7 @@
 #include "mm/state/coherence.h"
 #include "range/carry.h"
 #include "range/memory.h"
+#include "range/residence.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -132,6 +133,12 @@ int adsm_ranged_gather(struct adsm_object *object)
     return rc;
 }
 
+static int gather(struct adsm_object *object)
+{
+    return adsm_object_is_away(object) ? adsm_residence_come(object)
+                                       : adsm_ranged_gather(object);
+}
+
 /* ---- the end ------------------------------------------------------------------- */
 
 /* An eviction may be on its way to the object, which is dead to it. */
@@ -158,6 +165,8 @@ static void destroy(struct adsm_object *object)
 {
     struct adsm_ranged *ranged = adsm_ranged(object);
     struct adsm_waits waits = {.count = 0};
+    if (adsm_object_is_movable(object))
+        adsm_residence_unlist(object);
     adsm_flights_before_write(&ranged->flights, 0, SIZE_MAX, &waits);
     if (!object->homeless) {
         await_uses(&ranged->home);
@@ -177,10 +186,30 @@ static void destroy(struct adsm_object *object)
     free(ranged);
 }
 
+/* ---- a device's memory ----------------------------------------------------------- */
+
+static int adopt(struct adsm_object *object)
+{
+    int rc = adsm_ranged_make_away(object);
+    if (rc == ADSM_OK)
+        adsm_residence_list(object);
+    return rc;
+}
+
+static bool make_room(struct adsm_accel *accel, size_t bytes)
+{
+    return adsm_memory_make_room(accel, bytes) ||
+           adsm_residence_make_room(accel);
+}
+
 const struct adsm_holders_ops adsm_ranged_ops = {
     .fetch = fetch,
     .await = await,
-    .gather = adsm_ranged_gather,
+    .gather = gather,
     .forget = forget,
     .destroy = destroy,
+    .adopt = adopt,
+    .prepare = adsm_residence_prepare,
+    .pin = adsm_residence_pin,
+    .make_room = make_room,
 };

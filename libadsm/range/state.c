@@ -53,32 +53,61 @@ static void enter_home(struct adsm_object *object, struct adsm_ranged *ranged)
     adsm_box_pitches(&home->room, home->pitch);
 }
 
-int adsm_ranged_make(struct adsm_object *object)
+/* All of it held by the host, or by the home where it has one. */
+static int make(struct adsm_object *object, unsigned holder, bool gathered)
 {
-    /* Memory that comes and goes is not for parts of calls. */
-    if (object->holders)
-        return adsm_is_ranged(object) ? ADSM_OK : ADSM_E_UNSUPPORTED;
     struct adsm_ranged *ranged = calloc(1, sizeof *ranged);
+    adsmBox bytes = {.nd = 1, .hi = {(long)object->bytes}};
     if (!ranged)
         return ADSM_E_NOMEM;
-    ranged->holders.ops = &adsm_ranged_ops;
-    ranged->holders.gathered = true;
-    adsmBox bytes = {.nd = 1, .hi = {(long)object->bytes}};
-    int rc = adsm_held_init(
-        &ranged->held, &bytes,
-        object->homeless ? ADSM_HOLDER_HOST : ADSM_HOLDER_HOME, may_copy);
+    ranged->holders.gathered = gathered;
+    int rc = adsm_held_init(&ranged->held, &bytes, holder, may_copy);
     if (rc != ADSM_OK) {
         free(ranged);
         return rc;
     }
-    if (!object->homeless) {
+    if (!object->homeless)
         enter_home(object, ranged);
+    if (holder == ADSM_HOLDER_HOME)
         rc = adsm_held_enter(&ranged->held, &ranged->home);
-    }
     object->holders = &ranged->holders;
-    if (object->homeless)
+    return rc;
+}
+
+int adsm_ranged_make(struct adsm_object *object)
+{
+    /* Memory that comes and goes is not for parts of calls. */
+    if (adsm_object_is_movable(object))
+        return ADSM_E_UNSUPPORTED;
+    if (object->holders)
+        return ADSM_OK;
+    if (!object->homeless)
+        return make(object, ADSM_HOLDER_HOME, true);
+    int rc = make(object, ADSM_HOLDER_HOST, true);
+    if (rc == ADSM_OK)
         adsm_coherence_set_gathered(object, false);
     return rc;
+}
+
+/* Its blocks have not been counted yet. */
+int adsm_ranged_make_away(struct adsm_object *object)
+{
+    return make(object, ADSM_HOLDER_HOST, false);
+}
+
+int adsm_ranged_arrived(struct adsm_object *object)
+{
+    struct adsm_ranged *ranged = adsm_ranged(object);
+    int rc = adsm_held_enter(&ranged->held, &ranged->home);
+    if (rc == ADSM_OK)
+        adsm_coherence_set_gathered(object, true);
+    return rc;
+}
+
+void adsm_ranged_left(struct adsm_object *object)
+{
+    adsm_held_alone(&adsm_ranged(object)->held);
+    adsm_coherence_set_gathered(object, false);
 }
 
 /* Until now only home and host were used: who did, is known to the lanes. */

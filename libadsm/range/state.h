@@ -12,6 +12,7 @@
 #define ADSM_RANGE_STATE_H
 
 #include "mm/object/holders.h"
+#include "mm/object/movable.h"
 #include "range/flight.h"
 #include "range/plan.h"
 #include "range/spread.h"
@@ -25,41 +26,32 @@ struct adsm_named {
     adsmBox shape; /* innermost in bytes */
 };
 
+/** What is kept of a movable object besides (range/residence.h). */
+struct adsm_residence {
+    struct adsm_object *object;
+    _Atomic uint64_t used; /* stamp of the last use; grows                */
+    _Atomic bool resident;
+    struct adsm_residence *prev, *next; /* lock: the list's               */
+};
+
 struct adsm_ranged {
     struct adsm_holders holders; /* first: what mm/ knows */
     struct adsm_held held;       /* meaningful while the object is spread */
     struct adsm_copy home;       /* all of the object, unless it has no home */
     struct adsm_flights flights;
     struct adsm_named *named;
+    struct adsm_residence residence; /* meaningful if it is movable */
 };
 
 /** mm/object/holders.h's functions (serve.c). */
 extern const struct adsm_holders_ops adsm_ranged_ops;
 
-/** Has an object a state of ours? That it is spread does not tell: it may be
- *  away (mm/heap/residence.h). Thread: any; its lock is held, shared at least.
- *  Signal: any handler */
-static inline bool adsm_is_ranged(const struct adsm_object *object)
-{
-    return object->holders && object->holders->ops == &adsm_ranged_ops;
-}
-
 /** The state of an object that has one, as its copies show, or whoever made it.
- *  Signal: any handler */
+ *  Its lock is held, shared at least. Thread: any. Signal: any handler */
 static inline struct adsm_ranged *adsm_ranged(const struct adsm_object *object)
 {
-    assert(adsm_is_ranged(object));
+    assert(object->holders);
     return (struct adsm_ranged *)object->holders;
-}
-
-/** The state of one whose map counts just now; NULL: the home has everything
- *  that the host has not, or will have. Contract as above */
-static inline struct adsm_ranged *
-adsm_ranged_spread(const struct adsm_object *object)
-{
-    return !adsm_object_is_gathered(object) && adsm_is_ranged(object)
-               ? adsm_ranged(object)
-               : NULL;
 }
 
 /** The shape of the object's map: covers all of its bytes. Signal: any
@@ -75,8 +67,18 @@ int adsm_array_lock(const struct adsm_array *array) ADSM_MUST_CHECK;
 void adsm_array_unlock(const struct adsm_array *array);
 
 /** Make the state where there is none. The object's lock is held exclusively.
- *  Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal: never */
+ *  Return: ADSM_OK; ADSM_E_NOMEM; ADSM_E_UNSUPPORTED: it is movable, and goes as
+ *  a whole: of such there are no copies of parts. Thread: any. Signal: never */
 int adsm_ranged_make(struct adsm_object *object) ADSM_MUST_CHECK;
+
+/** Make that of a new object that is movable, and away. Lock: exclusive.
+ *  Return: ADSM_OK; ADSM_E_NOMEM */
+int adsm_ranged_make_away(struct adsm_object *object) ADSM_MUST_CHECK;
+
+/** A movable object has device memory, and is gathered; or it has none any more,
+ *  and the host has all of it. Lock: exclusive */
+int adsm_ranged_arrived(struct adsm_object *object) ADSM_MUST_CHECK;
+void adsm_ranged_left(struct adsm_object *object);
 
 /**
  * Spread the object, if it is not, and bring the map up to date with what the

@@ -5,7 +5,6 @@
 #include "base/stats.h"
 #include "mm/doors/fetcher.h"
 #include "mm/doors/turn.h"
-#include "mm/heap/residence.h"
 #include "mm/object/assign.h"
 #include "mm/object/gate.h"
 #include "mm/object/holders.h"
@@ -253,7 +252,7 @@ int adsm_boundary_call(struct adsm_call *call)
     call->gates = gates_of(call);
     call->waits = false;
     adsm_gate_close(call->gates);
-    int rc = adsm_residence_prepare(call);
+    int rc = adsm_holders_prepare(call);
     if (rc == ADSM_OK && is_exact(call))
         rc = release_uses(call);
     if (rc == ADSM_OK && !names_all(call)) {

@@ -23,7 +23,7 @@
  * every object of the accel and of its peers, otherwise those assigned to it or
  * to no kernel. Flushes are enqueued and the stream is made to wait for them.
  * Objects the CPU is not near cost nothing. Before all that, what the call may
- * touch becomes resident (mm/heap/residence.h).
+ * touch becomes resident (mm/object/holders.h).
  * The gates (mm/object/gate.h) of the accel, of its peers that the kernel may
  * reach and of what is named are closed until adsm_boundary_called or
  * adsm_boundary_call_failed: the caller touches no shared memory in between,

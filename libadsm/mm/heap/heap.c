@@ -5,9 +5,7 @@
 #include "base/option.h"
 #include "base/stats.h"
 #include "mm/heap/between.h"
-#include "mm/heap/copies.h"
 #include "mm/heap/life.h"
-#include "mm/heap/residence.h"
 #include "mm/heap/slab.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
@@ -19,11 +17,6 @@
 #include "mm/watch/keep.h"
 
 static _Atomic size_t live;
-
-bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes)
-{
-    return adsm_copies_give_up(accel, bytes) || adsm_residence_make_room(accel);
-}
 
 static bool may_move(struct adsm_accel *accel, size_t bytes)
 {
@@ -111,7 +104,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
         rc = allocate(accel, bytes, kind, host, &reach);
     /* What moves needs no room; what stays may have that of something else. */
     while (rc == ADSM_E_DEVICE_NOMEM && !is_movable(accel, bytes, kind) &&
-           adsm_heap_make_room(accel, bytes))
+           adsm_holders_make_room(accel, bytes))
         rc = allocate(accel, bytes, kind, host, &reach);
     if (rc != ADSM_OK)
         return rc;

@@ -23,16 +23,6 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     const struct adsm_kind *kind, void **host) ADSM_MUST_CHECK;
 
 /**
- * Somebody needs device memory and there is none: give the driver what can be
- * done without, a copy of a part of an object, or the memory of one that may be
- * away.
- *
- * @bytes  how much is needed: where that is more than can ever go, nothing goes
- * Return: whether trying again can help
- */
-bool adsm_heap_make_room(struct adsm_accel *accel, size_t bytes);
-
-/**
  * Free exactly what was allocated, after the work that uses it.
  *
  * Return: ADSM_OK; ADSM_E_NOT_SHARED for anything else (foreign, interior,

@@ -5,7 +5,6 @@
 #include "base/option.h"
 #include "base/pool.h"
 #include "mm/heap/between.h"
-#include "mm/heap/residence.h"
 #include "mm/object/gate.h"
 #include "mm/object/holders.h"
 #include "mm/object/host.h"
@@ -182,7 +181,7 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
 {
     int rc = create_blocks(object, unit, first);
     if (rc == ADSM_OK && adsm_object_is_movable(object))
-        rc = adsm_residence_attach(object);
+        rc = adsm_holders_adopt(object);
     /* The driver gives it open. */
     if (rc == ADSM_OK && object->direct)
         rc = adsm_run_protect(object, 0, object->block_count, first);

@@ -2,13 +2,13 @@
  * Oversubscription (ADSM_OVERSUBSCRIBE): more objects than the device holds.
  *
  * An object of a preloaded program may be *away*: it has its address and its
- * bytes are on the host, but no device memory stands behind it. That is a
- * special case of an object that is not gathered (mm/object/holders.h): its
- * home has no part in it, nothing is written back to it, and before the home is
- * used the object is gathered, which here means that it gets memory. While it is
- * away all of its blocks are DIRTY: what it needs from the device when it comes
- * back is what the ordinary release of a call does anyway, and the CPU works on
- * it without faults.
+ * bytes are on the host, but no device memory stands behind it. In its map the
+ * host is the only holder, and the home is none (adsm_held_alone): nothing is
+ * written back to it, and before the home is used the object is gathered, which
+ * begins with memory for it. While it is away all of its blocks are DIRTY: what
+ * it needs from the device when it comes back is what the ordinary release of a
+ * call does anyway, and the CPU works on it without faults. Movable objects go
+ * as a whole, so they have no copies of parts.
  *
  * Before a call everything that the call may touch is made resident. Where the
  * device has no memory left, those objects go that were used longest ago and
@@ -32,37 +32,25 @@
  * the list's, rank OBJECT_LIST, over loads and stores only; an object comes and
  * goes under its own, held exclusively.
  */
-#ifndef ADSM_MM_RESIDENCE_H
-#define ADSM_MM_RESIDENCE_H
+#ifndef ADSM_RANGE_RESIDENCE_H
+#define ADSM_RANGE_RESIDENCE_H
 
 #include "mm/object/movable.h"
 
 struct adsm_call;
 
-/** Make a new object, which is away, one of the list. Its lock is held
- *  exclusively. Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal: never */
-int adsm_residence_attach(struct adsm_object *object) ADSM_MUST_CHECK;
+/** A movable object enters the list, away, or leaves it. Its lock is held
+ *  exclusively, or nobody else has it. Thread: any. Signal: never */
+void adsm_residence_list(struct adsm_object *object);
+void adsm_residence_unlist(struct adsm_object *object);
 
-/**
- * Everything that the call may touch becomes resident. Its gates are closed, but
- * for times in which copies are waited for that use what is in the way.
- *
- * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM: it is more than the device holds, which
- *         is said; a device's error; ADSM_E_NOMEM: nothing is lost
- * Thread: any, no lock of rank OBJECT_TABLE or later held. Signal: never
- */
+/** An object that is away gets memory, and is gathered. Lock: its own,
+ *  exclusively. Return: ADSM_OK; ADSM_E_DEVICE_NOMEM: there is no room;
+ *  a device's error. Thread: any. Signal: never */
+int adsm_residence_come(struct adsm_object *object) ADSM_MUST_CHECK;
+
+/** As adsm_holders_prepare and adsm_holders_pin (mm/object/holders.h). */
 int adsm_residence_prepare(const struct adsm_call *call) ADSM_MUST_CHECK;
-
-/**
- * Make the objects at two addresses (NULL: one less) resident at the same time,
- * if they are movable, and keep them so until adsm_object_unpin. Waits for
- * copies that use what is in the way, holding nothing.
- *
- * @pinned  NULL: there was nothing to do
- * Return: as of adsm_residence_prepare; nothing is pinned
- * Thread: any that has pinned nothing, no lock of rank GATE or later held.
- *         Signal: never
- */
 int adsm_residence_pin(const void *one, const void *other,
                        struct adsm_object *pinned[2]) ADSM_MUST_CHECK;
 

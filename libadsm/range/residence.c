@@ -1,13 +1,13 @@
 /* Which objects come and which go; see residence.h. */
-#include "mm/heap/residence_parts.h"
+#include "range/residence_parts.h"
 
 #include "accel/peer.h"
 #include "base/log.h"
 #include "mm/heap/between.h"
-#include "mm/heap/copies.h"
 #include "mm/object/call.h"
 #include "mm/object/gate.h"
 #include "mm/object/index.h"
+#include "range/memory.h"
 
 #include <time.h>
 #include <utlist.h>
@@ -19,16 +19,19 @@ static struct {
     _Atomic uint64_t stamp;
 } list = {.lock = ADSM_LOCK_INIT(ADSM_RANK_OBJECT_LIST)};
 
-void adsm_residence_list(struct adsm_residence *residence)
+void adsm_residence_list(struct adsm_object *object)
 {
+    struct adsm_residence *residence = adsm_residence_of(object);
+    residence->object = object;
     adsm_lock_acquire(&list.lock);
     DL_APPEND(list.all, residence);
     atomic_fetch_add(&list.count, 1);
     adsm_lock_release(&list.lock);
 }
 
-void adsm_residence_unlist(struct adsm_residence *residence)
+void adsm_residence_unlist(struct adsm_object *object)
 {
+    struct adsm_residence *residence = adsm_residence_of(object);
     adsm_lock_acquire(&list.lock);
     DL_DELETE(list.all, residence);
     atomic_fetch_sub(&list.count, 1);
@@ -173,7 +176,7 @@ static int bring(const struct choice *c, bool known)
     int rc = check(c, &s);
     /* Where that does not do, copies of parts that nobody uses go as well. */
     while (rc == ADSM_E_DEVICE_NOMEM &&
-           adsm_copies_give_up(c->home, s.coming - s.leaving))
+           adsm_memory_make_room(c->home, s.coming - s.leaving))
         rc = check(c, &s);
     while (rc == ADSM_OK && s.coming && (found = pick(c, is_wanted)).object) {
         rc = adsm_residence_arrive(found);

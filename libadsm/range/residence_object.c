@@ -1,31 +1,10 @@
 /* One movable object comes and goes; see residence.h. */
-#include "mm/heap/residence_parts.h"
+#include "range/residence_parts.h"
 
 #include "base/stats.h"
 #include "mm/object/host.h"
 #include "mm/state/coherence.h"
 #include "mm/state/run.h"
-
-#include <stdlib.h>
-
-/* The host has all of an object that is away; what it lacks of one that was
- * never written may be anything. */
-static int fetch(struct adsm_object *object, size_t offset, size_t bytes)
-{
-    (void)object, (void)offset, (void)bytes;
-    return ADSM_OK;
-}
-
-/* Transfers of its own are the home's, which others wait for. */
-static void await(struct adsm_object *object, size_t offset, size_t bytes)
-{
-    (void)object, (void)offset, (void)bytes;
-}
-
-static void forget(struct adsm_object *object, size_t offset, size_t bytes)
-{
-    (void)object, (void)offset, (void)bytes;
-}
 
 /* Of an object that nobody ever wrote nothing has to go up. Others are sent at
  * once, while the next one that makes room comes down; but not where a call
@@ -36,9 +15,9 @@ static int settle_in(struct adsm_object *object)
         &adsm_coherence_protocol()->cell[ADSM_CALL][ADSM_READ_ONLY];
     uint32_t count = object->block_count;
     bool empty = !adsm_object_has_pages(object);
-    adsm_coherence_set_gathered(object, true);
-    if (!empty && (call->actions & ADSM_DO_FLUSH))
-        return ADSM_OK;
+    int rc = adsm_ranged_arrived(object);
+    if (rc != ADSM_OK || (!empty && (call->actions & ADSM_DO_FLUSH)))
+        return rc;
     return adsm_coherence_apply_all(
         object, 0, count, empty ? ADSM_DEVICE_WRITE : ADSM_WRITE_BACK);
 }
@@ -51,8 +30,7 @@ int adsm_residence_room(struct adsm_accel *home, size_t *bytes)
     return rc;
 }
 
-/* Its lock is held exclusively. */
-static int arrive(struct adsm_object *object)
+int adsm_residence_come(struct adsm_object *object)
 {
     struct adsm_residence *residence = adsm_residence_of(object);
     size_t room = 0;
@@ -69,34 +47,6 @@ static int arrive(struct adsm_object *object)
     return settle_in(object);
 }
 
-static void destroy(struct adsm_object *object)
-{
-    adsm_residence_unlist(adsm_residence_of(object));
-    free(object->holders);
-    object->holders = NULL;
-}
-
-static const struct adsm_holders_ops ops = {
-    .fetch = fetch,
-    .await = await,
-    .gather = arrive,
-    .forget = forget,
-    .destroy = destroy,
-};
-
-int adsm_residence_attach(struct adsm_object *object)
-{
-    struct adsm_residence *residence = calloc(1, sizeof *residence);
-    if (!residence)
-        return ADSM_E_NOMEM;
-    residence->holders.ops = &ops;
-    residence->holders.gathered = false;
-    residence->object = object;
-    object->holders = &residence->holders;
-    adsm_residence_list(residence);
-    return ADSM_OK;
-}
-
 static bool is_live(const struct adsm_resident *found)
 {
     return atomic_load(&found->object->live) &&
@@ -108,7 +58,7 @@ int adsm_residence_arrive(struct adsm_resident found)
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&found.object->lock);
     if (is_live(&found) && adsm_object_is_away(found.object))
-        rc = arrive(found.object);
+        rc = adsm_residence_come(found.object);
     adsm_rwlock_release(&found.object->lock);
     return rc;
 }
@@ -125,7 +75,7 @@ static int depart(struct adsm_object *object)
         return rc;
     atomic_store(&adsm_residence_of(object)->resident, false);
     atomic_store(&object->holds, false);
-    adsm_coherence_set_gathered(object, false);
+    adsm_ranged_left(object);
     ADSM_COUNT(moved_out, 1);
     return ADSM_OK;
 }

@@ -1,23 +1,15 @@
 /* What residence.c, which chooses, and residence_object.c, which moves, use of
  * each other. */
-#ifndef ADSM_MM_RESIDENCE_PARTS_H
-#define ADSM_MM_RESIDENCE_PARTS_H
+#ifndef ADSM_RANGE_RESIDENCE_PARTS_H
+#define ADSM_RANGE_RESIDENCE_PARTS_H
 
-#include "mm/heap/residence.h"
-#include "mm/object/holders.h"
-
-struct adsm_residence {
-    struct adsm_holders holders; /* not gathered: the object is away     */
-    struct adsm_object *object;
-    _Atomic uint64_t used; /* stamp of the last use; grows                */
-    _Atomic bool resident;
-    struct adsm_residence *prev, *next; /* lock: the list's               */
-};
+#include "range/residence.h"
+#include "range/state.h"
 
 static inline struct adsm_residence *
 adsm_residence_of(const struct adsm_object *object)
 {
-    return (struct adsm_residence *)object->holders;
+    return &adsm_ranged(object)->residence;
 }
 
 /** Of the next use. Thread: any. Signal: any handler */
@@ -28,10 +20,6 @@ struct adsm_resident {
     struct adsm_object *object; /* NULL: none */
     uint32_t generation;
 };
-
-/** Enter and leave the list. Thread: any. Signal: never */
-void adsm_residence_list(struct adsm_residence *residence);
-void adsm_residence_unlist(struct adsm_residence *residence);
 
 /** Bytes that objects could get just now. Return: ADSM_OK; a device's error.
  *  Thread: any. Signal: never */
