@@ -327,8 +327,11 @@ bool adsm_ranged_is_valid(const struct adsm_object *object)
 {
     const struct adsm_ranged *ranged = adsm_ranged(object);
     const struct adsm_held *held = &ranged->held;
+    bool away = adsm_object_is_away(object);
     if (adsm_object_is_gathered(object))
-        return !object->homeless && held->map.holds == 0;
+        return !object->homeless && !away && held->map.holds == 0;
+    if (away && held->copies[ADSM_HOLDER_HOME])
+        return false;
     if (!adsm_held_is_valid(held) || ranged->flights.count > ADSM_FLIGHTS)
         return false;
     for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {

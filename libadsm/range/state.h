@@ -3,7 +3,8 @@
  * mm/object/holders.h.
  *
  * Owns who holds what, the copy at home, the transfers in flight and the arrays
- * that the program has named. Made when first needed, gone with the object.
+ * that the program has named. Made when first needed, of a movable object with
+ * it, and gone with the object.
  * Lock: the object's; exclusively to change anything, shared to read.
  * Thread: any. Signal: never, where nothing else is said.
  * Invariant: adsm_ranged_is_valid().
@@ -113,8 +114,9 @@ int adsm_ranged_close(struct adsm_object *object,
 void adsm_ranged_drop(struct adsm_copy *copy);
 
 /** The structure's specification: who holds what is as range/plan.h has it,
- *  copies lie in their rooms and in the object, and one that is not spread has a
- *  home and no use. For assertions and tests. Lock: exclusive */
+ *  copies lie in their rooms and in the object, one that is not spread has a home
+ *  and no use, and of one that is away the home is no holder. For assertions and
+ *  tests. Lock: exclusive */
 bool adsm_ranged_is_valid(const struct adsm_object *object);
 
 #endif
