@@ -17,7 +17,7 @@
 
 #include "accel/accel.h"
 #include "code/code.h"
-#include "call/speed.h"
+#include "code/speed.h"
 
 enum { ADSM_KERNEL_PARAMETERS = ADSM_PARAMETERS_MOST };
 

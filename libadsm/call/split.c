@@ -1,4 +1,4 @@
-/* Grids, strips and shares. */
+/* Grids and strips. */
 #include "call/split.h"
 
 #include <limits.h>
@@ -238,87 +238,4 @@ int adsm_split_make(const struct adsm_split *split,
             d = -1;
         }
     return n;
-}
-
-void adsm_split_speed_init(struct adsm_split_speed *speed)
-{
-    memset(speed, 0, sizeof *speed);
-    adsm_lock_init(&speed->lock, ADSM_RANK_POOL);
-}
-
-void adsm_split_measured(struct adsm_split_speed *speed, int device,
-                         double indices, double ns)
-{
-    if (indices <= 0 || ns <= 0)
-        return;
-    adsm_lock_acquire(&speed->lock);
-    uint32_t at = speed->count[device]++ % ADSM_SPLIT_TIMES;
-    speed->ns[device][at] = ns / indices;
-    adsm_lock_release(&speed->lock);
-}
-
-/* Of the times kept; the lower middle of an even number. */
-static double median(const double *times, uint32_t count)
-{
-    double sorted[ADSM_SPLIT_TIMES];
-    uint32_t n = count < ADSM_SPLIT_TIMES ? count : ADSM_SPLIT_TIMES;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = i;
-        for (; at > 0 && sorted[at - 1] > times[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = times[i];
-    }
-    return sorted[(n - 1) / 2];
-}
-
-double adsm_split_ns(struct adsm_split_speed *speed, int device)
-{
-    adsm_lock_acquire(&speed->lock);
-    double ns = speed->count[device] < ADSM_SPLIT_KNOWN
-                    ? 0
-                    : median(speed->ns[device], speed->count[device]);
-    adsm_lock_release(&speed->lock);
-    return ns;
-}
-
-/* How much longer a call takes by these shares than by the best ones. */
-static double longer(const double *share, const double *ns, int count,
-                     double rate)
-{
-    double most = 0;
-    for (int i = 0; i < count; i++)
-        if (share[i] * ns[i] > most)
-            most = share[i] * ns[i];
-    return most * rate;
-}
-
-bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
-                       const double *link_ns, int count, double *share)
-{
-    double ns[ADSM_SPLIT_DEVICES], rate = 0;
-    uint32_t mask = 0;
-    bool known = true, full = true;
-    adsm_lock_acquire(&speed->lock);
-    for (int i = 0; i < count; i++) {
-        int device = devices[i];
-        mask |= UINT32_C(1) << device;
-        full = full && speed->count[device] >= ADSM_SPLIT_TIMES;
-        known = known && speed->count[device] >= ADSM_SPLIT_KNOWN;
-        if (known) {
-            ns[i] =
-                median(speed->ns[device], speed->count[device]) + link_ns[i];
-            rate += 1 / ns[i];
-        }
-    }
-    bool same = speed->devices == mask;
-    for (int i = 0; i < count; i++)
-        share[i] = same ? speed->share[devices[i]] : 1.0 / count;
-    if (known && longer(share, ns, count, rate) > 1.05)
-        for (int i = 0; i < count; i++)
-            share[i] = 1 / ns[i] / rate;
-    speed->devices = mask;
-    for (int i = 0; i < count; i++)
-        speed->share[devices[i]] = share[i];
-    adsm_lock_release(&speed->lock);
-    return full;
 }

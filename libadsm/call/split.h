@@ -9,14 +9,12 @@
  * neighbours, of those the one that cuts fewer dimensions, then outer ones: an
  * overlap along columns is cut by columns where that is possible.
  *
- * Speeds are kept per kernel and device. Lock: speed->lock, rank POOL, taken
- * here. Thread: any. Signal: never
+ * Lock: none. Thread: any. Signal: never
  */
 #ifndef ADSM_CALL_SPLIT_H
 #define ADSM_CALL_SPLIT_H
 
 #include "adsm.h"
-#include "base/lock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +22,6 @@
 enum {
     ADSM_SPLIT_DEVICES = 32, /* bits of adsmOpts.devices */
     ADSM_SPLIT_PARTS = 4096, /* most of one call */
-    ADSM_SPLIT_TIMES = 5,    /* a device's last calls that count */
-    ADSM_SPLIT_KNOWN = 3,    /* calls from which on a speed is known */
 };
 
 struct adsm_split {
@@ -74,38 +70,5 @@ long adsm_split_common(long a, long b);
  */
 int adsm_split_make(const struct adsm_split *split,
                     struct adsm_split_part *parts, int grid[3]);
-
-/** How fast devices were with one kernel (call/speed.h); all 0 at first. */
-struct adsm_split_speed {
-    struct adsm_lock lock;
-    uint32_t count[ADSM_SPLIT_DEVICES];              /* ever measured */
-    double ns[ADSM_SPLIT_DEVICES][ADSM_SPLIT_TIMES]; /* per index */
-    uint32_t devices; /* that the shares are of, a bit each */
-    double share[ADSM_SPLIT_DEVICES];
-};
-
-void adsm_split_speed_init(struct adsm_split_speed *speed);
-
-/** A part of `indices` took `ns` on a device. */
-void adsm_split_measured(struct adsm_split_speed *speed, int device,
-                         double indices, double ns);
-
-/** The median of a device's last calls, in ns per index; 0 where too few were
- *  measured. */
-double adsm_split_ns(struct adsm_split_speed *speed, int device);
-
-/**
- * Shares of some devices of the next call: equal ones until each was measured
- * so often that one call which took longer, as the first does where code is
- * still built, is not believed; then by the median of its last calls, but those
- * of the call before where others would gain at most 5%, for what moves with a
- * boundary costs, too.
- *
- * @devices  their numbers, below ADSM_SPLIT_DEVICES
- * @link_ns  of each, what comes to its time per index besides
- * Return: whether each has as many calls that count as can be kept
- */
-bool adsm_split_shares(struct adsm_split_speed *speed, const int *devices,
-                       const double *link_ns, int count, double *share);
 
 #endif

@@ -90,7 +90,7 @@ static void get_known(const double *least_ns, double *ns)
 {
     struct adsm_kernel_view view = held(kernel("map"));
     for (int d = 0; d < 2; d++) {
-        ns[d] = adsm_split_ns(&view.speed->split, d);
+        ns[d] = adsm_times_ns(&view.speed->times, d);
         ck_assert_double_ge(ns[d], least_ns[d] * 0.98);
     }
     adsm_kernel_release(&view);
@@ -211,7 +211,7 @@ START_TEST(devices_as_fast_share_equally_in_spite_of_noise)
     struct adsm_kernel_view view = held(kernel("map"));
     /* As many as are kept and one before that is known; then one in 16. */
     for (int d = 0; d < 2; d++)
-        ck_assert_uint_eq(view.speed->split.count[d], ADSM_SPLIT_TIMES + 1);
+        ck_assert_uint_eq(view.speed->times.count[d], ADSM_TIMES_KEPT + 1);
     adsm_kernel_release(&view);
     must(adsmFree(x));
     must(adsmFree(y));
@@ -232,7 +232,7 @@ START_TEST(calls_that_say_their_parts_are_not_measured)
         ck_assert_double_eq(call_once(&said[i % 3], x, y), i % 3 < 2 ? 0.5 : 1);
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_null(view.speed->pending[d]);
-        ck_assert_uint_eq(view.speed->split.count[d], 0);
+        ck_assert_uint_eq(view.speed->times.count[d], 0);
     }
     adsm_kernel_release(&view);
     must(adsmFree(x));
@@ -257,7 +257,7 @@ START_TEST(refused_launches_measure_nothing)
                          ADSM_OK);
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_null(view.speed->pending[d]);
-        ck_assert_uint_eq(view.speed->split.count[d], 0);
+        ck_assert_uint_eq(view.speed->times.count[d], 0);
         ck_assert_int_eq(timers_of(d), 0);
     }
     for (int i = 0; i < 3; i++)
@@ -287,7 +287,7 @@ START_TEST(running_parts_are_read_later_and_not_waited_for)
                           adsmInOut(y), adsmVal(a)));
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_nonnull(view.speed->pending[d]);
-        ck_assert_uint_eq(view.speed->split.count[d], 0);
+        ck_assert_uint_eq(view.speed->times.count[d], 0);
         ck_assert_int_eq(timers_of(d), 1);
     }
     for (int i = 0; i < N; i++)
@@ -297,9 +297,9 @@ START_TEST(running_parts_are_read_later_and_not_waited_for)
                       adsmVal(a)));
     /* The first of them only, which took its own time. */
     for (int d = 0; d < 2; d++) {
-        ck_assert_uint_eq(view.speed->split.count[d], 1);
-        ck_assert_double_ge(view.speed->split.ns[d][0], d ? 160000 : 80000);
-        ck_assert_double_le(view.speed->split.ns[d][0], d ? 320000 : 160000);
+        ck_assert_uint_eq(view.speed->times.count[d], 1);
+        ck_assert_double_ge(view.speed->times.ns[d][0], d ? 160000 : 80000);
+        ck_assert_double_le(view.speed->times.ns[d][0], d ? 320000 : 160000);
     }
     adsm_kernel_release(&view);
     must(adsmFree(x));

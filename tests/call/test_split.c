@@ -11,7 +11,7 @@
 
 static struct adsm_split_part parts[ADSM_SPLIT_PARTS];
 static int grid[3];
-static const double no_link[4];
+
 static struct adsm_split equal(adsmBox range, int devices)
 {
     struct adsm_split split = {
@@ -295,75 +295,6 @@ START_TEST(too_many_parts_are_refused)
 }
 END_TEST
 
-START_TEST(shares_follow_measured_speed)
-{
-    struct adsm_split_speed speed;
-    adsm_split_speed_init(&speed);
-    const int devices[2] = {1, 3};
-    double share[2];
-    /* The first call took long. */
-    adsm_split_measured(&speed, 1, 100, 90000);
-    for (int i = 0; i < ADSM_SPLIT_KNOWN; i++)
-        adsm_split_measured(&speed, 1, 100, 1000);
-    for (int i = 0; i < ADSM_SPLIT_KNOWN; i++) {
-        adsm_split_shares(&speed, devices, no_link, 2, share);
-        ck_assert(share[0] == 0.5 && share[1] == 0.5);
-        adsm_split_measured(&speed, 3, 100, 3000);
-    }
-    adsm_split_shares(&speed, devices, no_link, 2, share);
-    ck_assert_double_eq_tol(share[0], 0.75, 1e-9);
-    /* Gains of some 4% leave a boundary where it is. */
-    for (int i = 0; i < 5; i++)
-        adsm_split_measured(&speed, 1, 100, 1040);
-    adsm_split_shares(&speed, devices, no_link, 2, share);
-    ck_assert_double_eq_tol(share[0], 0.75, 1e-9);
-    for (int i = 0; i < 5; i++)
-        adsm_split_measured(&speed, 1, 100, 1300);
-    adsm_split_shares(&speed, devices, no_link, 2, share);
-    ck_assert_double_eq_tol(share[0], 3.0 / 4.3, 1e-9);
-}
-END_TEST
-
-START_TEST(two_slow_calls_of_five_change_no_share)
-{
-    struct adsm_split_speed speed;
-    adsm_split_speed_init(&speed);
-    const int devices[2] = {0, 1};
-    double share[2];
-    for (int i = 0; i < 5; i++) {
-        adsm_split_measured(&speed, 0, 10, 100);
-        adsm_split_measured(&speed, 1, 10, 100);
-    }
-    adsm_split_measured(&speed, 0, 10, 90000);
-    adsm_split_measured(&speed, 0, 10, 90000);
-    adsm_split_shares(&speed, devices, no_link, 2, share);
-    ck_assert(share[0] == 0.5);
-    adsm_split_measured(&speed, 0, 10, 90000);
-    adsm_split_shares(&speed, devices, no_link, 2, share);
-    ck_assert(share[0] < 0.01);
-}
-END_TEST
-
-/* One call in five takes thrice as long, all up to 8% longer. */
-START_TEST(noise_moves_no_boundary_of_equal_devices)
-{
-    const int devices[4] = {0, 1, 2, 3};
-    struct adsm_split_speed speed;
-    double share[4];
-    adsm_split_speed_init(&speed);
-    for (int call = 0; call < 2000; call++) {
-        bool full = adsm_split_shares(&speed, devices, no_link, 4, share);
-        ck_assert(full == (call >= ADSM_SPLIT_TIMES));
-        for (int d = 0; d < 4; d++) {
-            double ns = 1000 + (double)below(81);
-            ck_assert(share[d] == 0.25);
-            adsm_split_measured(&speed, d, 100,
-                                (call + 2 * d) % 5 == 1 ? 3 * ns : ns);
-        }
-    }
-}
-END_TEST
-
 SUITE_MAIN("split", 60, random_parts_are_disjoint_and_cover_the_range,
            no_other_grid_of_as_many_parts_has_less_neighbours,
            equal_devices_get_equal_rows,
@@ -371,6 +302,4 @@ SUITE_MAIN("split", 60, random_parts_are_disjoint_and_cover_the_range,
            overlap_in_both_directions_is_cut_into_squares,
            faster_device_gets_more, tiles_are_dealt_in_blocks_or_in_turn,
            few_indices_make_few_parts_and_none_make_none,
-           too_many_parts_are_refused, shares_follow_measured_speed,
-           two_slow_calls_of_five_change_no_share,
-           noise_moves_no_boundary_of_equal_devices)
+           too_many_parts_are_refused)

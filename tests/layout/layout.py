@@ -65,7 +65,7 @@ TABLE = {
              *MM_ROWS[1:n]] for n, row in enumerate(MM_ROWS)},
     'libadsm/range': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
                       'protocols', *MM_ROWS],
-    'libadsm/code': ['libadsm/base', 'ptx'],
+    'libadsm/code': ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'ptx'],
     'libadsm/call': CORE,
     'libadsm': CORE,
     # libadsm: to bring the runtime up (init.h).

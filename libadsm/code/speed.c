@@ -1,6 +1,7 @@
 /* Timers around parts, and what they told. */
-#include "call/speed.h"
+#include "code/speed.h"
 
+#include "accel/device.h"
 #include "accel/rate.h"
 
 /* What shorter parts could gain is less than a boundary costs that moves, and
@@ -9,10 +10,13 @@ enum { SHORT_NS = 100 * 1000 };
 
 enum { LEAST_BYTES = 1 << 20 }; /* of a part, that its link is asked for */
 
+_Static_assert((int)ADSM_TIMES_DEVICES == ADSM_MOST_DEVICES,
+               "every device has times");
+
 void adsm_speed_init(struct adsm_speed *speed)
 {
-    adsm_split_speed_init(&speed->split);
-    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
+    adsm_times_init(&speed->times);
+    for (int d = 0; d < ADSM_TIMES_DEVICES; d++) {
         atomic_init(&speed->pending[d], NULL);
         atomic_init(&speed->brought[d], 0);
     }
@@ -42,7 +46,7 @@ static void keep(struct adsm_speed *speed, int device, struct adsm_timer *timer)
 
 void adsm_speed_fini(struct adsm_speed *speed)
 {
-    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
+    for (int d = 0; d < ADSM_TIMES_DEVICES; d++) {
         struct adsm_timer *timer = swap_out(speed, d);
         if (timer)
             adsm_timer_drop(timer);
@@ -72,7 +76,7 @@ static void read_timer(struct adsm_speed *speed, int device,
         keep(speed, device, timer);
     else if ((double)ns + work * link_ns(speed, device, accel, work) >=
              SHORT_NS)
-        adsm_split_measured(&speed->split, device, work, (double)ns);
+        adsm_times_add(&speed->times, device, work, (double)ns);
 }
 
 /* Relaxed: who sees an old value measures a call more or less. */
@@ -80,7 +84,7 @@ bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
                        struct adsm_accel *const *accels, int count,
                        double indices, double *share)
 {
-    double link[ADSM_SPLIT_DEVICES];
+    double link[ADSM_TIMES_DEVICES];
     bool due =
         !atomic_load_explicit(&speed->full, memory_order_relaxed) ||
         atomic_fetch_add_explicit(&speed->calls, 1, memory_order_relaxed) %
@@ -90,7 +94,7 @@ bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
         read_timer(speed, numbers[i], accels[i]);
     for (int i = 0; i < count; i++)
         link[i] = link_ns(speed, numbers[i], accels[i], indices / count);
-    bool full = adsm_split_shares(&speed->split, numbers, link, count, share);
+    bool full = adsm_times_shares(&speed->times, numbers, link, count, share);
     atomic_store_explicit(&speed->full, full, memory_order_relaxed);
     return due;
 }
@@ -110,14 +114,14 @@ double adsm_speed_brought(const struct adsm_speed *speed, int device)
 
 struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
                                     struct adsm_accel *accel,
-                                    adsm_stream stream, const adsmBox *part)
+                                    adsm_stream stream, double indices)
 {
     if (atomic_load_explicit(&speed->pending[device], memory_order_relaxed))
         return NULL;
     struct adsm_timer *timer = adsm_timer_begin(accel, stream);
     if (!timer)
         return NULL;
-    timer->work = adsm_split_indices(part);
+    timer->work = indices;
     return timer;
 }
 

@@ -3,7 +3,7 @@
  *
  * Owns, for each kernel, the times of its parts and one timer for each device
  * that has not been read yet: a part launched while its device still has one is
- * not measured. What sizes the times give is call/split.h.
+ * not measured. What shares the times give is code/times.h.
  *
  * What counts is the kernel, and besides what the bytes that the kernel's last
  * call brought to the device took on its link: their number by the time of a byte
@@ -18,24 +18,24 @@
  * Who uses a speed holds its kernel. Measuring fails no call, and waits for
  * nothing but the rates of a link, once. Thread: any. Signal: never
  */
-#ifndef ADSM_CALL_SPEED_H
-#define ADSM_CALL_SPEED_H
+#ifndef ADSM_CODE_SPEED_H
+#define ADSM_CODE_SPEED_H
 
 #include "accel/timer.h"
-#include "call/split.h"
+#include "code/times.h"
 
 #include <stdatomic.h>
 
 enum { ADSM_SPEED_EVERY = 16 };
 
 struct adsm_speed {
-    struct adsm_split_speed split;
+    struct adsm_times times;
     /* By device: ended, to be taken; NULL: none. Who swaps it out has it. */
-    _Atomic(struct adsm_timer *) pending[ADSM_SPLIT_DEVICES];
+    _Atomic(struct adsm_timer *) pending[ADSM_TIMES_DEVICES];
     _Atomic uint32_t calls; /* since it was full */
     _Atomic bool full;      /* of the devices of the last call */
     /* By device: bytes from elsewhere that its last part got, per index. */
-    _Atomic double brought[ADSM_SPLIT_DEVICES];
+    _Atomic double brought[ADSM_TIMES_DEVICES];
 };
 
 void adsm_speed_init(struct adsm_speed *speed);
@@ -61,10 +61,11 @@ void adsm_speed_came(struct adsm_speed *speed, int device, double indices,
 /** How many are to be expected, per index: as many as last time. */
 double adsm_speed_brought(const struct adsm_speed *speed, int device);
 
-/** Before a part of the kernel is launched on a device. NULL: not measured. */
+/** Before a part of so many indices is launched on a device. NULL: not
+ *  measured. */
 struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
                                     struct adsm_accel *accel,
-                                    adsm_stream stream, const adsmBox *part);
+                                    adsm_stream stream, double indices);
 
 /** Behind it; `timer` may be NULL. A part that was refused measures nothing. */
 void adsm_speed_end(struct adsm_speed *speed, int device,
