@@ -12,29 +12,20 @@
 #include <string.h>
 #include <uthash.h>
 
-/* A module on one device. */
-struct place {
-    struct adsm_accel *accel; /* NULL: not loaded there */
-    void *handle;
-};
-
 struct adsmKernel {
     adsmKernel *self; /* key of the table of kernels */
     adsmModule *module;
     struct adsm_code *code; /* lives as long as the module's */
     struct adsm_layout layout;
-    adsmReach reach;
     struct adsm_speed speed;
+    adsmReach reach;
     adsmKernel *next; /* of the same module */
     UT_hash_handle hh;
-    _Atomic(void *) handles[]; /* by device; NULL: not looked up yet */
 };
 
 struct adsmModule {
     adsmModule *self; /* key of the table of modules */
-    char *image;      /* ends in a zero that `bytes` does not count */
-    size_t bytes;
-    struct adsm_image *code; /* what is known of it */
+    struct adsm_image *image;
     /* Who uses it: its entry in the table, and each who holds a kernel. From 0
      * on it belongs to who took the last. */
     _Atomic uint32_t holders;
@@ -42,8 +33,6 @@ struct adsmModule {
     uint64_t serial;
     adsmKernel *kernels;
     UT_hash_handle hh;
-    int devices;
-    struct place places[]; /* by device; lock */
 };
 
 static struct {
@@ -52,15 +41,10 @@ static struct {
     adsmKernel *kernels;
 } known = {.lock = ADSM_LOCK_INIT(ADSM_RANK_MODULE)};
 
-/* The driver's handle of an image on a device. No lock is held. */
-static int load(struct adsm_accel *accel, const void *image, size_t bytes,
-                void **handle)
+/* May what a device refused be tried again? No lock is held. */
+static bool has_made_room(int rc, struct adsm_accel *accel)
 {
-    int rc;
-    do
-        rc = adsm_accel_module_load(accel, image, bytes, handle);
-    while (rc == ADSM_E_DEVICE_NOMEM && adsm_holders_make_room(accel, 1));
-    return rc;
+    return rc == ADSM_E_DEVICE_NOMEM && adsm_holders_make_room(accel, 1);
 }
 
 static int refused(int rc, const struct adsm_accel *accel)
@@ -69,27 +53,21 @@ static int refused(int rc, const struct adsm_accel *accel)
                              adsm_accel_device(accel));
 }
 
-static adsmModule *make_module(struct adsm_accel *accel, char *image,
-                               size_t bytes, void *handle)
+static adsmModule *make_module(struct adsm_accel *accel, char *bytes,
+                               size_t count, void *handle)
 {
     static _Atomic uint64_t last;
-    int devices = adsm_accel_devices();
-    adsmModule *module =
-        calloc(1, sizeof *module + (size_t)devices * sizeof(struct place));
+    adsmModule *module = calloc(1, sizeof *module);
     if (!module)
         return NULL;
-    module->code = adsm_image_new(image, bytes, 0);
-    if (!module->code) {
+    module->image = adsm_image_loaded(bytes, count, accel, handle);
+    if (!module->image) {
         free(module);
         return NULL;
     }
     module->self = module;
-    module->image = image;
-    module->bytes = bytes;
     module->accel = accel;
     module->serial = atomic_fetch_add(&last, 1) + 1;
-    module->devices = devices;
-    module->places[adsm_accel_device(accel)] = (struct place){accel, handle};
     atomic_init(&module->holders, 1);
     return module;
 }
@@ -103,7 +81,9 @@ int adsm_module_load(struct adsm_accel *accel, const void *image, size_t bytes,
     if (rc != ADSM_OK)
         return rc;
     void *handle;
-    rc = load(accel, text, bytes, &handle);
+    do
+        rc = adsm_accel_module_load(accel, text, bytes, &handle);
+    while (has_made_room(rc, accel));
     if (rc != ADSM_OK) {
         free(text);
         return refused(rc, accel);
@@ -136,22 +116,10 @@ static int drop(adsmModule *module, int *device)
         free(k);
         k = next;
     }
-    int first = ADSM_OK;
-    for (int i = 0; i < module->devices; i++) {
-        const struct place *place = &module->places[i];
-        /* With a lost device its code is gone as well. */
-        int rc = place->accel && adsm_accel_health(place->accel) == ADSM_OK
-                     ? adsm_accel_module_unload(place->accel, place->handle)
-                     : ADSM_OK;
-        if (rc != ADSM_OK && first == ADSM_OK) {
-            first = rc;
-            *device = i;
-        }
-    }
-    adsm_image_release(module->code);
-    free(module->image);
+    int rc = adsm_image_unload(module->image, device);
+    adsm_image_release(module->image);
     free(module);
-    return first;
+    return rc;
 }
 
 int adsm_module_unload(adsmModule *handle)
@@ -197,24 +165,45 @@ static adsmKernel *find_kernel(const adsmModule *module, const char *name,
     return NULL;
 }
 
-static int look_up(struct adsm_accel *accel, void *module, const char *name,
+/* The module's image on a device, loaded there if it is not yet. */
+static int load_on(struct adsm_image *image, struct adsm_accel *accel)
+{
+    int rc;
+    do
+        rc = adsm_image_on(image, accel);
+    while (has_made_room(rc, accel));
+    return rc == ADSM_OK ? ADSM_OK : refused(rc, accel);
+}
+
+/* The driver's handle on a device that has the image. */
+static int look_up(struct adsm_code *code, struct adsm_accel *accel,
                    void **handle)
 {
-    int rc = adsm_accel_kernel_get(accel, module, name, handle);
+    *handle = adsm_code_handle(code, accel);
+    int rc = *handle ? ADSM_OK : adsm_code_on(code, accel, handle);
     if (rc != ADSM_OK)
-        return adsm_detail_cause(rc, "kernel '%s' on device %d", name,
+        return adsm_detail_cause(rc, "kernel '%s' on device %d",
+                                 adsm_code_name(code),
                                  adsm_accel_device(accel));
     return ADSM_OK;
 }
 
-/* The kernel's record, and where its parameters lie. */
-static int describe(adsmModule *module, const char *name, struct loaded *on,
-                    adsmKernel *kernel)
+static int no_memory(const char *name)
 {
-    kernel->code = adsm_image_code(module->code, name);
+    return adsm_detail(ADSM_E_NOMEM, "no memory for kernel '%s'", name);
+}
+
+/* What is known of the kernel: its record, and what that says. */
+static int describe(adsmModule *module, const char *name, adsmKernel *kernel)
+{
+    struct loaded on = {.accel = module->accel};
+    kernel->code = adsm_image_code(module->image, name);
     if (!kernel->code)
-        return adsm_detail(ADSM_E_NOMEM, "no memory for kernel '%s'", name);
-    kernel->layout = adsm_code_layout(kernel->code, ask, on);
+        return no_memory(name);
+    int rc = look_up(kernel->code, on.accel, &on.handle);
+    if (rc != ADSM_OK)
+        return rc;
+    kernel->layout = adsm_code_layout(kernel->code, ask, &on);
     if (kernel->layout.count > ADSM_KERNEL_PARAMETERS)
         return adsm_detail(ADSM_E_LIMIT,
                            "kernel '%s' has more than %d parameters", name,
@@ -225,16 +214,10 @@ static int describe(adsmModule *module, const char *name, struct loaded *on,
 static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
                        adsmKernel **out)
 {
-    int device = adsm_accel_device(module->accel);
-    struct loaded on = {.accel = module->accel};
-    int rc = look_up(on.accel, module->places[device].handle, name, &on.handle);
-    if (rc != ADSM_OK)
-        return rc;
-    size_t handles = (size_t)module->devices * sizeof(void *);
-    adsmKernel *kernel = calloc(1, sizeof *kernel + handles);
+    adsmKernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel)
-        return adsm_detail(ADSM_E_NOMEM, "no memory for kernel '%s'", name);
-    rc = describe(module, name, &on, kernel);
+        return no_memory(name);
+    int rc = describe(module, name, kernel);
     if (rc != ADSM_OK) {
         free(kernel);
         return rc;
@@ -242,7 +225,6 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     kernel->self = kernel;
     kernel->module = module;
     kernel->reach = reach;
-    atomic_init(&kernel->handles[device], on.handle);
     adsm_speed_init(&kernel->speed);
     kernel->next = module->kernels;
     module->kernels = kernel;
@@ -251,42 +233,17 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     return ADSM_OK;
 }
 
-/* The module on a device. It is loaded without the lock, for that takes long:
- * of two threads that do so, one finds that it need not have. */
-static int place_on(adsmModule *module, struct adsm_accel *accel, void **out)
-{
-    struct place *place = &module->places[adsm_accel_device(accel)];
-    adsm_lock_acquire(&known.lock);
-    bool there = place->accel != NULL;
-    *out = place->handle;
-    adsm_lock_release(&known.lock);
-    if (there)
-        return ADSM_OK;
-    void *loaded;
-    int rc = load(accel, module->image, module->bytes, &loaded);
-    if (rc != ADSM_OK)
-        return refused(rc, accel);
-    adsm_lock_acquire(&known.lock);
-    there = place->accel != NULL;
-    if (!there)
-        *place = (struct place){accel, loaded};
-    *out = place->handle;
-    adsm_lock_release(&known.lock);
-    return there ? adsm_accel_module_unload(accel, loaded) : ADSM_OK;
-}
-
 /* The device that a module was loaded on is lost: from now on another one is in
  * its place, that of the lowest number which works and takes it. Where none does,
  * it stays. Held, or of a kernel that is. */
 static void settle(adsmModule *module)
 {
     struct adsm_accel *accel;
-    void *handle;
     bool found = false;
-    for (int d = 0; d < module->devices && !found; d++)
+    for (int d = 0; d < adsm_accel_devices() && !found; d++)
         found = adsm_accel_open(d, &accel) == ADSM_OK &&
                 adsm_accel_health(accel) == ADSM_OK &&
-                place_on(module, accel, &handle) == ADSM_OK;
+                load_on(module->image, accel) == ADSM_OK;
     adsm_lock_acquire(&known.lock);
     if (found && adsm_accel_health(module->accel) != ADSM_OK)
         module->accel = accel;
@@ -333,13 +290,6 @@ int adsm_kernel_get(adsmModule *handle, const char *name, adsmReach reach,
     return rc;
 }
 
-static void *handle_on(adsmKernel *kernel, const struct adsm_accel *accel)
-{
-    /* Acquire: pairs with adsm_kernel_on; what the driver built is there. */
-    return atomic_load_explicit(&kernel->handles[adsm_accel_device(accel)],
-                                memory_order_acquire);
-}
-
 /* Its device is lost, or another one took its place. What has none is launched in
  * vain, and the launch says why. */
 static int move(struct adsm_kernel_view *view)
@@ -372,7 +322,7 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
         struct adsm_accel *accel = kernel->module->accel;
         *view = (struct adsm_kernel_view){kernel,
                                           accel,
-                                          handle_on(kernel, accel),
+                                          adsm_code_handle(kernel->code, accel),
                                           adsm_code_name(kernel->code),
                                           kernel->reach,
                                           kernel->layout,
@@ -398,17 +348,10 @@ void adsm_kernel_release(const struct adsm_kernel_view *view)
 int adsm_kernel_on(const struct adsm_kernel_view *view,
                    struct adsm_accel *accel, void **handle)
 {
-    adsmKernel *kernel = view->kernel;
-    *handle = handle_on(kernel, accel);
+    struct adsm_code *code = view->kernel->code;
+    *handle = adsm_code_handle(code, accel);
     if (*handle)
         return ADSM_OK;
-    void *module;
-    int rc = place_on(kernel->module, accel, &module);
-    if (rc == ADSM_OK)
-        rc = look_up(accel, module, adsm_code_name(kernel->code), handle);
-    if (rc == ADSM_OK)
-        /* Release: pairs with handle_on. Two threads store the same. */
-        atomic_store_explicit(&kernel->handles[adsm_accel_device(accel)],
-                              *handle, memory_order_release);
-    return rc;
+    int rc = load_on(adsm_code_image(code), accel);
+    return rc == ADSM_OK ? look_up(code, accel, handle) : rc;
 }

@@ -3,11 +3,11 @@
  *
  * Owns adsmModule and adsmKernel. A module keeps its image: it is loaded on the
  * loading thread's device at once, and on another one when a part of a call
- * runs there; where that device is lost, on another one instead. Handles are looked up by value, so that a stale or foreign handle
- * is an error and not a crash; who uses one holds its module, which lives until
- * it is unloaded and nobody holds it. What is known of a kernel wherever it runs
- * is in its record (code/code.h); here are a handle of it for each device and how
- * fast that is with it. Does not launch.
+ * runs there; where that device is lost, on another one instead. Handles are
+ * looked up by value, so that a stale or foreign handle is an error and not a
+ * crash; who uses one holds its module, which lives until it is unloaded and
+ * nobody holds it. What is known of a kernel is in its record (code/code.h),
+ * which its module's image has. Does not launch.
  *
  * Lock: one for all, rank MODULE. Failures set the error detail. Thread: any, no
  * lock of that rank or later held. Signal: never.

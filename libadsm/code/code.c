@@ -10,12 +10,23 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+/* An image on one device. */
+struct place {
+    struct adsm_accel *accel; /* NULL: not loaded there */
+    void *module;             /* the driver's           */
+};
+
 struct adsm_image {
     _Atomic uint32_t holders;   /* from 0 on it is of who took the last  */
     struct adsm_lock lock;      /* of all below, and of what records say */
     struct sc_program *program; /* NULL: no PTX                          */
     uint64_t hash;              /* 0: not made yet, or of nothing        */
     struct adsm_code *codes;    /* by name                               */
+    /* Of what the library has loaded; read-only but for the places. */
+    char *bytes;
+    size_t count;
+    int devices; /* 0: the program has, and knows where */
+    struct place places[];
 };
 
 struct adsm_code {
@@ -25,7 +36,8 @@ struct adsm_code {
     struct adsm_layout *_Atomic layout;
     _Atomic bool is_read;             /* the same for `kernel` */
     struct sc_program_kernel *kernel; /* NULL: not understood */
-    char name[];
+    const char *name;                 /* behind the handles */
+    _Atomic(void *) handles[];        /* by device; NULL: not asked for yet */
 };
 
 /* ---- keys ---------------------------------------------------------------- */
@@ -69,9 +81,11 @@ uint64_t adsm_code_key(struct adsm_code *code)
 
 /* ---- images -------------------------------------------------------------- */
 
-struct adsm_image *adsm_image_new(const void *bytes, size_t count, unsigned sm)
+static struct adsm_image *make_image(const void *bytes, size_t count,
+                                     unsigned sm, int devices)
 {
-    struct adsm_image *image = calloc(1, sizeof *image);
+    struct adsm_image *image =
+        calloc(1, sizeof *image + (size_t)devices * sizeof(struct place));
     if (!image)
         return NULL;
     atomic_init(&image->holders, 1);
@@ -79,6 +93,26 @@ struct adsm_image *adsm_image_new(const void *bytes, size_t count, unsigned sm)
     image->program = sc_program_new(bytes, sm);
     if (!image->program && count > 0)
         image->hash = hash_of(0, bytes, count);
+    image->devices = devices;
+    return image;
+}
+
+struct adsm_image *adsm_image_new(const void *bytes, size_t count, unsigned sm)
+{
+    return make_image(bytes, count, sm, 0);
+}
+
+struct adsm_image *adsm_image_loaded(char *bytes, size_t count,
+                                     struct adsm_accel *accel, void *module)
+{
+    int device = adsm_accel_device(accel);
+    struct adsm_image *image =
+        make_image(bytes, count, 0, adsm_accel_devices());
+    if (!image)
+        return NULL;
+    image->bytes = bytes;
+    image->count = count;
+    image->places[device] = (struct place){accel, module};
     return image;
 }
 
@@ -106,17 +140,19 @@ void adsm_image_release(struct adsm_image *image)
         free(code);
     }
     sc_program_free(image->program);
+    free(image->bytes);
     free(image);
 }
 
 static struct adsm_code *make(struct adsm_image *image, const char *name)
 {
     size_t length = strlen(name);
-    struct adsm_code *code = calloc(1, sizeof *code + length + 1);
+    size_t handles = (size_t)image->devices * sizeof(void *);
+    struct adsm_code *code = calloc(1, sizeof *code + handles + length + 1);
     if (!code)
         return NULL;
     code->image = image;
-    memcpy(code->name, name, length);
+    code->name = memcpy((char *)(code + 1) + handles, name, length);
     HASH_ADD_KEYPTR(hh, image->codes, code->name, length, code);
     if (code->hh.tbl)
         return code;
@@ -143,6 +179,73 @@ struct adsm_image *adsm_code_image(const struct adsm_code *code)
 const char *adsm_code_name(const struct adsm_code *code)
 {
     return code->name;
+}
+
+/* ---- devices ------------------------------------------------------------- */
+
+/* NULL: not there. */
+static void *module_on(struct adsm_image *image, int device)
+{
+    adsm_lock_acquire(&image->lock);
+    void *module = image->places[device].module;
+    adsm_lock_release(&image->lock);
+    return module;
+}
+
+int adsm_image_on(struct adsm_image *image, struct adsm_accel *accel)
+{
+    int device = adsm_accel_device(accel);
+    struct place loaded = {.accel = accel};
+    if (module_on(image, device))
+        return ADSM_OK;
+    int rc = adsm_accel_module_load(accel, image->bytes, image->count,
+                                    &loaded.module);
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_lock_acquire(&image->lock);
+    bool there = image->places[device].accel != NULL;
+    if (!there)
+        image->places[device] = loaded;
+    adsm_lock_release(&image->lock);
+    return there ? adsm_accel_module_unload(accel, loaded.module) : ADSM_OK;
+}
+
+int adsm_image_unload(struct adsm_image *image, int *device)
+{
+    int first = ADSM_OK;
+    for (int i = 0; i < image->devices; i++) {
+        const struct place *place = &image->places[i];
+        /* With a lost device its code is gone as well. */
+        int rc = place->accel && adsm_accel_health(place->accel) == ADSM_OK
+                     ? adsm_accel_module_unload(place->accel, place->module)
+                     : ADSM_OK;
+        if (rc != ADSM_OK && first == ADSM_OK) {
+            first = rc;
+            *device = i;
+        }
+    }
+    return first;
+}
+
+void *adsm_code_handle(const struct adsm_code *code,
+                       const struct adsm_accel *accel)
+{
+    /* Acquire: pairs with adsm_code_on; what the driver built is there. */
+    return atomic_load_explicit(&code->handles[adsm_accel_device(accel)],
+                                memory_order_acquire);
+}
+
+int adsm_code_on(struct adsm_code *code, struct adsm_accel *accel,
+                 void **handle)
+{
+    int device = adsm_accel_device(accel);
+    void *module = module_on(code->image, device);
+    int rc = adsm_accel_kernel_get(accel, module, code->name, handle);
+    if (rc == ADSM_OK)
+        /* Release: pairs with adsm_code_handle. Two threads store the same. */
+        atomic_store_explicit(&code->handles[device], *handle,
+                              memory_order_release);
+    return rc;
 }
 
 /* ---- parameters ---------------------------------------------------------- */

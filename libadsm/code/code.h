@@ -1,12 +1,14 @@
 /*
  * What is known of kernels, whoever has loaded them.
  *
- * An image is what is loaded at once. Each of its kernels has one record, which
- * says where the parameters lie, what a launch may touch, and by which number
- * the kernel is known tomorrow; it lives as long as its image, which is until
- * nobody holds that. All is read out of the image's PTX when it is asked for the
- * first time, and then known. Handles of a device, and what is known of how fast
- * it is with a kernel, are of who launches.
+ * An image is what is loaded at once, and by whom: the program, or the library,
+ * which loads it on one device more when a kernel of it is to run there. Each of
+ * its kernels has one record, which says where the parameters lie, what a launch
+ * may touch, by which handles devices know it, and by which number it is known
+ * tomorrow; it lives as long as its image, which is until nobody holds that. All
+ * is read out of the image's PTX when it is asked for the first time, and then
+ * known. Handles are the image's alone: two of the same code have variables of
+ * their own. How fast devices are with a kernel is of who launches.
  *
  * Lock: one for each image, rank CODE. Thread: any, no lock of that rank or later
  * held. Signal: never.
@@ -14,6 +16,7 @@
 #ifndef ADSM_CODE_CODE_H
 #define ADSM_CODE_CODE_H
 
+#include "accel/accel.h"
 #include "code/layout.h"
 #include "ptx/access.h"
 
@@ -29,6 +32,29 @@ struct adsm_code;
  * Return: NULL: no memory
  */
 struct adsm_image *adsm_image_new(const void *image, size_t bytes, unsigned sm);
+
+/**
+ * The same of an image that the library has loaded, and may load elsewhere.
+ *
+ * @bytes  malloc()ed, with a zero behind its `count`: taken, unless this fails
+ * @module where it is loaded: the driver's handle on `accel`
+ * Return: NULL: no memory
+ */
+struct adsm_image *adsm_image_loaded(char *bytes, size_t count,
+                                     struct adsm_accel *accel, void *module);
+
+/**
+ * Have such an image on a device. It is loaded without the lock, for that takes
+ * long: of two threads that do so, one finds that it need not have.
+ *
+ * Return: ADSM_OK; the device's refusal
+ */
+int adsm_image_on(struct adsm_image *image,
+                  struct adsm_accel *accel) ADSM_MUST_CHECK;
+
+/** Unload it everywhere. Its records stay, of which no handle is used any more.
+ *  Return: ADSM_OK; the first refusal, and the device that gave it */
+int adsm_image_unload(struct adsm_image *image, int *device);
 
 /** Has it PTX? That it is understood is not said. */
 bool adsm_image_has_ptx(const struct adsm_image *image);
@@ -52,6 +78,16 @@ const char *adsm_code_name(const struct adsm_code *code);
  * Return: 0: nothing of the image is known
  */
 uint64_t adsm_code_key(struct adsm_code *code);
+
+/** The driver's handle of it on a device that it was asked for; NULL: it was
+ *  not. Of an image that the library has loaded. */
+void *adsm_code_handle(const struct adsm_code *code,
+                       const struct adsm_accel *accel);
+
+/** Ask for it on a device that has its image. Return: ADSM_OK; ADSM_E_NOT_FOUND:
+ *  the image has none of that name; the device's refusal */
+int adsm_code_on(struct adsm_code *code, struct adsm_accel *accel,
+                 void **handle) ADSM_MUST_CHECK;
 
 /**
  * Where its parameters lie, as PTX says it.
