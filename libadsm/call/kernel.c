@@ -17,7 +17,7 @@ struct adsmKernel {
     adsmModule *module;
     struct adsm_code *code; /* lives as long as the module's */
     struct adsm_layout layout;
-    struct adsm_speed speed;
+    struct adsm_speed *speed; /* the code's */
     adsmReach reach;
     adsmKernel *next; /* of the same module */
     UT_hash_handle hh;
@@ -112,7 +112,6 @@ static int drop(adsmModule *module, int *device)
     for (adsmKernel *k = module->kernels; k;) {
         adsmKernel *next = k->next;
         adsm_assign_forget(k);
-        adsm_speed_fini(&k->speed);
         free(k);
         k = next;
     }
@@ -208,7 +207,8 @@ static int describe(adsmModule *module, const char *name, adsmKernel *kernel)
         return adsm_detail(ADSM_E_LIMIT,
                            "kernel '%s' has more than %d parameters", name,
                            ADSM_KERNEL_PARAMETERS);
-    return ADSM_OK;
+    kernel->speed = adsm_code_speed(kernel->code);
+    return kernel->speed ? ADSM_OK : no_memory(name);
 }
 
 static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
@@ -225,7 +225,6 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     kernel->self = kernel;
     kernel->module = module;
     kernel->reach = reach;
-    adsm_speed_init(&kernel->speed);
     kernel->next = module->kernels;
     module->kernels = kernel;
     HASH_ADD_PTR(known.kernels, self, kernel);
@@ -328,7 +327,7 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
                                           kernel->layout,
                                           kernel->module,
                                           kernel->module->serial,
-                                          &kernel->speed};
+                                          kernel->speed};
     }
     adsm_lock_release(&known.lock);
     if (!kernel)

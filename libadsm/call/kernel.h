@@ -17,7 +17,6 @@
 
 #include "accel/accel.h"
 #include "code/code.h"
-#include "code/speed.h"
 
 enum { ADSM_KERNEL_PARAMETERS = ADSM_PARAMETERS_MOST };
 

@@ -3,6 +3,7 @@
 
 #include "base/lock.h"
 #include "base/status.h"
+#include "code/learned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,11 @@ struct adsm_code {
     UT_hash_handle hh;
     /* NULL: not asked for yet. Whoever finds one reads it without the lock. */
     struct adsm_layout *_Atomic layout;
-    _Atomic bool is_read;             /* the same for `kernel` */
-    struct sc_program_kernel *kernel; /* NULL: not understood */
-    const char *name;                 /* behind the handles */
-    _Atomic(void *) handles[];        /* by device; NULL: not asked for yet */
+    _Atomic bool is_read;                 /* the same for `kernel` */
+    struct sc_program_kernel *kernel;     /* NULL: not understood */
+    struct adsm_learned *_Atomic learned; /* as `layout` */
+    const char *name;                     /* behind the handles */
+    _Atomic(void *) handles[]; /* by device; NULL: not asked for yet */
 };
 
 /* ---- keys ---------------------------------------------------------------- */
@@ -137,6 +139,8 @@ void adsm_image_release(struct adsm_image *image)
     {
         HASH_DEL(image->codes, code);
         free(atomic_load_explicit(&code->layout, memory_order_relaxed));
+        adsm_learned_release(
+            atomic_load_explicit(&code->learned, memory_order_relaxed));
         free(code);
     }
     sc_program_free(image->program);
@@ -246,6 +250,25 @@ int adsm_code_on(struct adsm_code *code, struct adsm_accel *accel,
         atomic_store_explicit(&code->handles[device], *handle,
                               memory_order_release);
     return rc;
+}
+
+/* ---- what was learnt ----------------------------------------------------- */
+
+struct adsm_speed *adsm_code_speed(struct adsm_code *code)
+{
+    struct adsm_learned *none = NULL, *learned;
+    /* Acquire: pairs with the exchange below. */
+    learned = atomic_load_explicit(&code->learned, memory_order_acquire);
+    if (learned)
+        return adsm_learned_speed(learned);
+    learned = adsm_learned_hold(adsm_code_key(code));
+    if (!learned)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&code->learned, &none, learned)) {
+        adsm_learned_release(learned);
+        learned = none;
+    }
+    return adsm_learned_speed(learned);
 }
 
 /* ---- parameters ---------------------------------------------------------- */

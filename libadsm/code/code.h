@@ -7,8 +7,9 @@
  * may touch, by which handles devices know it, and by which number it is known
  * tomorrow; it lives as long as its image, which is until nobody holds that. All
  * is read out of the image's PTX when it is asked for the first time, and then
- * known. Handles are the image's alone: two of the same code have variables of
- * their own. How fast devices are with a kernel is of who launches.
+ * known. What is learnt by running it is kept by that number (code/learned.h):
+ * two images of the same code have it in common, but no handles, for each has its
+ * own variables.
  *
  * Lock: one for each image, rank CODE. Thread: any, no lock of that rank or later
  * held. Signal: never.
@@ -18,6 +19,7 @@
 
 #include "accel/accel.h"
 #include "code/layout.h"
+#include "code/speed.h"
 #include "ptx/access.h"
 
 struct adsm_image;
@@ -78,6 +80,10 @@ const char *adsm_code_name(const struct adsm_code *code);
  * Return: 0: nothing of the image is known
  */
 uint64_t adsm_code_key(struct adsm_code *code);
+
+/** How fast devices are with it: one for all records with the same key. NULL: no
+ *  memory */
+struct adsm_speed *adsm_code_speed(struct adsm_code *code);
 
 /** The driver's handle of it on a device that it was asked for; NULL: it was
  *  not. Of an image that the library has loaded. */

@@ -51,17 +51,23 @@ static double share_of_first(const int *y, long n)
 }
 
 /* The call, waited for, and what it computed. Return: share of device 0 */
-static double call_of(long n, const adsmOpts *opts, const int *x, int *y)
+static double call_map(adsmKernel *map, long n, const adsmOpts *opts,
+                       const int *x, int *y)
 {
     int a = COST;
     number(y, n, 2);
-    must(adsmCallWith(opts, kernel("map"), adsmR1(n), adsmIn(x), adsmInOut(y),
+    must(adsmCallWith(opts, map, adsmR1(n), adsmIn(x), adsmInOut(y),
                       adsmVal(a)));
     must(adsmSync());
     double share = share_of_first(y, n);
     for (int i = 0; i < n; i++)
         ck_assert_int_eq(y[i], 3 * i * 61 + 2 + 2 + COST);
     return share;
+}
+
+static double call_of(long n, const adsmOpts *opts, const int *x, int *y)
+{
+    return call_map(kernel("map"), n, opts, x, y);
 }
 
 static double call_once(const adsmOpts *opts, const int *x, int *y)
@@ -334,6 +340,60 @@ START_TEST(unloaded_kernel_leaves_no_measurement)
 }
 END_TEST
 
+/* The first call's times are read by the second, whose timers are given up. */
+START_TEST(modules_loaded_again_have_the_speed_that_is_known)
+{
+    pace("200K/s,100K/s");
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    number(x, N, 1);
+    for (int turn = 0; turn <= ADSM_TIMES_KNOWN; turn++) {
+        adsmModule *module;
+        adsmKernel *map;
+        must(adsmModuleLoad(&module, KERNELS_PTX, 0));
+        must(adsmKernelGet(&map, module, "map", ADSM_ONLY_ARGUMENTS));
+        double share = call_map(map, N, &both, x, y);
+        if (turn < ADSM_TIMES_KNOWN)
+            ck_assert_double_eq(share, 0.5);
+        else
+            check_share(share, paced, no_link);
+        call_map(map, N, &both, x, y);
+        must(adsmModuleUnload(module));
+    }
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
+START_TEST(one_module_calls_by_what_another_has_learnt)
+{
+    pace("200K/s,100K/s");
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    adsmModule *module;
+    adsmKernel *map, *any, *all;
+    number(x, N, 1);
+    must(adsmModuleLoad(&module, KERNELS_PTX, 0));
+    must(adsmKernelGet(&map, module, "map", ADSM_ONLY_ARGUMENTS));
+    must(adsmKernelGet(&any, module, "map", ADSM_ANY_OBJECT));
+    must(adsmKernelGet(&all, module, "all", ADSM_ONLY_ARGUMENTS));
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq(call_once(&both, x, y), 0.5);
+    check_share(call_map(map, N, &both, x, y), paced, no_link);
+    struct adsm_kernel_view one = held(map), same = held(any),
+                            other = held(all);
+    ck_assert_ptr_eq(one.speed, same.speed);
+    ck_assert_ptr_eq(one.handle, same.handle);
+    ck_assert_ptr_ne(one.speed, other.speed);
+    adsm_kernel_release(&one);
+    adsm_kernel_release(&same);
+    adsm_kernel_release(&other);
+    must(adsmModuleUnload(module));
+    must(adsmFree(x));
+    must(adsmFree(y));
+}
+END_TEST
+
 SUITE_MAIN("speed", 60, faster_device_gets_more_after_three_calls,
            slower_link_gets_less_after_three_calls,
            equal_links_make_unequal_devices_less_so,
@@ -342,4 +402,6 @@ SUITE_MAIN("speed", 60, faster_device_gets_more_after_three_calls,
            calls_that_say_their_parts_are_not_measured,
            refused_launches_measure_nothing,
            running_parts_are_read_later_and_not_waited_for,
-           unloaded_kernel_leaves_no_measurement)
+           unloaded_kernel_leaves_no_measurement,
+           modules_loaded_again_have_the_speed_that_is_known,
+           one_module_calls_by_what_another_has_learnt)

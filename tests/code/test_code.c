@@ -3,11 +3,13 @@
  * who may use them at the same time.
  */
 #include "code/code.h"
+#include "code/learned.h"
 #include "common/suite.h"
 
 #include "base/status.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -185,6 +187,63 @@ START_TEST(keys_last)
 }
 END_TEST
 
+/* How many times are known of a kernel, and one more of them. */
+static unsigned learn(const char *of, const char *name)
+{
+    struct adsm_image *image = image_of(of);
+    struct adsm_speed *speed = adsm_code_speed(adsm_image_code(image, name));
+    unsigned known = speed->times.count[0];
+    adsm_times_add(&speed->times, 0, 1, 1);
+    adsm_image_release(image);
+    return known;
+}
+
+START_TEST(what_is_learnt_outlives_images)
+{
+    ck_assert_uint_eq(learn(text, "put"), 0);
+    ck_assert_uint_eq(learn(text, "put"), 1);
+    ck_assert_uint_eq(learn(text, "other"), 0);
+    ck_assert_uint_eq(learn(odd_text, "put"), 0);
+    ck_assert_uint_eq(learn(text, "put"), 2);
+}
+END_TEST
+
+START_TEST(records_of_the_same_code_learn_together)
+{
+    struct adsm_image *image = image_of(text), *other = image_of(text);
+    struct adsm_image *none = adsm_image_new("\177ELF", 0, 90);
+    struct adsm_speed *speed = adsm_code_speed(adsm_image_code(image, "put"));
+    struct adsm_speed *alone = adsm_code_speed(adsm_image_code(none, "put"));
+    ck_assert_ptr_eq(adsm_code_speed(adsm_image_code(other, "put")), speed);
+    ck_assert_ptr_ne(adsm_code_speed(adsm_image_code(other, "odd")), speed);
+    ck_assert_ptr_ne(adsm_code_speed(adsm_image_code(none, "odd")), alone);
+    adsm_image_release(image);
+    adsm_times_add(&speed->times, 0, 1, 1);
+    ck_assert_uint_eq(learn(text, "put"), 1);
+    adsm_image_release(other);
+    adsm_image_release(none);
+}
+END_TEST
+
+/* Of those that nobody holds. */
+START_TEST(as_much_is_kept_as_is_said)
+{
+    char name[16];
+    struct adsm_image *image = image_of(text);
+    adsm_times_add(&adsm_code_speed(adsm_image_code(image, "put"))->times, 0, 1,
+                   1);
+    for (int i = 0; i < ADSM_LEARNED_KEPT; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        ck_assert_uint_eq(learn(text, name), 0);
+    }
+    ck_assert_uint_eq(learn(text, "0"), 1);
+    ck_assert_uint_eq(learn(text, "more"), 0);
+    ck_assert_uint_eq(learn(text, "0"), 0);
+    ck_assert_uint_eq(learn(text, "put"), 1);
+    adsm_image_release(image);
+}
+END_TEST
+
 /* Each finds a record that nobody has looked at, or all of it. */
 static void *look(void *arg)
 {
@@ -195,6 +254,7 @@ static void *look(void *arg)
         ck_assert_int_eq(adsm_code_layout(put, ask, &driver).count, 2);
         expect_touched(put);
         ck_assert_uint_ne(adsm_code_key(put), 0);
+        ck_assert_ptr_nonnull(adsm_code_speed(put));
     }
     adsm_image_release(image);
     return NULL;
@@ -219,4 +279,7 @@ SUITE_MAIN("code", 60, a_kernel_has_one_record,
            what_ptx_says_of_parameters_nobody_is_asked,
            what_ptx_does_not_say_is_asked_until_there_is_an_answer,
            more_parameters_than_there_is_room_for_are_counted,
-           what_a_launch_touches_is_told, keys_last, threads_look_at_one_record)
+           what_a_launch_touches_is_told, keys_last,
+           what_is_learnt_outlives_images,
+           records_of_the_same_code_learn_together, as_much_is_kept_as_is_said,
+           threads_look_at_one_record)
