@@ -361,10 +361,8 @@ int adsm_accel_kernel_parameter(struct adsm_accel *accel, void *kernel,
     return accel->ops->kernel_parameter(accel, kernel, index, offset, bytes);
 }
 
-int adsm_accel_launch(struct adsm_accel *accel, void *kernel,
-                      const unsigned grid[3], const unsigned block[3],
-                      size_t shared_bytes, adsm_stream stream, void **arguments)
+int adsm_accel_launch(struct adsm_accel *accel,
+                      const struct adsm_launch *launch)
 {
-    return accel->ops->launch(accel, kernel, grid, block, shared_bytes, stream,
-                              arguments);
+    return accel->ops->launch(accel, launch);
 }

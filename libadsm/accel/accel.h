@@ -209,7 +209,7 @@ bool adsm_accel_await(struct adsm_accel *accel);
  *  never */
 int adsm_accel_synchronize(struct adsm_accel *accel);
 
-/* ---- code and launches (accel/cuda/code.c) -----------------------------
+/* ---- code (accel/cuda/code.c); launches are in accel/launch.h ----------
  * Thread: any. Signal: never. */
 
 /** Load an image (PTX text, cubin, fat binary); `*module` is the handle.
@@ -225,11 +225,5 @@ int adsm_accel_kernel_get(struct adsm_accel *accel, void *module,
 int adsm_accel_kernel_parameter(struct adsm_accel *accel, void *kernel,
                                 unsigned index, size_t *offset,
                                 size_t *bytes) ADSM_MUST_CHECK;
-
-/** Enqueue a kernel; `arguments[i]` points at the value of parameter i. */
-int adsm_accel_launch(struct adsm_accel *accel, void *kernel,
-                      const unsigned grid[3], const unsigned block[3],
-                      size_t shared_bytes, adsm_stream stream,
-                      void **arguments) ADSM_MUST_CHECK;
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef ADSM_ACCEL_OPS_H
 #define ADSM_ACCEL_OPS_H
 
-#include "accel/accel.h"
+#include "accel/launch.h"
 
 typedef void *adsm_device_event;
 
@@ -174,9 +174,7 @@ struct adsm_accel_ops {
                       void **kernel);
     int (*kernel_parameter)(struct adsm_accel *accel, void *kernel,
                             unsigned index, size_t *offset, size_t *bytes);
-    int (*launch)(struct adsm_accel *accel, void *kernel,
-                  const unsigned grid[3], const unsigned block[3],
-                  size_t shared_bytes, adsm_stream stream, void **arguments);
+    int (*launch)(struct adsm_accel *accel, const struct adsm_launch *launch);
 };
 
 /** The CUDA Driver API. */

@@ -31,6 +31,18 @@ int adsm_arguments_check(const struct adsm_kernel_view *kernel, int count,
     return ADSM_OK;
 }
 
+void adsm_arguments_values(struct adsm_grid *grid, int count,
+                           const adsmArg *args, void **values)
+{
+    int fixed = grid->bound_count;
+    grid->launch.values = values;
+    for (int i = 0; i < fixed; i++)
+        values[i] = &grid->bounds[i];
+    for (int i = 0; i < count; i++)
+        if (!args[i].mode)
+            values[fixed + i] = (void *)adsm_argument_value(&args[i]);
+}
+
 static int not_made(const struct adsm_kernel_view *kernel, int number)
 {
     return adsm_detail(ADSM_E_INVALID,

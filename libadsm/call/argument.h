@@ -6,6 +6,7 @@
 #ifndef ADSM_CALL_ARGUMENT_H
 #define ADSM_CALL_ARGUMENT_H
 
+#include "call/grid.h"
 #include "call/kernel.h"
 
 /** Where the value of an argument is that is one; NULL where there is none. */
@@ -27,6 +28,12 @@ int adsm_arguments_check(const struct adsm_kernel_view *kernel, int count,
  *  ADSM_OK; ADSM_E_INVALID with a sentence */
 int adsm_argument_check_pointer(const struct adsm_kernel_view *kernel,
                                 int number, const adsmArg *arg);
+
+/** Where a launch finds the values of its parameters: of the bounds, and of the
+ *  arguments that are values. Those of pointers are left to the caller.  @values
+ *  room for all of them; they stay where they are until the launch is made */
+void adsm_arguments_values(struct adsm_grid *grid, int count,
+                           const adsmArg *args, void **values);
 
 /** A pointer to memory that is not shared, or was. Return: ADSM_E_NOT_SHARED */
 int adsm_argument_not_shared(const struct adsm_kernel_view *kernel, int number,

@@ -42,11 +42,11 @@ int adsm_grid_make(const char *kernel, const adsmBox *box,
     for (int i = 0; i < 3; i++) {
         int d = box->nd - 1 - i; /* of x, y, z */
         long most = i == 0 ? INT32_MAX : MOST_Y, blocks = 1, indices;
-        grid->block[i] = block[0] == 0   ? usual[box->nd][i]
-                         : block[i] == 0 ? 1
-                                         : block[i];
+        unsigned threads = block[0] == 0   ? usual[box->nd][i]
+                           : block[i] == 0 ? 1
+                                           : block[i];
         indices = d >= 0 && each[d] > 1 ? each[d] : 1;
-        if (__builtin_mul_overflow(indices, (long)grid->block[i], &indices))
+        if (__builtin_mul_overflow(indices, (long)threads, &indices))
             indices = LONG_MAX;
         if (d >= 0)
             blocks = (box->hi[d] - box->lo[d]) / indices +
@@ -58,7 +58,8 @@ int adsm_grid_make(const char *kernel, const adsmBox *box,
                                "tiles, make it smaller",
                                kernel, box->hi[d] - box->lo[d], d,
                                most * indices);
-        grid->grid[i] = (unsigned)blocks;
+        grid->launch.block[i] = threads;
+        grid->launch.grid[i] = (unsigned)blocks;
     }
     for (int d = 0; d < box->nd; d++) {
         grid->bounds[grid->bound_count++] = box->lo[d];

@@ -15,7 +15,7 @@
 
 /* Everything a launch carries. */
 struct launch {
-    struct adsm_kernel_view kernel;
+    const struct adsm_kernel_view *kernel;
     int fixed;     /* leading parameters that no argument is given for */
     void **values; /* for the driver */
     struct adsm_daddr *pointers; /* values point here */
@@ -47,7 +47,7 @@ static void add_use(struct launch *launch, struct adsm_use use)
 static void narrow(const struct launch *launch, const adsmArg *arg, bool slab,
                    struct adsm_use *use)
 {
-    bool others = launch->kernel.reach != ADSM_ONLY_ARGUMENTS;
+    bool others = launch->kernel->reach != ADSM_ONLY_ARGUMENTS;
     bool alone = !slab || adsm_slab_blocks(use, arg->p);
     bool whole = !slab && arg->p == (const void *)use->at;
     if ((use->mode == ADSM_OUT && !whole) || (others && !alone))
@@ -59,16 +59,16 @@ static int not_at_home(const struct launch *launch, int number,
 {
     const char *advice = "a kernel that may touch any object gets those of its "
                          "own device only: look it up with ADSM_ONLY_ARGUMENTS";
-    int device = adsm_accel_device(launch->kernel.accel);
+    int device = adsm_accel_device(launch->kernel->accel);
     if (!home)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' has no home, the kernel "
                            "runs on device %d: %s",
-                           number, launch->kernel.name, device, advice);
+                           number, launch->kernel->name, device, advice);
     return adsm_detail(ADSM_E_INVALID,
                        "argument %d of kernel '%s' lives on device %d, the "
                        "kernel on device %d: %s",
-                       number, launch->kernel.name, adsm_accel_device(home),
+                       number, launch->kernel->name, adsm_accel_device(home),
                        device, advice);
 }
 
@@ -76,7 +76,7 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
 {
     struct adsm_object *object = adsm_index_acquire(arg->p);
     if (!object)
-        return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
+        return adsm_argument_not_shared(launch->kernel, i - launch->fixed,
                                         arg->p);
     size_t offset = (size_t)((const uint8_t *)arg->p - object->host);
     launch->pointers[i] = adsm_daddr_add(object->device, offset);
@@ -85,7 +85,7 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     struct adsm_use use =
         adsm_use_of(object, object->host, object->bytes, arg->mode);
     struct adsm_accel *home = object->homeless ? NULL : object->home;
-    bool only = launch->kernel.reach == ADSM_ONLY_ARGUMENTS;
+    bool only = launch->kernel->reach == ADSM_ONLY_ARGUMENTS;
     bool spread =
         !adsm_object_is_gathered(object) && !adsm_object_is_away(object);
     bool direct = object->direct;
@@ -93,14 +93,14 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
     void *base;
     size_t bytes;
     if (slab && adsm_slab_range(object, arg->p, &base, &bytes) != ADSM_OK)
-        return adsm_argument_not_shared(&launch->kernel, i - launch->fixed,
+        return adsm_argument_not_shared(launch->kernel, i - launch->fixed,
                                         arg->p);
     if (direct)
-        home = launch->kernel.accel; /* at one address for all */
-    if (home != launch->kernel.accel && !only)
+        home = launch->kernel->accel; /* at one address for all */
+    if (home != launch->kernel->accel && !only)
         return not_at_home(launch, i - launch->fixed, home);
     /* For a kernel that may touch any object, one that is spread is gathered. */
-    if (home != launch->kernel.accel || (spread && only)) {
+    if (home != launch->kernel->accel || (spread && only)) {
         launch->elsewhere = true;
         return ADSM_OK;
     }
@@ -113,7 +113,7 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
 static int add_array(struct launch *launch, int i, const adsmArg *arg)
 {
     int number = i - launch->fixed;
-    const struct adsm_kernel_view *kernel = &launch->kernel;
+    const struct adsm_kernel_view *kernel = launch->kernel;
     bool known = kernel->layout.count >= 0;
     unsigned wanted = adsm_kernel_parameter(kernel, i);
     int rc = adsm_argument_check_pointer(kernel, number, arg);
@@ -135,34 +135,34 @@ static int add_array(struct launch *launch, int i, const adsmArg *arg)
     return rc == ADSM_OK ? add_pointer(launch, i, arg) : rc;
 }
 
-static int enqueue(struct launch *launch, const void *kernel,
-                   const unsigned grid[3], const unsigned block[3],
-                   size_t shared_bytes)
+static int enqueue(struct launch *launch, struct adsm_launch *how)
 {
-    struct adsm_accel *accel = launch->kernel.accel;
+    const struct adsm_kernel_view *kernel = launch->kernel;
+    struct adsm_accel *accel = kernel->accel;
     struct adsm_call call = {.accel = accel,
                              .stream = adsm_accel_launch_stream(accel),
-                             .rest = launch->kernel.reach == ADSM_ONLY_ARGUMENTS
+                             .rest = kernel->reach == ADSM_ONLY_ARGUMENTS
                                          ? ADSM_REST_UNUSED
                                          : ADSM_REST_USED,
-                             .kernel = kernel,
-                             .code = kernel,
+                             .kernel = kernel->kernel,
+                             .code = kernel->kernel,
                              .uses = launch->uses,
                              .use_count = launch->use_count};
+    how->kernel = kernel->handle;
+    how->stream = call.stream;
     int rc = adsm_boundary_call(&call);
     if (rc == ADSM_OK) {
-        rc = adsm_accel_launch(accel, launch->kernel.handle, grid, block,
-                               shared_bytes, call.stream, launch->values);
+        rc = adsm_accel_launch(accel, how);
         if (rc == ADSM_OK) {
             rc = adsm_boundary_called(&call);
-            adsm_launched_add(accel, launch->kernel.name, 0, 1);
+            adsm_launched_add(accel, kernel->name, 0, 1);
         } else {
             adsm_boundary_call_failed(&call);
         }
     }
     if (rc != ADSM_OK)
         return adsm_detail_cause(rc, "kernel '%s' was not launched",
-                                 launch->kernel.name);
+                                 kernel->name);
     return ADSM_OK;
 }
 
@@ -185,36 +185,23 @@ static int make_room(struct launch *launch, size_t count,
     if (launch->values && launch->pointers && launch->uses)
         return ADSM_OK;
     return adsm_detail(ADSM_E_NOMEM, "no memory for a launch of kernel '%s'",
-                       launch->kernel.name);
+                       launch->kernel->name);
 }
 
-static void add_values(struct launch *launch, const struct adsm_grid *grid,
-                       int count, const adsmArg *args)
-{
-    for (int i = 0; i < grid->bound_count; i++)
-        launch->values[i] = (void *)&grid->bounds[i];
-    for (int i = 0; i < count; i++)
-        if (!args[i].mode)
-            launch->values[launch->fixed + i] =
-                (void *)adsm_argument_value(&args[i]);
-}
-
-int adsm_launch(const struct adsm_kernel_view *kernel,
-                const struct adsm_grid *grid, size_t shared_bytes, int count,
-                const adsmArg *args, struct adsm_region *region,
+int adsm_launch(const struct adsm_kernel_view *kernel, struct adsm_grid *grid,
+                int count, const adsmArg *args, struct adsm_region *region,
                 bool *elsewhere)
 {
-    struct launch launch = {.kernel = *kernel, .fixed = grid->bound_count};
+    struct launch launch = {.kernel = kernel, .fixed = grid->bound_count};
     int rc = make_room(&launch, (size_t)(launch.fixed + count), region);
     if (rc != ADSM_OK)
         return rc;
-    add_values(&launch, grid, count, args);
+    adsm_arguments_values(grid, count, args, launch.values);
     adsm_quiet_enter();
     rc = add_arrays(&launch, args, count);
     *elsewhere = rc == ADSM_OK && launch.elsewhere;
-    if (rc == ADSM_OK && !launch.elsewhere && grid->grid[0] != 0)
-        rc = enqueue(&launch, kernel->kernel, grid->grid, grid->block,
-                     shared_bytes);
+    if (rc == ADSM_OK && !launch.elsewhere && grid->launch.grid[0] != 0)
+        rc = enqueue(&launch, &grid->launch);
     adsm_quiet_leave();
     return rc;
 }

@@ -14,7 +14,9 @@
  * Launch a kernel where its view says. Failures set the error detail; nothing
  * is launched then.
  *
- * @kernel     held; @grid  0 blocks along x: the arguments are checked only
+ * @kernel     held
+ * @grid       0 blocks along x: the arguments are checked only. The launch in it
+ *             is filled in
  * @count      adsm_arguments_check has found as many as the kernel takes
  * @args       values are checked, and stay until this returns
  * @region     for what the launch is put together in
@@ -24,9 +26,8 @@
  *         error
  * Thread: any. Signal: never
  */
-int adsm_launch(const struct adsm_kernel_view *kernel,
-                const struct adsm_grid *grid, size_t shared_bytes, int count,
-                const adsmArg *args, struct adsm_region *region,
+int adsm_launch(const struct adsm_kernel_view *kernel, struct adsm_grid *grid,
+                int count, const adsmArg *args, struct adsm_region *region,
                 bool *elsewhere);
 
 #endif

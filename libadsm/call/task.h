@@ -127,6 +127,11 @@ void *adsm_task_get(struct adsm_task *task, size_t count, size_t bytes,
 /** ADSM_OK; ADSM_E_INVALID: the options cannot be had. */
 int adsm_task_check_options(const struct adsm_task *task);
 
+/** The launch over a box of its range: dimensions, bounds and shared memory.
+ *  ADSM_OK; ADSM_E_INVALID with a sentence */
+int adsm_task_grid(const struct adsm_task *task, const adsmBox *box,
+                   struct adsm_grid *grid);
+
 /** Whether it is given memory that all share, and can be: `direct`.
  *  ADSM_OK; ADSM_E_UNSUPPORTED with a sentence */
 int adsm_task_check_direct(struct adsm_task *task);

@@ -103,9 +103,9 @@ static int begin_at_home(struct adsm_task *task, bool *elsewhere)
     struct adsm_kernel_view there = task->kernel;
     there.accel = task->accels[0];
     there.handle = task->handles[0];
-    int rc = adsm_launch(&there, &task->grid, task->opts.shared_bytes,
-                         task->count, task->args, &task->region, elsewhere);
-    if (*elsewhere && task->grid.grid[0] > 0)
+    int rc = adsm_launch(&there, &task->grid, task->count, task->args,
+                         &task->region, elsewhere);
+    if (*elsewhere && task->grid.launch.grid[0] > 0)
         return rc;
     task->state = ADSM_TASK_BEGUN;
     if (rc != ADSM_OK || *elsewhere)

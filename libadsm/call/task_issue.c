@@ -124,9 +124,7 @@ static int make_parts(struct adsm_task *task,
         if (task->whole)
             issue->grids[i] = task->grid;
         else
-            rc = adsm_grid_make(task->kernel.name, &boxes[i].box,
-                                task->opts.block, task->opts.each,
-                                &issue->grids[i]);
+            rc = adsm_task_grid(task, &boxes[i].box, &issue->grids[i]);
     }
     return rc;
 }
@@ -142,22 +140,15 @@ static void view_direct(const struct adsm_array *array, struct view *view)
     view->pitch[1] = nd > 2 ? (int64_t)pitch[nd - 3] : 0;
 }
 
-static int launch(struct adsm_task *task, const struct issue *issue, int part,
-                  void *handle, adsm_stream stream)
+/* What the kernel gets for each pointer: the copies of the part's wants. */
+static void add_views(const struct adsm_task *task, const struct issue *issue,
+                      const struct adsm_want *want, void **values)
 {
-    const struct adsm_want *want = issue->parts[part].wants;
-    struct adsm_grid *grid = &issue->grids[part];
-    void **values = issue->values;
-    int n = 0;
-    for (int i = 0; i < grid->bound_count; i++)
-        values[n++] = &grid->bounds[i];
     for (int i = 0; i < task->count; i++) {
         int k = task->operand_of[i];
-        if (k < 0) {
-            values[n++] = (void *)adsm_argument_value(&task->args[i]);
+        if (k < 0)
             continue;
-        }
-        struct view *view = values[n++] = &issue->views[k];
+        struct view *view = values[i] = &issue->views[k];
         if (task->operands[k].array.direct) {
             view_direct(&task->operands[k].array, view);
             continue;
@@ -169,9 +160,18 @@ static int launch(struct adsm_task *task, const struct issue *issue, int part,
         view->pitch[0] = (int64_t)pitch[0];
         view->pitch[1] = (int64_t)pitch[1];
     }
-    return adsm_accel_launch(issue->parts[part].accel, handle, grid->grid,
-                             grid->block, task->opts.shared_bytes, stream,
-                             values);
+}
+
+static int launch(const struct adsm_task *task, const struct issue *issue,
+                  int part, void *handle, adsm_stream stream)
+{
+    struct adsm_grid *grid = &issue->grids[part];
+    adsm_arguments_values(grid, task->count, task->args, issue->values);
+    add_views(task, issue, issue->parts[part].wants,
+              issue->values + grid->bound_count);
+    grid->launch.kernel = handle;
+    grid->launch.stream = stream;
+    return adsm_accel_launch(issue->parts[part].accel, &grid->launch);
 }
 
 /* What the part waits for is ahead of the timer. */

@@ -172,8 +172,10 @@ int adsm_task_make_launch(const adsmKernel *kernel, const unsigned grid[3],
         return rc;
     (*task)->is_launch = true;
     (*task)->opts.shared_bytes = shared_bytes;
-    memcpy((*task)->grid.grid, grid, sizeof(*task)->grid.grid);
-    memcpy((*task)->grid.block, block, sizeof(*task)->grid.block);
+    struct adsm_launch *launch = &(*task)->grid.launch;
+    memcpy(launch->grid, grid, sizeof launch->grid);
+    memcpy(launch->block, block, sizeof launch->block);
+    launch->shared_bytes = (unsigned)shared_bytes; /* as it is checked */
     return finish(task, args);
 }
 

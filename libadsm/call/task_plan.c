@@ -132,15 +132,23 @@ static bool is_empty(const adsmBox *range)
     return false;
 }
 
+int adsm_task_grid(const struct adsm_task *task, const adsmBox *box,
+                   struct adsm_grid *grid)
+{
+    const adsmOpts *o = &task->opts;
+    grid->launch =
+        (struct adsm_launch){.shared_bytes = (unsigned)o->shared_bytes};
+    return adsm_grid_make(task->kernel.name, box, o->block, o->each, grid);
+}
+
 /* The launch that a call of one part is. */
 static int make_grid(struct adsm_task *task)
 {
     if (task->is_launch)
         return ADSM_OK;
-    int rc = adsm_grid_make(task->kernel.name, &task->range, task->opts.block,
-                            task->opts.each, &task->grid);
+    int rc = adsm_task_grid(task, &task->range, &task->grid);
     if (is_empty(&task->range))
-        task->grid.grid[0] = 0; /* arguments are checked all the same */
+        task->grid.launch.grid[0] = 0; /* arguments are checked all the same */
     return rc;
 }
 

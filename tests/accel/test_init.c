@@ -255,13 +255,16 @@ START_TEST(kernel_can_be_found_asked_and_launched)
     struct adsm_span span;
     uint32_t value = 0x12345678, got = 0;
     must(adsm_address_alloc(accel, 4, false, &span));
-    void *arguments[] = {&span.device.at, &value};
-    unsigned one[3] = {1, 1, 1}, none[3] = {0, 1, 1};
+    void *values[] = {&span.device.at, &value};
     adsm_stream stream = adsm_accel_launch_stream(accel);
-    ck_assert_int_eq(
-        adsm_accel_launch(accel, kernel, none, one, 0, stream, arguments),
-        ADSM_E_INVALID);
-    must(adsm_accel_launch(accel, kernel, one, one, 0, stream, arguments));
+    struct adsm_launch launch = {.kernel = kernel,
+                                 .grid = {0, 1, 1},
+                                 .block = {1, 1, 1},
+                                 .stream = stream,
+                                 .values = values};
+    ck_assert_int_eq(adsm_accel_launch(accel, &launch), ADSM_E_INVALID);
+    launch.grid[0] = 1;
+    must(adsm_accel_launch(accel, &launch));
     adsm_lane_note(accel, stream, false);
     must(adsm_dma_download(accel, &got, span.device, 4, nothing));
     ck_assert_uint_eq(got, value);

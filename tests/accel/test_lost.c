@@ -119,14 +119,16 @@ START_TEST(bad_kernel_kills_its_context_only)
                                "st.global.u32 [%d1], %r1; ret;\n}\n";
     struct adsm_accel *accel = accel_up(), *other = NULL;
     void *module, *kernel;
-    unsigned one[3] = {1, 1, 1};
     struct adsm_fence fence;
     new_context();
     must(adsm_accel_of_current(&other));
     must(adsm_accel_module_load(other, text, sizeof text - 1, &module));
     must(adsm_accel_kernel_get(other, module, "wild", &kernel));
     adsm_stream stream = adsm_accel_launch_stream(other);
-    must(adsm_accel_launch(other, kernel, one, one, 0, stream, NULL));
+    must(adsm_accel_launch(other, &(struct adsm_launch){.kernel = kernel,
+                                                        .grid = {1, 1, 1},
+                                                        .block = {1, 1, 1},
+                                                        .stream = stream}));
     int status = adsm_fence_record(other, stream, &fence);
     if (status == ADSM_OK)
         status = adsm_fence_wait(fence);

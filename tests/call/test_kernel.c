@@ -2,7 +2,7 @@
  * Modules and kernels on several devices, and handles that go away while they
  * are used.
  */
-#include "accel/accel.h"
+#include "accel/launch.h"
 #include "mm/fixture.h"
 #include "call/kernel.h"
 
@@ -49,10 +49,14 @@ START_TEST(module_unloaded_while_held_serves_its_holder)
     uint64_t at = (uintptr_t)adsmSafe(p);
     uint32_t n = 256, seed = 3;
     void *values[] = {&at, &n, &seed};
-    unsigned one[3] = {1, 1, 1}, block[3] = {256, 1, 1};
+    const struct adsm_launch launch = {.kernel = view.handle,
+                                       .grid = {1, 1, 1},
+                                       .block = {256, 1, 1},
+                                       .stream =
+                                           adsm_accel_launch_stream(view.accel),
+                                       .values = values};
     must(adsmSync());
-    must(adsm_accel_launch(view.accel, view.handle, one, block, 0,
-                           adsm_accel_launch_stream(view.accel), values));
+    must(adsm_accel_launch(view.accel, &launch));
     struct adsm_accel *other;
     void *handle;
     must(adsm_accel_open(2, &other));

@@ -486,14 +486,12 @@ static void run_work(void *what)
     work->kernel->run(work->argument);
 }
 
-static int launch(struct adsm_accel *accel, void *kernel,
-                  const unsigned grid[3], const unsigned block[3],
-                  size_t shared_bytes, adsm_stream stream, void **arguments)
+static int launch(struct adsm_accel *accel, const struct adsm_launch *launch)
 {
     BEGIN(accel);
-    struct work work = {.kernel = kernel};
-    memcpy(work.argument, arguments[0], work.kernel->bytes);
-    enqueue(stream_of(accel, stream), run_work, &work, sizeof work);
+    struct work work = {.kernel = launch->kernel};
+    memcpy(work.argument, launch->values[0], work.kernel->bytes);
+    enqueue(stream_of(accel, launch->stream), run_work, &work, sizeof work);
     return ADSM_OK;
 }
 

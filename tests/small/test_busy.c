@@ -27,7 +27,6 @@ static void wait_for_test(const void *argument)
 }
 
 static struct small_kernel kernel = {wait_for_test, 1};
-static const unsigned one[3] = {1, 1, 1};
 
 static void object_up(void)
 {
@@ -41,10 +40,14 @@ static void launch(void)
 {
     adsm_stream stream = adsm_accel_launch_stream(accel);
     char none = 0;
-    void *arguments[] = {&none};
+    void *values[] = {&none};
     ck_assert_int_eq(sem_init(&entered, 0, 0), 0);
     ck_assert_int_eq(sem_init(&go, 0, 0), 0);
-    must(adsm_accel_launch(accel, &kernel, one, one, 0, stream, arguments));
+    must(adsm_accel_launch(accel, &(struct adsm_launch){.kernel = &kernel,
+                                                        .grid = {1, 1, 1},
+                                                        .block = {1, 1, 1},
+                                                        .stream = stream,
+                                                        .values = values}));
     must(adsm_fence_record(accel, stream, &object->work));
 }
 

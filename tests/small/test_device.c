@@ -12,13 +12,16 @@ static void add_one(const void *argument)
 }
 
 static struct small_kernel adder = {add_one, sizeof(struct adsm_daddr)};
-static const unsigned one[3] = {1, 1, 1};
 
 static void launch(struct adsm_accel *accel, adsm_stream stream,
                    struct adsm_daddr at)
 {
-    void *arguments[] = {&at};
-    must(adsm_accel_launch(accel, &adder, one, one, 0, stream, arguments));
+    void *values[] = {&at};
+    must(adsm_accel_launch(accel, &(struct adsm_launch){.kernel = &adder,
+                                                        .grid = {1, 1, 1},
+                                                        .block = {1, 1, 1},
+                                                        .stream = stream,
+                                                        .values = values}));
 }
 
 static struct adsm_daddr memory(struct adsm_accel *accel, size_t bytes)

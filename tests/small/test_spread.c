@@ -55,16 +55,19 @@ static void run(const void *argument)
 }
 
 static struct small_kernel kernel = {run, sizeof(struct work)};
-static const unsigned one[3] = {1, 1, 1};
 
 /* Return: whether the kernel is enqueued; its fence */
 static bool launch(struct adsm_accel *on, struct work *work,
                    struct adsm_fence *fence)
 {
-    void *arguments[] = {work};
+    void *values[] = {work};
     adsm_stream stream = adsm_accel_launch_stream(on);
-    if (adsm_accel_launch(on, &kernel, one, one, 0, stream, arguments) !=
-        ADSM_OK)
+    const struct adsm_launch launch = {.kernel = &kernel,
+                                       .grid = {1, 1, 1},
+                                       .block = {1, 1, 1},
+                                       .stream = stream,
+                                       .values = values};
+    if (adsm_accel_launch(on, &launch) != ADSM_OK)
         return false;
     while (adsm_fence_record(on, stream, fence) != ADSM_OK)
         continue;

@@ -123,8 +123,7 @@ int adsm_cuda_kernel_get(struct adsm_accel *accel, void *module,
                          const char *name, void **kernel);
 int adsm_cuda_kernel_parameter(struct adsm_accel *accel, void *kernel,
                                unsigned index, size_t *offset, size_t *bytes);
-int adsm_cuda_launch(struct adsm_accel *accel, void *kernel,
-                     const unsigned grid[3], const unsigned block[3],
-                     size_t shared_bytes, adsm_stream stream, void **arguments);
+int adsm_cuda_launch(struct adsm_accel *accel,
+                     const struct adsm_launch *launch);
 
 #endif

@@ -112,18 +112,17 @@ int adsm_cuda_kernel_parameter(struct adsm_accel *accel, void *kernel,
     return adsm_cuda_leave(&visit, "FuncGetParamInfo", result);
 }
 
-int adsm_cuda_launch(struct adsm_accel *accel, void *kernel,
-                     const unsigned grid[3], const unsigned block[3],
-                     size_t shared_bytes, adsm_stream stream, void **arguments)
+int adsm_cuda_launch(struct adsm_accel *accel, const struct adsm_launch *launch)
 {
+    const unsigned *grid = launch->grid, *block = launch->block;
     struct adsm_cuda_visit visit;
     int status = adsm_cuda_enter(&visit, accel);
     if (status != ADSM_OK)
         return status;
     adsm_cu_result result = adsm_cuda_api()->LaunchKernel(
-        (adsm_cu_function)kernel, grid[0], grid[1], grid[2], block[0], block[1],
-        block[2], (unsigned)shared_bytes, (adsm_cu_stream)stream, arguments,
-        NULL);
+        (adsm_cu_function)launch->kernel, grid[0], grid[1], grid[2], block[0],
+        block[1], block[2], launch->shared_bytes,
+        (adsm_cu_stream)launch->stream, launch->values, launch->packed);
     status = adsm_cuda_leave(&visit, "LaunchKernel", result);
     return result == ADSM_CU_INVALID_VALUE ? ADSM_E_INVALID : status;
 }
