@@ -4,6 +4,7 @@
  * and since the release closes memory that the arguments may lie in, they are
  * resolved before that.
  */
+#include "accel/launch.h"
 #include "interpose/cuda/arguments.h"
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/reach.h"
@@ -14,13 +15,49 @@
 /* Attributes of a launch: size of one, and more than there are kinds of. */
 enum { ATTRIBUTE_BYTES = 64, ATTRIBUTES_MOST = 32 };
 
-/* What the kernel may touch is released, as far as that is known. */
-static CUresult release_to(struct adsm_call *call, CUfunction kernel,
-                           const struct sc_geometry *geometry,
-                           const struct cuda_arguments *a)
+/* Which of the driver's calls a launch is. */
+struct form {
+    bool per_thread, cooperative;
+    const struct cuda_launch *description; /* of the extended ones; else NULL */
+};
+
+static CUresult submit(const struct adsm_launch *l, struct form form)
 {
+    const unsigned *grid = l->grid, *block = l->block;
+    if (form.description && form.per_thread)
+        return CUDA_CALL(cuLaunchKernelEx_ptsz,
+                         (form.description, l->kernel, l->values, l->packed));
+    if (form.description)
+        return CUDA_CALL(cuLaunchKernelEx,
+                         (form.description, l->kernel, l->values, l->packed));
+#define WHERE                                                                  \
+    grid[0], grid[1], grid[2], block[0], block[1], block[2], l->shared_bytes,  \
+        l->stream
+    if (form.cooperative && form.per_thread)
+        return CUDA_CALL(cuLaunchCooperativeKernel_ptsz,
+                         (l->kernel, WHERE, l->values));
+    if (form.cooperative)
+        return CUDA_CALL(cuLaunchCooperativeKernel,
+                         (l->kernel, WHERE, l->values));
+    if (form.per_thread)
+        return CUDA_CALL(cuLaunchKernel_ptsz,
+                         (l->kernel, WHERE, l->values, l->packed));
+    return CUDA_CALL(cuLaunchKernel, (l->kernel, WHERE, l->values, l->packed));
+#undef WHERE
+}
+
+/* What the kernel may touch is released, as far as that is known. What is said of
+ * it has left the stack when the driver is called. */
+static __attribute__((noinline)) CUresult
+release_to(struct adsm_call *call, const struct adsm_launch *launch,
+           const struct cuda_arguments *a)
+{
+    const unsigned *grid = launch->grid, *block = launch->block;
+    const struct sc_geometry geometry = {
+        .grid = {grid[0], grid[1], grid[2]},
+        .block = {block[0], block[1], block[2]}};
     struct cuda_told told;
-    cuda_reach_tell(call, kernel, geometry, a, &told);
+    cuda_reach_tell(call, launch->kernel, &geometry, a, &told);
     CUresult result = cuda_release(call);
     /* Nobody looks at them again: none of them gets a fence. */
     call->uses = call->reach = NULL;
@@ -28,51 +65,34 @@ static CUresult release_to(struct adsm_call *call, CUfunction kernel,
     return result;
 }
 
-/* A launch from `begin`, over the driver's call, to `end`. */
-struct launch {
-    struct adsm_call call;
-    struct cuda_arguments with; /* what the driver is given                   */
-    CUresult result;            /* of ours, then the driver's                 */
-};
-
-/* All that comes before the driver's call. From where nothing of the program's
+/* A launch as the program has asked for it. From where nothing of the program's
  * is looked at any more but plain memory, to the end of the launch, no handler
  * of the program's runs: that is so anyhow while the gate is closed, and the
- * locks before it cost no calls of the system then.
- *
- * Return: whether the driver may be called */
-static bool begin(struct launch *launch, struct device_order order,
-                  CUfunction kernel, struct sc_geometry geometry, void **params,
-                  void **extra)
+ * locks before it cost no calls of the system then. The driver is given it with
+ * values that it may read, which are put in. */
+static CUresult run(struct adsm_launch *launch, struct form form)
 {
-    struct cuda_arguments *with = &launch->with;
-    launch->call = device_call(order);
-    launch->call.code = kernel;
-    with->params = params;
-    with->extra = extra;
-    if (!launch->call.accel)
-        return true;
-    CUresult result = cuda_arguments_resolve(with, kernel, params, extra);
+    struct cuda_arguments with;
+    struct adsm_call call =
+        device_call(cuda_order(launch->stream, form.per_thread));
+    call.code = launch->kernel;
+    if (!call.accel)
+        return cuda_called(&call, submit(launch, form));
+    CUresult result = cuda_arguments_resolve(&with, launch->kernel,
+                                             launch->values, launch->packed);
     adsm_quiet_enter();
     if (!result)
-        result = release_to(&launch->call, kernel, &geometry, with);
-    launch->result = result;
-    if (!result) {
+        result = release_to(&call, launch, &with);
+    if (result) {
+        call.accel = NULL; /* nothing is closed */
+    } else {
+        launch->values = with.params;
+        launch->packed = with.extra;
         adsm_fault_enter_driver();
-        return true;
+        result = submit(launch, form);
+        adsm_fault_leave_driver();
     }
-    adsm_quiet_leave();
-    launch->call.accel = NULL;
-    return false;
-}
-
-/* Return: the program's answer */
-static CUresult end(const struct launch *launch)
-{
-    if (!launch->call.accel)
-        return cuda_called(&launch->call, launch->result);
-    adsm_fault_leave_driver();
-    CUresult result = cuda_called(&launch->call, launch->result);
+    result = cuda_called(&call, result);
     adsm_quiet_leave();
     return result;
 }
@@ -82,14 +102,10 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
                         unsigned shared, CUstream stream, void **params,
                         void **extra)
 {
-    struct launch launch;
-    if (begin(&launch, cuda_order(stream, false), kernel,
-              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
-              params, extra))
-        launch.result = CUDA_CALL(
-            cuLaunchKernel, (kernel, gx, gy, gz, bx, by, bz, shared, stream,
-                             launch.with.params, launch.with.extra));
-    return end(&launch);
+    return run(
+        &(struct adsm_launch){
+            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, extra},
+        (struct form){.per_thread = false});
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
@@ -97,15 +113,10 @@ CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
                              unsigned shared, CUstream stream, void **params,
                              void **extra)
 {
-    struct launch launch;
-    if (begin(&launch, cuda_order(stream, true), kernel,
-              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
-              params, extra))
-        launch.result =
-            CUDA_CALL(cuLaunchKernel_ptsz,
-                      (kernel, gx, gy, gz, bx, by, bz, shared, stream,
-                       launch.with.params, launch.with.extra));
-    return end(&launch);
+    return run(
+        &(struct adsm_launch){
+            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, extra},
+        (struct form){.per_thread = true});
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
@@ -113,14 +124,10 @@ CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
                                    unsigned bz, unsigned shared,
                                    CUstream stream, void **params)
 {
-    struct launch launch;
-    if (begin(&launch, cuda_order(stream, false), kernel,
-              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
-              params, NULL))
-        launch.result = CUDA_CALL(cuLaunchCooperativeKernel,
-                                  (kernel, gx, gy, gz, bx, by, bz, shared,
-                                   stream, launch.with.params));
-    return end(&launch);
+    return run(
+        &(struct adsm_launch){
+            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, NULL},
+        (struct form){.cooperative = true});
 }
 
 CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
@@ -129,14 +136,10 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
                                         unsigned shared, CUstream stream,
                                         void **params)
 {
-    struct launch launch;
-    if (begin(&launch, cuda_order(stream, true), kernel,
-              (struct sc_geometry){.grid = {gx, gy, gz}, .block = {bx, by, bz}},
-              params, NULL))
-        launch.result = CUDA_CALL(cuLaunchCooperativeKernel_ptsz,
-                                  (kernel, gx, gy, gz, bx, by, bz, shared,
-                                   stream, launch.with.params));
-    return end(&launch);
+    return run(
+        &(struct adsm_launch){
+            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, NULL},
+        (struct form){.per_thread = true, .cooperative = true});
 }
 
 /* The launch's own description may lie in shared memory as well. */
@@ -159,46 +162,36 @@ static CUresult resolve_description(struct description *d,
     return result;
 }
 
-static struct sc_geometry geometry_of(const struct cuda_launch *how)
+static CUresult run_described(const struct cuda_launch *asked, bool per_thread,
+                              CUfunction kernel, void **params, void **extra)
 {
-    struct sc_geometry geometry = {0};
-    memcpy(geometry.grid, how->grid, sizeof geometry.grid);
-    memcpy(geometry.block, how->block, sizeof geometry.block);
-    return geometry;
+    struct description d;
+    CUresult described = resolve_description(&d, asked);
+    if (described)
+        return described;
+    struct adsm_launch launch = {.kernel = kernel,
+                                 .shared_bytes = d.how.shared_bytes,
+                                 .stream = d.how.stream,
+                                 .values = params,
+                                 .packed = extra};
+    memcpy(launch.grid, d.how.grid, sizeof launch.grid);
+    memcpy(launch.block, d.how.block, sizeof launch.block);
+    return run(&launch,
+               (struct form){.per_thread = per_thread, .description = &d.how});
 }
 
 CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
                           void **params, void **extra)
 {
-    struct launch launch;
-    struct description d;
     if (!asked || !device_is_serving())
         return CUDA_CALL(cuLaunchKernelEx, (asked, kernel, params, extra));
-    CUresult described = resolve_description(&d, asked);
-    if (described)
-        return described;
-    if (begin(&launch, cuda_order(d.how.stream, false), kernel,
-              geometry_of(&d.how), params, extra))
-        launch.result =
-            CUDA_CALL(cuLaunchKernelEx,
-                      (&d.how, kernel, launch.with.params, launch.with.extra));
-    return end(&launch);
+    return run_described(asked, false, kernel, params, extra);
 }
 
 CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
                                CUfunction kernel, void **params, void **extra)
 {
-    struct launch launch;
-    struct description d;
     if (!asked || !device_is_serving())
         return CUDA_CALL(cuLaunchKernelEx_ptsz, (asked, kernel, params, extra));
-    CUresult described = resolve_description(&d, asked);
-    if (described)
-        return described;
-    if (begin(&launch, cuda_order(d.how.stream, true), kernel,
-              geometry_of(&d.how), params, extra))
-        launch.result =
-            CUDA_CALL(cuLaunchKernelEx_ptsz,
-                      (&d.how, kernel, launch.with.params, launch.with.extra));
-    return end(&launch);
+    return run_described(asked, true, kernel, params, extra);
 }
