@@ -51,8 +51,23 @@ static int not_made(const struct adsm_kernel_view *kernel, int number)
                        number, kernel->name);
 }
 
-int adsm_argument_check_pointer(const struct adsm_kernel_view *kernel,
-                                int number, const adsmArg *arg)
+/* Pointer or view, by the parameter. */
+static int check_parameter(const struct adsm_kernel_view *kernel, int number,
+                           int fixed)
+{
+    unsigned bytes = adsm_kernel_parameter(kernel, fixed + number);
+    if (kernel->layout.count < 0 || bytes == 8 || bytes == 16 || bytes == 24)
+        return ADSM_OK;
+    return adsm_detail(ADSM_E_INVALID,
+                       "argument %d of kernel '%s' is a pointer and has 8 "
+                       "bytes, its parameter has %u: 8 are a pointer, 16 an "
+                       "adsm_view2, 24 an adsm_view3",
+                       number, kernel->name, bytes);
+}
+
+/* One that is a pointer, before its memory is looked for. */
+static int check_pointer(const struct adsm_kernel_view *kernel, int number,
+                         int fixed, const adsmArg *arg)
 {
     if (arg->mode < ADSM_IN || arg->mode > ADSM_INOUT)
         return not_made(kernel, number);
@@ -62,7 +77,7 @@ int adsm_argument_check_pointer(const struct adsm_kernel_view *kernel,
                            "%u bytes, as its elements are: devices end kernels "
                            "that touch such",
                            number, kernel->name, arg->p, arg->align);
-    return ADSM_OK;
+    return check_parameter(kernel, number, fixed);
 }
 
 int adsm_argument_not_shared(const struct adsm_kernel_view *kernel, int number,
@@ -108,8 +123,8 @@ static int check_no_pointer(const struct adsm_kernel_view *kernel, int number,
                        number, kernel->name, address);
 }
 
-int adsm_argument_check_bytes(const struct adsm_kernel_view *kernel, int number,
-                              int fixed, size_t bytes)
+static int check_bytes(const struct adsm_kernel_view *kernel, int number,
+                       int fixed, size_t bytes)
 {
     unsigned wanted = adsm_kernel_parameter(kernel, fixed + number);
     if (kernel->layout.count < 0 || bytes == wanted)
@@ -120,14 +135,16 @@ int adsm_argument_check_bytes(const struct adsm_kernel_view *kernel, int number,
                        number, kernel->name, bytes, wanted);
 }
 
-int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
-                              int fixed, const adsmArg *args, int count)
+/* One that is a value: made as one, fits its parameter, and is not meant to be a
+ * pointer. */
+static int check_value(const struct adsm_kernel_view *kernel, int number,
+                       int fixed, const adsmArg *args, int count)
 {
     const adsmArg *arg = &args[number];
     bool known = kernel->layout.count >= 0, kept = arg->how == ADSM_KEPT;
     if (!adsm_argument_value(arg) || (kept && arg->bytes > sizeof arg->param))
         return not_made(kernel, number);
-    int rc = adsm_argument_check_bytes(kernel, number, fixed, arg->bytes);
+    int rc = check_bytes(kernel, number, fixed, arg->bytes);
     if (rc != ADSM_OK)
         return rc;
     int kind = known ? kernel->layout.at[fixed + number].kind : ADSM_ANY_KIND;
@@ -142,4 +159,12 @@ int adsm_argument_check_value(const struct adsm_kernel_view *kernel, int number,
                   "type",
             number, kernel->name);
     return check_no_pointer(kernel, number, args, count);
+}
+
+int adsm_argument_check(const struct adsm_kernel_view *kernel, int number,
+                        int fixed, const adsmArg *args, int count)
+{
+    return args[number].mode
+               ? check_pointer(kernel, number, fixed, &args[number])
+               : check_value(kernel, number, fixed, args, count);
 }

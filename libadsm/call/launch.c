@@ -112,27 +112,21 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
 /* One that points to an array, or is a view of it. */
 static int add_array(struct launch *launch, int i, const adsmArg *arg)
 {
-    int number = i - launch->fixed;
     const struct adsm_kernel_view *kernel = launch->kernel;
-    bool known = kernel->layout.count >= 0;
-    unsigned wanted = adsm_kernel_parameter(kernel, i);
-    int rc = adsm_argument_check_pointer(kernel, number, arg);
-    if (rc != ADSM_OK)
-        return rc;
-    bool view = known ? wanted == 16 || wanted == 24 : arg->view;
-    if (view && kernel->reach == ADSM_ONLY_ARGUMENTS) {
+    bool view = kernel->layout.count >= 0
+                    ? adsm_kernel_parameter(kernel, i) > sizeof(void *)
+                    : arg->view;
+    if (!view)
+        return add_pointer(launch, i, arg);
+    if (kernel->reach == ADSM_ONLY_ARGUMENTS) {
         launch->elsewhere = true; /* who knows shapes makes views */
         return ADSM_OK;
     }
-    if (view)
-        return adsm_detail(ADSM_E_INVALID,
-                           "argument %d of kernel '%s' is to be a view, which "
-                           "a kernel that may touch any object cannot have: "
-                           "look it up with ADSM_ONLY_ARGUMENTS",
-                           number, kernel->name);
-    rc = adsm_argument_check_bytes(kernel, number, launch->fixed,
-                                   sizeof(void *));
-    return rc == ADSM_OK ? add_pointer(launch, i, arg) : rc;
+    return adsm_detail(ADSM_E_INVALID,
+                       "argument %d of kernel '%s' is to be a view, which a "
+                       "kernel that may touch any object cannot have: look it "
+                       "up with ADSM_ONLY_ARGUMENTS",
+                       i - launch->fixed, kernel->name);
 }
 
 static int enqueue(struct launch *launch, struct adsm_launch *how)

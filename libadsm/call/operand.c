@@ -232,19 +232,11 @@ static int check_inside(const struct adsm_operand_call *call,
     return ADSM_OK;
 }
 
-/* Pointer or view, by the parameter. */
-static int check_view(const struct adsm_operand_call *call, const adsmArg *arg,
-                      size_t bytes, struct adsm_operand *operand)
+/* Whether what its parameter is does for the array. */
+static int check_view(const struct adsm_operand_call *call, size_t bytes,
+                      const struct adsm_operand *operand)
 {
     int nd = operand->array.shape.nd;
-    if (bytes == 0)
-        bytes = !arg->view ? 8 : nd == 3 ? 24 : 16;
-    if (bytes != 8 && bytes != 16 && bytes != 24)
-        return adsm_detail(ADSM_E_INVALID,
-                           "argument %d of kernel '%s' is a pointer, its "
-                           "parameter has %zu bytes: 8 are a pointer, 16 an "
-                           "adsm_view2, 24 an adsm_view3",
-                           operand->number, call->kernel, bytes);
     if (bytes == 16 && nd == 3)
         return invalid(call, operand->number,
                        "is an array of 3 dimensions: its parameter is to be "
@@ -276,7 +268,7 @@ int adsm_operand_make(const struct adsm_operand_call *call, int number,
     if (rc == ADSM_OK)
         rc = check_inside(call, operand);
     if (rc == ADSM_OK)
-        rc = check_view(call, arg, parameter_bytes, operand);
+        rc = check_view(call, parameter_bytes, operand);
     return rc;
 }
 

@@ -70,8 +70,9 @@ struct adsm_operand {
 /**
  * Check an argument that is a pointer.
  *
- * @number  of the argument; @parameter_bytes  of its parameter: 8 a pointer, 16
- *          an adsm_view2, 24 an adsm_view3; 0: the driver cannot tell
+ * @number  of the argument, which was checked by itself (call/argument.h)
+ * @parameter_bytes  of its parameter: 8 a pointer, 16 an adsm_view2, 24 an
+ *          adsm_view3; 0: the driver cannot tell
  * @arg     kept, with its text, where it is boxed
  * Return: ADSM_OK; ADSM_E_INVALID with a sentence
  */

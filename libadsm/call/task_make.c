@@ -36,11 +36,6 @@ static int own(struct adsm_task *task, const void **at, size_t bytes)
 static int own_value(struct adsm_task *task, int i, size_t *used)
 {
     adsmArg *arg = &task->args[i];
-    int fixed = adsm_task_fixed(task);
-    int rc = adsm_argument_check_value(&task->kernel, i, fixed, task->args,
-                                       task->count);
-    if (rc != ADSM_OK)
-        return rc;
     size_t at = (*used + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     if (at > VALUE_BYTES || arg->bytes > VALUE_BYTES - at)
         return adsm_detail(ADSM_E_LIMIT,
@@ -71,15 +66,18 @@ static int own_rest(struct adsm_task *task, adsmArg *arg)
 static int own_args(struct adsm_task *task, const adsmArg *args)
 {
     size_t used = 0;
+    int fixed = adsm_task_fixed(task);
     task->args =
         adsm_task_get(task, (size_t)task->count, sizeof *args, "arguments");
     if (!task->args)
         return ADSM_E_NOMEM;
     int rc = adsm_given_args(task->count, args, task->args);
     for (int i = 0; i < task->count && rc == ADSM_OK; i++) {
-        if (!task->args[i].mode)
+        rc = adsm_argument_check(&task->kernel, i, fixed, task->args,
+                                 task->count);
+        if (rc == ADSM_OK && !task->args[i].mode)
             rc = own_value(task, i, &used);
-        else if (task->has_opts)
+        else if (rc == ADSM_OK && task->has_opts)
             rc = own_rest(task, &task->args[i]);
     }
     return rc;

@@ -44,9 +44,7 @@ static int take_pointer(struct adsm_task *task, int i, size_t parameter)
                           .view = arg->view};
         arg = &plain;
     }
-    int rc = adsm_argument_check_pointer(&task->kernel, i, arg);
-    if (rc == ADSM_OK)
-        rc = find_memory(task, i, arg->p, &memory);
+    int rc = find_memory(task, i, arg->p, &memory);
     /* A kernel that gets a pointer may go on behind the array that was said to
      * begin there, as it may at home. */
     if (task->whole && (parameter ? parameter == 8 : !arg->view))

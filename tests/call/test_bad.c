@@ -46,6 +46,13 @@ START_TEST(bad_calls_say_what_would_be_right)
            ADSM_E_INVALID,
            "argument 2 of kernel 'map' has 8 bytes, its "
            "parameter has 4");
+    expect(adsmCallWith(&all, map, adsmR1(100), adsmIn(x), adsmInOut(y),
+                        adsmIn(x)),
+           ADSM_E_INVALID,
+           "argument 2 of kernel 'map' is a pointer and has 8 bytes, its "
+           "parameter has 4: 8 are a pointer");
+    expect(adsmCall(map, 100, adsmIn(x), adsmInOut(y), adsmIn(x)),
+           ADSM_E_INVALID, "parameter has 4: 8 are a pointer");
     expect(adsmCallWith(&all, map, adsmR1(-1), adsmIn(x), adsmInOut(y),
                         adsmVal(a)),
            ADSM_E_INVALID, "from 0 on, and upwards");
