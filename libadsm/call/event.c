@@ -1,6 +1,7 @@
 /* The table of calls, and the thread that runs what follows them. */
 #include "call/event.h"
 
+#include "base/region.h"
 #include "base/thread.h"
 
 #include <pthread.h>
@@ -13,6 +14,7 @@ struct kept {
 
 /* What is to run behind a call. */
 struct follower {
+    struct adsm_region region; /* where it lies */
     struct follower *next;
     struct adsm_ended ended;
     void (*then)(void *arg, adsmStatus status);
@@ -148,6 +150,7 @@ static struct follower *take(void)
 /* It counts until it has run. */
 static void drop(struct follower *follower)
 {
+    struct adsm_region region = follower->region;
     pthread_mutex_lock(&kept_events.lock);
     queue.first = follower->next;
     if (!queue.first)
@@ -155,7 +158,7 @@ static void drop(struct follower *follower)
     queue.count--;
     pthread_cond_signal(&queue.fewer);
     pthread_mutex_unlock(&kept_events.lock);
-    free(follower);
+    adsm_region_end(&region);
 }
 
 static void *run(void *unused)
@@ -174,10 +177,11 @@ static void *run(void *unused)
 int adsm_event_follow(const struct adsm_ended *ended,
                       void (*then)(void *arg, adsmStatus status), void *arg)
 {
-    struct follower *follower = malloc(sizeof *follower);
+    struct adsm_region region = {NULL, NULL, NULL};
+    struct follower *follower = adsm_region_get(&region, 1, sizeof *follower);
     if (!follower)
         return ADSM_E_NOMEM;
-    *follower = (struct follower){NULL, *ended, then, arg};
+    *follower = (struct follower){region, NULL, *ended, then, arg};
     int rc = ADSM_OK;
     pthread_mutex_lock(&kept_events.lock);
     if (!queue.started) {
@@ -195,6 +199,6 @@ int adsm_event_follow(const struct adsm_ended *ended,
     }
     pthread_mutex_unlock(&kept_events.lock);
     if (rc != ADSM_OK)
-        free(follower);
+        adsm_region_end(&region);
     return rc;
 }

@@ -4,12 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "base/region.h"
 #include "base/thread.h"
 #include "call/detail.h"
 #include "call/event.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 64 };
@@ -17,6 +17,7 @@ enum { NAME_BYTES = 64 };
 static const uint64_t second = 1000000000;
 
 struct adsm_progress {
+    struct adsm_region region; /* where all of it lies */
     struct adsm_progress *next;
     char kernel[NAME_BYTES];
     void (*tell)(void *arg, int done, int parts);
@@ -105,8 +106,8 @@ static bool report(struct adsm_progress *p, bool prints)
 
 static void drop(struct adsm_progress *p)
 {
-    free(p->under_way);
-    free(p);
+    struct adsm_region region = p->region;
+    adsm_region_end(&region);
 }
 
 static void take_out(struct adsm_progress **at)
@@ -182,9 +183,12 @@ int adsm_progress_begin(const adsmOpts *opts, const char *kernel,
     *progress = NULL;
     if ((!opts->progress && !adsm_options_get()->progress) || is_watcher)
         return ADSM_OK;
-    struct adsm_progress *p = calloc(1, sizeof *p);
+    struct adsm_region region = {NULL, NULL, NULL};
+    struct adsm_progress *p = adsm_region_get(&region, 1, sizeof *p);
     int rc = ADSM_E_NOMEM;
     if (p) {
+        memset(p, 0, sizeof *p);
+        p->region = region;
         p->tell = opts->progress;
         p->arg = opts->progress_arg;
         p->begun = adsm_now_ns();
@@ -194,7 +198,7 @@ int adsm_progress_begin(const adsmOpts *opts, const char *kernel,
     if (rc == ADSM_OK)
         *progress = p;
     else
-        free(p);
+        adsm_region_end(&region);
     return rc == ADSM_OK || !opts->progress
                ? ADSM_OK
                : adsm_detail_cause(rc, "`progress` of kernel '%s' cannot run",
@@ -205,15 +209,14 @@ int adsm_progress_expect(struct adsm_progress *p, int parts)
 {
     if (!p)
         return ADSM_OK;
-    struct adsm_fence *room = malloc((size_t)parts * sizeof *room), *old;
+    struct adsm_fence *room =
+        adsm_region_get(&p->region, (size_t)parts, sizeof *room);
     if (!room)
         return adsm_detail(ADSM_E_NOMEM, "no memory to watch %d parts", parts);
     pthread_mutex_lock(&watched.lock);
-    old = p->under_way;
     p->under_way = room;
     p->parts = parts;
     pthread_mutex_unlock(&watched.lock);
-    free(old);
     return ADSM_OK;
 }
 
