@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SC_PLACES_MOST = 32, SC_RANGES_MOST = 48 };
+enum { SC_PLACES_MOST = 32, SC_RANGES_MOST = 48, SC_STRIDES_MOST = 3 };
 
 /** Eight bytes of a kernel's parameters. */
 struct sc_place {
@@ -57,9 +57,22 @@ static inline uint32_t sc_geometry_end(const struct sc_geometry *g, unsigned d)
     return g->to[d] && g->to[d] < g->grid[d] ? g->to[d] : g->grid[d];
 }
 
-/** Bytes that a launch may touch. */
+/** Rows, each `bytes` behind the one before. */
+struct sc_stride {
+    uint64_t bytes, count;
+};
+
+/**
+ * Bytes that a launch may touch: those from the first to the last, or, where
+ * there are strides, of them some rows of `row` bytes. The first row begins at
+ * the first byte; from each row on, others lie at up to `count` - 1 times each
+ * stride's bytes.
+ */
 struct sc_range {
     uint64_t first, last;
+    uint64_t row;
+    unsigned stride_count;
+    struct sc_stride stride[SC_STRIDES_MOST]; /* the largest first        */
     uint32_t places; /* its address was computed from these               */
     bool reads, writes;
     bool known; /* otherwise: anywhere in what the places point into      */
@@ -111,9 +124,10 @@ struct sc_program_kernel *sc_program_kernel(struct sc_program *program,
 const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel);
 
 /**
- * What a launch touches, or those of its blocks, for a kernel that does not reach anywhere. Launches
- * that differ from one of the last few in nothing that matters cost a
- * comparison, and those that differ little cost little.
+ * What a launch touches, or those of its blocks, for a kernel that does not
+ * reach anywhere. Launches that differ from one of the last few in nothing that
+ * matters cost a comparison, and those that differ little cost little. Strides
+ * are looked for in ranges of more than a page.
  *
  * @params values of all parameters, where the kernel has them; @bytes of them
  * Return: false: nothing is known but sc_program_reach

@@ -196,9 +196,10 @@ static struct sc_interval result(struct sc_solve *s,
 
 /* ---- loops --------------------------------------------------------------- */
 
-static bool is_in(const struct sc_flow *flow, const struct sc_loop *loop,
-                  const struct sc_step *step)
+bool sc_evaluate_is_in(const struct sc_solve *s, const struct sc_loop *loop,
+                       const struct sc_step *step)
 {
+    const struct sc_flow *flow = s->flow;
     uint32_t place = flow->place_of[flow->cfg.block_of[step->inst]];
     return place >= loop->first && place < loop->end;
 }
@@ -209,7 +210,7 @@ static struct sc_interval before_loop(struct sc_solve *s,
     const struct sc_variable *v = counter->variable;
     struct sc_interval all = SC_INTERVAL_NONE;
     for (uint32_t i = 0; i < v->step_count; i++)
-        if (!is_in(s->flow, counter->loop, v->steps[i]))
+        if (!sc_evaluate_is_in(s, counter->loop, v->steps[i]))
             all = sc_interval_join(all, result(s, v, v->steps[i]), v->bits);
     return all;
 }
@@ -298,10 +299,8 @@ static sc_wide trips_of(struct sc_solve *s, const struct sc_test *test)
     return t.is == SC_NE ? trips_until(&t) : -1;
 }
 
-/* Values of a counter from the loop's beginning to behind it. Return: false:
- * nobody knows how often it advances. */
-static bool count(struct sc_solve *s, const struct sc_counter *counter,
-                  struct sc_interval *all)
+bool sc_evaluate_counting(struct sc_solve *s, const struct sc_counter *counter,
+                          struct sc_interval *by, sc_wide *most)
 {
     sc_wide least = -1;
     for (size_t i = 0; i < counter->loop->test_count; i++) {
@@ -309,22 +308,30 @@ static bool count(struct sc_solve *s, const struct sc_counter *counter,
         if (trips >= 0 && (least < 0 || trips < least))
             least = trips;
     }
-    struct sc_interval from = before_loop(s, counter);
-    struct sc_interval by = advance(s, counter);
-    unsigned bits = counter->variable->bits;
-    if (least < 0 || least >= (sc_wide)1 << COUNT_BITS_MOST)
+    *by = advance(s, counter);
+    *most = least + 1;
+    return least >= 0 && least < (sc_wide)1 << COUNT_BITS_MOST;
+}
+
+/* Values of a counter from the loop's beginning to behind it. Return: false:
+ * nobody knows how often it advances. */
+static bool count(struct sc_solve *s, const struct sc_counter *counter,
+                  struct sc_interval *all)
+{
+    struct sc_interval by, from = before_loop(s, counter);
+    sc_wide most;
+    if (!sc_evaluate_counting(s, counter, &by, &most))
         return false;
     if (sc_interval_is_none(from) || sc_interval_is_none(by)) {
         *all = from;
         return true;
     }
-    struct sc_interval times = {0, least + 1};
     if (by.lo <= -((sc_wide)1 << 62) || by.hi >= (sc_wide)1 << 62)
         return false;
-    sc_wide low = by.lo < 0 ? by.lo * times.hi : 0;
-    sc_wide high = by.hi > 0 ? by.hi * times.hi : 0;
+    sc_wide low = by.lo < 0 ? by.lo * most : 0;
+    sc_wide high = by.hi > 0 ? by.hi * most : 0;
     *all = sc_interval_trim(sc_interval_add(from, sc_interval_of(low, high)),
-                            bits);
+                            counter->variable->bits);
     return true;
 }
 

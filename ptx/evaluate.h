@@ -17,6 +17,15 @@ struct sc_interval sc_evaluate_raw(const struct sc_solve *s,
 struct sc_interval sc_evaluate_source(const struct sc_solve *s,
                                       const struct sc_source *source);
 
+/** How often a counter advances at most, and by what. Return: false: nobody
+ *  knows */
+bool sc_evaluate_counting(struct sc_solve *s, const struct sc_counter *counter,
+                          struct sc_interval *by, sc_wide *most);
+
+/** Is the step in the loop? */
+bool sc_evaluate_is_in(const struct sc_solve *s, const struct sc_loop *loop,
+                       const struct sc_step *step);
+
 /** How the value that a limit is about is related to the other. */
 enum sc_relation sc_evaluate_relation(const struct sc_fact *fact,
                                       const struct sc_limit *limit);

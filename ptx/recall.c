@@ -4,11 +4,9 @@
  * Lock: none.
  */
 #include "ptx/recall.h"
+#include "ptx/range.h"
 
 #include <string.h>
-
-/* Ranges of the same places this close are one. */
-enum { NEAR_BYTES = 4096 };
 
 void sc_recall_init(struct sc_load *load, const struct sc_flow *flow,
                     struct sc_recall *recall)
@@ -62,11 +60,8 @@ static void shift(struct sc_range *range, uint64_t by)
         return;
     range->first += by;
     range->last += by;
-    range->known = range->first <= range->last;
-    if (!range->known) {
-        range->first = 0;
-        range->last = UINT64_MAX;
-    }
+    if (range->first > range->last)
+        sc_range_all(range, sc_interval_any(64));
 }
 
 static void tell(const struct sc_flow *flow, const struct sc_recalled *launch,
@@ -97,36 +92,13 @@ bool sc_recall(const struct sc_recall *recall,
 
 /* ---- ranges put together ------------------------------------------------- */
 
-static bool is_near(const struct sc_range *a, const struct sc_range *b)
-{
-    return (a->first < b->last || a->first - b->last <= NEAR_BYTES) &&
-           (b->first < a->last || b->first - a->last <= NEAR_BYTES);
-}
-
-static bool is_of_one_kind(const struct sc_range *a, const struct sc_range *b)
-{
-    return a->places == b->places && a->known == b->known &&
-           a->reads == b->reads && a->writes == b->writes;
-}
-
-static void widen(struct sc_range *to, const struct sc_range *by)
-{
-    to->first = by->first < to->first ? by->first : to->first;
-    to->last = by->last > to->last ? by->last : to->last;
-}
-
 /* Into one that is there, or behind them. Return: false: too many. */
 static bool add(struct sc_recalled *launch, const struct sc_range *range,
                 int32_t base)
 {
-    for (unsigned i = 0; i < launch->count; i++) {
-        struct sc_range *there = &launch->range[i];
-        if (launch->base[i] != base || !is_of_one_kind(there, range) ||
-            (range->known && !is_near(there, range)))
-            continue;
-        widen(there, range);
-        return true;
-    }
+    for (unsigned i = 0; i < launch->count; i++)
+        if (launch->base[i] == base && sc_range_join(&launch->range[i], range))
+            return true;
     if (launch->count == SC_RANGES_MOST)
         return false;
     launch->base[launch->count] = base;
@@ -134,36 +106,49 @@ static bool add(struct sc_recalled *launch, const struct sc_range *range,
     return true;
 }
 
-static bool collect(const struct sc_solve *solve, struct sc_recalled *launch)
+/* What an access touches. Return: false: nothing, or what is not asked for */
+static bool range_of(struct sc_solve *solve, size_t access, bool strided,
+                     struct sc_range *range)
 {
-    const struct sc_origins *o = &solve->flow->origins;
-    launch->count = 0;
-    for (size_t i = 0; i < o->access_count; i++) {
-        const struct sc_access *a = &o->accesses[i];
-        struct sc_interval at = sc_solve_range(solve, i);
-        struct sc_range range = {.places =
-                                     (uint32_t)(a->origin & SC_ORIGIN_PLACES),
-                                 .reads = a->reads,
-                                 .writes = a->writes};
-        if (!range.places || sc_interval_is_none(at) ||
-            (a->origin & SC_ORIGIN_UNKNOWN))
-            continue;
-        range.known = at.hi - at.lo < sc_interval_any(64).hi;
-        range.first = range.known ? (uint64_t)at.lo : 0;
-        range.last = range.known ? (uint64_t)at.hi : UINT64_MAX;
-        if (!add(launch, &range, sc_solve_base(solve, i)))
-            return false;
+    const struct sc_access *a = &solve->flow->origins.accesses[access];
+    struct sc_interval at = sc_solve_range(solve, access);
+    *range =
+        (struct sc_range){.places = (uint32_t)(a->origin & SC_ORIGIN_PLACES),
+                          .reads = a->reads,
+                          .writes = a->writes};
+    if (!range->places || sc_interval_is_none(at) ||
+        (a->origin & SC_ORIGIN_UNKNOWN))
+        return false;
+    sc_range_all(range, at);
+    if (strided && range->known && at.hi - at.lo >= SC_RANGE_NEAR_BYTES) {
+        struct sc_strided set = sc_solve_strided(solve, access);
+        sc_range_strided(range, &set);
     }
     return true;
 }
 
-bool sc_recall_note(struct sc_recall *recall, const struct sc_solve *solve,
+static bool collect(struct sc_solve *solve, bool strided,
+                    struct sc_recalled *launch)
+{
+    size_t count = solve->flow->origins.access_count;
+    struct sc_range range;
+    launch->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (range_of(solve, i, strided, &range) &&
+            !add(launch, &range, sc_solve_base(solve, i)))
+            return false;
+    return true;
+}
+
+bool sc_recall_note(struct sc_recall *recall, struct sc_solve *solve,
                     const uint8_t *params, struct sc_touched *touched)
 {
     const struct sc_flow *flow = recall->flow;
     struct sc_recalled *launch =
         &recall->launch[recall->next++ % SC_RECALL_LAUNCHES];
-    launch->is_valid = collect(solve, launch);
+    /* Strides are more ranges, and for what has too many there are none. */
+    launch->is_valid =
+        collect(solve, true, launch) || collect(solve, false, launch);
     if (!launch->is_valid)
         return false;
     launch->geometry = what_matters(flow, &solve->geometry);

@@ -41,7 +41,7 @@ bool sc_recall(const struct sc_recall *recall,
 
 /** Note the launch that was evaluated last, and say what it touches. @params
  *  all of them. Return: false: too many ranges */
-bool sc_recall_note(struct sc_recall *recall, const struct sc_solve *solve,
+bool sc_recall_note(struct sc_recall *recall, struct sc_solve *solve,
                     const uint8_t *params, struct sc_touched *touched);
 
 #endif

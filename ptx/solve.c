@@ -176,7 +176,11 @@ void sc_solve_init(struct sc_load *load, const struct sc_flow *flow,
         .values =
             sc_load_alloc(load, flow->variable_count, sizeof *solve->values),
         .touched = sc_load_alloc(load, flow->origins.access_count,
-                                 sizeof *solve->touched)};
+                                 sizeof *solve->touched),
+        .strided =
+            sc_load_alloc(load, flow->variable_count, sizeof *solve->strided),
+        .noted =
+            sc_load_alloc(load, flow->variable_count, sizeof *solve->noted)};
 }
 
 bool sc_solve(struct sc_solve *s, const struct sc_geometry *geometry,
@@ -187,6 +191,7 @@ bool sc_solve(struct sc_solve *s, const struct sc_geometry *geometry,
     bool all = !s->is_valid;
     s->is_valid = false;
     s->steps = 0;
+    s->launch++;
     for (size_t i = 0; i < flow->group_count; i++)
         if ((all || flow->groups[i].inputs & changed) &&
             !solve_group(s, &flow->groups[i]))

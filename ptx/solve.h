@@ -11,6 +11,7 @@
 #define SOFTCUDA_PTX_SOLVE_H
 
 #include "ptx/flow.h"
+#include "ptx/strided.h"
 
 struct sc_solve {
     const struct sc_flow *flow;
@@ -21,6 +22,9 @@ struct sc_solve {
     struct sc_interval *values;  /* by variable, less its base */
     struct sc_interval *touched; /* by access, less its base */
     unsigned steps;              /* evaluated so far */
+    /* Made where they are asked for: by variable, of the launch of that number. */
+    struct sc_strided *strided;
+    uint64_t *noted, launch;
 };
 
 /**
@@ -45,6 +49,10 @@ bool sc_solve(struct sc_solve *solve, const struct sc_geometry *geometry,
 /** First and last byte of an access of the launch evaluated last: none when it
  *  is not reached, sc_interval_any(64) when they are not known. */
 struct sc_interval sc_solve_range(const struct sc_solve *solve, size_t access);
+
+/** All bytes of an access of the launch evaluated last, within sc_solve_range;
+ *  SC_STRIDED_ANY when no more is known. */
+struct sc_strided sc_solve_strided(struct sc_solve *solve, size_t access);
 
 /** The input that shifts an access, or SC_BASE_NONE. */
 int32_t sc_solve_base(const struct sc_solve *solve, size_t access);

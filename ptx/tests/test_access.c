@@ -321,7 +321,7 @@ static const struct body launches[] = {
      "w out+0..1021"},
     {"mov.u32 %r6, %tid.y; mad.wide.u32 %rd6, %r6, 4096, %rd1;"
      "st.global.v4.f32 [%rd6], {%f1, %f1, %f1, %f1};",
-     "w out+0..4112"},
+     "w out+0..4112 by 16,2x4096"},
     /* loops */
     {"LOOP: setp.ge.s32 %p1, %r5, %r1; @%p1 bra END; mul.wide.s32 %rd5, %r5, 4;"
      "add.s64 %rd6, %rd1, %rd5; st.global.f32 [%rd6], %f1;"
@@ -410,9 +410,9 @@ static const struct body launches[] = {
      "%rd8; st.global.u8 [%rd7], 1;",
      "w out+60..61"},
     {"selp.b64 %rd6, %rd1, %rd2, %p2; st.global.u8 [%rd6], 1;",
-     "w out+0..257698037761"},
+     "w out+0..257698037761 by 1,2x257698037760"},
     {"mov.b64 %rd6, %rd1; @%p2 mov.b64 %rd6, %rd2; st.global.u8 [%rd6], 1;",
-     "w out+0..257698037761"},
+     "w out+0..257698037761 by 1,2x257698037760"},
     {"mov.b64 %rd6, %rd2; LOOP: st.global.u8 [%rd1], 1; sub.s64 %rd6, %rd6, "
      "%rd1; setp.gt.s64 %p1, %rd6, %rd1; @%p1 bra LOOP;",
      "w out+0..1"},
@@ -441,6 +441,11 @@ static void tell(const struct sc_reach *reach, const struct sc_touched *touched,
                             (long long)(r->last + 1 - base[which]));
         else
             text += sprintf(text, "*");
+        if (r->stride_count)
+            text += sprintf(text, " by %lld", (long long)r->row);
+        for (unsigned k = 0; k < r->stride_count; k++)
+            text += sprintf(text, ",%lldx%lld", (long long)r->stride[k].count,
+                            (long long)r->stride[k].bytes);
     }
 }
 
@@ -512,9 +517,8 @@ static const struct part parts[] = {
      "w out+0..4"},
 };
 
-START_TEST(some_blocks_touch_their_part)
+static void check_part(const struct part *p)
 {
-    const struct part *p = &parts[_i];
     const struct {
         uint64_t out, in, n;
         uint32_t i, pad;
@@ -534,6 +538,104 @@ START_TEST(some_blocks_touch_their_part)
                       p->text, text, p->touched);
     }
     sc_program_free(program);
+}
+
+/* A column of 4096 bytes a row; a tile of rows of %rd3 elements, whose first one
+ * %r7 is in the row. */
+#define COLUMN "mad.wide.s32 %rd6, %r5, 4096, %rd1;"
+#define TILE                                                                   \
+    "mov.u32 %r6, %ctaid.y; mov.u32 %r7, %ntid.y; mov.u32 %r8, %tid.y;"        \
+    ".reg .b32 y; mad.lo.s32 y, %r6, %r7, %r8;"                                \
+    "cvt.s64.s32 %rd5, y; cvt.s64.s32 %rd7, %r5;"                              \
+    "mad.lo.s64 %rd8, %rd5, %rd3, %rd7;"                                       \
+    "shl.b64 %rd9, %rd8, 3; add.s64 %rd6, %rd1, %rd9;"
+#define STORE "st.global.f32 [%rd6], %f1;"
+
+static const struct part strided[] = {
+    {COLUMN STORE,
+     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "w out+0..1044484 by 4,256x4096"},
+    {COLUMN STORE,
+     {{4, 1, 1}, {64, 1, 1}, {1}, {3}},
+     "w out+262144..782340 by 4,128x4096"},
+    {TILE "st.global.f64 [%rd6], %rd3;",
+     {{4, 9, 1}, {8, 4, 1}, {1, 2}, {3, 4}},
+     "w out+64064..120192 by 128,8x8000"},
+    /* one block, row by row; the last rows are not there */
+    {TILE "setp.ge.s32 %p1, y, 5; @%p1 bra END;" STORE "END:",
+     {{1, 1, 1}, {8, 16, 1}, {0}, {0}},
+     "w out+0..120060 by 4,16x8000,8x8"},
+    {"mov.u32 %r6, %tid.y; setp.ge.s32 %p1, %r6, 5; @%p1 bra END;"
+     "mad.lo.s32 %r7, %r6, 1000, %r5; mad.wide.s32 %rd6, %r7, 8, %rd1;" STORE
+     "END:",
+     {{1, 1, 1}, {8, 16, 1}, {0}, {0}},
+     "w out+0..32060 by 4,5x8000,8x8"},
+    /* fields of a structure, one or some */
+    {"mad.wide.s32 %rd6, %r5, 32, %rd1; st.global.f32 [%rd6+16], %f1;",
+     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "w out+16..8180 by 4,256x32"},
+    {"mad.wide.s32 %rd6, %r5, 32, %rd1; st.global.f32 [%rd6+16], %f1;"
+     "st.global.f32 [%rd6+4], %f1;",
+     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "w out+4..8180 by 16,256x32"},
+    {"shl.b32 %r6, %r5, 3; or.b32 %r7, %r6, 5; mul.wide.s32 %rd5, %r7, 4;"
+     "add.s64 %rd6, %rd1, %rd5; st.global.f32 [%rd6], %f1;",
+     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "w out+20..8184 by 4,256x32"},
+    /* columns far from each other; neighbours above and below */
+    {"mad.wide.s32 %rd6, %r5, 65536, %rd1;" STORE
+     "st.global.f32 [%rd6+32768], %f1;",
+     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "w out+0..4128772 by 4,64x65536 w out+32768..4161540 by 4,64x65536"},
+    {COLUMN "ld.global.f32 %f1, [%rd6+-4096]; ld.global.f32 %f2, [%rd6+4096];",
+     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "r out-4096..262148 by 4,66x4096"},
+    /* in loops, also downwards; a step that is subtracted */
+    {"mov.u32 %r6, 0; mov.b64 %rd6, %rd1; LOOP: st.global.f64 [%rd6], %rd3;"
+     "add.s64 %rd6, %rd6, 4096; add.s32 %r6, %r6, 1;"
+     "setp.lt.s32 %p1, %r6, %r1; @%p1 bra LOOP;",
+     {{1, 1, 1}, {1, 1, 1}, {0}, {0}},
+     "w out+0..409608 by 8,101x4096"},
+    {"mov.u32 %r6, %r1; mov.b64 %rd6, %rd1; LOOP: st.global.f64 [%rd6], %rd3;"
+     "sub.s64 %rd6, %rd6, 8192; sub.s32 %r6, %r6, 1;"
+     "setp.gt.s32 %p1, %r6, 0; @%p1 bra LOOP;",
+     {{1, 1, 1}, {1, 1, 1}, {0}, {0}},
+     "w out-819200..8 by 8,101x8192"},
+    {"mul.wide.s32 %rd5, %r5, -4096; sub.s64 %rd7, %rd1, 4;"
+     "add.s64 %rd6, %rd7, %rd5;" STORE,
+     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "w out-258052..0 by 4,64x4096"},
+    /* planes, rows and elements; what is not one number as a factor */
+    {".reg .b32 z<4>; mov.u32 %r6, %ctaid.y; mov.u32 %r7, %ctaid.z;"
+     "mul.lo.s32 z0, %r6, 64; mad.lo.s32 z1, %r7, 4096, z0;"
+     "shl.b32 %r8, %r2, 2; add.s32 z2, z1, %r8; mul.wide.s32 %rd5, z2, 4;"
+     "add.s64 %rd6, %rd1, %rd5;" STORE,
+     {{4, 5, 3}, {1, 1, 1}, {0}, {0}},
+     "w out+0..33844 by 4,3x16384,5x256,4x16"},
+    {"mul.lo.s32 %r6, %r5, %r2; mad.wide.s32 %rd6, %r6, 4096, %rd1;" STORE,
+     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "w out+0..3133444 by 4,766x4096"},
+    /* what is loaded, and rows that fill all there is */
+    {"ld.global.u32 %r6, [%rd2]; and.b32 %r7, %r6, 255;"
+     "mad.wide.s32 %rd6, %r7, 8192, %rd1;" STORE,
+     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
+     "r in+0..4 w out+0..2088964 by 4,256x8192"},
+    {"mad.wide.s32 %rd6, %r5, 16, %rd1;"
+     "st.global.v4.f32 [%rd6], {%f1, %f1, %f1, %f1};",
+     {{4, 1, 1}, {128, 1, 1}, {0}, {0}},
+     "w out+0..8192"},
+};
+
+/* Twice, as it is found and as it is remembered. */
+START_TEST(rows_are_told_from_what_lies_between)
+{
+    check_part(&strided[_i]);
+}
+END_TEST
+
+START_TEST(some_blocks_touch_their_part)
+{
+    check_part(&parts[_i]);
 }
 END_TEST
 
@@ -624,7 +726,10 @@ static bool is_same(const struct sc_touched *a, const struct sc_touched *b)
         const struct sc_range *x = &a->range[i], *y = &b->range[i];
         same = x->first == y->first && x->last == y->last &&
                x->places == y->places && x->reads == y->reads &&
-               x->writes == y->writes && x->known == y->known;
+               x->writes == y->writes && x->known == y->known &&
+               x->row == y->row && x->stride_count == y->stride_count &&
+               memcmp(x->stride, y->stride,
+                      x->stride_count * sizeof *x->stride) == 0;
     }
     return same;
 }
@@ -737,6 +842,8 @@ int main(void)
                         sizeof launches / sizeof *launches);
     tcase_add_loop_test(one, some_blocks_touch_their_part, 0,
                         sizeof parts / sizeof *parts);
+    tcase_add_loop_test(one, rows_are_told_from_what_lies_between, 0,
+                        sizeof strided / sizeof *strided);
     tcase_add_loop_test(one, launches_touch_what_they_would_alone, 0,
                         sizeof launches / sizeof *launches);
     tcase_add_test(one, places_lie_where_the_list_has_them);
