@@ -318,7 +318,7 @@ static void run_job(struct sc_job *job)
     }
     job->resident = sc_job_resident(job);
     job->most = together ? 1 : piece_size(job);
-    sc_touched_begin(job->kernel->solve);
+    sc_touched_begin(job->kernel->solve, launch);
     uint32_t helpers = helpers_for(job);
     sc_crowd_open(run_ctas, job, together ? 0 : crowd_for(job, helpers + 1));
     sc_pool_run(helpers, together ? sc_job_together : run_ctas, job);

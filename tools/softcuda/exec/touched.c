@@ -14,6 +14,8 @@
 /* First and last byte of an instruction's accesses; first > last: none. */
 struct used {
     _Atomic uint64_t first, last;
+    struct sc_strided rows;  /* that they were proved to lie in */
+    _Atomic bool is_outside; /* ... and one does not */
 };
 
 static struct used *used; /* of the launch under way, by instruction */
@@ -47,6 +49,9 @@ static void note(struct used *u, uint64_t first, uint64_t last)
     seen = atomic_load_explicit(&u->last, memory_order_relaxed);
     while (last > seen && !atomic_compare_exchange_weak(&u->last, &seen, last))
         ;
+    for (uint64_t at = first; u->rows.known && at <= last; at++)
+        if (!sc_strided_has(&u->rows, at))
+            atomic_store_explicit(&u->is_outside, true, memory_order_relaxed);
 }
 
 static const struct sc_op *op_touch(const struct sc_op *op,
@@ -80,14 +85,32 @@ void sc_touched_lower(struct sc_lower *lower, const struct sc_lower_place *at,
 
 /* ---- launches ------------------------------------------------------------ */
 
-void sc_touched_begin(const struct sc_solve *solve)
+static void begin(struct sc_solve *solve)
 {
-    size_t count = solve ? solve->flow->func->inst_count : 0;
-    used = solve ? malloc((count + 1) * sizeof *used) : NULL;
-    for (size_t i = 0; used && i < count; i++) {
+    const struct sc_flow *flow = solve->flow;
+    for (size_t i = 0; i < flow->func->inst_count; i++) {
+        used[i].rows = SC_STRIDED_ANY;
         atomic_init(&used[i].first, UINT64_MAX);
         atomic_init(&used[i].last, 0);
+        atomic_init(&used[i].is_outside, false);
     }
+    for (size_t i = 0; solve->is_valid && i < flow->origins.access_count; i++)
+        used[flow->origins.accesses[i].inst].rows = sc_solve_strided(solve, i);
+}
+
+void sc_touched_begin(struct sc_solve *solve, const struct sc_launch *launch)
+{
+    struct sc_geometry geometry = {0};
+    if (!solve)
+        return;
+    memcpy(geometry.grid, launch->grid, sizeof geometry.grid);
+    memcpy(geometry.block, launch->block, sizeof geometry.block);
+    solve->is_valid =
+        solve->flow->place_of &&
+        sc_solve(solve, &geometry, launch->params, launch->param_bytes);
+    used = malloc((solve->flow->func->inst_count + 1) * sizeof *used);
+    if (used)
+        begin(solve);
 }
 
 static bool is_used(const struct used *u)
@@ -105,7 +128,17 @@ static const struct sc_access *access_of(const struct sc_flow *flow,
     return NULL;
 }
 
-/* "known FIRST..LAST", "places", "module", "anywhere", or that it is wrong. */
+/* Rows, where there is something between: " by STEPSxDISTANCE..." */
+static void print_rows(FILE *file, const struct sc_strided *rows)
+{
+    for (unsigned i = 0; rows->known && i < rows->count; i++)
+        if (i > 0 || rows->term[i].step > 1)
+            fprintf(file, "%s%llux%llx", i ? "," : " by ",
+                    (unsigned long long)rows->term[i].count,
+                    (unsigned long long)rows->term[i].step);
+}
+
+/* "known FIRST..LAST" and the rows, "places", "module", "anywhere", or that it is wrong. */
 static void print_proof(FILE *file, const struct sc_flow *flow,
                         const struct sc_access *a,
                         const struct sc_interval *proved, const struct used *u)
@@ -130,14 +163,16 @@ static void print_proof(FILE *file, const struct sc_flow *flow,
         return;
     }
     if (is_used(u))
-        wrong =
-            u->first < (uint64_t)proved->lo || u->last > (uint64_t)proved->hi;
-    fprintf(file, "known %llx..%llx%s\n", (unsigned long long)proved->lo,
-            (unsigned long long)proved->hi, wrong ? " WRONG" : "");
+        wrong = u->is_outside || u->first < (uint64_t)proved->lo ||
+                u->last > (uint64_t)proved->hi;
+    fprintf(file, "known %llx..%llx", (unsigned long long)proved->lo,
+            (unsigned long long)proved->hi);
+    print_rows(file, &u->rows);
+    fprintf(file, "%s\n", wrong ? " WRONG" : "");
 }
 
 static void print_launch(FILE *file, const struct sc_solve *solve,
-                         const struct sc_launch *launch, bool known)
+                         const struct sc_launch *launch)
 {
     const struct sc_flow *flow = solve->flow;
     const struct sc_inst *why = flow->origins.anywhere_for;
@@ -162,9 +197,10 @@ static void print_launch(FILE *file, const struct sc_solve *solve,
                     (unsigned long long)u->last);
         else
             fprintf(file, "unused ");
-        if (a && known)
+        bool known = a && solve->is_valid;
+        if (known)
             proved = sc_solve_range(solve, index);
-        print_proof(file, flow, a, a && known ? &proved : NULL, u);
+        print_proof(file, flow, a, known ? &proved : NULL, u);
     }
 }
 
@@ -181,19 +217,14 @@ static void append(const char *text, size_t bytes)
     fclose(file);
 }
 
-void sc_touched_end(struct sc_solve *solve, const struct sc_launch *launch)
+void sc_touched_end(const struct sc_solve *solve,
+                    const struct sc_launch *launch)
 {
     size_t bytes;
-    struct sc_geometry geometry = {0};
     char *text = NULL;
     FILE *file = used ? open_memstream(&text, &bytes) : NULL;
     if (file) {
-        memcpy(geometry.grid, launch->grid, sizeof geometry.grid);
-        memcpy(geometry.block, launch->block, sizeof geometry.block);
-        bool known =
-            solve->flow->place_of &&
-            sc_solve(solve, &geometry, launch->params, launch->param_bytes);
-        print_launch(file, solve, launch, known);
+        print_launch(file, solve, launch);
         fclose(file);
         append(text, bytes);
     }

@@ -4,7 +4,8 @@
  * SOFTCUDA_TOUCHED=FILE turns it on: kernels then run in the interpreter, with
  * an op before each access that notes its addresses, and at the end of each
  * launch a line for the kernel and one for each access are appended to FILE. An
- * access outside of what ptx/solve.h said of it is a line with WRONG.
+ * access outside of what ptx/solve.h said of it, or between its rows, is a line
+ * with WRONG.
  *
  * Lock: the launcher's, one launch at a time; ops note by atomics.
  */
@@ -26,7 +27,8 @@ void sc_touched_lower(struct sc_lower *lower, const struct sc_lower_place *at,
                       uint32_t bytes);
 
 /** Around a launch of a kernel that was prepared (`solve` NULL: nothing). */
-void sc_touched_begin(const struct sc_solve *solve);
-void sc_touched_end(struct sc_solve *solve, const struct sc_launch *launch);
+void sc_touched_begin(struct sc_solve *solve, const struct sc_launch *launch);
+void sc_touched_end(const struct sc_solve *solve,
+                    const struct sc_launch *launch);
 
 #endif

@@ -68,7 +68,7 @@ static void launch_all(const char *text, uint64_t seed)
 START_TEST(random_launches_stay_in_what_was_proved)
 {
     char path[] = "/tmp/softcuda-touched-XXXXXX", line[400];
-    unsigned known = 0, used = 0;
+    unsigned known = 0, used = 0, rows = 0;
     int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
     setenv("SOFTCUDA_TOUCHED", path, 1);
@@ -83,14 +83,17 @@ START_TEST(random_launches_stay_in_what_was_proved)
                           line);
             known += strstr(line, " known ") != NULL;
             used += strstr(line, " used ") != NULL;
+            rows += strstr(line, " used ") && strstr(line, " by ");
         }
         fclose(log);
         free(text);
     }
     unlink(path);
-    printf("%u accesses used, %u with a range\n", used, known);
+    printf("%u accesses used, %u with a range; %u in rows\n", used, known,
+           rows);
     ck_assert_uint_gt(used, 1000);
     ck_assert_uint_gt(known, 1000);
+    ck_assert_uint_gt(rows, 1000);
 }
 END_TEST
 
