@@ -1,11 +1,14 @@
 /*
  * Sets with strides against all of their numbers: each result of an operation on
- * numbers of sets is a number of the operation's result.
+ * numbers of sets is a number of the operation's result. Ranges made of them are
+ * put together with all of their bytes.
  */
 #include "common/suite.h"
+#include "ptx/range.h"
 #include "ptx/strided.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BITS = 7, ALL = 1 << BITS, ROUNDS = 3000, LIST_MOST = 4096 };
 
@@ -181,6 +184,66 @@ START_TEST(what_is_exact_stays_so)
 }
 END_TEST
 
+/* ---- ranges -------------------------------------------------------------- */
+
+enum { SPAN = 4 * SC_RANGE_NEAR_BYTES, AT = 1 << 20 };
+
+static void mark_from(const struct sc_range *r, unsigned i, uint64_t at,
+                      bool *there)
+{
+    if (i == r->stride_count) {
+        ck_assert(at >= r->first && at + r->row - 1 <= r->last);
+        ck_assert(at >= AT && at + r->row <= AT + 8 * SPAN);
+        memset(&there[at - AT], true, r->row);
+        return;
+    }
+    for (uint64_t k = 0; k < r->stride[i].count; k++)
+        mark_from(r, i + 1, at + k * r->stride[i].bytes, there);
+}
+
+/* Rows of few bytes, with strides that others have, too. */
+static struct sc_range sample_range(void)
+{
+    static const int steps[] = {8, 100, 2048, 6000};
+    struct sc_range range = {.places = 1};
+    struct sc_strided set = sc_strided_of(sc_interval_of(0, rand() % 30));
+    set.lo = AT + rand() % SPAN;
+    for (int i = 0; i < 4; i++) {
+        struct sc_strided more = sc_strided_of(sc_interval_of(0, rand() % 3));
+        more = sc_strided_times(&more, rand() % 3 ? steps[i] : 0);
+        set = sc_strided_add(&set, &more);
+    }
+    sc_range_all(&range, sc_strided_hull(&set));
+    sc_range_strided(&range, rand() % 5 ? &set : &(struct sc_strided){0});
+    return range;
+}
+
+START_TEST(two_ranges_become_one_with_all_of_both)
+{
+    static bool before[8 * SPAN], after[8 * SPAN];
+    unsigned joined = 0, strided = 0;
+    srand(19);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct sc_range a = sample_range(), b = sample_range();
+        memset(before, 0, sizeof before);
+        memset(after, 0, sizeof after);
+        mark_from(&a, 0, a.first, before);
+        mark_from(&b, 0, b.first, before);
+        bool is_one = sc_range_join(&a, &b);
+        joined += is_one;
+        strided += is_one && a.stride_count;
+        mark_from(&a, 0, a.first, after);
+        if (!is_one)
+            mark_from(&b, 0, b.first, after);
+        for (int i = 0; i < 8 * SPAN; i++)
+            ck_assert(before[i] <= after[i]);
+    }
+    ck_assert_uint_gt(joined, ROUNDS / 20);
+    ck_assert_uint_gt(strided, 20);
+}
+END_TEST
+
 SUITE_MAIN("sets with strides", 60, terms_are_in_order_and_what_they_say,
            sums_and_multiples_are_inside, other_numbers_have_the_same_patterns,
-           a_cut_keeps_what_the_interval_has, what_is_exact_stays_so)
+           a_cut_keeps_what_the_interval_has, what_is_exact_stays_so,
+           two_ranges_become_one_with_all_of_both)
