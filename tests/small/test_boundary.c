@@ -81,6 +81,37 @@ START_TEST(mode_says_what_is_sent_and_what_the_host_keeps)
 }
 END_TEST
 
+/* Of 12 pages those at 1, 2, 4, 5 and 7, 8, 10, 11; the last row ends with the
+ * use. */
+START_TEST(rows_of_a_use_leave_what_lies_between)
+{
+    static const char sent[] = ".ww.ww.ww.w.";
+    const struct adsm_rows rows = {PAGE + 8, 2, {{6 * PAGE, 2}, {3 * PAGE, 2}}};
+    struct adsm_use use;
+    struct adsm_loan loan;
+    accel = up("rolling", 1);
+    object = new_object(accel, 12 * PAGE, ADSM_INVALID);
+    memset(on_device(object), 'd', 12 * PAGE);
+    must(adsm_loan_begin(object->host, 12 * PAGE, ADSM_WRITE, &loan));
+    memset(loan.address, 'h', 12 * PAGE);
+    must(adsm_loan_end(&loan, 12 * PAGE));
+    struct adsm_call call = call_of(&use, ADSM_INOUT);
+    use.at = object->host + PAGE;
+    use.bytes = 10 * PAGE;
+    use.rows = &rows;
+    must(adsm_boundary_call(&call));
+    must(adsm_boundary_called(&call));
+    must(adsm_fence_wait(object->work));
+    for (uint32_t i = 0; i < 12; i++) {
+        bool is_sent = sent[i] == 'w';
+        ck_assert_int_eq(adsm_block_state(object, i),
+                         is_sent ? ADSM_INVALID : ADSM_DIRTY);
+        ck_assert_int_eq(on_device(object)[i * PAGE], is_sent ? 'h' : 'd');
+    }
+    free_object(object);
+}
+END_TEST
+
 START_TEST(launch_that_is_refused_loses_nothing_of_the_host)
 {
     struct adsm_use use;
@@ -183,6 +214,7 @@ int main(void)
     TCase *tcase = tcase_create("boundary");
     tcase_add_loop_test(tcase, mode_says_what_is_sent_and_what_the_host_keeps,
                         0, 3);
+    tcase_add_test(tcase, rows_of_a_use_leave_what_lies_between);
     tcase_add_loop_test(tcase, launch_that_is_refused_loses_nothing_of_the_host,
                         0, 3);
     tcase_add_test(tcase,

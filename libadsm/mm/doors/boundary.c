@@ -84,8 +84,12 @@ static int release_blocks(struct adsm_object *object, uint32_t first,
 /* What a use names, its object's lock held exclusively. */
 static int release_named(const struct adsm_use *use)
 {
-    return release_blocks(use->object, first_block(use), end_block(use), NULL,
-                          adsm_use_event(use->mode));
+    struct adsm_use_run run = {0};
+    int rc = ADSM_OK;
+    while (rc == ADSM_OK && adsm_use_next(use, &run))
+        rc = release_blocks(use->object, run.first, run.end, NULL,
+                            adsm_use_event(use->mode));
+    return rc;
 }
 
 /* Host bytes that the call overwrites are dropped only when it is enqueued: a

@@ -16,6 +16,18 @@
 #include "adsm.h"
 #include "mm/object/object.h"
 
+enum { ADSM_STRIDES_MOST = 3 };
+
+/** Some rows of a range, the first one where it begins: from each on, others lie
+ *  at up to `count` - 1 times the bytes of each stride. */
+struct adsm_rows {
+    size_t bytes; /* of a row */
+    unsigned stride_count;
+    struct adsm_stride {
+        size_t bytes, count;
+    } stride[ADSM_STRIDES_MOST];
+};
+
 struct adsm_use {
     struct adsm_object *object;
     struct adsm_accel *home; /* the object's                           */
@@ -23,7 +35,25 @@ struct adsm_use {
     adsmMode mode;
     const uint8_t *at; /* first byte, where the program sees it  */
     size_t bytes;
+    /* All that is used of these bytes, for a call that names all it uses; it
+     * lives as long as the call is made. NULL: each of them. */
+    const struct adsm_rows *rows;
 };
+
+/** Blocks of an object, one behind the other; `row` is the next to look at. */
+struct adsm_use_run {
+    uint32_t first, end;
+    size_t row;
+};
+
+/**
+ * The next blocks that a use has bytes in, those before being `run`; all zero to
+ * begin with. A block may come more than once.
+ *
+ * Return: false: there are no more
+ * Thread: any; the object's lock is held. Signal: fault path
+ */
+bool adsm_use_next(const struct adsm_use *use, struct adsm_use_run *run);
 
 /**
  * Use of `bytes` at `at`, which lie in the object.
@@ -35,8 +65,8 @@ static inline struct adsm_use adsm_use_of(struct adsm_object *object,
                                           adsmMode mode)
 {
     return (struct adsm_use){
-        object, object->home, atomic_load(&object->generation),
-        mode,   at,           bytes};
+        object, object->home, atomic_load(&object->generation), mode, at,
+        bytes,  NULL};
 }
 
 /**
