@@ -30,17 +30,18 @@ static bool value_at(const struct cuda_arguments *a,
     return from != NULL;
 }
 
-/* What a kernel uses that writes through `at`. Return: false: nothing is shared
- * there */
-static bool use_at(const uint8_t *at, struct adsm_use *use)
+/* What a kernel uses that writes through `at`. Return: of how many bytes a block
+ * is; 0: nothing is shared there */
+static size_t use_at(const uint8_t *at, struct adsm_use *use)
 {
     struct adsm_object *object = adsm_index_acquire(at);
     if (!object)
-        return false;
+        return 0;
     size_t left = object->bytes - (size_t)(at - object->host);
+    size_t block = object->block_bytes;
     *use = adsm_use_of(object, at, left, ADSM_INOUT);
     adsm_rwlock_release_shared(&object->lock);
-    return true;
+    return block;
 }
 
 /* Where the arguments in these places point, a use each at most. Return: false:
@@ -85,6 +86,8 @@ struct names {
     struct adsm_use *uses;
     size_t count;
     adsmMode mode;
+    struct adsm_rows *rows; /* of those uses that have some */
+    size_t row_count;
 };
 
 /* [at, end) as far as it lies in one object. Return: where that ends; NULL:
@@ -100,6 +103,47 @@ static const uint8_t *name_from(struct names *names, const uint8_t *at,
     use->mode = names->mode;
     names->count++;
     return at + use->bytes;
+}
+
+/* Rows that a block has room between, what is closer being one row. Return:
+ * false: there are none, or more than blocks */
+static bool rows_of(const struct sc_range *r, size_t block,
+                    struct adsm_rows *rows)
+{
+    uint64_t count = 1, bytes = r->row;
+    unsigned strides = r->stride_count;
+    for (; strides && r->stride[strides - 1].bytes < bytes + block; strides--)
+        bytes +=
+            (r->stride[strides - 1].count - 1) * r->stride[strides - 1].bytes;
+    *rows = (struct adsm_rows){.bytes = bytes, .stride_count = strides};
+    for (unsigned i = 0; i < strides; i++) {
+        rows->stride[i].bytes = r->stride[i].bytes;
+        rows->stride[i].count = r->stride[i].count;
+        count *= r->stride[i].count;
+        if (count > (r->last - r->first) / block)
+            return false;
+    }
+    return strides > 0;
+}
+
+/* The rows of a range, which lie in one object. */
+static bool name_rows(struct names *names, const struct sc_range *r)
+{
+    struct adsm_use *use = &names->uses[names->count];
+    struct adsm_rows *rows = &names->rows[names->row_count];
+    uint64_t last = r->last - r->first;
+    if (!r->stride_count || names->count == CUDA_REACH_MOST ||
+        names->row_count == CUDA_ROWS_MOST)
+        return false;
+    size_t block = use_at((const uint8_t *)(uintptr_t)r->first, use);
+    if (!block || last >= use->bytes || !rows_of(r, block, rows))
+        return false;
+    use->bytes = last + 1;
+    use->mode = names->mode;
+    use->rows = rows;
+    names->count++;
+    names->row_count++;
+    return true;
 }
 
 /* What is shared of a range, whoever it was meant for. Return: false: too much
@@ -169,7 +213,8 @@ static bool name_all(struct names *names, const struct sc_reach *reach,
         const struct sc_range *r = &touched->range[i];
         size_t before = names->count;
         names->mode = r->writes ? ADSM_INOUT : ADSM_IN;
-        if (r->known && name_range(names, r->first, r->last))
+        if (r->known &&
+            (name_rows(names, r) || name_range(names, r->first, r->last)))
             continue;
         names->count = before;
         if (!name_targets(names, reach, r->places, a))
@@ -206,7 +251,7 @@ static bool tell_ranges(struct adsm_call *call, struct adsm_code *code,
                         const struct cuda_arguments *a, struct cuda_told *told)
 {
     struct sc_touched touched;
-    struct names names = {.uses = told->uses};
+    struct names names = {.uses = told->uses, .rows = told->rows};
     return look(code, geometry, a, &touched) &&
            name_all(&names, reach, &touched, a) && name_only(call, &names);
 }
@@ -241,8 +286,9 @@ static bool find_pointers(const struct cuda_arguments *a, struct adsm_use *uses,
                 (uint16_t)(known->at[i].offset + at)};
             if (*count == CUDA_REACH_MOST / 2 || !value_at(a, &place, &value))
                 return false;
-            *count += !is_small(value) &&
-                      use_at((const uint8_t *)(uintptr_t)value, &uses[*count]);
+            *count +=
+                !is_small(value) &&
+                use_at((const uint8_t *)(uintptr_t)value, &uses[*count]) > 0;
         }
     return known->count > 0;
 }

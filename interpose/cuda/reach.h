@@ -15,11 +15,12 @@
 #include "mm/doors/boundary.h"
 
 /* Each place leads to an object, and to one that begins shortly behind. */
-enum { CUDA_REACH_MOST = 4 * SC_PLACES_MOST };
+enum { CUDA_REACH_MOST = 4 * SC_PLACES_MOST, CUDA_ROWS_MOST = 16 };
 
 /** Room for what a call is told. */
 struct cuda_told {
     struct adsm_use uses[CUDA_REACH_MOST], reach[CUDA_REACH_MOST];
+    struct adsm_rows rows[CUDA_ROWS_MOST];
 };
 
 /**

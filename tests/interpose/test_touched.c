@@ -15,7 +15,7 @@ enum { WORDS = 1 << 19, BYTES = 4 * WORDS, THREADS = 128 };
 #define ENTRY(name)                                                            \
     ".visible .entry " name "(.param .u64 a, .param .u64 b, .param .u32 n,"    \
     ".param .u32 step)\n{\n.reg .b64 %a, %b, %t, %u; .reg .pred %p, %q;\n"     \
-    ".reg .b32 %g, %i, %n, %s, %v, %w, %x, %y, %z, %all;\n"                    \
+    ".reg .b32 %g, %i, %n, %o, %s, %v, %w, %x, %y, %z, %all, %by;\n"           \
     "ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.param.u32 %n, [n];"        \
     "ld.param.u32 %s, [step]; mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x;"      \
     "mov.u32 %z, %tid.x; mad.lo.s32 %g, %x, %y, %z;"
@@ -30,10 +30,10 @@ static const char text[] = HEAD
     ENTRY("guarded") "setp.ge.s32 %p, %g, %n; @%p bra END;" STEP(
         "%g") "END: ret; }\n"
     /* for i = 0, step, 2 * step ... below n, each thread some of them */
-    ENTRY("strided") "mov.u32 %all, %nctaid.x; mul.lo.s32 %all, %all, %y;"
-                     "mul.lo.s32 %x, %all, %s; mul.lo.s32 %i, %g, %s;"
+    ENTRY("strided") "mov.u32 %o, %nctaid.x; mul.lo.s32 %all, %o, %y;"
+                     "mul.lo.s32 %by, %all, %s; mul.lo.s32 %i, %g, %s;"
                      "LOOP: setp.ge.s32 %p, %i, %n; @%p bra END;" STEP(
-                         "%i") "add.s32 %i, %i, %x; bra LOOP; END: ret; }\n"
+                         "%i") "add.s32 %i, %i, %by; bra LOOP; END: ret; }\n"
     /* by one thread, with pointers that advance, n times */
     ENTRY("walking") "setp.ne.s32 %p, %g, 0; @%p bra END;"
                      "setp.lt.s32 %q, %n, 1; @%q bra END;"
@@ -114,6 +114,24 @@ START_TEST(the_rest_of_an_array_stays)
 }
 END_TEST
 
+/* One word in each second eighth of an array. */
+START_TEST(what_lies_between_rows_stays)
+{
+    const uint32_t step = WORDS / 4, from = step / 2;
+    start();
+    launch("strided", from, 4 * step - from, step, 1);
+    for (uint32_t i = from; i < WORDS; i += step)
+        b.model[i] = a.model[i] + 1;
+    for (uint32_t i = 0; i < WORDS; i += step) {
+        ck_assert(!is_open(b.at + i + from));
+        ck_assert_int_eq(is_open(b.at + i), keeps_parts());
+        ck_assert_int_eq(is_open(b.at + i + step / 4), keeps_parts());
+    }
+    check(&b);
+    check(&a);
+}
+END_TEST
+
 /* What was not sent is still there for the kernel that wants it. */
 START_TEST(what_is_not_touched_is_sent_later)
 {
@@ -189,6 +207,7 @@ int main(void)
     TCase *one = tcase_create("cases");
     tcase_set_timeout(one, 100);
     tcase_add_test(one, the_rest_of_an_array_stays);
+    tcase_add_test(one, what_lies_between_rows_stays);
     tcase_add_test(one, what_is_not_touched_is_sent_later);
     tcase_add_loop_test(one, pieces_are_what_they_would_be, 0, 2);
     tcase_add_test(one, scattered_writes_take_the_array);
