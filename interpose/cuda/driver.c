@@ -4,8 +4,7 @@
 #include "interpose/cuda/driver.h"
 #include "base/lock.h"
 #include "base/slices.h"
-#include "interpose/cuda/context.h"
-#include "interpose/cuda/work.h"
+#include "interpose/device/serve.h"
 #include "os/real.h"
 
 #include <dlfcn.h>

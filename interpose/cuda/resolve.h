@@ -8,6 +8,7 @@
 #include "base/slices.h"
 #include "interpose/hook.h"
 #include "mm/heap/heap.h"
+#include "os/fault.h"
 
 /**
  * Find the driver that the program loaded and fill the cuda half of hook_real.
@@ -86,6 +87,17 @@ static inline void cuda_call_end(bool quiet)
         adsm_quiet_wait_end(cuda_call_opened);                                 \
         cuda_call_end(cuda_call_quiet);                                        \
         cuda_call_answer;                                                      \
+    })
+
+/** CUDA_CALL for submitted work: an object or all of them are closed to the
+ *  CPU meanwhile, so that a fault inside the driver could only wait for ever.
+ *  It is reported instead. */
+#define CUDA_SUBMIT(name, args)                                                \
+    ({                                                                         \
+        adsm_fault_enter_driver();                                             \
+        CUresult cuda_submit_result = CUDA_CALL(name, args);                   \
+        adsm_fault_leave_driver();                                             \
+        cuda_submit_result;                                                    \
     })
 
 /** A call that waits. What it waits for was awaited: handlers are kept away for

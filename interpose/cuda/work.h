@@ -10,7 +10,6 @@
 #include "interpose/device/away.h"
 #include "interpose/device/release.h"
 #include "interpose/device/work.h"
-#include "os/fault.h"
 
 extern const struct device_driver cuda_device_driver;
 
@@ -103,20 +102,9 @@ static inline CUresult cuda_release(struct adsm_call *call)
 /** The driver answered `result`. Return: what the program is answered */
 CUresult cuda_called(const struct adsm_call *call, CUresult result);
 
-/** CUDA_CALL for submitted work: an object or all of them are closed to the
- *  CPU meanwhile, so that a fault inside the driver could only wait for ever.
- *  It is reported instead. */
-#define CUDA_SUBMIT(name, args)                                                \
-    ({                                                                         \
-        adsm_fault_enter_driver();                                             \
-        CUresult cuda_submit_result = CUDA_CALL(name, args);                   \
-        adsm_fault_leave_driver();                                             \
-        cuda_submit_result;                                                    \
-    })
-
 /**
- * The same for a copy whose host side is `host` (NULL: none). Where that is not
- * page-locked the driver may wait for what is ahead in the stream, for ever:
+ * CUDA_SUBMIT for a copy whose host side is `host` (NULL: none). Where that is
+ * not page-locked the driver may wait for what is ahead in the stream, for ever:
  * the signals that end a program get through meanwhile.
  */
 #define CUDA_SUBMIT_HOST(work, host, name, args)                               \
