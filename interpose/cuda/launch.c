@@ -7,8 +7,9 @@
 #include "accel/launch.h"
 #include "interpose/cuda/arguments.h"
 #include "interpose/cuda/context.h"
-#include "interpose/cuda/reach.h"
+#include "interpose/cuda/module.h"
 #include "interpose/cuda/work.h"
+#include "interpose/device/reach.h"
 
 #include <string.h>
 
@@ -56,8 +57,14 @@ release_to(struct adsm_call *call, const struct adsm_launch *launch,
     const struct sc_geometry geometry = {
         .grid = {grid[0], grid[1], grid[2]},
         .block = {block[0], block[1], block[2]}};
-    struct cuda_told told;
-    cuda_reach_tell(call, launch->kernel, &geometry, a, &told);
+    struct device_told told;
+    if (device_reach_matters()) {
+        hook_enter();
+        struct adsm_code *code = cuda_module_hold(launch->kernel);
+        device_reach_tell(call, code, &geometry, &a->list, &told);
+        cuda_module_release(code);
+        hook_leave();
+    }
     CUresult result = cuda_release(call);
     /* Nobody looks at them again: none of them gets a fence. */
     call->uses = call->reach = NULL;

@@ -45,7 +45,8 @@ static struct place *place_of(CUfunction kernel)
 #define PUT(field, value)                                                      \
     atomic_store_explicit(&(field), value, memory_order_release)
 
-static bool recall(CUfunction kernel, uint64_t now, struct cuda_params *params)
+static bool recall(CUfunction kernel, uint64_t now,
+                   struct device_params *params)
 {
     struct place *place = place_of(kernel);
     uint32_t version = LOOK(place->version);
@@ -61,7 +62,7 @@ static bool recall(CUfunction kernel, uint64_t now, struct cuda_params *params)
 }
 
 static void remember(CUfunction kernel, uint64_t now,
-                     const struct cuda_params *params)
+                     const struct device_params *params)
 {
     struct place *place = place_of(kernel);
     uint32_t version = LOOK(place->version);
@@ -94,7 +95,7 @@ static int ask_driver(void *kernel, unsigned index, size_t *offset,
 }
 
 /* Return: whether the answer is one for good. */
-static bool ask(CUfunction kernel, struct cuda_params *params)
+static bool ask(CUfunction kernel, struct device_params *params)
 {
     hook_enter();
     struct adsm_code *code = cuda_module_hold(kernel);
@@ -112,7 +113,7 @@ static bool ask(CUfunction kernel, struct cuda_params *params)
     return layout.count != ADSM_LAYOUT_REFUSED;
 }
 
-void cuda_params_of(CUfunction kernel, struct cuda_params *params)
+void cuda_params_of(CUfunction kernel, struct device_params *params)
 {
     /* Before anybody is asked: what is said may be old behind that. */
     uint64_t now = LOOK(age);

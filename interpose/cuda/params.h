@@ -9,16 +9,11 @@
 #ifndef INTERPOSE_CUDA_PARAMS_H
 #define INTERPOSE_CUDA_PARAMS_H
 
-#include "code/layout.h"
 #include "interpose/cuda/types.h"
-
-struct cuda_params {
-    unsigned count; /* 0 also when nobody can tell, or there are too many   */
-    struct adsm_parameter at[ADSM_PARAMETERS_MOST]; /* of no kind           */
-};
+#include "interpose/device/arguments.h"
 
 /** The parameters of a kernel. Thread: any. */
-void cuda_params_of(CUfunction kernel, struct cuda_params *params);
+void cuda_params_of(CUfunction kernel, struct device_params *params);
 
 /**
  * Functions are about to end. Before the driver's call that ends them: behind

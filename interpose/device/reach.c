@@ -1,9 +1,7 @@
 /* From places of pointers to uses of objects; see reach.h. */
-#include "interpose/cuda/reach.h"
+#include "interpose/device/reach.h"
 
 #include "base/option.h"
-#include "interpose/cuda/module.h"
-#include "interpose/hook.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
@@ -21,10 +19,10 @@ static bool is_small(uint64_t value)
 }
 
 /* Return: false: nobody knows where the arguments are */
-static bool value_at(const struct cuda_arguments *a,
+static bool value_at(const struct device_arguments *a,
                      const struct sc_place *place, uint64_t *value)
 {
-    const char *from = cuda_arguments_at(a, place);
+    const char *from = device_arguments_at(a, place);
     if (from)
         memcpy(value, from, sizeof *value);
     return from != NULL;
@@ -46,7 +44,7 @@ static size_t use_at(const uint8_t *at, struct adsm_use *use)
 
 /* Where the arguments in these places point, a use each at most. Return: false:
  * somewhere that is not known */
-static bool uses_of(const struct cuda_arguments *a,
+static bool uses_of(const struct device_arguments *a,
                     const struct sc_reach *reach, uint32_t places,
                     struct adsm_use *uses, size_t *count)
 {
@@ -96,7 +94,7 @@ static const uint8_t *name_from(struct names *names, const uint8_t *at,
                                 const uint8_t *end)
 {
     struct adsm_use *use = &names->uses[names->count];
-    if (names->count == CUDA_REACH_MOST || !use_at(at, use))
+    if (names->count == DEVICE_REACH_MOST || !use_at(at, use))
         return NULL;
     if (use->bytes > (size_t)(end - at))
         use->bytes = (size_t)(end - at);
@@ -132,8 +130,8 @@ static bool name_rows(struct names *names, const struct sc_range *r)
     struct adsm_use *use = &names->uses[names->count];
     struct adsm_rows *rows = &names->rows[names->row_count];
     uint64_t last = r->last - r->first;
-    if (!r->stride_count || names->count == CUDA_REACH_MOST ||
-        names->row_count == CUDA_ROWS_MOST)
+    if (!r->stride_count || names->count == DEVICE_REACH_MOST ||
+        names->row_count == DEVICE_ROWS_MOST)
         return false;
     size_t block = use_at((const uint8_t *)(uintptr_t)r->first, use);
     if (!block || last >= use->bytes || !rows_of(r, block, rows))
@@ -185,11 +183,11 @@ static bool name_target(struct names *names, const uint8_t *pointer)
         const uint8_t *behind = name_object(names, at);
         at = behind ? behind : at + PAGE - (uintptr_t)at % PAGE;
     }
-    return names->count < CUDA_REACH_MOST;
+    return names->count < DEVICE_REACH_MOST;
 }
 
 static bool name_targets(struct names *names, const struct sc_reach *reach,
-                         uint32_t places, const struct cuda_arguments *a)
+                         uint32_t places, const struct device_arguments *a)
 {
     uint64_t value;
     for (unsigned i = 0; i < reach->place_count; i++) {
@@ -207,7 +205,7 @@ static bool name_targets(struct names *names, const struct sc_reach *reach,
 /* All that the launch touches. Return: false: it may touch more */
 static bool name_all(struct names *names, const struct sc_reach *reach,
                      const struct sc_touched *touched,
-                     const struct cuda_arguments *a)
+                     const struct device_arguments *a)
 {
     for (unsigned i = 0; i < touched->count; i++) {
         const struct sc_range *r = &touched->range[i];
@@ -237,10 +235,10 @@ static bool name_only(struct adsm_call *call, const struct names *names)
 
 /* What the launch touches. Return: false: that is not known */
 static bool look(struct adsm_code *code, const struct sc_geometry *geometry,
-                 const struct cuda_arguments *a, struct sc_touched *touched)
+                 const struct device_arguments *a, struct sc_touched *touched)
 {
-    uint8_t params[CUDA_ARGUMENT_BYTES_MOST];
-    size_t bytes = cuda_arguments_gather(a, params, sizeof params);
+    uint8_t params[DEVICE_ARGUMENT_BYTES_MOST];
+    size_t bytes = device_arguments_gather(a, params, sizeof params);
     return bytes && adsm_code_touched(code, geometry, params, bytes, touched);
 }
 
@@ -248,7 +246,8 @@ static bool look(struct adsm_code *code, const struct sc_geometry *geometry,
 static bool tell_ranges(struct adsm_call *call, struct adsm_code *code,
                         const struct sc_reach *reach,
                         const struct sc_geometry *geometry,
-                        const struct cuda_arguments *a, struct cuda_told *told)
+                        const struct device_arguments *a,
+                        struct device_told *told)
 {
     struct sc_touched touched;
     struct names names = {.uses = told->uses, .rows = told->rows};
@@ -260,7 +259,8 @@ static bool tell_ranges(struct adsm_call *call, struct adsm_code *code,
  * good where the host has no page: nothing is sent, and nothing is taken away.
  * What is only read counts as written, so that no later launch asks for it. */
 static bool tell_objects(struct adsm_call *call, const struct sc_reach *reach,
-                         const struct cuda_arguments *a, struct cuda_told *told)
+                         const struct device_arguments *a,
+                         struct device_told *told)
 {
     struct names names = {.uses = told->uses, .mode = ADSM_INOUT};
     return !adsm_object_any_pages() &&
@@ -272,10 +272,10 @@ static bool tell_objects(struct adsm_call *call, const struct sc_reach *reach,
 
 /* Every eight bytes of the arguments that are the address of an object. Return:
  * false: nobody knows where arguments are, or they are too many */
-static bool find_pointers(const struct cuda_arguments *a, struct adsm_use *uses,
-                          size_t *count)
+static bool find_pointers(const struct device_arguments *a,
+                          struct adsm_use *uses, size_t *count)
 {
-    const struct cuda_params *known = &a->known;
+    const struct device_params *known = &a->known;
     uint64_t value;
     *count = 0;
     for (unsigned i = 0; i < known->count; i++)
@@ -284,7 +284,7 @@ static bool find_pointers(const struct cuda_arguments *a, struct adsm_use *uses,
             const struct sc_place place = {
                 (uint16_t)i, (uint16_t)at,
                 (uint16_t)(known->at[i].offset + at)};
-            if (*count == CUDA_REACH_MOST / 2 || !value_at(a, &place, &value))
+            if (*count == DEVICE_REACH_MOST / 2 || !value_at(a, &place, &value))
                 return false;
             *count +=
                 !is_small(value) &&
@@ -295,7 +295,7 @@ static bool find_pointers(const struct cuda_arguments *a, struct adsm_use *uses,
 
 /* What the launch may touch of objects that come and go. */
 static bool reach_of(const struct sc_reach *kernel,
-                     const struct cuda_arguments *a, struct adsm_use *uses,
+                     const struct device_arguments *a, struct adsm_use *uses,
                      size_t *count)
 {
     if (kernel && !kernel->reaches_anywhere &&
@@ -306,12 +306,25 @@ static bool reach_of(const struct sc_reach *kernel,
            find_pointers(a, uses, count);
 }
 
-/* The same of a kernel with a record; NULL: of one without. */
-static void tell(struct adsm_call *call, struct adsm_code *code,
-                 const struct sc_geometry *geometry,
-                 const struct cuda_arguments *a, struct cuda_told *told,
-                 bool writes)
+/* May a launch be told from what its kernel's code says? Where the host has
+ * nothing there is nothing to send or to take away, whatever is touched. */
+static bool asks_code(void)
 {
+    return adsm_options_get()->kernel_writes == ADSM_OPT_KERNEL_WRITES_PTX &&
+           adsm_object_any_near();
+}
+
+bool device_reach_matters(void)
+{
+    return asks_code() || adsm_options_get()->oversubscribe;
+}
+
+void device_reach_tell(struct adsm_call *call, struct adsm_code *code,
+                       const struct sc_geometry *geometry,
+                       const struct device_arguments *a,
+                       struct device_told *told)
+{
+    bool writes = asks_code();
     bool comes_and_goes = adsm_options_get()->oversubscribe;
     const struct sc_reach *k = code ? adsm_code_reach(code) : NULL;
     size_t count;
@@ -332,22 +345,4 @@ static void tell(struct adsm_call *call, struct adsm_code *code,
         call->reach_count = add_behind(told->reach, count);
         call->reach_known = true;
     }
-}
-
-void cuda_reach_tell(struct adsm_call *call, CUfunction function,
-                     const struct sc_geometry *geometry,
-                     const struct cuda_arguments *a, struct cuda_told *told)
-{
-    const struct adsm_options *options = adsm_options_get();
-    bool writes = options->kernel_writes == ADSM_OPT_KERNEL_WRITES_PTX;
-    /* Where the host has nothing there is nothing to send or to take away,
-     * whatever is touched. */
-    writes = writes && adsm_object_any_near();
-    if (!writes && !options->oversubscribe)
-        return;
-    hook_enter();
-    struct adsm_code *code = cuda_module_hold(function);
-    tell(call, code, geometry, a, told, writes);
-    cuda_module_release(code);
-    hook_leave();
 }
