@@ -4,32 +4,11 @@
  * Parameters: out, in (pointers), n (64 bits), i (32 bits) and s, a structure
  * of two pointers.
  */
+#include "access_case.h"
 #include "common/suite.h"
-#include "ptx/access.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char head[] =
-    "//\n.version 8.5\n.target sm_90\n.address_size 64\n"
-    ".global .align 4 .b8 table[64] = {1, 2, 3, 4};\n"
-    ".extern .shared .align 16 .b8 dynamic[];\n"
-    ".global .texref image;\n"
-    ".extern .func (.param .b32 result) vprintf (.param .b64 a, .param .b64 "
-    "b)\n"
-    ";\n"
-    ".func (.param .b32 result) helper (.param .b64 a)\n{\n"
-    ".reg .b64 %rd<2>; ld.param.u64 %rd1, [a];\nst.u32 [%rd1], 1;\nret;\n}\n"
-    ".visible .entry kernel(\n"
-    ".param .u64 out, .param .u64 .ptr .global .align 4 in,\n"
-    ".param .u64 n, .param .u32 i, .param .align 8 .b8 s[16])\n"
-    ".maxntid 256, 1, 1\n{\n"
-    ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<19>, x;\n"
-    ".reg .f32 %f<4>;\n.local .align 8 .b8 depot[16];\n"
-    ".shared .align 4 .b8 tile[128];\n"
-    "ld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [in];\n"
-    "ld.param.u64 %rd3, [n];\nld.param.u32 %r1, [i];\n"
-    "cvta.to.global.u64 %rd1, %rd1;\ncvta.to.global.u64 %rd2, %rd2;\n";
 
 struct body {
     const char *text, *written; /* names, "*": anything */
@@ -192,8 +171,6 @@ static const struct body readers[] = {
     {"frobnicate.u32 %r1, %r2;", "*"},
 };
 
-static const char *const names[] = {"out", "in", "n", "i", "s"};
-
 static void list(bool anywhere, const struct sc_reach *reach, uint32_t which,
                  char *text)
 {
@@ -205,26 +182,18 @@ static void list(bool anywhere, const struct sc_reach *reach, uint32_t which,
         const struct sc_place *place = &reach->place[i];
         if (!(which >> i & 1))
             continue;
-        text += sprintf(text, "%s%s", between, names[place->param]);
+        text += sprintf(text, "%s%s", between, access_case_names[place->param]);
         if (place->offset)
             text += sprintf(text, "%d", place->offset);
         between = " ";
     }
 }
 
-static struct sc_program *read_body(const char *body)
-{
-    char text[8192];
-    snprintf(text, sizeof text,
-             "%s%s\nret;\n}\n.visible .entry last()\n{ ret; }", head, body);
-    return sc_program_new(text, 90);
-}
-
 START_TEST(stores_lead_to_parameters)
 {
     const struct body *b = &bodies[_i];
     char text[256];
-    struct sc_program *program = read_body(b->text);
+    struct sc_program *program = access_case_read(b->text);
     struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     ck_assert_msg(kernel, "%s", b->text);
     const struct sc_reach *reach = sc_program_reach(kernel);
@@ -243,7 +212,7 @@ START_TEST(loads_lead_to_parameters)
 {
     const struct body *b = &readers[_i];
     char text[256];
-    struct sc_program *program = read_body(b->text);
+    struct sc_program *program = access_case_read(b->text);
     struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     ck_assert_msg(kernel, "%s", b->text);
     const struct sc_reach *reach = sc_program_reach(kernel);
@@ -258,10 +227,6 @@ END_TEST
 
 /* Four blocks of 64 by 2 threads; i is 100 and n 1000, out lies at 1 << 32 and
  * in behind it, s has both. What it touches is told as "w out+first..end". */
-static const char numbered[] =
-    "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;"
-    "mad.lo.s32 %r5, %r2, %r3, %r4;";
-
 static const struct body launches[] = {
     {"mul.wide.s32 %rd5, %r5, 4; add.s64 %rd6, %rd1, %rd5;"
      "st.global.f32 [%rd6], %f1; ld.global.f32 %f1, [%rd6+8];",
@@ -418,37 +383,6 @@ static const struct body launches[] = {
      "w out+0..1"},
 };
 
-enum { OUT = 1, IN };
-static const uint64_t base[] = {
-    [OUT] = UINT64_C(4) << 32, [IN] = UINT64_C(64) << 32};
-
-static void tell(const struct sc_reach *reach, const struct sc_touched *touched,
-                 char *text)
-{
-    *text = 0;
-    for (unsigned i = 0; i < touched->count; i++) {
-        const struct sc_range *r = &touched->range[i];
-        unsigned place = 0;
-        while (!(r->places >> place & 1))
-            place++;
-        uint16_t at = reach->place[place].at;
-        unsigned which = at == 0 || at == 32 ? OUT : IN;
-        text += sprintf(text, "%s%s%s %s", i ? " " : "", r->reads ? "r" : "",
-                        r->writes ? "w" : "", names[which - 1]);
-        if (r->known)
-            text += sprintf(text, "%+lld..%lld",
-                            (long long)(r->first - base[which]),
-                            (long long)(r->last + 1 - base[which]));
-        else
-            text += sprintf(text, "*");
-        if (r->stride_count)
-            text += sprintf(text, " by %lld", (long long)r->row);
-        for (unsigned k = 0; k < r->stride_count; k++)
-            text += sprintf(text, ",%lldx%lld", (long long)r->stride[k].count,
-                            (long long)r->stride[k].bytes);
-    }
-}
-
 START_TEST(launches_touch_ranges)
 {
     const struct body *b = &launches[_i];
@@ -456,18 +390,23 @@ START_TEST(launches_touch_ranges)
         uint64_t out, in, n;
         uint32_t i, pad;
         uint64_t s[2];
-    } params = {base[OUT], base[IN], 1000, 100, 0, {base[OUT], base[IN]}};
+    } params = {access_case_base[OUT],
+                access_case_base[IN],
+                1000,
+                100,
+                0,
+                {access_case_base[OUT], access_case_base[IN]}};
     const struct sc_geometry geometry = {.grid = {4, 1, 1},
                                          .block = {64, 2, 1}};
     struct sc_touched touched;
     char body[4096], text[512];
-    snprintf(body, sizeof body, "%s%s", numbered, b->text);
-    struct sc_program *program = read_body(body);
+    snprintf(body, sizeof body, "%s%s", access_case_numbered, b->text);
+    struct sc_program *program = access_case_read(body);
     struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     ck_assert_msg(kernel, "%s", b->text);
     ck_assert(sc_program_touched(kernel, &geometry, (const uint8_t *)&params,
                                  sizeof params, &touched));
-    tell(sc_program_reach(kernel), &touched, text);
+    access_case_tell(sc_program_reach(kernel), &touched, text);
     ck_assert_msg(strcmp(text, b->written) == 0, "%s: '%s' and not '%s'",
                   b->text, text, b->written);
     sc_program_free(program);
@@ -475,12 +414,6 @@ START_TEST(launches_touch_ranges)
 END_TEST
 
 /* ---- some blocks of a launch ---------------------------------------------- */
-
-struct part {
-    const char *text;
-    struct sc_geometry geometry;
-    const char *touched;
-};
 
 #define EACH_STORES                                                            \
     "mul.wide.s32 %rd5, %r5, 4; add.s64 %rd6, %rd1, %rd5;"                     \
@@ -490,7 +423,7 @@ struct part {
     "mul.wide.s32 %rd5, %r7, 4; add.s64 %rd6, %rd1, %rd5;"                     \
     "st.global.f32 [%rd6], %f1;"
 
-static const struct part parts[] = {
+static const struct access_part parts[] = {
     {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {0}, {0}}, "w out+0..1024"},
     {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {1}, {3}}, "w out+256..768"},
     {EACH_STORES, {{4, 1, 1}, {64, 1, 1}, {3}, {0}}, "w out+768..1024"},
@@ -517,125 +450,9 @@ static const struct part parts[] = {
      "w out+0..4"},
 };
 
-static void check_part(const struct part *p)
-{
-    const struct {
-        uint64_t out, in, n;
-        uint32_t i, pad;
-        uint64_t s[2];
-    } params = {base[OUT], base[IN], 1000, 100, 0, {base[OUT], base[IN]}};
-    struct sc_touched touched;
-    char body[4096], text[512];
-    snprintf(body, sizeof body, "%s%s", numbered, p->text);
-    struct sc_program *program = read_body(body);
-    struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
-    for (int round = 0; round < 2; round++) {
-        ck_assert(sc_program_touched(kernel, &p->geometry,
-                                     (const uint8_t *)&params, sizeof params,
-                                     &touched));
-        tell(sc_program_reach(kernel), &touched, text);
-        ck_assert_msg(strcmp(text, p->touched) == 0, "%s: '%s' and not '%s'",
-                      p->text, text, p->touched);
-    }
-    sc_program_free(program);
-}
-
-/* A column of 4096 bytes a row; a tile of rows of %rd3 elements, whose first one
- * %r7 is in the row. */
-#define COLUMN "mad.wide.s32 %rd6, %r5, 4096, %rd1;"
-#define TILE                                                                   \
-    "mov.u32 %r6, %ctaid.y; mov.u32 %r7, %ntid.y; mov.u32 %r8, %tid.y;"        \
-    ".reg .b32 y; mad.lo.s32 y, %r6, %r7, %r8;"                                \
-    "cvt.s64.s32 %rd5, y; cvt.s64.s32 %rd7, %r5;"                              \
-    "mad.lo.s64 %rd8, %rd5, %rd3, %rd7;"                                       \
-    "shl.b64 %rd9, %rd8, 3; add.s64 %rd6, %rd1, %rd9;"
-#define STORE "st.global.f32 [%rd6], %f1;"
-
-static const struct part strided[] = {
-    {COLUMN STORE,
-     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "w out+0..1044484 by 4,256x4096"},
-    {COLUMN STORE,
-     {{4, 1, 1}, {64, 1, 1}, {1}, {3}},
-     "w out+262144..782340 by 4,128x4096"},
-    {TILE "st.global.f64 [%rd6], %rd3;",
-     {{4, 9, 1}, {8, 4, 1}, {1, 2}, {3, 4}},
-     "w out+64064..120192 by 128,8x8000"},
-    /* one block, row by row; the last rows are not there */
-    {TILE "setp.ge.s32 %p1, y, 5; @%p1 bra END;" STORE "END:",
-     {{1, 1, 1}, {8, 16, 1}, {0}, {0}},
-     "w out+0..120060 by 4,16x8000,8x8"},
-    {"mov.u32 %r6, %tid.y; setp.ge.s32 %p1, %r6, 5; @%p1 bra END;"
-     "mad.lo.s32 %r7, %r6, 1000, %r5; mad.wide.s32 %rd6, %r7, 8, %rd1;" STORE
-     "END:",
-     {{1, 1, 1}, {8, 16, 1}, {0}, {0}},
-     "w out+0..32060 by 4,5x8000,8x8"},
-    /* fields of a structure, one or some */
-    {"mad.wide.s32 %rd6, %r5, 32, %rd1; st.global.f32 [%rd6+16], %f1;",
-     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "w out+16..8180 by 4,256x32"},
-    {"mad.wide.s32 %rd6, %r5, 32, %rd1; st.global.f32 [%rd6+16], %f1;"
-     "st.global.f32 [%rd6+4], %f1;",
-     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "w out+4..8180 by 16,256x32"},
-    {"shl.b32 %r6, %r5, 3; or.b32 %r7, %r6, 5; mul.wide.s32 %rd5, %r7, 4;"
-     "add.s64 %rd6, %rd1, %rd5; st.global.f32 [%rd6], %f1;",
-     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "w out+20..8184 by 4,256x32"},
-    /* columns far from each other; neighbours above and below */
-    {"mad.wide.s32 %rd6, %r5, 65536, %rd1;" STORE
-     "st.global.f32 [%rd6+32768], %f1;",
-     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "w out+0..4128772 by 4,64x65536 w out+32768..4161540 by 4,64x65536"},
-    {COLUMN "ld.global.f32 %f1, [%rd6+-4096]; ld.global.f32 %f2, [%rd6+4096];",
-     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "r out-4096..262148 by 4,66x4096"},
-    /* in loops, also downwards; a step that is subtracted */
-    {"mov.u32 %r6, 0; mov.b64 %rd6, %rd1; LOOP: st.global.f64 [%rd6], %rd3;"
-     "add.s64 %rd6, %rd6, 4096; add.s32 %r6, %r6, 1;"
-     "setp.lt.s32 %p1, %r6, %r1; @%p1 bra LOOP;",
-     {{1, 1, 1}, {1, 1, 1}, {0}, {0}},
-     "w out+0..409608 by 8,101x4096"},
-    {"mov.u32 %r6, %r1; mov.b64 %rd6, %rd1; LOOP: st.global.f64 [%rd6], %rd3;"
-     "sub.s64 %rd6, %rd6, 8192; sub.s32 %r6, %r6, 1;"
-     "setp.gt.s32 %p1, %r6, 0; @%p1 bra LOOP;",
-     {{1, 1, 1}, {1, 1, 1}, {0}, {0}},
-     "w out-819200..8 by 8,101x8192"},
-    {"mul.wide.s32 %rd5, %r5, -4096; sub.s64 %rd7, %rd1, 4;"
-     "add.s64 %rd6, %rd7, %rd5;" STORE,
-     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "w out-258052..0 by 4,64x4096"},
-    /* planes, rows and elements; what is not one number as a factor */
-    {".reg .b32 z<4>; mov.u32 %r6, %ctaid.y; mov.u32 %r7, %ctaid.z;"
-     "mul.lo.s32 z0, %r6, 64; mad.lo.s32 z1, %r7, 4096, z0;"
-     "shl.b32 %r8, %r2, 2; add.s32 z2, z1, %r8; mul.wide.s32 %rd5, z2, 4;"
-     "add.s64 %rd6, %rd1, %rd5;" STORE,
-     {{4, 5, 3}, {1, 1, 1}, {0}, {0}},
-     "w out+0..33844 by 4,3x16384,5x256,4x16"},
-    {"mul.lo.s32 %r6, %r5, %r2; mad.wide.s32 %rd6, %r6, 4096, %rd1;" STORE,
-     {{4, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "w out+0..3133444 by 4,766x4096"},
-    /* what is loaded, and rows that fill all there is */
-    {"ld.global.u32 %r6, [%rd2]; and.b32 %r7, %r6, 255;"
-     "mad.wide.s32 %rd6, %r7, 8192, %rd1;" STORE,
-     {{1, 1, 1}, {64, 1, 1}, {0}, {0}},
-     "r in+0..4 w out+0..2088964 by 4,256x8192"},
-    {"mad.wide.s32 %rd6, %r5, 16, %rd1;"
-     "st.global.v4.f32 [%rd6], {%f1, %f1, %f1, %f1};",
-     {{4, 1, 1}, {128, 1, 1}, {0}, {0}},
-     "w out+0..8192"},
-};
-
-/* Twice, as it is found and as it is remembered. */
-START_TEST(rows_are_told_from_what_lies_between)
-{
-    check_part(&strided[_i]);
-}
-END_TEST
-
 START_TEST(some_blocks_touch_their_part)
 {
-    check_part(&parts[_i]);
+    access_case_check(&parts[_i]);
 }
 END_TEST
 
@@ -738,13 +555,16 @@ START_TEST(launches_touch_what_they_would_alone)
 {
     char body[4096];
     struct sc_touched then, alone;
-    struct launch l = {.params = {base[OUT], base[IN], 10, 10, 0, {1, 2}},
-                       .geometry = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
+    struct launch l = {
+        .params =
+            {access_case_base[OUT], access_case_base[IN], 10, 10, 0, {1, 2}},
+        .geometry = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
     srand(1 + (unsigned)_i);
-    snprintf(body, sizeof body, "%s%s", numbered, launches[_i].text);
-    struct sc_program *program = read_body(body);
+    snprintf(body, sizeof body, "%s%s", access_case_numbered,
+             launches[_i].text);
+    struct sc_program *program = access_case_read(body);
     for (int round = 0; round < 100; round++) {
-        struct sc_program *fresh = read_body(body);
+        struct sc_program *fresh = access_case_read(body);
         touch(program, &l, &then);
         touch(fresh, &l, &alone);
         ck_assert_msg(is_same(&then, &alone), "%s: launch %d", body, round);
@@ -762,7 +582,7 @@ END_TEST
 
 START_TEST(places_lie_where_the_list_has_them)
 {
-    struct sc_program *program = read_body(
+    struct sc_program *program = access_case_read(
         "ld.param.u64 %rd8, [s+8]; st.u32 [%rd8], 1; st.u32 [%rd1], 1;");
     struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     const struct sc_reach *reach = sc_program_reach(kernel);
@@ -811,7 +631,8 @@ START_TEST(broken_text_is_survived)
     static const char signs[] = "{}[]();,.@%:\"/*|=-x0 ";
     char text[4096], broken[4096];
     unsigned state = 20261;
-    snprintf(text, sizeof text, "%s%s\nret;\n}\n", head, bodies[_i].text);
+    snprintf(text, sizeof text, "%s%s\nret;\n}\n", access_case_head,
+             bodies[_i].text);
     size_t length = strlen(text);
     for (size_t cut = 0; cut < length; cut += 7) {
         memcpy(broken, text, cut);
@@ -842,8 +663,6 @@ int main(void)
                         sizeof launches / sizeof *launches);
     tcase_add_loop_test(one, some_blocks_touch_their_part, 0,
                         sizeof parts / sizeof *parts);
-    tcase_add_loop_test(one, rows_are_told_from_what_lies_between, 0,
-                        sizeof strided / sizeof *strided);
     tcase_add_loop_test(one, launches_touch_what_they_would_alone, 0,
                         sizeof launches / sizeof *launches);
     tcase_add_test(one, places_lie_where_the_list_has_them);
