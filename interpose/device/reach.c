@@ -108,7 +108,7 @@ static const uint8_t *name_from(struct names *names, const uint8_t *at,
 static bool rows_of(const struct sc_range *r, size_t block,
                     struct adsm_rows *rows)
 {
-    uint64_t count = 1, bytes = r->row;
+    uint64_t bytes = r->row, room = (r->last - r->first) / block;
     unsigned strides = r->stride_count;
     for (; strides && r->stride[strides - 1].bytes < bytes + block; strides--)
         bytes +=
@@ -117,8 +117,8 @@ static bool rows_of(const struct sc_range *r, size_t block,
     for (unsigned i = 0; i < strides; i++) {
         rows->stride[i].bytes = r->stride[i].bytes;
         rows->stride[i].count = r->stride[i].count;
-        count *= r->stride[i].count;
-        if (count > (r->last - r->first) / block)
+        room /= r->stride[i].count;
+        if (!room)
             return false;
     }
     return strides > 0;
