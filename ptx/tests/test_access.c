@@ -4,7 +4,7 @@
  * Parameters: out, in (pointers), n (64 bits), i (32 bits) and s, a structure
  * of two pointers.
  */
-#include "access_case.h"
+#include "common/access_case.h"
 #include "common/suite.h"
 
 #include <stdio.h>

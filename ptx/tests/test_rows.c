@@ -2,7 +2,7 @@
  * Rows of what launches touch: columns, tiles, fields of structures, and what
  * loops step over.
  */
-#include "access_case.h"
+#include "common/access_case.h"
 #include "common/suite.h"
 
 /* A column of 4096 bytes a row; a tile of rows of %rd3 elements, whose first one

@@ -1,5 +1,5 @@
 /* Kernels for tests of ptx/access.h; see access_case.h. */
-#include "access_case.h"
+#include "common/access_case.h"
 #include "common/suite.h"
 
 #include <string.h>
