@@ -142,6 +142,14 @@ class Planted(unittest.TestCase):
     def test_cycle_of_many_modules_found(self):
         self.one(self.ring(6), 'an include cycle of 6 modules, at most 5')
 
+    def test_cycle_of_hooks_found(self):
+        self.one({'interpose/cuda/driver.c':
+                  '#include "interpose/cuda/work.h"\n',
+                  'interpose/cuda/work.h':
+                  '#include "interpose/cuda/driver.h"\n',
+                  'interpose/cuda/driver.h': ''},
+                 'an include cycle of 2 modules, at most 1')
+
     def test_cycle_of_few_modules_is_allowed(self):
         self.assertEqual(planted(self.ring(5)), [])
 
