@@ -210,24 +210,38 @@ static bool is_of_none(const struct sc_geometry *geometry)
     return none;
 }
 
-bool sc_program_touched(struct sc_program_kernel *kernel,
-                        const struct sc_geometry *geometry,
-                        const uint8_t *params, size_t bytes,
-                        struct sc_touched *touched)
+static bool ask(struct sc_program_kernel *kernel,
+                const struct sc_geometry *geometry, const uint8_t *params,
+                size_t bytes, bool rows, struct sc_touched *touched)
 {
     if (!kernel->is_small || bytes < kernel->func->param_bytes)
         return false;
     touched->count = 0;
     if (is_of_none(geometry))
         return true;
-    if (sc_recall(&kernel->recall, geometry, params, touched))
+    if (sc_recall(&kernel->recall, geometry, params, rows, touched))
         return true;
     /* Those that loop in ways that are not understood do at each launch. */
     if (kernel->failures == FAILURES_MOST)
         return false;
     if (sc_solve(&kernel->solve, geometry, params, bytes) &&
-        sc_recall_note(&kernel->recall, &kernel->solve, params, touched))
+        sc_recall_note(&kernel->recall, &kernel->solve, params, rows, touched))
         return true;
     kernel->failures++;
     return false;
+}
+
+bool sc_program_touched(struct sc_program_kernel *kernel,
+                        const struct sc_geometry *geometry,
+                        const uint8_t *params, size_t bytes,
+                        struct sc_touched *touched)
+{
+    return ask(kernel, geometry, params, bytes, false, touched);
+}
+
+bool sc_program_rows(struct sc_program_kernel *kernel,
+                     const struct sc_geometry *geometry, const uint8_t *params,
+                     size_t bytes, struct sc_touched *touched)
+{
+    return ask(kernel, geometry, params, bytes, true, touched);
 }

@@ -75,7 +75,8 @@ struct sc_range {
     struct sc_stride stride[SC_STRIDES_MOST]; /* the largest first        */
     uint32_t places; /* its address was computed from these               */
     bool reads, writes;
-    bool known; /* otherwise: anywhere in what the places point into      */
+    bool known;  /* otherwise: anywhere in what the places point into     */
+    bool sparse; /* rows were not looked for, and there may be some       */
 };
 
 /** Of one launch. */
@@ -126,8 +127,8 @@ const struct sc_reach *sc_program_reach(const struct sc_program_kernel *kernel);
 /**
  * What a launch touches, or those of its blocks, for a kernel that does not
  * reach anywhere. Launches that differ from one of the last few in nothing that
- * matters cost a comparison, and those that differ little cost little. Strides
- * are looked for in ranges of more than a page.
+ * matters cost a comparison, and those that differ little cost little. No
+ * strides are looked for.
  *
  * @params values of all parameters, where the kernel has them; @bytes of them
  * Return: false: nothing is known but sc_program_reach
@@ -137,5 +138,14 @@ bool sc_program_touched(struct sc_program_kernel *kernel,
                         const struct sc_geometry *geometry,
                         const uint8_t *params, size_t bytes,
                         struct sc_touched *touched);
+
+/**
+ * The same with strides, which takes longer, a few times as long for a launch
+ * that is not like one before: for who has seen sparse ranges. Who asks behind
+ * that is told of strides either way.
+ */
+bool sc_program_rows(struct sc_program_kernel *kernel,
+                     const struct sc_geometry *geometry, const uint8_t *params,
+                     size_t bytes, struct sc_touched *touched);
 
 #endif

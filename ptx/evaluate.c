@@ -215,8 +215,8 @@ static struct sc_interval before_loop(struct sc_solve *s,
     return all;
 }
 
-static struct sc_interval advance(const struct sc_solve *s,
-                                  const struct sc_counter *counter)
+struct sc_interval sc_evaluate_advance(const struct sc_solve *s,
+                                       const struct sc_counter *counter)
 {
     const struct sc_step *step = counter->advance;
     struct sc_interval by =
@@ -273,7 +273,7 @@ static sc_wide trips_of(struct sc_solve *s, const struct sc_test *test)
     sc_wide half = (sc_wide)1 << (bits - 1);
     struct trip t = {.from = sc_interval_typed(before_loop(s, test->counter),
                                                bits, fact->is_signed),
-                     .by = advance(s, test->counter),
+                     .by = sc_evaluate_advance(s, test->counter),
                      .to = sc_interval_typed(
                          sc_evaluate_raw(s, &fact->from[!test->limit.turned]),
                          bits, fact->is_signed),
@@ -308,7 +308,7 @@ bool sc_evaluate_counting(struct sc_solve *s, const struct sc_counter *counter,
         if (trips >= 0 && (least < 0 || trips < least))
             least = trips;
     }
-    *by = advance(s, counter);
+    *by = sc_evaluate_advance(s, counter);
     *most = least + 1;
     return least >= 0 && least < (sc_wide)1 << COUNT_BITS_MOST;
 }

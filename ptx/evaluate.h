@@ -22,6 +22,10 @@ struct sc_interval sc_evaluate_source(const struct sc_solve *s,
 bool sc_evaluate_counting(struct sc_solve *s, const struct sc_counter *counter,
                           struct sc_interval *by, sc_wide *most);
 
+/** What is added to it each time. */
+struct sc_interval sc_evaluate_advance(const struct sc_solve *s,
+                                       const struct sc_counter *counter);
+
 /** Is the step in the loop? */
 bool sc_evaluate_is_in(const struct sc_solve *s, const struct sc_loop *loop,
                        const struct sc_step *step);

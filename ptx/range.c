@@ -101,6 +101,7 @@ bool sc_range_join(struct sc_range *to, const struct sc_range *by)
 {
     if (!is_of_one_kind(to, by) || (to->known && !is_near(to, by)))
         return false;
+    to->sparse &= by->sparse;
     if (has_all(to, by))
         return true;
     if (to->stride_count && has_same_strides(to, by))

@@ -77,17 +77,28 @@ static void tell(const struct sc_flow *flow, const struct sc_recalled *launch,
     }
 }
 
+/* The launch that is alike; NULL: none. `g` has what matters */
+static struct sc_recalled *find(const struct sc_recall *recall,
+                                const struct sc_geometry *g,
+                                const uint8_t *params)
+{
+    const struct sc_recalled *launch = recall->launch;
+    for (int i = 0; i < SC_RECALL_LAUNCHES; i++)
+        if (is_alike(recall->flow, &launch[i], g, params))
+            return (struct sc_recalled *)&launch[i];
+    return NULL;
+}
+
 bool sc_recall(const struct sc_recall *recall,
                const struct sc_geometry *geometry, const uint8_t *params,
-               struct sc_touched *touched)
+               bool rows, struct sc_touched *touched)
 {
     const struct sc_geometry g = what_matters(recall->flow, geometry);
-    for (int i = 0; i < SC_RECALL_LAUNCHES; i++)
-        if (is_alike(recall->flow, &recall->launch[i], &g, params)) {
-            tell(recall->flow, &recall->launch[i], params, touched);
-            return true;
-        }
-    return false;
+    const struct sc_recalled *launch = find(recall, &g, params);
+    if (!launch || (rows && !launch->has_rows))
+        return false;
+    tell(recall->flow, launch, params, touched);
+    return true;
 }
 
 /* ---- ranges put together ------------------------------------------------- */
@@ -120,10 +131,13 @@ static bool range_of(struct sc_solve *solve, size_t access, bool strided,
         (a->origin & SC_ORIGIN_UNKNOWN))
         return false;
     sc_range_all(range, at);
-    if (strided && range->known && at.hi - at.lo >= SC_RANGE_NEAR_BYTES) {
+    bool sparse = range->known && at.hi - at.lo >= SC_RANGE_NEAR_BYTES &&
+                  sc_solve_is_sparse(solve, access);
+    if (sparse && strided) {
         struct sc_strided set = sc_solve_strided(solve, access);
         sc_range_strided(range, &set);
     }
+    range->sparse = sparse && !strided;
     return true;
 }
 
@@ -141,17 +155,22 @@ static bool collect(struct sc_solve *solve, bool strided,
 }
 
 bool sc_recall_note(struct sc_recall *recall, struct sc_solve *solve,
-                    const uint8_t *params, struct sc_touched *touched)
+                    const uint8_t *params, bool rows,
+                    struct sc_touched *touched)
 {
     const struct sc_flow *flow = recall->flow;
-    struct sc_recalled *launch =
-        &recall->launch[recall->next++ % SC_RECALL_LAUNCHES];
-    /* Strides are more ranges, and for what has too many there are none. */
+    struct sc_geometry g = what_matters(flow, &solve->geometry);
+    struct sc_recalled *launch = find(recall, &g, params);
+    if (!launch)
+        launch = &recall->launch[recall->next++ % SC_RECALL_LAUNCHES];
+    /* With rows there are more ranges; where they are too many there are no
+     * rows. */
     launch->is_valid =
-        collect(solve, true, launch) || collect(solve, false, launch);
+        (rows && collect(solve, true, launch)) || collect(solve, false, launch);
+    launch->has_rows = rows;
     if (!launch->is_valid)
         return false;
-    launch->geometry = what_matters(flow, &solve->geometry);
+    launch->geometry = g;
     for (size_t i = 0; i < flow->input_count; i++)
         launch->numbers[i] = number_of(&flow->inputs[i], params);
     tell(flow, launch, params, touched);

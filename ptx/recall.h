@@ -17,6 +17,7 @@ enum { SC_RECALL_LAUNCHES = 4 };
 /** Ranges of a launch, and what each is shifted by. */
 struct sc_recalled {
     bool is_valid;
+    bool has_rows;               /* they were looked for               */
     struct sc_geometry geometry; /* what does not matter is 0          */
     uint64_t *numbers;           /* by input                           */
     unsigned count;
@@ -34,14 +35,16 @@ struct sc_recall {
 void sc_recall_init(struct sc_load *load, const struct sc_flow *flow,
                     struct sc_recall *recall);
 
-/** What a launch touches. @params all of them. Return: false: none is alike */
+/** What a launch touches. @params all of them. Return: false: none is alike, or
+ *  nobody has looked for the rows that are asked for */
 bool sc_recall(const struct sc_recall *recall,
                const struct sc_geometry *geometry, const uint8_t *params,
-               struct sc_touched *touched);
+               bool rows, struct sc_touched *touched);
 
 /** Note the launch that was evaluated last, and say what it touches. @params
  *  all of them. Return: false: too many ranges */
 bool sc_recall_note(struct sc_recall *recall, struct sc_solve *solve,
-                    const uint8_t *params, struct sc_touched *touched);
+                    const uint8_t *params, bool rows,
+                    struct sc_touched *touched);
 
 #endif

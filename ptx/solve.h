@@ -50,6 +50,10 @@ bool sc_solve(struct sc_solve *solve, const struct sc_geometry *geometry,
  *  is not reached, sc_interval_any(64) when they are not known. */
 struct sc_interval sc_solve_range(const struct sc_solve *solve, size_t access);
 
+/** Would the bytes of an access, as often as it is made at most, fill less than
+ *  half of its range? Says little of one that several threads make alike. */
+bool sc_solve_is_sparse(const struct sc_solve *solve, size_t access);
+
 /** All bytes of an access of the launch evaluated last, within sc_solve_range;
  *  SC_STRIDED_ANY when no more is known. */
 struct sc_strided sc_solve_strided(struct sc_solve *solve, size_t access);

@@ -206,6 +206,42 @@ static struct sc_strided of_variable(struct sc_solve *s, uint32_t index,
 
 /* ---- accesses ------------------------------------------------------------ */
 
+static double threads(const struct sc_geometry *g)
+{
+    double all = 1;
+    for (unsigned d = 0; d < 3; d++)
+        all *= (double)(sc_geometry_end(g, d) - g->from[d]) * g->block[d];
+    return all;
+}
+
+/* How often a loop goes around; far too often where nobody knows. */
+static double rounds(const struct sc_solve *s, const struct sc_loop *loop)
+{
+    const double often = 1e30;
+    if (!loop->test_count)
+        return often;
+    const struct sc_counter *counter = loop->tests[0].counter;
+    struct sc_interval all = s->values[counter->variable - s->flow->variables];
+    struct sc_interval by = sc_evaluate_advance(s, counter);
+    if (!sc_interval_is_one(by) || by.lo == 0 || sc_interval_is_none(all))
+        return often;
+    return (double)(all.hi - all.lo) / (double)(by.lo < 0 ? -by.lo : by.lo) + 1;
+}
+
+bool sc_solve_is_sparse(const struct sc_solve *s, size_t access)
+{
+    const struct sc_flow *flow = s->flow;
+    const struct sc_access *a = &flow->origins.accesses[access];
+    uint32_t place = flow->place_of[flow->cfg.block_of[a->inst]];
+    struct sc_interval at = s->touched[access];
+    double half = (double)(at.hi - at.lo + a->bytes) / 2;
+    double most = threads(&s->geometry) * a->bytes;
+    for (size_t i = 0; i < flow->loop_count && most <= half; i++)
+        if (place >= flow->loops[i].first && place < flow->loops[i].end)
+            most *= rounds(s, &flow->loops[i]);
+    return most <= half;
+}
+
 struct sc_strided sc_solve_strided(struct sc_solve *s, size_t access)
 {
     const struct sc_access *a = &s->flow->origins.accesses[access];

@@ -63,7 +63,7 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 static void unite(struct terms *t, unsigned i, uint64_t step)
 {
     sc_wide reach = reach_of(&t->term[i]) + reach_of(&t->term[i + 1]);
-    t->term[i] = (struct sc_term){step, (uint64_t)(reach / step) + 1};
+    t->term[i] = (struct sc_term){step, (uint64_t)reach / step + 1};
     take_out(t, i + 1);
 }
 
@@ -113,7 +113,7 @@ struct sc_interval sc_strided_hull(const struct sc_strided *a)
     return hull;
 }
 
-static sc_wide rounded_up(sc_wide a, sc_wide by)
+static uint64_t rounded_up(uint64_t a, uint64_t by)
 {
     return (a + by - 1) / by;
 }
@@ -127,8 +127,11 @@ static bool is_sum(const struct sc_strided *a, unsigned i, sc_wide number)
     for (unsigned k = i + 1; k < a->count; k++)
         rest += reach_of(&a->term[k]);
     const struct sc_term *term = &a->term[i];
-    sc_wide least = number > rest ? rounded_up(number - rest, term->step) : 0;
-    for (sc_wide n = least; n < term->count && n * term->step <= number; n++)
+    if (number > rest + reach_of(term))
+        return false;
+    sc_wide n =
+        number > rest ? rounded_up((uint64_t)(number - rest), term->step) : 0;
+    for (; n < term->count && n * term->step <= number; n++)
         if (is_sum(a, i + 1, number - n * term->step))
             return true;
     return false;
@@ -242,15 +245,16 @@ static void raise(struct sc_strided *a, sc_wide lowest)
 {
     for (unsigned i = 0; i < a->count; i++) {
         struct sc_term *term = &a->term[i];
-        sc_wide others = sc_strided_hull(a).hi - reach_of(term);
-        sc_wide few =
-            others < lowest ? rounded_up(lowest - others, term->step) : 0;
-        if (few >= term->count) { /* there is no number left */
+        sc_wide lacks = lowest - sc_strided_hull(a).hi + reach_of(term);
+        if (lacks <= 0)
+            continue;
+        if (lacks > reach_of(term)) { /* there is no number left */
             *a = SC_STRIDED_ANY;
             return;
         }
-        a->lo += few * term->step;
-        term->count -= (uint64_t)few;
+        uint64_t few = rounded_up((uint64_t)lacks, term->step);
+        a->lo += (sc_wide)few * term->step;
+        term->count -= few;
     }
 }
 
@@ -259,9 +263,9 @@ static void lower(struct sc_strided *a, sc_wide highest)
 {
     for (unsigned i = 0; i < a->count; i++) {
         struct sc_term *term = &a->term[i];
-        sc_wide many = (highest - a->lo) / term->step + 1;
-        if (term->count > many)
-            term->count = (uint64_t)many;
+        sc_wide room = highest - a->lo;
+        if (room < reach_of(term))
+            term->count = (uint64_t)room / term->step + 1;
     }
 }
 

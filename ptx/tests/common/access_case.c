@@ -88,9 +88,9 @@ void access_case_check(const struct access_part *p)
     struct sc_program *program = access_case_read(body);
     struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
     for (int round = 0; round < 2; round++) {
-        ck_assert(sc_program_touched(kernel, &p->geometry,
-                                     (const uint8_t *)&params, sizeof params,
-                                     &touched));
+        ck_assert(sc_program_rows(kernel, &p->geometry,
+                                  (const uint8_t *)&params, sizeof params,
+                                  &touched));
         access_case_tell(sc_program_reach(kernel), &touched, text);
         ck_assert_msg(strcmp(text, p->touched) == 0, "%s: '%s' and not '%s'",
                       p->text, text, p->touched);
