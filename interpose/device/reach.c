@@ -233,13 +233,30 @@ static bool name_only(struct adsm_call *call, const struct names *names)
     return true;
 }
 
+/* May a launch leave blocks alone that lie in what it touches? */
+static bool has_room(const struct sc_touched *touched)
+{
+    struct adsm_use use;
+    for (unsigned i = 0; i < touched->count; i++) {
+        const struct sc_range *r = &touched->range[i];
+        if (!r->sparse)
+            continue;
+        size_t block = use_at((const uint8_t *)(uintptr_t)r->first, &use);
+        if (block && (r->last - r->first) / 2 >= block)
+            return true;
+    }
+    return false;
+}
+
 /* What the launch touches. Return: false: that is not known */
 static bool look(struct adsm_code *code, const struct sc_geometry *geometry,
                  const struct device_arguments *a, struct sc_touched *touched)
 {
     uint8_t params[DEVICE_ARGUMENT_BYTES_MOST];
     size_t bytes = device_arguments_gather(a, params, sizeof params);
-    return bytes && adsm_code_touched(code, geometry, params, bytes, touched);
+    return bytes && adsm_code_touched(code, geometry, params, bytes, touched) &&
+           (!has_room(touched) ||
+            adsm_code_rows(code, geometry, params, bytes, touched));
 }
 
 /* Say what the call touches by ranges. Return: false: that is not known */

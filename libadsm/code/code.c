@@ -366,3 +366,16 @@ bool adsm_code_touched(struct adsm_code *code,
     adsm_lock_release(&code->image->lock);
     return known;
 }
+
+bool adsm_code_rows(struct adsm_code *code, const struct sc_geometry *geometry,
+                    const uint8_t *params, size_t bytes,
+                    struct sc_touched *touched)
+{
+    if (!adsm_code_reach(code))
+        return false;
+    adsm_lock_acquire(&code->image->lock);
+    bool known =
+        sc_program_rows(code->kernel, geometry, params, bytes, touched);
+    adsm_lock_release(&code->image->lock);
+    return known;
+}

@@ -118,4 +118,9 @@ bool adsm_code_touched(struct adsm_code *code,
                        const uint8_t *params, size_t bytes,
                        struct sc_touched *touched);
 
+/** The same with strides, as sc_program_rows has them. */
+bool adsm_code_rows(struct adsm_code *code, const struct sc_geometry *geometry,
+                    const uint8_t *params, size_t bytes,
+                    struct sc_touched *touched);
+
 #endif
