@@ -5,8 +5,17 @@
  * rank ACCEL, over everything that changes either; readers walk the list
  * without it, since accels are only ever added at its head and never freed.
  */
+#include "accel/address/way.h"
 #include "accel/device.h"
+#include "accel/dma_write.h"
 #include "accel/error.h"
+#include "accel/lane.h"
+#include "accel/launched.h"
+#include "accel/pinned.h"
+#include "accel/rate.h"
+#include "accel/stage.h"
+#include "accel/store.h"
+#include "accel/timer.h"
 #include "base/log.h"
 #include "base/option.h"
 
@@ -133,23 +142,58 @@ static int index_of(int ordinal)
     return -1;
 }
 
+/* An accel and its parts. */
+struct whole {
+    struct adsm_accel accel;
+    struct adsm_lanes lanes;
+    struct adsm_launched launched;
+    struct adsm_timers timers;
+    struct adsm_pinned pinned;
+    struct adsm_stage stage;
+    struct adsm_dma dma;
+    struct adsm_rates rates;
+    struct adsm_store store;
+    struct adsm_address address;
+};
+
+/* An accel that has its parts, all of them zero; NULL without memory. To be
+ * freed as what it is the first member of. */
+static struct adsm_accel *allocate(void)
+{
+    /* Large and zero: pages come as they are used. */
+    struct whole *whole = calloc(1, sizeof *whole);
+    if (!whole)
+        return NULL;
+    whole->accel = (struct adsm_accel){
+        .lanes = &whole->lanes,
+        .launched = &whole->launched,
+        .timers = &whole->timers,
+        .pinned = &whole->pinned,
+        .stage = &whole->stage,
+        .dma = &whole->dma,
+        .rates = &whole->rates,
+        .store = &whole->store,
+        .address = &whole->address,
+    };
+    return &whole->accel;
+}
+
 /* A new accel for a context that has none. accel_lock is held. */
 static int create(void *context, int ordinal, struct adsm_accel **made)
 {
-    /* Large and zero: pages come as they are used. */
-    struct adsm_accel *accel = calloc(1, sizeof *accel);
+    struct adsm_accel *accel = allocate();
     if (!accel)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a device", NULL);
     accel->ops = devices.ops;
     accel->context = context;
     accel->ordinal = ordinal;
     accel->device = index_of(ordinal);
-    adsm_launched_init(&accel->launched);
-    adsm_pinned_init(&accel->pinned);
-    adsm_dma_init(&accel->dma);
-    adsm_stage_init(&accel->stage);
-    adsm_store_init(&accel->store);
-    adsm_address_init(&accel->address);
+    adsm_launched_init(accel->launched);
+    adsm_pinned_init(accel->pinned);
+    adsm_dma_init(accel->dma);
+    adsm_stage_init(accel->stage);
+    adsm_store_init(accel->store);
+    adsm_address_init(accel->address);
     int status = adsm_lanes_create(accel);
     if (status != ADSM_OK) {
         free(accel);

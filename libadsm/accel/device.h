@@ -1,25 +1,28 @@
 /*
  * `struct adsm_accel` itself, for the files of this layer only.
  *
- * Made by accel.c, never freed: a stale pointer finds an accel whose health
- * says that it is gone. Each part is owned by the file its header names.
+ * This is the structure alone. A part is known to the module that owns it, whose
+ * header has its structure, and to accel.c, which makes an accel with all of its
+ * parts. They are never freed: a stale pointer finds an accel whose health says
+ * that it is gone.
  */
 #ifndef ADSM_ACCEL_DEVICE_H
 #define ADSM_ACCEL_DEVICE_H
 
 #include "accel/accel.h"
-#include "accel/address/way.h"
-#include "accel/dma_write.h"
-#include "accel/lane.h"
-#include "accel/launched.h"
 #include "accel/ops.h"
-#include "accel/pinned.h"
-#include "accel/rate.h"
-#include "accel/stage.h"
-#include "accel/store.h"
-#include "accel/timer.h"
 
 #include <stdatomic.h>
+
+struct adsm_address;
+struct adsm_dma;
+struct adsm_lanes;
+struct adsm_launched;
+struct adsm_pinned;
+struct adsm_rates;
+struct adsm_stage;
+struct adsm_store;
+struct adsm_timers;
 
 /** Devices of a machine that are told apart; more are there in vain. */
 enum { ADSM_MOST_DEVICES = 64 };
@@ -49,15 +52,16 @@ struct adsm_accel {
     /* Devices whose kernels may use the memory, and those that may be copied
      * from without the host, where that was asked already (accel/peer.h). */
     _Atomic adsm_device_set guests, peers_asked, peers;
-    struct adsm_lanes lanes;
-    struct adsm_launched launched;
-    struct adsm_pinned pinned;
-    struct adsm_dma dma;
-    struct adsm_stage stage;
-    struct adsm_store store;
-    struct adsm_timers timers;
-    struct adsm_rates rates;
-    struct adsm_address address;
+    /* The parts, which are there as long as it: */
+    struct adsm_lanes *lanes;       /* lane.h */
+    struct adsm_launched *launched; /* launched.h */
+    struct adsm_timers *timers;     /* timer.h */
+    struct adsm_pinned *pinned;     /* pinned.h */
+    struct adsm_stage *stage;       /* stage.h */
+    struct adsm_dma *dma;           /* dma_write.h */
+    struct adsm_rates *rates;       /* rate.h */
+    struct adsm_store *store;       /* store.h */
+    struct adsm_address *address;   /* address/way.h */
 };
 
 /** Note that nothing will work any more; the first reason stays. Thread: any.

@@ -5,7 +5,10 @@
 #include "accel/dma.h"
 
 #include "accel/device.h"
+#include "accel/dma_write.h"
+#include "accel/lane.h"
 #include "accel/piece.h"
+#include "accel/pinned.h"
 #include "accel/stage.h"
 #include "base/clock.h"
 #include "base/stats.h"
@@ -35,7 +38,7 @@ void adsm_dma_spend(uint64_t ns)
 static int dma_order(struct adsm_accel *accel, uint32_t copy_lane,
                      struct adsm_fence after)
 {
-    adsm_stream stream = accel->lanes.lane[copy_lane].stream;
+    adsm_stream stream = accel->lanes->lane[copy_lane].stream;
     int status = adsm_fence_order(accel, stream, after);
     return status == ADSM_OK ? adsm_lane_order_noted(accel, accel, copy_lane)
                              : status;
@@ -52,7 +55,7 @@ static void dma_submitted(struct adsm_accel *accel, struct adsm_daddr to,
 
 static adsm_stream upload_stream(struct adsm_accel *accel)
 {
-    return accel->lanes.lane[ADSM_LANE_UPLOAD].stream;
+    return accel->lanes->lane[ADSM_LANE_UPLOAD].stream;
 }
 
 bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after)
@@ -171,7 +174,7 @@ static int download_behind(struct adsm_accel *accel, void *shadow,
                            struct adsm_daddr from, size_t bytes,
                            struct adsm_fence uploads, struct adsm_fence after)
 {
-    adsm_stream stream = accel->lanes.lane[ADSM_LANE_DOWNLOAD].stream;
+    adsm_stream stream = accel->lanes->lane[ADSM_LANE_DOWNLOAD].stream;
     int status = adsm_fence_order(accel, stream, uploads);
     if (status == ADSM_OK)
         status = dma_order(accel, ADSM_LANE_DOWNLOAD, after);
@@ -209,7 +212,7 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
 
 static adsm_stream aside_stream(struct adsm_accel *accel)
 {
-    return accel->lanes.lane[ADSM_LANE_ASIDE].stream;
+    return accel->lanes->lane[ADSM_LANE_ASIDE].stream;
 }
 
 int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
@@ -251,7 +254,7 @@ int adsm_dma_await_aside(struct adsm_accel *accel)
 uint64_t adsm_dma_last_upload(struct adsm_accel *accel)
 {
     /* Acquire: what was enqueued before this call has its number. */
-    return atomic_load_explicit(&accel->lanes.lane[ADSM_LANE_UPLOAD].given,
+    return atomic_load_explicit(&accel->lanes->lane[ADSM_LANE_UPLOAD].given,
                                 memory_order_acquire);
 }
 

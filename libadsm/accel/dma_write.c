@@ -1,4 +1,6 @@
 /* Device ranges that the upload lane writes; see dma_write.h. */
+#include "accel/dma_write.h"
+
 #include "accel/device.h"
 
 void adsm_dma_init(struct adsm_dma *dma)
@@ -9,7 +11,7 @@ void adsm_dma_init(struct adsm_dma *dma)
 void adsm_dma_remember_write(struct adsm_accel *accel, struct adsm_daddr to,
                              size_t bytes, uint64_t seq)
 {
-    struct adsm_dma *dma = &accel->dma;
+    struct adsm_dma *dma = accel->dma;
     adsm_lock_acquire(&dma->lock);
     struct adsm_dma_write *slot = &dma->write[dma->next];
     dma->next = (dma->next + 1) % ADSM_DMA_WRITES;
@@ -22,7 +24,7 @@ void adsm_dma_remember_write(struct adsm_accel *accel, struct adsm_daddr to,
 uint64_t adsm_dma_last_write(struct adsm_accel *accel, struct adsm_daddr from,
                              size_t bytes)
 {
-    struct adsm_dma *dma = &accel->dma;
+    struct adsm_dma *dma = accel->dma;
     uint64_t begin = from.at;
     uint64_t end = begin + bytes;
     adsm_lock_acquire(&dma->lock);

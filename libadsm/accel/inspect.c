@@ -1,9 +1,12 @@
 /* What adsm-info asks; see inspect.h. */
 #include "accel/inspect.h"
 
+#include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/dma.h"
 #include "accel/error.h"
+#include "accel/pinned.h"
+#include "accel/stage.h"
 #include "os/arena.h"
 
 #include <stdarg.h>
@@ -91,7 +94,7 @@ static void inspect_copies(struct adsm_accel *accel, uint8_t *shadow,
     }
     if (status != ADSM_OK)
         find(found, what, "fail", "%s", adsm_accel_error_text());
-    else if (atomic_load(&accel->stage.used))
+    else if (atomic_load(&accel->stage->used))
         find(found, what, "by buffers",
              "the driver refuses memory that is not page-locked: copies of it "
              "go through buffers of libadsm");

@@ -16,7 +16,7 @@ static struct adsm_pool marks = ADSM_POOL_INIT(sizeof(struct adsm_mark), 8);
 
 static int mark_get(struct adsm_accel *accel, struct adsm_mark **got)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     adsm_lock_acquire(&lanes->unused_lock);
     struct adsm_mark *mark = lanes->unused;
     if (mark)
@@ -40,7 +40,7 @@ static int mark_get(struct adsm_accel *accel, struct adsm_mark **got)
 
 static void mark_put(struct adsm_accel *accel, struct adsm_mark *mark)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     adsm_lock_acquire(&lanes->unused_lock);
     mark->next = lanes->unused;
     lanes->unused = mark;
@@ -59,8 +59,8 @@ int adsm_marks_create(struct adsm_accel *accel)
 void adsm_marks_destroy(struct adsm_accel *accel)
 {
     struct adsm_mark *mark;
-    while ((mark = accel->lanes.unused)) {
-        accel->lanes.unused = mark->next;
+    while ((mark = accel->lanes->unused)) {
+        accel->lanes->unused = mark->next;
         /* Fails only where the context is dead, and the event with it. */
         (void)accel->ops->event_destroy(accel, mark->event);
         adsm_pool_put(&marks, mark);
@@ -278,7 +278,7 @@ static struct adsm_lane *lane_of(const struct adsm_fence *fence)
 {
     if (!fence->accel)
         return NULL;
-    struct adsm_lane *lane = &fence->accel->lanes.lane[fence->lane];
+    struct adsm_lane *lane = &fence->accel->lanes->lane[fence->lane];
     return adsm_lane_is_done(lane, fence->seq) ? NULL : lane;
 }
 
@@ -343,7 +343,7 @@ int adsm_fence_order(struct adsm_accel *accel, adsm_stream stream,
 uint64_t adsm_lane_tick(struct adsm_accel *accel, uint32_t lane)
 {
     /* Release: the submission comes before its number. */
-    return atomic_fetch_add_explicit(&accel->lanes.lane[lane].given, 1,
+    return atomic_fetch_add_explicit(&accel->lanes->lane[lane].given, 1,
                                      memory_order_release) +
            1;
 }

@@ -24,13 +24,13 @@ static void raise_to(_Atomic uint64_t *mark, uint64_t to)
 
 adsm_stream adsm_accel_launch_stream(struct adsm_accel *accel)
 {
-    return accel->lanes.lane[ADSM_LANE_LAUNCH].stream;
+    return accel->lanes->lane[ADSM_LANE_LAUNCH].stream;
 }
 
 void adsm_lane_note(struct adsm_accel *accel, adsm_stream stream,
                     bool per_thread)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     struct adsm_lane *lane = adsm_lane_of(accel, stream, per_thread);
     if (!lane)
         return; /* dead: every wait from here on says so */
@@ -76,8 +76,8 @@ int adsm_fence_record(struct adsm_accel *accel, adsm_stream stream,
     if (status == ADSM_E_NOMEM || status == ADSM_E_DEVICE_NOMEM)
         status = ADSM_OK;
     if (status == ADSM_OK)
-        *fence = (struct adsm_fence){accel,
-                                     (uint32_t)(lane - accel->lanes.lane), seq};
+        *fence = (struct adsm_fence){
+            accel, (uint32_t)(lane - accel->lanes->lane), seq};
     adsm_lock_release(&lane->lock);
     return status;
 }
@@ -105,7 +105,7 @@ static int wait_noted(struct adsm_accel *accel, struct adsm_lane *lane)
 
 int adsm_lane_wait_noted(struct adsm_accel *accel)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     uint64_t settled =
         atomic_load_explicit(&lanes->settled, memory_order_acquire);
     uint64_t notes = atomic_load_explicit(&lanes->notes, memory_order_acquire);
@@ -125,7 +125,7 @@ int adsm_lane_wait_noted(struct adsm_accel *accel)
 
 bool adsm_lane_noted_done(struct adsm_accel *accel)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     uint64_t notes = atomic_load_explicit(&lanes->notes, memory_order_acquire);
     if (atomic_load_explicit(&lanes->settled, memory_order_acquire) >= notes)
         return true;
@@ -154,7 +154,7 @@ static int numbers(struct adsm_accel *accel, uint32_t used, uint64_t *seq)
 {
     int status = ADSM_OK;
     for (uint32_t i = 0; i < used && status == ADSM_OK; i++) {
-        struct adsm_lane *lane = &accel->lanes.lane[i];
+        struct adsm_lane *lane = &accel->lanes->lane[i];
         seq[i] = atomic_load_explicit(&lane->given, memory_order_acquire);
         if (!has_noted_work(lane))
             continue;
@@ -181,7 +181,7 @@ static bool await_quietly(struct adsm_accel *accel)
     struct adsm_slices slices = {0};
     uint64_t seq[ADSM_LANES];
     uint32_t used =
-        atomic_load_explicit(&accel->lanes.used, memory_order_acquire);
+        atomic_load_explicit(&accel->lanes->used, memory_order_acquire);
     if (!adsm_slices_begin())
         return false;
     adsm_quiet_enter();
@@ -209,7 +209,7 @@ static int order_noted(struct adsm_accel *accel, struct adsm_lane *lane,
                        struct adsm_accel *waits, uint32_t copy_lane)
 {
     uint32_t way = copy_lane - ADSM_LANE_UPLOAD;
-    adsm_stream stream = waits->lanes.lane[copy_lane].stream;
+    adsm_stream stream = waits->lanes->lane[copy_lane].stream;
     bool own = waits == accel;
     uint64_t seq;
     adsm_lock_acquire(&lane->lock);
@@ -229,7 +229,7 @@ int adsm_lane_order_noted(struct adsm_accel *accel, struct adsm_accel *waits,
                           uint32_t copy_lane)
 {
     bool own = waits == accel;
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     _Atomic uint64_t *ordered = &lanes->ordered[copy_lane - ADSM_LANE_UPLOAD];
     uint64_t notes = atomic_load_explicit(&lanes->notes, memory_order_acquire);
     if ((own && atomic_load_explicit(ordered, memory_order_acquire) >= notes) ||
@@ -252,7 +252,7 @@ int adsm_lane_order_noted(struct adsm_accel *accel, struct adsm_accel *waits,
 
 int adsm_lane_order_uploads(struct adsm_accel *accel, adsm_stream stream)
 {
-    struct adsm_lane *upload = &accel->lanes.lane[ADSM_LANE_UPLOAD];
+    struct adsm_lane *upload = &accel->lanes->lane[ADSM_LANE_UPLOAD];
     uint64_t seq = atomic_load_explicit(&upload->given, memory_order_acquire);
     if (adsm_lane_is_done(upload, seq))
         return ADSM_OK;
@@ -276,7 +276,7 @@ int adsm_lane_order_uploads(struct adsm_accel *accel, adsm_stream stream)
 
 int adsm_accel_synchronize(struct adsm_accel *accel)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     uint64_t given[ADSM_LANES], notes[ADSM_LANES];
     uint64_t all = atomic_load_explicit(&lanes->notes, memory_order_acquire);
     uint32_t used = atomic_load_explicit(&lanes->used, memory_order_acquire);

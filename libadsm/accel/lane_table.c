@@ -125,7 +125,7 @@ static bool settle(struct adsm_accel *accel, struct adsm_lane *lane)
  * meanwhile. Return: false when the device is dead. */
 static bool free_one(struct adsm_accel *accel)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     adsm_lock_acquire(&lanes->lock);
     struct adsm_lane *lane = &lanes->lane[ADSM_LANE_PROGRAM + lanes->victim];
     lanes->victim = (lanes->victim + 1) % (ADSM_LANES - ADSM_LANE_PROGRAM);
@@ -144,7 +144,7 @@ static bool free_one(struct adsm_accel *accel)
 struct adsm_lane *adsm_lane_find(struct adsm_accel *accel, adsm_stream stream,
                                  bool per_thread)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     adsm_lock_acquire(&lanes->lock);
     struct adsm_lane *lane = lookup(lanes, key_of(accel, stream, per_thread));
     if (lane)
@@ -156,7 +156,7 @@ struct adsm_lane *adsm_lane_find(struct adsm_accel *accel, adsm_stream stream,
 struct adsm_lane *adsm_lane_of(struct adsm_accel *accel, adsm_stream stream,
                                bool per_thread)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     struct key key = key_of(accel, stream, per_thread);
     for (;;) {
         adsm_lock_acquire(&lanes->lock);
@@ -178,7 +178,7 @@ struct adsm_lane *adsm_lane_of(struct adsm_accel *accel, adsm_stream stream,
 
 void adsm_lane_detach(struct adsm_accel *accel, struct adsm_lane *lane)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     adsm_lock_acquire(&lanes->lock);
     adsm_lock_acquire_another(&lane->lock);
     if (lane->state == ADSM_LANE_LIVE)
@@ -191,7 +191,7 @@ void adsm_lane_detach(struct adsm_accel *accel, struct adsm_lane *lane)
 
 int adsm_lanes_create(struct adsm_accel *accel)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     adsm_lock_init(&lanes->lock, ADSM_RANK_STREAM);
     adsm_lock_init(&lanes->unused_lock, ADSM_RANK_POOL);
     for (uint32_t i = 0; i < ADSM_LANE_PROGRAM; i++)
@@ -216,7 +216,7 @@ int adsm_lanes_create(struct adsm_accel *accel)
 
 void adsm_lanes_destroy(struct adsm_accel *accel)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     /* A dead device has nothing left to wait for. */
     (void)adsm_accel_synchronize(accel);
     for (uint32_t i = 0; i < lanes->used; i++) {
@@ -234,7 +234,7 @@ void adsm_lanes_destroy(struct adsm_accel *accel)
 
 bool adsm_lanes_are_valid(struct adsm_accel *accel)
 {
-    struct adsm_lanes *lanes = &accel->lanes;
+    struct adsm_lanes *lanes = accel->lanes;
     bool valid = lanes->used <= ADSM_LANES && lanes->settled <= lanes->notes;
     for (uint32_t i = 0; i < lanes->used; i++) {
         struct adsm_lane *lane = &lanes->lane[i];

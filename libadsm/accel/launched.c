@@ -3,6 +3,7 @@
 
 #include "accel/device.h"
 #include "accel/error.h"
+#include "accel/lane.h"
 
 #include <string.h>
 
@@ -13,13 +14,13 @@ void adsm_launched_init(struct adsm_launched *launched)
 
 static struct adsm_lane *lane_of(struct adsm_accel *accel)
 {
-    return &accel->lanes.lane[ADSM_LANE_LAUNCH];
+    return &accel->lanes->lane[ADSM_LANE_LAUNCH];
 }
 
 void adsm_launched_add(struct adsm_accel *accel, const char *name, int part,
                        int parts)
 {
-    struct adsm_launched *launched = &accel->launched;
+    struct adsm_launched *launched = accel->launched;
     const struct adsm_lane *lane = lane_of(accel);
     adsm_lock_acquire(&launched->lock);
     uint32_t i = (uint32_t)(launched->count++ % ADSM_LAUNCHED);
@@ -56,7 +57,7 @@ static void add_number(char words[ADSM_LAUNCHED_WORDS], const char *before,
  * behind it, in the ring. The lock is held. */
 static uint64_t find_first(struct adsm_accel *accel, uint64_t *first)
 {
-    const struct adsm_launched *launched = &accel->launched;
+    const struct adsm_launched *launched = accel->launched;
     struct adsm_lane *lane = lane_of(accel);
     uint64_t done = atomic_load(&lane->done);
     uint64_t notes = atomic_load(&lane->notes_done);
@@ -71,7 +72,7 @@ static uint64_t find_first(struct adsm_accel *accel, uint64_t *first)
 
 static void add_suspects(struct adsm_accel *accel, char *words)
 {
-    const struct adsm_launched *launched = &accel->launched;
+    const struct adsm_launched *launched = accel->launched;
     uint64_t first, count = find_first(accel, &first);
     uint32_t i = (uint32_t)(first % ADSM_LAUNCHED);
     if (count == 0)
@@ -95,7 +96,7 @@ static void add_suspects(struct adsm_accel *accel, char *words)
 
 void adsm_launched_blame(struct adsm_accel *accel, const char *words)
 {
-    struct adsm_launched *launched = &accel->launched;
+    struct adsm_launched *launched = accel->launched;
     adsm_lock_acquire(&launched->lock);
     if (!launched->failed[0]) {
         add(launched->failed, words);
@@ -107,7 +108,7 @@ void adsm_launched_blame(struct adsm_accel *accel, const char *words)
 void adsm_launched_failed(struct adsm_accel *accel,
                           char words[ADSM_LAUNCHED_WORDS])
 {
-    adsm_lock_acquire(&accel->launched.lock);
-    memcpy(words, accel->launched.failed, ADSM_LAUNCHED_WORDS);
-    adsm_lock_release(&accel->launched.lock);
+    adsm_lock_acquire(&accel->launched->lock);
+    memcpy(words, accel->launched->failed, ADSM_LAUNCHED_WORDS);
+    adsm_lock_release(&accel->launched->lock);
 }

@@ -8,9 +8,12 @@
 #include "accel/move.h"
 
 #include "accel/device.h"
+#include "accel/dma_write.h"
 #include "accel/error.h"
+#include "accel/lane.h"
 #include "accel/peer.h"
 #include "accel/piece.h"
+#include "accel/pinned.h"
 #include "base/clock.h"
 #include "base/stats.h"
 #include "base/trace.h"
@@ -36,7 +39,7 @@ struct way {
 
 static adsm_stream stream_of(const struct move *move)
 {
-    return move->accel->lanes.lane[move->lane].stream;
+    return move->accel->lanes->lane[move->lane].stream;
 }
 
 /* ---- kinds of moves -------------------------------------------------------- */

@@ -8,6 +8,7 @@
  */
 #include "accel/peer.h"
 
+#include "accel/address/way.h"
 #include "accel/device.h"
 
 /* Somebody is a guest of somebody: else a look costs this load. */
@@ -30,7 +31,7 @@ static int open_window(struct adsm_accel *host, struct adsm_window *window,
                        int ordinal, bool enable)
 {
     int status = ADSM_OK;
-    size_t granule = host->address.granule_bytes;
+    size_t granule = host->address->granule_bytes;
     size_t count, first = 0;
     while ((first = adsm_granules_used(&window->granules, first, &count)) !=
            SIZE_MAX) {
@@ -49,7 +50,7 @@ static int open_window(struct adsm_accel *host, struct adsm_window *window,
 int adsm_peer_open(struct adsm_accel *host, struct adsm_accel *guest,
                    bool enable)
 {
-    struct adsm_address *address = &host->address;
+    struct adsm_address *address = host->address;
     adsm_device_set bit = adsm_device_bit(guest->ordinal);
     if (enable)
         atomic_fetch_or(&host->guests, bit);

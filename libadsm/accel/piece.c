@@ -2,6 +2,9 @@
 #include "accel/piece.h"
 
 #include "accel/device.h"
+#include "accel/lane.h"
+#include "accel/pinned.h"
+#include "accel/stage.h"
 #include "base/log.h"
 
 bool adsm_piece_is_refused(struct adsm_accel *accel, int status)
@@ -12,7 +15,7 @@ bool adsm_piece_is_refused(struct adsm_accel *accel, int status)
 /* A copy went by buffers after it was refused. */
 static void note_staging(struct adsm_accel *accel)
 {
-    if (!atomic_exchange_explicit(&accel->stage.used, true,
+    if (!atomic_exchange_explicit(&accel->stage->used, true,
                                   memory_order_relaxed))
         adsm_log_signal(ADSM_LOG_INFO,
                         "the driver refuses copies of host memory that is not "
@@ -21,7 +24,7 @@ static void note_staging(struct adsm_accel *accel)
 
 bool adsm_piece_must_stage(struct adsm_accel *accel)
 {
-    return atomic_load_explicit(&accel->stage.used, memory_order_relaxed) &&
+    return atomic_load_explicit(&accel->stage->used, memory_order_relaxed) &&
            adsm_pinned_bytes(accel) == 0;
 }
 
@@ -34,7 +37,7 @@ static int stage_up(struct adsm_accel *accel, uint32_t lane,
     int status = ADSM_OK;
     if (behind)
         status =
-            adsm_fence_record(accel, accel->lanes.lane[lane].stream, &ahead);
+            adsm_fence_record(accel, accel->lanes->lane[lane].stream, &ahead);
     if (behind && status == ADSM_OK)
         status = adsm_fence_wait(ahead);
     return status == ADSM_OK ? adsm_stage_up(accel, lane, to, from, bytes)
@@ -46,7 +49,7 @@ static int one_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
 {
     if (adsm_piece_must_stage(accel))
         return stage_up(accel, lane, to, from, bytes, behind);
-    int status = accel->ops->copy_up(accel, accel->lanes.lane[lane].stream, to,
+    int status = accel->ops->copy_up(accel, accel->lanes->lane[lane].stream, to,
                                      from, bytes);
     if (!adsm_piece_is_refused(accel, status))
         return status;
@@ -76,7 +79,7 @@ static int one_down(struct adsm_accel *accel, uint32_t lane, void *to,
 {
     if (adsm_piece_must_stage(accel))
         return adsm_stage_down(accel, lane, to, from, bytes);
-    int status = accel->ops->copy_down(accel, accel->lanes.lane[lane].stream,
+    int status = accel->ops->copy_down(accel, accel->lanes->lane[lane].stream,
                                        to, from, bytes);
     if (!adsm_piece_is_refused(accel, status))
         return status;

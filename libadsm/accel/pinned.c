@@ -90,7 +90,7 @@ static void explain(struct adsm_pinned *pinned)
 static bool register_range(struct adsm_accel *accel, uintptr_t begin,
                            uintptr_t end)
 {
-    struct adsm_pinned *pinned = &accel->pinned;
+    struct adsm_pinned *pinned = accel->pinned;
     struct adsm_pinned_range *range = adsm_pool_get(&ranges);
     if (!range)
         return false;
@@ -118,7 +118,7 @@ static bool register_range(struct adsm_accel *accel, uintptr_t begin,
 static void unregister_range(struct adsm_accel *accel,
                              struct adsm_pinned_range *range)
 {
-    struct adsm_pinned *pinned = &accel->pinned;
+    struct adsm_pinned *pinned = accel->pinned;
     take_out(pinned, range);
     size_t bytes = range->end - range->begin;
     atomic_fetch_sub_explicit(&pinned->bytes, bytes, memory_order_relaxed);
@@ -138,7 +138,7 @@ static uintptr_t tract_end(uintptr_t at, uintptr_t end)
 
 void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes)
 {
-    struct adsm_pinned *pinned = &accel->pinned;
+    struct adsm_pinned *pinned = accel->pinned;
     uintptr_t page = adsm_vm_page_bytes();
     uintptr_t at = (uintptr_t)shadow / page * page;
     uintptr_t end = ((uintptr_t)shadow + bytes + page - 1) / page * page;
@@ -161,7 +161,7 @@ void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes)
 
 void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes)
 {
-    struct adsm_pinned *pinned = &accel->pinned;
+    struct adsm_pinned *pinned = accel->pinned;
     uintptr_t at = (uintptr_t)shadow;
     uintptr_t end = at + bytes;
     adsm_lock_acquire(&pinned->change);
@@ -184,7 +184,7 @@ void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes)
 
 void adsm_pinned_clear(struct adsm_accel *accel)
 {
-    struct adsm_pinned *pinned = &accel->pinned;
+    struct adsm_pinned *pinned = accel->pinned;
     adsm_lock_acquire(&pinned->change);
     for (size_t i = 0; i < ADSM_PINNED_BUCKETS; i++)
         while (pinned->bucket[i])
@@ -198,10 +198,10 @@ static size_t piece_of(struct adsm_accel *accel, const void *at, size_t bytes)
     uintptr_t begin = (uintptr_t)at;
     uintptr_t end = begin + bytes;
     uintptr_t cut = begin;
-    adsm_lock_acquire(&accel->pinned.lock);
+    adsm_lock_acquire(&accel->pinned->lock);
     while (cut < end) {
         uintptr_t stop = tract_end(cut, end);
-        struct adsm_pinned_range *there = first_from(&accel->pinned, cut, stop);
+        struct adsm_pinned_range *there = first_from(accel->pinned, cut, stop);
         if (there && there->begin <= cut) {
             if (cut == begin)
                 cut = there->end < end ? there->end : end;
@@ -211,7 +211,7 @@ static size_t piece_of(struct adsm_accel *accel, const void *at, size_t bytes)
         if (there)
             break;
     }
-    adsm_lock_release(&accel->pinned.lock);
+    adsm_lock_release(&accel->pinned->lock);
     return cut - begin;
 }
 
@@ -233,10 +233,10 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
 
 const char *adsm_pinned_why(const struct adsm_accel *accel)
 {
-    return accel->pinned.why;
+    return accel->pinned->why;
 }
 
 uint64_t adsm_pinned_bytes(const struct adsm_accel *accel)
 {
-    return atomic_load_explicit(&accel->pinned.bytes, memory_order_relaxed);
+    return atomic_load_explicit(&accel->pinned->bytes, memory_order_relaxed);
 }

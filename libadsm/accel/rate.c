@@ -3,6 +3,7 @@
 
 #include "accel/device.h"
 #include "accel/dma.h"
+#include "accel/lane.h"
 #include "accel/timer.h"
 #include "base/stats.h"
 #include "os/arena.h"
@@ -37,7 +38,7 @@ static int copy(const struct pair *pair, adsm_stream stream, size_t at,
 static uint64_t time_once(const struct pair *pair, size_t bytes, int pieces)
 {
     struct adsm_accel *accel = pair->accel;
-    adsm_stream stream = accel->lanes.lane[ADSM_LANE_ASIDE].stream;
+    adsm_stream stream = accel->lanes->lane[ADSM_LANE_ASIDE].stream;
     struct adsm_timer *timer = adsm_timer_begin(accel, stream);
     size_t piece = bytes / (size_t)pieces; /* both are powers of two */
     uint64_t ns = 0;
@@ -104,9 +105,9 @@ static bool measure_both(struct adsm_accel *accel)
         accel->ops->memory_alloc(accel, BYTES, &pair.device) == ADSM_OK) {
         adsm_dma_pin(accel, pair.host.shadow, BYTES);
         pair.up = true;
-        known = measure(&pair, &accel->rates.up);
+        known = measure(&pair, &accel->rates->up);
         pair.up = false;
-        known = known && measure(&pair, &accel->rates.down);
+        known = known && measure(&pair, &accel->rates->down);
         adsm_dma_unpin(accel, pair.host.shadow, BYTES);
         /* Fails only where the context is dead, and the memory with it. */
         (void)accel->ops->memory_free(accel, pair.device);
@@ -118,7 +119,7 @@ static bool measure_both(struct adsm_accel *accel)
 bool adsm_rates_get(struct adsm_accel *accel, struct adsm_rate *up,
                     struct adsm_rate *down)
 {
-    struct adsm_rates *rates = &accel->rates;
+    struct adsm_rates *rates = accel->rates;
     int state = ADSM_RATE_ASK;
     if (atomic_compare_exchange_strong_explicit(
             &rates->state, &state, ADSM_RATE_BUSY, memory_order_acquire,

@@ -24,7 +24,7 @@ void adsm_stage_init(struct adsm_stage *stage)
 void adsm_stage_clear(struct adsm_accel *accel)
 {
     for (int i = 0; i < ADSM_LANE_PROGRAM; i++) {
-        struct adsm_stage_queue *queue = &accel->stage.queue[i];
+        struct adsm_stage_queue *queue = &accel->stage->queue[i];
         struct adsm_stage_buffer *buffer;
         while ((buffer = queue->oldest)) {
             queue->oldest = buffer->next;
@@ -49,7 +49,7 @@ static struct adsm_stage_buffer *make(void)
  * memory for another one, which is then waited for. */
 static struct adsm_stage_buffer *take(struct adsm_accel *accel, uint32_t lane)
 {
-    struct adsm_stage_queue *queue = &accel->stage.queue[lane];
+    struct adsm_stage_queue *queue = &accel->stage->queue[lane];
     struct adsm_stage_buffer *oldest = queue->oldest;
     struct adsm_fence behind = {accel, lane, oldest ? oldest->seq : 0};
     if (!oldest || !adsm_fence_done(behind)) {
@@ -67,7 +67,7 @@ static struct adsm_stage_buffer *take(struct adsm_accel *accel, uint32_t lane)
 static void put(struct adsm_accel *accel, uint32_t lane,
                 struct adsm_stage_buffer *buffer, uint64_t seq)
 {
-    struct adsm_stage_queue *queue = &accel->stage.queue[lane];
+    struct adsm_stage_queue *queue = &accel->stage->queue[lane];
     buffer->next = NULL;
     buffer->seq = seq;
     if (queue->newest)
@@ -84,7 +84,7 @@ static int piece_up(struct adsm_accel *accel, uint32_t lane,
     if (!buffer)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a copy", NULL);
     memcpy(buffer->bytes, from, bytes);
-    int status = accel->ops->copy_up(accel, accel->lanes.lane[lane].stream, to,
+    int status = accel->ops->copy_up(accel, accel->lanes->lane[lane].stream, to,
                                      buffer->bytes, bytes);
     put(accel, lane, buffer, adsm_lane_tick(accel, lane));
     return status;
@@ -105,7 +105,7 @@ static int fill_up(struct adsm_accel *accel, uint32_t lane,
         size_t offset = (*part)->offset + *at, left = (*part)->bytes - *at;
         n = left < ROOM - used ? left : ROOM - used;
         memcpy(buffer->bytes + used, from + offset, n);
-        status = accel->ops->copy_up(accel, accel->lanes.lane[lane].stream,
+        status = accel->ops->copy_up(accel, accel->lanes->lane[lane].stream,
                                      adsm_daddr_add(to, offset),
                                      buffer->bytes + used, n);
         used += n;
@@ -122,7 +122,7 @@ static int piece_down(struct adsm_accel *accel, uint32_t lane, void *to,
     struct adsm_stage_buffer *buffer = take(accel, lane);
     if (!buffer)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a copy", NULL);
-    int status = accel->ops->copy_down(accel, accel->lanes.lane[lane].stream,
+    int status = accel->ops->copy_down(accel, accel->lanes->lane[lane].stream,
                                        buffer->bytes, from, bytes);
     struct adsm_fence there = {accel, lane, adsm_lane_tick(accel, lane)};
     if (status == ADSM_OK)
@@ -137,13 +137,13 @@ int adsm_stage_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
                   const void *from, size_t bytes)
 {
     int status = ADSM_OK;
-    adsm_lock_acquire(&accel->stage.queue[lane].lock);
+    adsm_lock_acquire(&accel->stage->queue[lane].lock);
     for (size_t n, sent = 0; status == ADSM_OK && sent < bytes; sent += n) {
         n = bytes - sent < ROOM ? bytes - sent : ROOM;
         status = piece_up(accel, lane, adsm_daddr_add(to, sent),
                           (const char *)from + sent, n);
     }
-    adsm_lock_release(&accel->stage.queue[lane].lock);
+    adsm_lock_release(&accel->stage->queue[lane].lock);
     return status;
 }
 
@@ -155,10 +155,10 @@ int adsm_stage_up_parts(struct adsm_accel *accel, uint32_t lane,
     const struct adsm_dma_part *part = parts, *end = parts + count;
     size_t at = 0;
     int status = ADSM_OK;
-    adsm_lock_acquire(&accel->stage.queue[lane].lock);
+    adsm_lock_acquire(&accel->stage->queue[lane].lock);
     while (status == ADSM_OK && part < end)
         status = fill_up(accel, lane, to, from, &part, &at, end);
-    adsm_lock_release(&accel->stage.queue[lane].lock);
+    adsm_lock_release(&accel->stage->queue[lane].lock);
     for (*sent = at; parts < part; parts++)
         *sent += parts->bytes;
     return status;
@@ -168,12 +168,12 @@ int adsm_stage_down(struct adsm_accel *accel, uint32_t lane, void *to,
                     struct adsm_daddr from, size_t bytes)
 {
     int status = ADSM_OK;
-    adsm_lock_acquire(&accel->stage.queue[lane].lock);
+    adsm_lock_acquire(&accel->stage->queue[lane].lock);
     for (size_t n, got = 0; status == ADSM_OK && got < bytes; got += n) {
         n = bytes - got < ROOM ? bytes - got : ROOM;
         status = piece_down(accel, lane, (char *)to + got,
                             adsm_daddr_add(from, got), n);
     }
-    adsm_lock_release(&accel->stage.queue[lane].lock);
+    adsm_lock_release(&accel->stage->queue[lane].lock);
     return status;
 }

@@ -105,7 +105,7 @@ static void forget(struct adsm_store_range *range)
 static struct adsm_store_range *reuse(struct adsm_accel *accel, size_t bytes,
                                       size_t most)
 {
-    struct adsm_store *store = &accel->store;
+    struct adsm_store *store = accel->store;
     adsm_lock_acquire(&store->lock);
     struct adsm_store_range *range = best(store, bytes, most);
     if (range) {
@@ -123,7 +123,7 @@ static struct adsm_store_range *reuse(struct adsm_accel *accel, size_t bytes,
 static int get(struct adsm_accel *accel, size_t bytes,
                struct adsm_store_range **got)
 {
-    struct adsm_store *store = &accel->store;
+    struct adsm_store *store = accel->store;
     struct adsm_store_range *range = calloc(1, sizeof *range);
     if (!range)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a copy", NULL);
@@ -197,7 +197,7 @@ int adsm_store_alloc(struct adsm_accel *accel, size_t bytes,
 void adsm_store_free(struct adsm_accel *accel, struct adsm_store_range *range,
                      const struct adsm_fence *after, size_t count)
 {
-    struct adsm_store *store = &accel->store;
+    struct adsm_store *store = accel->store;
     add_fences(range, after, count);
     adsm_lock_acquire(&store->lock);
     bool gone = range->bytes == 0;
@@ -227,7 +227,7 @@ size_t adsm_store_trim(struct adsm_accel *accel, size_t bytes)
 {
     struct adsm_store_range *range;
     size_t gone = 0;
-    while (gone < bytes && (range = take_oldest(&accel->store))) {
+    while (gone < bytes && (range = take_oldest(accel->store))) {
         await(range);
         /* Fails only where the context is dead, and the memory with it. */
         (void)accel->ops->memory_free(accel, range->at);
@@ -239,7 +239,7 @@ size_t adsm_store_trim(struct adsm_accel *accel, size_t bytes)
 
 void adsm_store_clear(struct adsm_accel *accel)
 {
-    struct adsm_store *store = &accel->store;
+    struct adsm_store *store = accel->store;
     struct adsm_store_range *range;
     (void)adsm_store_trim(accel, SIZE_MAX);
     do {
@@ -260,11 +260,11 @@ void adsm_store_clear(struct adsm_accel *accel)
 size_t adsm_store_kept(struct adsm_accel *accel)
 {
     size_t bytes = 0;
-    adsm_lock_acquire(&accel->store.lock);
-    for (struct adsm_store_range *range = accel->store.kept; range;
+    adsm_lock_acquire(&accel->store->lock);
+    for (struct adsm_store_range *range = accel->store->kept; range;
          range = range->next)
         bytes += range->bytes;
-    adsm_lock_release(&accel->store.lock);
+    adsm_lock_release(&accel->store->lock);
     return bytes;
 }
 
@@ -281,8 +281,8 @@ static bool is_list(const struct adsm_store_range *range)
 
 bool adsm_store_is_valid(struct adsm_accel *accel)
 {
-    adsm_lock_acquire(&accel->store.lock);
-    bool valid = is_list(accel->store.kept) && is_list(accel->store.used);
-    adsm_lock_release(&accel->store.lock);
+    adsm_lock_acquire(&accel->store->lock);
+    bool valid = is_list(accel->store->kept) && is_list(accel->store->used);
+    adsm_lock_release(&accel->store->lock);
     return valid;
 }

@@ -6,7 +6,7 @@
 void adsm_timers_destroy(struct adsm_accel *accel)
 {
     for (int i = 0; i < ADSM_TIMERS; i++) {
-        struct adsm_timer *timer = &accel->timers.timer[i];
+        struct adsm_timer *timer = &accel->timers->timer[i];
         /* Fails only where the context is dead, and the events with it. */
         if (timer->begin)
             (void)accel->ops->event_destroy(accel, timer->begin);
@@ -19,7 +19,7 @@ void adsm_timers_destroy(struct adsm_accel *accel)
 /* A pair that nobody has; NULL: there is none. */
 static struct adsm_timer *get(struct adsm_accel *accel)
 {
-    struct adsm_timers *timers = &accel->timers;
+    struct adsm_timers *timers = accel->timers;
     uint64_t taken = atomic_load_explicit(&timers->taken, memory_order_relaxed);
     while (~taken) {
         int i = __builtin_ctzll(~taken);
@@ -36,7 +36,7 @@ static struct adsm_timer *get(struct adsm_accel *accel)
 
 void adsm_timer_drop(struct adsm_timer *timer)
 {
-    struct adsm_timers *timers = &timer->accel->timers;
+    struct adsm_timers *timers = timer->accel->timers;
     int i = (int)(timer - timers->timer);
     /* Release: pairs with get. An event that was recorded may be so again
      * before it is reached: it stands for the last time. */
@@ -52,7 +52,7 @@ static bool make(struct adsm_accel *accel, void **event)
 struct adsm_timer *adsm_timer_begin(struct adsm_accel *accel,
                                     adsm_stream stream)
 {
-    if (atomic_load_explicit(&accel->timers.never, memory_order_relaxed))
+    if (atomic_load_explicit(&accel->timers->never, memory_order_relaxed))
         return NULL;
     struct adsm_timer *timer = get(accel);
     if (!timer)
@@ -85,7 +85,7 @@ bool adsm_timer_take(struct adsm_timer *timer, const struct adsm_accel *accel,
             return false;
         if (of->ops->event_elapsed(of, timer->begin, timer->end, ns) != ADSM_OK)
             /* Relaxed: a flag by itself. */
-            atomic_store_explicit(&of->timers.never, true,
+            atomic_store_explicit(&of->timers->never, true,
                                   memory_order_relaxed);
     }
     adsm_timer_drop(timer);

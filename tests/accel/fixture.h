@@ -5,9 +5,12 @@
 #ifndef TESTS_ACCEL_FIXTURE_H
 #define TESTS_ACCEL_FIXTURE_H
 
+#include "accel/address/way.h"
 #include "accel/cuda/api.h"
 #include "accel/device.h"
 #include "accel/dma.h"
+#include "accel/lane.h"
+#include "accel/pinned.h"
 #include "base/clock.h"
 #include "base/option.h"
 #include "common/must.h"

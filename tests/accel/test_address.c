@@ -218,13 +218,13 @@ START_TEST(full_windows_are_followed_by_further_ones)
                                 &span[i]));
         check_span(&span[i], i == 10 ? 24 * MIB : SPAN, ADSM_WINDOW);
     }
-    ck_assert_uint_gt(accel->address.windows, 4);
+    ck_assert_uint_gt(accel->address->windows, 4);
     for (int i = 0; i < 20; i++)
         must(adsm_address_free(accel, &span[i]));
-    uint32_t windows = accel->address.windows;
+    uint32_t windows = accel->address->windows;
     for (int i = 0; i < 20; i++)
         must(adsm_address_alloc(accel, SPAN, false, &span[i]));
-    ck_assert_uint_eq(accel->address.windows, windows);
+    ck_assert_uint_eq(accel->address->windows, windows);
 }
 END_TEST
 
@@ -292,7 +292,7 @@ static void spans_are_packed(const char *name)
     (void)adsm_address_strategy(accel, NULL);
     size_t before = memory_free(accel);
     bool window = strcmp(name, "window") == 0;
-    size_t granule = window ? accel->address.granule_bytes : SPAN;
+    size_t granule = window ? accel->address->granule_bytes : SPAN;
     for (int i = 0; i < 20; i++)
         must(adsm_address_alloc(accel, 100 << 10, false, &span[i]));
     ck_assert_uint_le(before - memory_free(accel), granule);
@@ -352,8 +352,8 @@ static void full_device_recovers(const char *name)
     }
     must(accel->ops->memory_info(accel, &free_after, &total));
     ck_assert_uint_eq(free_before, free_after);
-    if (accel->address.windows > 0)
-        ck_assert_uint_eq(accel->address.window[0].granules.in_use, 0);
+    if (accel->address->windows > 0)
+        ck_assert_uint_eq(accel->address->window[0].granules.in_use, 0);
 }
 
 START_TEST(full_device_recovers_with_window)
@@ -399,8 +399,8 @@ START_TEST(threads_choose_and_allocate_together)
         pthread_create(&thread[i], NULL, churn, accel);
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    ck_assert_uint_eq(accel->address.windows, 1);
-    ck_assert_uint_eq(accel->address.window[0].granules.in_use, 0);
+    ck_assert_uint_eq(accel->address->windows, 1);
+    ck_assert_uint_eq(accel->address->window[0].granules.in_use, 0);
 }
 END_TEST
 

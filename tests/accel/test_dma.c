@@ -4,6 +4,7 @@
  */
 #include "fixture.h"
 
+#include "accel/dma_write.h"
 #include "accel/move.h"
 #include "base/stats.h"
 
@@ -175,7 +176,7 @@ START_TEST(download_waits_for_an_upload_of_the_same_bytes_only)
                           .from = adsm_daddr_add(span.device, 1024)};
     must(adsm_dma_set(accel, span.device, 1, MIB, nothing, &done));
     must(adsm_dma_drain(accel));
-    gate_put(accel, accel->lanes.lane[ADSM_LANE_UPLOAD].stream, &gate);
+    gate_put(accel, accel->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
     must(adsm_dma_set(accel, span.device, 2, 1024, nothing, &done));
     fetch_body(&other);
     ck_assert_int_eq(other.status, ADSM_OK);
@@ -198,7 +199,7 @@ START_TEST(download_waits_for_an_upload_long_ago)
     struct adsm_fence done;
     struct gate gate;
     struct fetch old = {.accel = accel, .from = span.device};
-    gate_put(accel, accel->lanes.lane[ADSM_LANE_UPLOAD].stream, &gate);
+    gate_put(accel, accel->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
     must(adsm_dma_set(accel, span.device, 9, 64, nothing, &done));
     for (uint64_t i = 1; i < 3 * ADSM_DMA_WRITES; i++)
         must(adsm_dma_set(accel, adsm_daddr_add(span.device, 1024 * i), 3, 64,

@@ -102,7 +102,7 @@ START_TEST(waiting_again_for_the_same_notes_is_free)
     adsm_stream stream = new_stream(accel);
     adsm_lane_note(accel, stream, false);
     must(adsm_lane_wait_noted(accel));
-    struct adsm_lane *lane = &accel->lanes.lane[ADSM_LANE_PROGRAM];
+    struct adsm_lane *lane = &accel->lanes->lane[ADSM_LANE_PROGRAM];
     uint64_t given = lane->given;
     for (int i = 0; i < 10; i++)
         must(adsm_lane_wait_noted(accel));
@@ -119,7 +119,7 @@ START_TEST(many_notes_cost_one_event)
     for (int i = 0; i < 1000; i++)
         adsm_lane_note(accel, NULL, false);
     must(adsm_lane_wait_noted(accel));
-    ck_assert_uint_eq(accel->lanes.lane[ADSM_LANE_PROGRAM].given, 1);
+    ck_assert_uint_eq(accel->lanes->lane[ADSM_LANE_PROGRAM].given, 1);
 }
 END_TEST
 
@@ -172,16 +172,17 @@ START_TEST(launch_waits_for_uploads_once)
     struct adsm_fence up, launch;
     struct gate gate;
     must(adsm_address_alloc(accel, 64, false, &span));
-    gate_put(accel, accel->lanes.lane[ADSM_LANE_UPLOAD].stream, &gate);
+    gate_put(accel, accel->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
     must(adsm_dma_set(accel, span.device, 7, 64, nothing, &up));
     must(adsm_dma_order_uploads(accel, stream));
     must(adsm_fence_record(accel, stream, &launch));
     nap_ms(20);
     ck_assert(!adsm_fence_done(launch));
-    uint64_t recorded = accel->lanes.lane[ADSM_LANE_UPLOAD].recorded;
+    uint64_t recorded = accel->lanes->lane[ADSM_LANE_UPLOAD].recorded;
     must(adsm_dma_order_uploads(accel, stream));
-    ck_assert_uint_eq(accel->lanes.lane[ADSM_LANE_UPLOAD].recorded, recorded);
-    ck_assert_uint_eq(accel->lanes.lane[ADSM_LANE_LAUNCH].uploads_seen, up.seq);
+    ck_assert_uint_eq(accel->lanes->lane[ADSM_LANE_UPLOAD].recorded, recorded);
+    ck_assert_uint_eq(accel->lanes->lane[ADSM_LANE_LAUNCH].uploads_seen,
+                      up.seq);
     gate.open = true;
     must(adsm_fence_wait(launch));
     ck_assert(adsm_fence_done(up));
@@ -247,7 +248,7 @@ START_TEST(events_are_reused)
         must(adsm_fence_wait(fence));
     }
     unsigned unused = 0;
-    for (struct adsm_mark *m = accel->lanes.unused; m; m = m->next)
+    for (struct adsm_mark *m = accel->lanes->unused; m; m = m->next)
         unused++;
     ck_assert_uint_le(unused, 4);
 }
@@ -265,7 +266,7 @@ START_TEST(retired_stream_leaves_its_fences_behind)
     adsm_lane_note(accel, stream, false);
     adsm_lane_retire(accel, stream);
     adsm_lane_retire(accel, stream); /* has no lane any more */
-    ck_assert_ptr_null(accel->lanes.lane[fence.lane].stream);
+    ck_assert_ptr_null(accel->lanes->lane[fence.lane].stream);
     ck_assert(!adsm_fence_done(fence));
     wait_start(&waiter, accel, nothing);
     nap_ms(20);
@@ -297,7 +298,7 @@ START_TEST(more_streams_than_lanes_settle_old_ones)
         adsm_lane_retire(accel, stream[i]);
         must(accel->ops->stream_destroy(accel, stream[i]));
     }
-    ck_assert_uint_eq(accel->lanes.used, ADSM_LANES);
+    ck_assert_uint_eq(accel->lanes->used, ADSM_LANES);
     ck_assert(adsm_lanes_are_valid(accel));
 }
 END_TEST
@@ -311,8 +312,8 @@ START_TEST(synchronize_settles_every_lane)
     adsm_lane_note(accel, b, false);
     must(adsm_fence_record(accel, b, &fence));
     must(adsm_accel_synchronize(accel));
-    ck_assert_uint_eq(accel->lanes.settled, 2);
-    ck_assert_uint_ge(accel->lanes.lane[fence.lane].done, fence.seq);
+    ck_assert_uint_eq(accel->lanes->settled, 2);
+    ck_assert_uint_ge(accel->lanes->lane[fence.lane].done, fence.seq);
     ck_assert(adsm_lanes_are_valid(accel));
 }
 END_TEST

@@ -166,7 +166,7 @@ START_TEST(stream_destroyed_behind_our_back_costs_a_full_wait)
     adsm_lane_note(accel, stream, false);
     must(accel->ops->stream_destroy(accel, stream));
     must(adsm_lane_wait_noted(accel));
-    ck_assert_uint_eq(accel->lanes.settled, accel->lanes.notes);
+    ck_assert_uint_eq(accel->lanes->settled, accel->lanes->notes);
     ck_assert_int_eq(adsm_accel_health(accel), ADSM_OK);
     ck_assert(adsm_lanes_are_valid(accel));
 }

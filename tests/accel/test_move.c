@@ -4,8 +4,10 @@
  */
 #include "devices.h"
 
+#include "accel/dma_write.h"
 #include "accel/move.h"
 #include "accel/peer.h"
+#include "accel/stage.h"
 #include "base/stats.h"
 
 #include <sys/resource.h>
@@ -240,7 +242,7 @@ START_TEST(random_boxes_arrive_by_way_of_buffers)
     static struct world w;
     world_make(&w);
     for (int i = 0; i < DEVICES; i++)
-        atomic_store(&w.accel[i]->stage.used, true);
+        atomic_store(&w.accel[i]->stage->used, true);
     expect_world(&w, 1500);
 }
 END_TEST
@@ -355,7 +357,7 @@ START_TEST(a_move_follows_what_the_upload_lane_of_its_source_writes)
     struct adsm_place host = pinned_place(accel[1], 4096);
     struct adsm_fence written, peer, down;
     struct gate gate;
-    gate_put(accel[1], accel[1]->lanes.lane[ADSM_LANE_UPLOAD].stream, &gate);
+    gate_put(accel[1], accel[1]->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
     must(adsm_dma_set(accel[1], from.device, 5, 64, nothing, &written));
     must(adsm_move(&to, &from, adsm_extent_of(64), NULL, 0, false, &peer));
     must(adsm_move(&host, &from, adsm_extent_of(64), NULL, 0, false, &down));

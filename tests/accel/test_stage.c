@@ -4,6 +4,8 @@
  */
 #include "fixture.h"
 
+#include "accel/stage.h"
+
 enum { MIB = 1 << 20, ROOM = ADSM_STAGE_BYTES };
 
 static struct adsm_span span_of(struct adsm_accel *accel, size_t bytes)
@@ -16,7 +18,7 @@ static struct adsm_span span_of(struct adsm_accel *accel, size_t bytes)
 static int buffers(const struct adsm_accel *accel, uint32_t lane)
 {
     const struct adsm_stage_buffer *const *at =
-        (void *)&accel->stage.queue[lane].oldest;
+        (void *)&accel->stage->queue[lane].oldest;
     int n = 0;
     /* The link to the next one comes first in each. */
     for (; *at; at = (void *)*at)
@@ -33,7 +35,7 @@ static void round_trip(struct adsm_accel *accel, struct adsm_span span,
     must(adsm_stage_up(accel, up, span.device, from, bytes));
     memset(from, 0, bytes);
     must(adsm_fence_wait((struct adsm_fence){
-        accel, up, atomic_load(&accel->lanes.lane[up].given)}));
+        accel, up, atomic_load(&accel->lanes->lane[up].given)}));
     must(adsm_stage_down(accel, down, to, span.device, bytes));
     ck_assert_uint_eq(first_wrong(to, bytes, (uint32_t)bytes), bytes);
     free(from);
@@ -84,7 +86,7 @@ START_TEST(refused_copy_stays_refused)
                      ADSM_E_DEVICE);
     ck_assert_ptr_nonnull(
         strstr(adsm_accel_error_text(), "CUDA_ERROR_INVALID_VALUE"));
-    ck_assert(!atomic_load(&accel->stage.used));
+    ck_assert(!atomic_load(&accel->stage->used));
     ck_assert_int_eq(adsm_accel_health(accel), ADSM_OK);
     must(adsm_dma_drain(accel));
     free(host);

@@ -37,7 +37,7 @@ START_TEST(work_that_has_ended_tells_its_time_and_other_work_does_not_wait)
     ck_assert(adsm_timer_take(timer, accel, &ns));
     ck_assert_uint_ge(ns, least - 1000000);
     ck_assert_uint_le(ns, most + 1000000);
-    ck_assert_uint_eq(accel->timers.taken, 0);
+    ck_assert_uint_eq(accel->timers->taken, 0);
 }
 END_TEST
 
@@ -59,7 +59,7 @@ START_TEST(nothing_is_measured_while_all_pairs_are_in_use)
                 adsm_timer_drop(timers[i]);
             else
                 ck_assert(adsm_timer_take(timers[i], accel, &ns));
-        ck_assert_uint_eq(accel->timers.taken, 0);
+        ck_assert_uint_eq(accel->timers->taken, 0);
     }
 }
 END_TEST
@@ -103,7 +103,7 @@ START_TEST(timers_of_a_forgotten_accel_tell_nothing)
     ck_assert(adsm_timer_take(timers[1], accel, &ns));
     ck_assert_uint_eq(ns, 0);
     adsm_timer_drop(timers[2]);
-    ck_assert_uint_eq(accel->timers.taken, 0);
+    ck_assert_uint_eq(accel->timers->taken, 0);
     ck_assert_ptr_null(adsm_timer_begin(accel, stream));
     adsm_timer_drop(begun(next, new_stream(next)));
 }
@@ -121,7 +121,7 @@ START_TEST(driver_that_tells_no_times_is_not_asked_again)
     ck_assert(adsm_timer_take(timer, accel, &ns));
     ck_assert_uint_eq(ns, 0);
     ck_assert_ptr_null(adsm_timer_begin(accel, stream));
-    ck_assert_uint_eq(accel->timers.taken, 0);
+    ck_assert_uint_eq(accel->timers->taken, 0);
 }
 END_TEST
 

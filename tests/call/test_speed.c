@@ -11,6 +11,7 @@
 
 #include "accel/device.h"
 #include "accel/rate.h"
+#include "accel/timer.h"
 #include "call/kernel.h"
 
 enum { N = 1 << 13, COST = 4 /* addends of the values */ };
@@ -28,7 +29,7 @@ static struct adsm_accel *accel_of(int device)
 /* Timers of a device that somebody has. */
 static int timers_of(int device)
 {
-    return __builtin_popcountll(accel_of(device)->timers.taken);
+    return __builtin_popcountll(accel_of(device)->timers->taken);
 }
 
 /* Threads per second of devices 0 and 1. */

@@ -4,6 +4,7 @@
  */
 #include "small/fixture.h"
 
+#include "accel/store.h"
 #include "base/stats.h"
 #include "mm/heap/heap.h"
 #include "mm/object/index.h"

@@ -4,8 +4,10 @@
  * Chosen at the first use: the first of direct, window, overlay, translate whose
  * probe succeeds, or the one ADSM_ADDRESS names.
  */
+#include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
+#include "accel/store.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "os/vm.h"
@@ -61,7 +63,7 @@ int adsm_address_look(uint64_t at, size_t bytes, const char *taken)
 /* ADSM_ADDRESS names one: no other is tried. address->lock is held. */
 static int force(struct adsm_accel *accel, enum adsm_strategy strategy)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     int status = ways[strategy]->probe(accel);
     address->strategy = strategy;
     address->forced_status = status;
@@ -78,7 +80,7 @@ static int force(struct adsm_accel *accel, enum adsm_strategy strategy)
 /* Take the first that works. address->lock is held. */
 static int address_probe(struct adsm_accel *accel)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     for (unsigned i = 0; i < WAYS; i++) {
         address->strategy = (enum adsm_strategy)i;
         int status = ways[i]->probe(accel);
@@ -116,7 +118,7 @@ static int choose_now(struct adsm_accel *accel)
 
 int adsm_address_choose(struct adsm_accel *accel)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     int status = ADSM_OK;
     /* Acquire: the choice was written before the flag. */
     if (atomic_load_explicit(&address->chosen, memory_order_acquire))
@@ -141,8 +143,8 @@ enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
 {
     (void)adsm_address_choose(accel);
     if (why)
-        *why = accel->address.why;
-    return accel->address.strategy;
+        *why = accel->address->why;
+    return accel->address->strategy;
 }
 
 /* A span of `bytes` by one of the ways, in whole pages. */
@@ -186,10 +188,10 @@ int adsm_address_alloc(struct adsm_accel *accel, size_t bytes, bool safe,
     status = adsm_address_choose(accel);
     if (status != ADSM_OK)
         return status;
-    enum adsm_strategy strategy = accel->address.strategy;
-    if (accel->address.forced_status != ADSM_OK)
+    enum adsm_strategy strategy = accel->address->strategy;
+    if (accel->address->forced_status != ADSM_OK)
         return adsm_accel_fail(ADSM_E_UNSUPPORTED, "address strategy ",
-                               ways[strategy]->name, ": ", accel->address.why,
+                               ways[strategy]->name, ": ", accel->address->why,
                                NULL);
     return address_take(accel, strategy, bytes, span);
 }
@@ -204,7 +206,7 @@ int adsm_address_reserve(size_t bytes, struct adsm_span *span)
 
 size_t adsm_address_mapped(struct adsm_accel *accel)
 {
-    return atomic_load_explicit(&accel->address.mapped, memory_order_relaxed);
+    return atomic_load_explicit(&accel->address->mapped, memory_order_relaxed);
 }
 
 int adsm_address_free(struct adsm_accel *accel, struct adsm_span *span)

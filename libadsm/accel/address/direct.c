@@ -8,6 +8,7 @@
  *
  * A forked child does not get the pages, as it gets none of a span.
  */
+#include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
 #include "base/option.h"

@@ -10,6 +10,7 @@
  *
  * Owns the pieces that are kept. Lock: address->lock, for the list only.
  */
+#include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
 #include "os/vm.h"
@@ -19,21 +20,21 @@
 
 static size_t count_of(const struct adsm_accel *accel, size_t bytes)
 {
-    size_t granule = accel->address.granule_bytes;
+    size_t granule = accel->address->granule_bytes;
     return (bytes + granule - 1) / granule;
 }
 
 size_t adsm_address_taken(const struct adsm_accel *accel,
                           const struct adsm_span *span)
 {
-    return count_of(accel, span->bytes) * accel->address.granule_bytes;
+    return count_of(accel, span->bytes) * accel->address->granule_bytes;
 }
 
 size_t adsm_address_kept(struct adsm_accel *accel)
 {
-    adsm_lock_acquire(&accel->address.lock);
-    size_t bytes = accel->address.spares * accel->address.granule_bytes;
-    adsm_lock_release(&accel->address.lock);
+    adsm_lock_acquire(&accel->address->lock);
+    size_t bytes = accel->address->spares * accel->address->granule_bytes;
+    adsm_lock_release(&accel->address->lock);
     return bytes;
 }
 
@@ -53,20 +54,20 @@ int adsm_address_alloc_movable(struct adsm_accel *accel, size_t bytes,
     int status = adsm_address_choose(accel);
     if (status != ADSM_OK)
         return status;
-    if (accel->address.strategy != ADSM_WINDOW ||
-        accel->address.forced_status != ADSM_OK)
+    if (accel->address->strategy != ADSM_WINDOW ||
+        accel->address->forced_status != ADSM_OK)
         return adsm_accel_fail(ADSM_E_UNSUPPORTED,
                                "memory can leave its addresses in a window "
                                "only",
                                NULL);
-    if (bytes > accel->address.device_bytes)
+    if (bytes > accel->address->device_bytes)
         return adsm_accel_fail(ADSM_E_DEVICE_NOMEM,
                                "the device has less memory than that", NULL);
     size_t count = count_of(accel, bytes), page = adsm_vm_page_bytes();
     span->pieces = calloc(count, sizeof *span->pieces);
     if (!span->pieces)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a span", NULL);
-    status = adsm_window_take(accel, count * accel->address.granule_bytes,
+    status = adsm_window_take(accel, count * accel->address->granule_bytes,
                               &span->device.at);
     if (status != ADSM_OK) {
         free(span->pieces);
@@ -85,7 +86,7 @@ int adsm_address_alloc_movable(struct adsm_accel *accel, size_t bytes,
 /* Keep a piece; what there is no room to note goes back to the driver. */
 static void keep(struct adsm_accel *accel, uint64_t piece)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     adsm_lock_acquire(&address->lock);
     if (address->spares == address->spare_room) {
         size_t room = address->spare_room ? 2 * address->spare_room : 64;
@@ -105,7 +106,7 @@ static void keep(struct adsm_accel *accel, uint64_t piece)
 
 static bool take_kept(struct adsm_accel *accel, uint64_t *piece)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     adsm_lock_acquire(&address->lock);
     bool any = address->spares > 0;
     if (any)
@@ -133,7 +134,7 @@ void adsm_address_trim(struct adsm_accel *accel)
 int adsm_address_occupy(struct adsm_accel *accel, struct adsm_span *span)
 {
     size_t count = count_of(accel, span->bytes), got = 0;
-    size_t granule = accel->address.granule_bytes;
+    size_t granule = accel->address->granule_bytes;
     int status = span->away ? adsm_accel_usable(accel) : ADSM_OK;
     if (!span->away || status != ADSM_OK)
         return status;

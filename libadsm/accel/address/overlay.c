@@ -8,6 +8,7 @@
  * at a page: where the driver's allocation does not, one a page longer is taken
  * in its place.
  */
+#include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
 #include "os/vm.h"

@@ -3,6 +3,7 @@
  * elsewhere. Always possible; the address is not the same for both sides. And
  * "reserved": the host addresses alone.
  */
+#include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
 #include "os/vm.h"

@@ -6,6 +6,7 @@
  * The range is chosen by the driver; on the host it is a placeholder, which is
  * checked once for the whole range. When a window is full another is reserved.
  */
+#include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
 #include "base/option.h"
@@ -20,7 +21,7 @@
 /* What is mapped at once: as little as the driver and the shares allow. */
 static size_t granule_of(const struct adsm_accel *accel)
 {
-    return accel->address.granule_bytes;
+    return accel->address->granule_bytes;
 }
 
 static size_t round_up(const struct adsm_accel *accel, size_t bytes)
@@ -32,7 +33,7 @@ static size_t round_up(const struct adsm_accel *accel, size_t bytes)
 /* Parts of a shared granule that `bytes` take. */
 static size_t parts(const struct adsm_accel *accel, size_t bytes)
 {
-    size_t part = accel->address.shares.page_bytes;
+    size_t part = accel->address->shares.page_bytes;
     return (bytes + part - 1) / part;
 }
 
@@ -53,7 +54,7 @@ static size_t whole_of(const struct adsm_accel *accel, size_t bytes,
 static size_t wished_bytes(struct adsm_accel *accel)
 {
     size_t option = (size_t)adsm_options_get()->window_size;
-    size_t total = accel->address.device_bytes;
+    size_t total = accel->address->device_bytes;
     if (option)
         return round_up(accel, option);
     return 4 * total > USUAL_WINDOW_BYTES ? round_up(accel, 4 * total)
@@ -96,7 +97,7 @@ static int make_maps(struct adsm_window *window, size_t granules)
 /* Reserve a window, halving down to `least`; address->lock is held. */
 static int open_window(struct adsm_accel *accel, size_t bytes, size_t least)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     uint32_t i = atomic_load_explicit(&address->windows, memory_order_relaxed);
     if (i == ADSM_WINDOWS)
         return adsm_accel_fail(ADSM_E_LIMIT, "all address windows are full; ",
@@ -126,7 +127,7 @@ static int open_window(struct adsm_accel *accel, size_t bytes, size_t least)
 /* Take addresses from the windows there are. */
 static bool window_take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     uint32_t n = atomic_load_explicit(&address->windows, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++) {
         struct adsm_window *window = &address->window[i];
@@ -144,7 +145,7 @@ static bool window_take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 static struct adsm_window *find(struct adsm_accel *accel, uint64_t at,
                                 size_t *granule)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     uint32_t n = atomic_load_explicit(&address->windows, memory_order_acquire);
     *granule = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -189,7 +190,7 @@ static int take_or_open(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
     if (window_take(accel, bytes, at))
         return ADSM_OK;
-    size_t wish = accel->address.window[0].bytes;
+    size_t wish = accel->address->window[0].bytes;
     int status = open_window(accel, wish > bytes ? wish : bytes, bytes);
     if (status == ADSM_OK && !window_take(accel, bytes, at))
         return adsm_accel_fail(ADSM_E_LIMIT, "no device addresses left", NULL);
@@ -201,9 +202,9 @@ int adsm_window_take(struct adsm_accel *accel, size_t bytes, uint64_t *at)
 {
     if (window_take(accel, bytes, at))
         return ADSM_OK;
-    adsm_lock_acquire(&accel->address.lock);
+    adsm_lock_acquire(&accel->address->lock);
     int status = take_or_open(accel, bytes, at);
-    adsm_lock_release(&accel->address.lock);
+    adsm_lock_release(&accel->address->lock);
     return status;
 }
 
@@ -223,7 +224,7 @@ static int map_share(struct adsm_accel *accel, uint64_t at, size_t bytes,
     struct adsm_share *before = i > 0 ? window->shared[i - 1] : NULL;
     struct adsm_share *after =
         i + 1 < window->granules.count ? window->shared[i + 1] : NULL;
-    *share = adsm_share_create(&accel->address.shares, at, handle, before,
+    *share = adsm_share_create(&accel->address->shares, at, handle, before,
                                after, parts(accel, bytes), begin);
     if (!*share) {
         (void)accel->ops->range_unmap(accel, device, granule_of(accel), handle);
@@ -255,13 +256,13 @@ static int free_pages(struct adsm_accel *accel, struct adsm_share *share,
 {
     struct adsm_share *empty[2];
     size_t granule;
-    adsm_lock_acquire(&accel->address.lock);
-    bool gave = adsm_share_give(&accel->address.shares, share, at,
+    adsm_lock_acquire(&accel->address->lock);
+    bool gave = adsm_share_give(&accel->address->shares, share, at,
                                 parts(accel, bytes), empty);
     for (int i = 0; i < 2; i++)
         if (empty[i])
             find(accel, empty[i]->at, &granule)->shared[granule] = NULL;
-    adsm_lock_release(&accel->address.lock);
+    adsm_lock_release(&accel->address->lock);
     if (!gave)
         return adsm_accel_fail(ADSM_E_INVALID, "a span was freed twice", NULL);
     int status = adsm_accel_health(accel);
@@ -280,8 +281,8 @@ static int alloc_pages(struct adsm_accel *accel, size_t bytes,
     int status = adsm_accel_usable(accel); /* the driver may not be asked */
     if (status != ADSM_OK)
         return status;
-    adsm_lock_acquire(&accel->address.lock);
-    span->share = adsm_share_take(&accel->address.shares, parts(accel, bytes),
+    adsm_lock_acquire(&accel->address->lock);
+    span->share = adsm_share_take(&accel->address->shares, parts(accel, bytes),
                                   &span->device.at);
     if (!span->share) {
         status = take_or_open(accel, granule_of(accel), &at);
@@ -292,7 +293,7 @@ static int alloc_pages(struct adsm_accel *accel, size_t bytes,
                 adsm_window_give(accel, at, granule_of(accel));
         }
     }
-    adsm_lock_release(&accel->address.lock);
+    adsm_lock_release(&accel->address->lock);
     return status;
 }
 
@@ -308,10 +309,10 @@ static int alloc_granules(struct adsm_accel *accel, size_t bytes,
         return status;
     status = accel->ops->range_map(accel, span->device, whole, &span->handle);
     if (status == ADSM_OK && rest > 0) {
-        adsm_lock_acquire(&accel->address.lock);
+        adsm_lock_acquire(&accel->address->lock);
         status =
             map_share(accel, span->device.at + whole, rest, &span->share, &at);
-        adsm_lock_release(&accel->address.lock);
+        adsm_lock_release(&accel->address->lock);
         if (status != ADSM_OK)
             (void)accel->ops->range_unmap(accel, span->device, whole,
                                           span->handle);
@@ -325,7 +326,7 @@ static int window_alloc(struct adsm_accel *accel, size_t bytes,
                         struct adsm_span *span)
 {
     /* Do not spend a window on what can never be mapped. */
-    if (bytes > accel->address.device_bytes)
+    if (bytes > accel->address->device_bytes)
         return adsm_accel_fail(ADSM_E_DEVICE_NOMEM,
                                "the device has less memory than that", NULL);
     size_t rest;
@@ -357,7 +358,7 @@ static int window_free(struct adsm_accel *accel, struct adsm_span *span)
  * the device, so a device soon has no room for them. */
 static int choose_granule(struct adsm_accel *accel)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     size_t asked = 0;
     int status = accel->ops->range_granule(accel, &asked);
     if (status != ADSM_OK)
@@ -382,7 +383,7 @@ static int window_probe(struct adsm_accel *accel)
     int status = choose_granule(accel);
     if (status == ADSM_OK)
         status = accel->ops->memory_info(accel, &free_bytes,
-                                         &accel->address.device_bytes);
+                                         &accel->address->device_bytes);
     if (status != ADSM_OK)
         return status;
     status = open_window(accel, wished_bytes(accel), LEAST_WINDOW_BYTES);
@@ -405,7 +406,7 @@ static int window_probe(struct adsm_accel *accel)
 
 void adsm_address_fini(struct adsm_accel *accel)
 {
-    struct adsm_address *address = &accel->address;
+    struct adsm_address *address = accel->address;
     adsm_address_trim(accel);
     free(address->spare);
     address->spare = NULL;

@@ -4,6 +4,7 @@
 #include "accel/cuda/call.h"
 
 #include "accel/error.h"
+#include "accel/launched.h"
 #include "base/lock.h"
 #include "os/fault.h"
 

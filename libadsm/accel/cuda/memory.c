@@ -1,6 +1,7 @@
 /*
  * The CUDA back end: device memory, address ranges and pinned host memory.
  */
+#include "accel/address/way.h"
 #include "accel/cuda/call.h"
 #include "accel/error.h"
 #include "base/lock.h"
@@ -188,7 +189,7 @@ int adsm_cuda_pieces_map(struct adsm_accel *accel, struct adsm_daddr at,
     if (status == ADSM_OK)
         status = open_new(accel, at, count * piece_bytes);
     if (status == ADSM_OK)
-        atomic_fetch_add_explicit(&accel->address.mapped, count * piece_bytes,
+        atomic_fetch_add_explicit(&accel->address->mapped, count * piece_bytes,
                                   memory_order_relaxed);
     else if (mapped > 0)
         (void)unmap(at, mapped * piece_bytes);
@@ -200,7 +201,7 @@ int adsm_cuda_pieces_unmap(struct adsm_accel *accel, struct adsm_daddr at,
 {
     int status = unmap(at, bytes);
     if (status == ADSM_OK)
-        atomic_fetch_sub_explicit(&accel->address.mapped, bytes,
+        atomic_fetch_sub_explicit(&accel->address->mapped, bytes,
                                   memory_order_relaxed);
     return status;
 }
@@ -223,7 +224,7 @@ int adsm_cuda_range_unmap(struct adsm_accel *accel, struct adsm_daddr at,
     int status = unmap(at, bytes);
     /* The handle goes even so: nobody else would ever release it. */
     int released = adsm_cuda_piece_free(accel, handle);
-    atomic_fetch_sub_explicit(&accel->address.mapped, bytes,
+    atomic_fetch_sub_explicit(&accel->address->mapped, bytes,
                               memory_order_relaxed);
     if (status == ADSM_OK)
         status = released;
