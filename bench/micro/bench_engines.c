@@ -12,6 +12,7 @@
  * A child is this program again, as `bench_engines --child <case> <bytes>`, and
  * prints its median. Exits 77 where neither engine can run.
  */
+#include "accel/fence.h"
 #include "adsm.h"
 #include "bench.h"
 #include "init.h"

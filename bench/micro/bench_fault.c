@@ -7,6 +7,7 @@
  * rising order. Then: the same among 20,000 objects, and by two threads on
  * different blocks of one object (wall time of all faults).
  */
+#include "accel/accel.h"
 #include "adsm.h"
 #include "bench.h"
 #include "init.h"

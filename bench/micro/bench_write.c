@@ -20,6 +20,7 @@
  * the peers writing beside a thread that copies what they have written, 2 MiB at
  * a time, which is what an upload is on a device in software.
  */
+#include "accel/fence.h"
 #include "adsm.h"
 #include "bench.h"
 #include "init.h"

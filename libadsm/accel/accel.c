@@ -1,10 +1,11 @@
 /*
- * Devices and contexts: which there are, and the accel of each.
+ * Devices and contexts: which there are, and who makes the accel of each.
  *
- * Owns the list of visible devices and the list of accels. Lock: accel_lock,
- * rank ACCEL, over everything that changes either; readers walk the list
- * without it, since accels are only ever added at its head and never freed.
+ * Owns the list of visible devices. Lock: devices.lock, rank ACCEL, over all that
+ * changes it or the list of accels (device.c).
  */
+#include "accel/accel.h"
+
 #include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/dma_write.h"
@@ -26,11 +27,9 @@
 static struct {
     const struct adsm_accel_ops *ops;
     struct adsm_lock lock;
-    struct adsm_accel *_Atomic first;
     int visible[ADSM_MOST_DEVICES]; /* ordinals; read-only once counted */
     _Atomic int visible_count;
     char why[512];
-    _Atomic bool forked;
 } devices = {.ops = &adsm_cuda_ops, .lock = ADSM_LOCK_INIT(ADSM_RANK_ACCEL)};
 
 void adsm_accel_replace(const struct adsm_accel_ops *other)
@@ -39,16 +38,6 @@ void adsm_accel_replace(const struct adsm_accel_ops *other)
 }
 
 /* ---- start ------------------------------------------------------------- */
-
-static void mark_child(void)
-{
-    atomic_store_explicit(&devices.forked, true, memory_order_relaxed);
-}
-
-bool adsm_accel_is_forked(void)
-{
-    return atomic_load_explicit(&devices.forked, memory_order_relaxed);
-}
 
 /* ADSM_DEVICES: different numbers (base/option.c). Return: devices taken. */
 static int select_devices(const char *list, int present)
@@ -90,7 +79,7 @@ static int find_devices(void)
 
 int adsm_accel_init(void)
 {
-    static bool watching_forks; /* accel_lock */
+    static bool watching_forks; /* devices.lock */
     if (adsm_accel_devices() > 0)
         return ADSM_OK;
     adsm_lock_acquire(&devices.lock);
@@ -101,7 +90,8 @@ int adsm_accel_init(void)
                 sizeof devices.why - 1);
     }
     if (status == ADSM_OK && !watching_forks)
-        watching_forks = pthread_atfork(NULL, NULL, mark_child) == 0;
+        watching_forks =
+            pthread_atfork(NULL, NULL, adsm_accel_mark_forked) == 0;
     adsm_lock_release(&devices.lock);
     return status;
 }
@@ -117,21 +107,6 @@ int adsm_accel_devices(void)
 }
 
 /* ---- accels ------------------------------------------------------------ */
-
-struct adsm_accel *adsm_accel_of_context(void *context)
-{
-    /* Acquire: the accel's members were written before it was listed. */
-    struct adsm_accel *accel =
-        atomic_load_explicit(&devices.first, memory_order_acquire);
-    while (accel && accel->context != context)
-        accel = accel->next;
-    return context ? accel : NULL;
-}
-
-struct adsm_accel *adsm_accel_first(void)
-{
-    return atomic_load_explicit(&devices.first, memory_order_acquire);
-}
 
 static int index_of(int ordinal)
 {
@@ -178,7 +153,7 @@ static struct adsm_accel *allocate(void)
     return &whole->accel;
 }
 
-/* A new accel for a context that has none. accel_lock is held. */
+/* A new accel for a context that has none. devices.lock is held. */
 static int create(void *context, int ordinal, struct adsm_accel **made)
 {
     struct adsm_accel *accel = allocate();
@@ -199,24 +174,21 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
         free(accel);
         return status;
     }
-    accel->next = atomic_load_explicit(&devices.first, memory_order_relaxed);
-    accel->index = accel->next ? accel->next->index + 1 : 0;
-    atomic_store_explicit(&devices.first, accel, memory_order_release);
+    adsm_accel_list(accel);
     *made = accel;
     return ADSM_OK;
 }
 
 static struct adsm_accel *primary_of(int device)
 {
-    struct adsm_accel *accel =
-        atomic_load_explicit(&devices.first, memory_order_acquire);
+    struct adsm_accel *accel = adsm_accel_first();
     while (accel && !(accel->device == device && accel->primary &&
                       accel->context != NULL))
         accel = accel->next;
     return accel;
 }
 
-/* Retain the primary context and find or make its accel; accel_lock held. */
+/* Retain the primary context and find or make its accel; devices.lock held. */
 static int open_primary(int device, struct adsm_accel **accel)
 {
     void *context = NULL;
@@ -277,11 +249,6 @@ int adsm_accel_of_current(struct adsm_accel **accel)
     return status;
 }
 
-void *adsm_accel_context(const struct adsm_accel *accel)
-{
-    return accel->context;
-}
-
 void *adsm_accel_detach(struct adsm_accel *accel)
 {
     adsm_lock_acquire(&devices.lock);
@@ -321,8 +288,6 @@ void adsm_accel_forget(struct adsm_accel *accel)
     adsm_lock_release(&devices.lock);
 }
 
-/* ---- what is known about one ------------------------------------------- */
-
 int adsm_accel_describe(int device, char *name, size_t name_bytes,
                         size_t *total_bytes, size_t *free_bytes)
 {
@@ -338,46 +303,6 @@ int adsm_accel_describe(int device, char *name, size_t name_bytes,
             status = devices.ops->memory_info(accel, free_bytes, &total);
     }
     return status;
-}
-
-int adsm_accel_memory(struct adsm_accel *accel, size_t *free_bytes,
-                      size_t *total_bytes)
-{
-    return accel->ops->memory_info(accel, free_bytes, total_bytes);
-}
-
-int adsm_accel_device(const struct adsm_accel *accel)
-{
-    return accel->device;
-}
-
-uint32_t adsm_accel_index(const struct adsm_accel *accel)
-{
-    return accel->index;
-}
-
-int adsm_accel_health(const struct adsm_accel *accel)
-{
-    return atomic_load_explicit(&accel->health, memory_order_relaxed);
-}
-
-int adsm_accel_usable(struct adsm_accel *accel)
-{
-    if (adsm_accel_is_forked())
-        return adsm_accel_fail(ADSM_E_FORKED, "the accelerator belongs to the ",
-                               "parent of this forked process", NULL);
-    int health = accel ? adsm_accel_health(accel) : ADSM_OK;
-    if (health == ADSM_OK)
-        return ADSM_OK;
-    /* The text of the first failure may be another thread's. */
-    if (health == ADSM_E_DEVICE_LOST)
-        return adsm_accel_fail(health, "the device was lost earlier", NULL);
-    char words[ADSM_LAUNCHED_WORDS];
-    adsm_launched_failed(accel, words);
-    return adsm_accel_fail(health,
-                           "a kernel failed earlier, and the context cannot be "
-                           "used any more",
-                           words[0] ? ": " : "", words, NULL);
 }
 
 /* ---- code: straight through the table ---------------------------------- */

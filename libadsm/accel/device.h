@@ -9,7 +9,6 @@
 #ifndef ADSM_ACCEL_DEVICE_H
 #define ADSM_ACCEL_DEVICE_H
 
-#include "accel/accel.h"
 #include "accel/ops.h"
 
 #include <stdatomic.h>
@@ -75,16 +74,17 @@ static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
                                             memory_order_relaxed);
 }
 
-/** ADSM_OK, or why no call can succeed any more, with its reason kept as error
- *  text. @accel  NULL: whatever the device. Thread: any. Signal: fault path */
-int adsm_accel_usable(struct adsm_accel *accel);
-
 /** The first of the list of all accels, forgotten ones included. Thread: any.
  *  Signal: any handler */
 struct adsm_accel *adsm_accel_first(void);
 
+/** Put an accel at the head of the list, and number it. Its other members are
+ *  written. Thread: one at a time. Signal: never */
+void adsm_accel_list(struct adsm_accel *accel);
+
 /** A child of fork has no accelerator: its driver's state is the parent's.
  *  Thread: any. Signal: any handler */
 bool adsm_accel_is_forked(void);
+void adsm_accel_mark_forked(void);
 
 #endif

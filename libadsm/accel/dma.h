@@ -18,7 +18,7 @@
 #ifndef ADSM_ACCEL_DMA_H
 #define ADSM_ACCEL_DMA_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 /**
  * Pin shadow memory so that transfers of it are asynchronous and direct.

@@ -10,7 +10,7 @@
 #ifndef ADSM_ACCEL_DMA_WRITE_H
 #define ADSM_ACCEL_DMA_WRITE_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 #include "base/lock.h"
 
 #include <stdint.h>

@@ -3,8 +3,6 @@
  */
 #include "accel/error.h"
 
-#include "accel/accel.h"
-
 #include <stdarg.h>
 
 static __thread struct {

@@ -1,5 +1,5 @@
 /*
- * The text behind adsm_accel_error_text: one per thread, no malloc, no stdio.
+ * The text of the last failure: one per thread, no malloc, no stdio.
  *
  * Owns the text of the last failure of the calling thread in this layer, and
  * the status that went with it: what is above asks for the words of a failure,
@@ -23,6 +23,10 @@
  * Signal: fault path
  */
 int adsm_accel_fail(int status, ...) __attribute__((sentinel));
+
+/** Text of the last driver error seen by the calling thread in this layer.
+ *  Thread: any. Signal: any handler */
+const char *adsm_accel_error_text(void);
 
 /** The text, if the last failure that was not forgotten had this status, else "".
  *  Thread: any. Signal: any handler */

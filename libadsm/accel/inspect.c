@@ -1,6 +1,7 @@
 /* What adsm-info asks; see inspect.h. */
 #include "accel/inspect.h"
 
+#include "accel/accel.h"
 #include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/dma.h"

@@ -5,7 +5,7 @@
 #ifndef ADSM_ACCEL_INSPECT_H
 #define ADSM_ACCEL_INSPECT_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 enum { ADSM_FINDINGS = 3 };
 

@@ -2,8 +2,8 @@
  * Lanes: streams the runtime knows about, and fences in them.
  *
  * Owns the table of lanes of an accel, the events recorded in them, and how
- * far each has got. Does not own the program's streams. Public functions are
- * in accel.h; these are for the files of this layer.
+ * far each has got. Does not own the program's streams. What other layers use
+ * is in fence.h; this is for the files of this layer.
  *
  * A fence is a number in its lane: submissions are counted in `given`, an
  * event is recorded when somebody has to wait and stands for the number given
@@ -18,7 +18,7 @@
 #ifndef ADSM_ACCEL_LANE_H
 #define ADSM_ACCEL_LANE_H
 
-#include "accel/accel.h"
+#include "accel/fence.h"
 #include "base/lock.h"
 
 #include <stdatomic.h>

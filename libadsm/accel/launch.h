@@ -7,7 +7,7 @@
 #ifndef ADSM_ACCEL_LAUNCH_H
 #define ADSM_ACCEL_LAUNCH_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 struct adsm_launch {
     void *kernel;               /* the driver's handle on the device        */

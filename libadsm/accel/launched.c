@@ -112,3 +112,22 @@ void adsm_launched_failed(struct adsm_accel *accel,
     memcpy(words, accel->launched->failed, ADSM_LAUNCHED_WORDS);
     adsm_lock_release(&accel->launched->lock);
 }
+
+int adsm_accel_usable(struct adsm_accel *accel)
+{
+    if (adsm_accel_is_forked())
+        return adsm_accel_fail(ADSM_E_FORKED, "the accelerator belongs to the ",
+                               "parent of this forked process", NULL);
+    int health = accel ? adsm_accel_health(accel) : ADSM_OK;
+    if (health == ADSM_OK)
+        return ADSM_OK;
+    /* The text of the first failure may be another thread's. */
+    if (health == ADSM_E_DEVICE_LOST)
+        return adsm_accel_fail(health, "the device was lost earlier", NULL);
+    char words[ADSM_LAUNCHED_WORDS];
+    adsm_launched_failed(accel, words);
+    return adsm_accel_fail(health,
+                           "a kernel failed earlier, and the context cannot be "
+                           "used any more",
+                           words[0] ? ": " : "", words, NULL);
+}

@@ -3,12 +3,13 @@
  * said which it was: drivers tell with some later call, and name none.
  *
  * Owns a ring of the last ADSM_LAUNCHED kernels of an accel, and what is known of
- * the failure that ended its context. Lock: its own, rank POOL, over no call.
+ * the failure that ended its context: whether an accel can be used is asked here.
+ * Lock: its own, rank POOL, over no call.
  */
 #ifndef ADSM_ACCEL_LAUNCHED_H
 #define ADSM_ACCEL_LAUNCHED_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 #include "base/lock.h"
 
 enum {
@@ -46,5 +47,9 @@ void adsm_launched_blame(struct adsm_accel *accel, const char *words);
  *  Thread: any. Signal: fault path */
 void adsm_launched_failed(struct adsm_accel *accel,
                           char words[ADSM_LAUNCHED_WORDS]);
+
+/** ADSM_OK, or why no call can succeed any more, with its reason kept as error
+ *  text. @accel  NULL: whatever the device. Thread: any. Signal: fault path */
+int adsm_accel_usable(struct adsm_accel *accel);
 
 #endif

@@ -16,7 +16,7 @@
 #ifndef ADSM_ACCEL_MOVE_H
 #define ADSM_ACCEL_MOVE_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 /** Where a box begins, and how it lies there. */
 struct adsm_place {

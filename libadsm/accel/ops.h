@@ -13,6 +13,7 @@
 #define ADSM_ACCEL_OPS_H
 
 #include "accel/launch.h"
+#include "accel/types.h"
 
 typedef void *adsm_device_event;
 
@@ -179,9 +180,5 @@ struct adsm_accel_ops {
 
 /** The CUDA Driver API. */
 extern const struct adsm_accel_ops adsm_cuda_ops;
-
-/** Use another back end than CUDA: unit tests bring a small one. Before the
- *  first adsm_accel_init. Thread: the only one. Signal: never */
-void adsm_accel_replace(const struct adsm_accel_ops *other);
 
 #endif

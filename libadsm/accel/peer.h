@@ -8,7 +8,7 @@
 #ifndef ADSM_ACCEL_PEER_H
 #define ADSM_ACCEL_PEER_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 /**
  * Let kernels of the guest's device use the host's memory, what is allocated

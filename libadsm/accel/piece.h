@@ -9,7 +9,7 @@
 #ifndef ADSM_ACCEL_PIECE_H
 #define ADSM_ACCEL_PIECE_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 /**
  * Whether a copy was refused for the memory it names. Of an unknown address on

@@ -10,7 +10,7 @@
 #ifndef ADSM_ACCEL_PINNED_H
 #define ADSM_ACCEL_PINNED_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 #include "base/lock.h"
 
 enum { ADSM_PINNED_BUCKETS = 4096 };

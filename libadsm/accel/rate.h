@@ -9,7 +9,7 @@
 #ifndef ADSM_ACCEL_RATE_H
 #define ADSM_ACCEL_RATE_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 #include <stdatomic.h>
 

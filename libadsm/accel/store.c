@@ -3,6 +3,7 @@
 
 #include "accel/device.h"
 #include "accel/error.h"
+#include "accel/fence.h"
 #include "base/stats.h"
 
 #include <stdint.h>

@@ -15,7 +15,7 @@
 #ifndef ADSM_ACCEL_STORE_H
 #define ADSM_ACCEL_STORE_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 #include "base/lock.h"
 
 enum {

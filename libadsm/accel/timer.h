@@ -13,7 +13,7 @@
 #ifndef ADSM_ACCEL_TIMER_H
 #define ADSM_ACCEL_TIMER_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 #include <stdatomic.h>
 

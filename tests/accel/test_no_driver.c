@@ -1,6 +1,7 @@
 /*
  * A machine without a driver: one clear message, a status, no crash.
  */
+#include "accel/accel.h"
 #include "accel/device.h"
 #include "accel/error.h"
 #include "common/suite.h"

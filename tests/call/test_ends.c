@@ -3,6 +3,7 @@
  * one of several parts, the host has no memory left. What is said, and what is
  * left.
  */
+#include "accel/accel.h"
 #include "call/fixture.h"
 
 #include "accel/device.h"

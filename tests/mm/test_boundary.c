@@ -2,6 +2,7 @@
  * Calls at the boundary: what is said about an object is about that object, and
  * not about the next one in its place; and who waits while a call is made.
  */
+#include "accel/fence.h"
 #include "fixture.h"
 #include "mm/doors/boundary.h"
 #include "mm/object/index.h"

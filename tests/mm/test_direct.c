@@ -3,6 +3,7 @@
  * they are, nothing is copied, and accesses of the CPU wait for kernels as they
  * do elsewhere.
  */
+#include "accel/accel.h"
 #include "fixture.h"
 #include "accel/device.h"
 #include "base/stats.h"

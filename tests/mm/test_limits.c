@@ -2,6 +2,7 @@
  * Many objects, large objects, small limits: what the host pays for shared
  * memory, and what happens when the system says no.
  */
+#include "accel/accel.h"
 #include "fixture.h"
 #include "mm/doors/boundary.h"
 #include "mm/doors/loan.h"

@@ -3,6 +3,7 @@
  * are told to be an allocation's own only where they are, and memory comes
  * back.
  */
+#include "accel/accel.h"
 #include "accel/device.h"
 #include "fixture.h"
 #include "mm/heap/heap.h"

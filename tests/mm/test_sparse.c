@@ -5,6 +5,7 @@
  */
 #include "pair.h"
 
+#include "accel/fence.h"
 #include "mm/doors/boundary.h"
 #include "mm/doors/bulk.h"
 #include "mm/doors/loan.h"

@@ -2,6 +2,7 @@
  * The small accelerator: its memory, streams that wait to be asked, and the
  * table of its calls, which have the names of the entries; see device.h.
  */
+#include "accel/accel.h"
 #include "base/slices.h"
 #include "small/device.h"
 

@@ -17,7 +17,7 @@
 #ifndef ADSM_ACCEL_ADDRESS_H
 #define ADSM_ACCEL_ADDRESS_H
 
-#include "accel/accel.h"
+#include "accel/types.h"
 
 struct adsm_share;
 

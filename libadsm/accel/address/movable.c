@@ -13,6 +13,7 @@
 #include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
+#include "accel/launched.h"
 #include "os/vm.h"
 
 #include <stdlib.h>

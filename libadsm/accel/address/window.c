@@ -9,6 +9,7 @@
 #include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/error.h"
+#include "accel/launched.h"
 #include "base/option.h"
 #include "os/vm.h"
 

@@ -1,6 +1,7 @@
 /* memmove, memset and memcmp over plain and shared memory. */
 #include "mm/doors/bulk.h"
 
+#include "accel/fence.h"
 #include "accel/move.h"
 #include "base/option.h"
 #include "base/stats.h"

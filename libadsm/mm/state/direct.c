@@ -1,6 +1,7 @@
 /* Waits and protections of memory that host and device share; see direct.h. */
 #include "mm/state/direct.h"
 
+#include "accel/fence.h"
 #include "mm/object/index.h"
 #include "mm/state/run.h"
 #include "mm/watch/keep.h"
