@@ -21,6 +21,7 @@
  * a time, which is what an upload is on a device in software.
  */
 #include "accel/fence.h"
+#include "accel/pinned.h"
 #include "adsm.h"
 #include "bench.h"
 #include "init.h"
@@ -306,7 +307,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_write: %s\n", adsmErrorDetail());
         return 1;
     }
-    adsm_dma_pin(adsm_index_find(p)->home, plain, bytes);
+    adsm_pin(adsm_index_find(p)->home, plain, bytes);
     memset(copy, 1, bytes);
     bench_settle();
     measure_touched(p, plain, copy, bytes, true);

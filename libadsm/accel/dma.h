@@ -20,25 +20,11 @@
 
 #include "accel/types.h"
 
-/**
- * Pin shadow memory so that transfers of it are asynchronous and direct.
- * Failing is no error (ulimit -l): transfers then go through the driver's
- * staging, or ours (stage.h) where it does not take the memory even so.
- * Signal: fault path; Thread: any
- */
-void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes);
-void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);
-
 /** Host to device, asynchronous. `shadow` must stay mapped until *done. Thread:
  *  any. Signal: fault path */
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
                     struct adsm_fence *done) ADSM_MUST_CHECK;
-
-/** Bytes of a range. */
-struct adsm_dma_part {
-    size_t offset, bytes;
-};
 
 /**
  * Parts of a range in rising order, as one upload.

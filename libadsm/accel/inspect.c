@@ -52,9 +52,9 @@ int adsm_inspect_driver(struct adsm_finding found[ADSM_FINDINGS])
 static void inspect_locking(struct adsm_accel *accel, uint8_t *shadow,
                             struct adsm_finding *found)
 {
-    adsm_dma_pin(accel, shadow, TRIED_BYTES);
+    adsm_pin(accel, shadow, TRIED_BYTES);
     bool locked = adsm_pinned_bytes(accel) > 0;
-    adsm_dma_unpin(accel, shadow, TRIED_BYTES);
+    adsm_unpin(accel, shadow, TRIED_BYTES);
     find(found, "page-locked memory", locked ? "yes" : "no", "%s",
          locked ? "the driver takes the runtime's memory: copies are direct"
                 : adsm_pinned_why(accel));

@@ -4,8 +4,8 @@
 #include "accel/pinned.h"
 
 #include "accel/device.h"
-#include "accel/dma.h"
 #include "accel/error.h"
+#include "accel/lane.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "os/arena.h"
@@ -136,7 +136,7 @@ static uintptr_t tract_end(uintptr_t at, uintptr_t end)
     return next < end ? next : end;
 }
 
-void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes)
+void adsm_pin(struct adsm_accel *accel, void *shadow, size_t bytes)
 {
     struct adsm_pinned *pinned = accel->pinned;
     uintptr_t page = adsm_vm_page_bytes();
@@ -159,7 +159,15 @@ void adsm_dma_pin(struct adsm_accel *accel, void *shadow, size_t bytes)
     adsm_lock_release(&pinned->change);
 }
 
-void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes)
+/* A dead device has no transfers under way. */
+static void await_uploads(struct adsm_accel *accel)
+{
+    struct adsm_lane *lane = &accel->lanes->lane[ADSM_LANE_UPLOAD];
+    uint64_t given = atomic_load_explicit(&lane->given, memory_order_acquire);
+    (void)adsm_fence_wait((struct adsm_fence){accel, ADSM_LANE_UPLOAD, given});
+}
+
+void adsm_unpin(struct adsm_accel *accel, void *shadow, size_t bytes)
 {
     struct adsm_pinned *pinned = accel->pinned;
     uintptr_t at = (uintptr_t)shadow;
@@ -175,7 +183,7 @@ void adsm_dma_unpin(struct adsm_accel *accel, void *shadow, size_t bytes)
         uintptr_t next = there->end;
         /* The part outside may still be in use by a transfer. */
         if (there->begin < (uintptr_t)shadow || there->end > end)
-            (void)adsm_dma_drain(accel);
+            await_uploads(accel);
         unregister_range(accel, there);
         at = next;
     }

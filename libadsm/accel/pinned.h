@@ -41,6 +41,15 @@ void adsm_pinned_init(struct adsm_pinned *pinned);
 void adsm_pinned_clear(struct adsm_accel *accel);
 
 /**
+ * Pin shadow memory so that transfers of it are asynchronous and direct.
+ * Failing is no error (ulimit -l): transfers then go through the driver's
+ * staging, or ours (stage.h) where it does not take the memory even so.
+ * Signal: fault path; Thread: any
+ */
+void adsm_pin(struct adsm_accel *accel, void *shadow, size_t bytes);
+void adsm_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);
+
+/**
  * How many bytes from `at` on are uniformly in one registration, or plain. One
  * of another accel counts as well: all drivers take it, and none across its
  * borders.
@@ -54,7 +63,7 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at,
                          size_t bytes);
 
 /** The sentence about the first refusal; "" when there was none. Thread: any,
- *  behind the adsm_dma_pin that may have been refused. Signal: never */
+ *  behind the adsm_pin that may have been refused. Signal: never */
 const char *adsm_pinned_why(const struct adsm_accel *accel);
 
 /** Bytes known to be page-locked; for adsm-info and tests. Thread:

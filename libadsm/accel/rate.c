@@ -2,8 +2,8 @@
 #include "accel/rate.h"
 
 #include "accel/device.h"
-#include "accel/dma.h"
 #include "accel/lane.h"
+#include "accel/pinned.h"
 #include "accel/timer.h"
 #include "base/stats.h"
 #include "os/arena.h"
@@ -103,12 +103,12 @@ static bool measure_both(struct adsm_accel *accel)
         return false;
     if (adsm_arena_commit(&pair.host, 0, BYTES) == ADSM_OK &&
         accel->ops->memory_alloc(accel, BYTES, &pair.device) == ADSM_OK) {
-        adsm_dma_pin(accel, pair.host.shadow, BYTES);
+        adsm_pin(accel, pair.host.shadow, BYTES);
         pair.up = true;
         known = measure(&pair, &accel->rates->up);
         pair.up = false;
         known = known && measure(&pair, &accel->rates->down);
-        adsm_dma_unpin(accel, pair.host.shadow, BYTES);
+        adsm_unpin(accel, pair.host.shadow, BYTES);
         /* Fails only where the context is dead, and the memory with it. */
         (void)accel->ops->memory_free(accel, pair.device);
     }

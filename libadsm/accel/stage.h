@@ -15,7 +15,6 @@
 #ifndef ADSM_ACCEL_STAGE_H
 #define ADSM_ACCEL_STAGE_H
 
-#include "accel/dma.h"
 #include "accel/lane.h"
 
 enum { ADSM_STAGE_BYTES = 256 << 10 };

@@ -40,6 +40,11 @@ struct adsm_fence {
     uint64_t seq;
 };
 
+/** Bytes of a range: a part of a transfer. */
+struct adsm_dma_part {
+    size_t offset, bytes;
+};
+
 /* ---- what is known of one (accel/device.c) ------------------------------ */
 
 /** The accel of a driver context handle, or NULL when none was made for it.

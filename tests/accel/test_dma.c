@@ -68,8 +68,8 @@ START_TEST(odd_sizes_from_pinned_memory_arrive)
 {
     struct adsm_accel *accel = accel_up();
     uint8_t *up = host_buffer(8 * MIB), *down = host_buffer(8 * MIB);
-    adsm_dma_pin(accel, up, 8 * MIB);
-    adsm_dma_pin(accel, down, 8 * MIB);
+    adsm_pin(accel, up, 8 * MIB);
+    adsm_pin(accel, down, 8 * MIB);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 16 * MIB);
     round_trips(accel, up, down);
 }
@@ -80,8 +80,8 @@ START_TEST(transfers_across_pinned_borders_arrive)
     struct adsm_accel *accel = accel_up();
     uint8_t *up = host_buffer(8 * MIB), *down = host_buffer(8 * MIB);
     for (size_t i = 0; i < 8 * MIB; i += 3 * 65536) {
-        adsm_dma_pin(accel, up + i, 65536);
-        adsm_dma_pin(accel, down + i + 4096, 4096);
+        adsm_pin(accel, up + i, 65536);
+        adsm_pin(accel, down + i + 4096, 4096);
     }
     round_trips(accel, up, down);
 }
@@ -238,8 +238,8 @@ START_TEST(pinned_uploads_return_at_once_and_overlap_downloads)
     uint8_t *from = host_buffer(BYTES), *to = host_buffer(BYTES);
     struct adsm_fence done;
     fill(from, BYTES, 3);
-    adsm_dma_pin(accel, from, BYTES);
-    adsm_dma_pin(accel, to, BYTES);
+    adsm_pin(accel, from, BYTES);
+    adsm_pin(accel, to, BYTES);
     must(adsm_dma_set(accel, down.device, 4, BYTES, nothing, &done));
     must(adsm_dma_drain(accel));
     uint64_t one_way = BYTES * UINT64_C(1000) / 50; /* ns at 50 MB/s */
@@ -269,16 +269,16 @@ START_TEST(overlapping_and_adjacent_pins_join_without_gaps)
 {
     struct adsm_accel *accel = accel_up();
     uint8_t *at = tract_buffer(4 * MIB);
-    adsm_dma_pin(accel, at + 65536, 65536);
-    adsm_dma_pin(accel, at + 131072, 4096);  /* adjacent */
-    adsm_dma_pin(accel, at, 2 * MIB + 4096); /* around both, into the next */
-    adsm_dma_pin(accel, at, 2 * MIB);        /* there already */
+    adsm_pin(accel, at + 65536, 65536);
+    adsm_pin(accel, at + 131072, 4096);  /* adjacent */
+    adsm_pin(accel, at, 2 * MIB + 4096); /* around both, into the next */
+    adsm_pin(accel, at, 2 * MIB);        /* there already */
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 2 * MIB + 4096);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at, 4 * MIB), 65536);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at + 65537, 4 * MIB), 65535);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at + 131072, 4 * MIB), 4096);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at + 2 * MIB + 4096, MIB), MIB);
-    adsm_dma_unpin(accel, at, 4 * MIB);
+    adsm_unpin(accel, at, 4 * MIB);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 0);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at, 4 * MIB), 4 * MIB);
 }
@@ -288,11 +288,11 @@ START_TEST(plain_piece_ends_where_pinned_memory_begins)
 {
     struct adsm_accel *accel = accel_up();
     uint8_t *at = tract_buffer(8 * MIB);
-    adsm_dma_pin(accel, at + 6 * MIB + 4096, 4096);
+    adsm_pin(accel, at + 6 * MIB + 4096, 4096);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at + 5, 8 * MIB - 5),
                       6 * MIB + 4096 - 5);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at + 5, 100), 100);
-    adsm_dma_pin(accel, at + 2 * MIB, 2 * MIB);
+    adsm_pin(accel, at + 2 * MIB, 2 * MIB);
     ck_assert_uint_eq(adsm_pinned_piece(accel, at, 8 * MIB), 2 * MIB);
 }
 END_TEST
@@ -301,9 +301,9 @@ START_TEST(unaligned_pin_covers_its_pages)
 {
     struct adsm_accel *accel = accel_up();
     uint8_t *at = tract_buffer(2 * MIB);
-    adsm_dma_pin(accel, at + 4095, 2);
+    adsm_pin(accel, at + 4095, 2);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 8192);
-    adsm_dma_unpin(accel, at + 4095, 2);
+    adsm_unpin(accel, at + 4095, 2);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 0);
 }
 END_TEST
@@ -314,12 +314,12 @@ START_TEST(partial_unpin_gives_up_the_whole_registration)
     uint8_t *at = tract_buffer(4 * MIB);
     struct adsm_span span = span_of(accel, 4 * MIB);
     struct adsm_fence done;
-    adsm_dma_pin(accel, at, 4 * MIB);
+    adsm_pin(accel, at, 4 * MIB);
     must(adsm_dma_upload(accel, span.device, at, 4 * MIB, nothing, &done));
-    adsm_dma_unpin(accel, at + 8192, 4096);
+    adsm_unpin(accel, at + 8192, 4096);
     ck_assert(adsm_fence_done(done)); /* its other part was in use */
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 2 * MIB);
-    adsm_dma_pin(accel, at, 4 * MIB);
+    adsm_pin(accel, at, 4 * MIB);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 4 * MIB);
 }
 END_TEST
@@ -329,7 +329,7 @@ START_TEST(refused_pin_leaves_transfers_working)
     struct adsm_accel *accel = accel_up();
     struct adsm_span span = span_of(accel, 2 * MIB);
     /* Device addresses cannot be registered as host memory. */
-    adsm_dma_pin(accel, span.host, 2 * MIB);
+    adsm_pin(accel, span.host, 2 * MIB);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 0);
     ck_assert_int_eq(adsm_accel_health(accel), ADSM_OK);
     must(adsm_address_free(accel, &span));
@@ -344,12 +344,12 @@ START_TEST(small_lock_limit_is_no_error)
     struct adsm_accel *accel = accel_up();
     uint8_t *up = host_buffer(8 * MIB), *down = host_buffer(8 * MIB);
     for (size_t i = 0; i < 8 * MIB; i += MIB) {
-        adsm_dma_pin(accel, up + i, MIB);
-        adsm_dma_pin(accel, down + i, MIB);
+        adsm_pin(accel, up + i, MIB);
+        adsm_pin(accel, down + i, MIB);
     }
     round_trips(accel, up, down);
-    adsm_dma_unpin(accel, up, 8 * MIB);
-    adsm_dma_unpin(accel, down, 8 * MIB);
+    adsm_unpin(accel, up, 8 * MIB);
+    adsm_unpin(accel, down, 8 * MIB);
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 0);
 }
 END_TEST
@@ -371,16 +371,16 @@ static void *mover_body(void *arg)
     for (uint32_t i = 0; i < 60; i++) {
         size_t bytes = 1 + (m->seed * 7919 + i * 104729) % MIB;
         if (i % 3 == 0)
-            adsm_dma_pin(m->accel, up, MIB);
+            adsm_pin(m->accel, up, MIB);
         fill(up, bytes, m->seed + i);
         must(adsm_dma_upload(m->accel, m->span.device, up, bytes, nothing,
                              &done));
         must(adsm_dma_download(m->accel, down, m->span.device, bytes, nothing));
         ck_assert_uint_eq(first_wrong(down, bytes, m->seed + i), bytes);
         if (i % 3 == 1)
-            adsm_dma_unpin(m->accel, up, MIB);
+            adsm_unpin(m->accel, up, MIB);
     }
-    adsm_dma_unpin(m->accel, up, MIB);
+    adsm_unpin(m->accel, up, MIB);
     free(up);
     free(down);
     return NULL;

@@ -52,7 +52,7 @@ START_TEST(an_upload_waits_for_a_fence_of_another_device)
     struct gate gate;
     devices_up(accel);
     uint8_t *page = host_buffer(4096);
-    adsm_dma_pin(accel[1], page, 4096); /* else the copy may block */
+    adsm_pin(accel[1], page, 4096); /* else the copy may block */
     must(adsm_address_alloc(accel[1], 64, false, &span));
     adsm_stream stream = adsm_accel_launch_stream(accel[0]);
     gate_put(accel[0], stream, &gate);

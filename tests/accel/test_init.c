@@ -156,13 +156,13 @@ static void use_everything(struct adsm_accel *accel)
     struct adsm_fence fence;
     uint8_t *host = host_buffer(8192);
     must(adsm_address_alloc(accel, 4096, false, &span));
-    adsm_dma_pin(accel, host, 8192);
+    adsm_pin(accel, host, 8192);
     must(adsm_dma_upload(accel, span.device, host, 4096, nothing, &fence));
     must(adsm_dma_download(accel, host, span.device, 4096, fence));
     adsm_lane_note(accel, NULL, false);
     must(adsm_lane_wait_noted(accel));
     must(adsm_accel_synchronize(accel));
-    adsm_dma_unpin(accel, host, 8192);
+    adsm_unpin(accel, host, 8192);
     must(adsm_address_free(accel, &span));
     free(host);
 }

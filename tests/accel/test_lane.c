@@ -135,14 +135,14 @@ START_TEST(upload_waits_for_noted_work)
     must(adsm_address_alloc(accel, sizeof host, false, &span));
     gate_put(accel, stream, &gate);
     adsm_lane_note(accel, stream, false);
-    adsm_dma_pin(accel, host, sizeof host);
+    adsm_pin(accel, host, sizeof host);
     must(
         adsm_dma_upload(accel, span.device, host, sizeof host, nothing, &done));
     nap_ms(20);
     ck_assert(!adsm_fence_done(done));
     gate.open = true;
     must(adsm_fence_wait(done));
-    adsm_dma_unpin(accel, host, sizeof host);
+    adsm_unpin(accel, host, sizeof host);
 }
 END_TEST
 

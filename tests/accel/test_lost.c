@@ -45,8 +45,8 @@ START_TEST(every_call_after_the_death_says_lost)
     adsm_lane_note(accel, NULL, false);
     expect_lost(adsm_lane_wait_noted(accel));
     expect_lost(adsm_address_free(accel, &span));
-    adsm_dma_pin(accel, host, 4096);
-    adsm_dma_unpin(accel, host, 4096);
+    adsm_pin(accel, host, 4096);
+    adsm_unpin(accel, host, 4096);
     adsm_lane_retire(accel, NULL);
     ck_assert_uint_lt(adsm_now_ns() - start, UINT64_C(5000000000));
     adsm_accel_forget(accel);
@@ -75,7 +75,7 @@ START_TEST(threads_that_wait_come_back)
     uint8_t *host = host_buffer(64 * MIB);
     struct victim victim[3];
     must(adsm_address_alloc(accel, 64 * MIB, false, &span));
-    adsm_dma_pin(accel, host, 64 * MIB);
+    adsm_pin(accel, host, 64 * MIB);
     must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done));
     for (int i = 0; i < 3; i++) {
         victim[i] = (struct victim){.accel = accel};
@@ -99,7 +99,7 @@ START_TEST(pending_fences_count_as_reached)
     struct adsm_fence done;
     uint8_t *host = host_buffer(64 * MIB);
     must(adsm_address_alloc(accel, 64 * MIB, false, &span));
-    adsm_dma_pin(accel, host, 64 * MIB);
+    adsm_pin(accel, host, 64 * MIB);
     must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done));
     ck_assert(!adsm_fence_done(done));
     kill_devices();

@@ -72,10 +72,10 @@ static void pin_some(struct world *w)
         if (m->place.accel)
             continue;
         size_t half = BYTES / 2, odd = (size_t)i % 2;
-        adsm_dma_pin(w->accel[i % DEVICES], m->place.host,
-                     odd ? BYTES : half - 4096);
-        adsm_dma_pin(w->accel[(i + 1) % DEVICES],
-                     (uint8_t *)m->place.host + half, half);
+        adsm_pin(w->accel[i % DEVICES], m->place.host,
+                 odd ? BYTES : half - 4096);
+        adsm_pin(w->accel[(i + 1) % DEVICES], (uint8_t *)m->place.host + half,
+                 half);
     }
 }
 
@@ -284,7 +284,7 @@ static struct adsm_place device_place(struct adsm_accel *accel, size_t bytes)
 static struct adsm_place pinned_place(struct adsm_accel *accel, size_t bytes)
 {
     struct adsm_place place = {.host = host_buffer(bytes)};
-    adsm_dma_pin(accel, place.host, bytes);
+    adsm_pin(accel, place.host, bytes);
     return place;
 }
 
@@ -404,15 +404,15 @@ START_TEST(a_piece_ends_where_another_device_s_registration_does)
     void *at = NULL;
     ck_assert_int_eq(posix_memalign(&at, 256 * KIB, 256 * KIB), 0);
     uint8_t *host = at;
-    adsm_dma_pin(accel[1], host, 64 * KIB);
+    adsm_pin(accel[1], host, 64 * KIB);
     ck_assert_uint_eq(adsm_pinned_piece(accel[0], host, 256 * KIB), 64 * KIB);
-    adsm_dma_pin(accel[0], host + 128 * KIB, 64 * KIB);
+    adsm_pin(accel[0], host + 128 * KIB, 64 * KIB);
     ck_assert_uint_eq(adsm_pinned_piece(accel[0], host, 256 * KIB), 64 * KIB);
     ck_assert_uint_eq(adsm_pinned_piece(accel[0], host + 64 * KIB, 192 * KIB),
                       64 * KIB);
     ck_assert_uint_eq(adsm_pinned_piece(accel[1], host + 128 * KIB, 128 * KIB),
                       64 * KIB);
-    adsm_dma_unpin(accel[1], host, 64 * KIB);
+    adsm_unpin(accel[1], host, 64 * KIB);
     ck_assert_uint_eq(adsm_pinned_piece(accel[0], host, 256 * KIB), 128 * KIB);
 }
 END_TEST

@@ -111,7 +111,7 @@ START_TEST(a_new_owner_waits_for_who_still_reads)
     adsm_stream stream = adsm_accel_launch_stream(accel[1]);
     struct adsm_place host = {.host = host_buffer(64 * KIB)};
     struct gate gate;
-    adsm_dma_pin(accel[0], host.host, 64 * KIB);
+    adsm_pin(accel[0], host.host, 64 * KIB);
     must(adsm_dma_set(accel[0], range->at, 1, 64 * KIB, nothing, &set));
     gate_put(accel[1], stream, &gate);
     must(adsm_fence_record(accel[1], stream, &held));

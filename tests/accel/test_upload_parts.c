@@ -42,7 +42,7 @@ static void check_parts(bool changes)
     size_t sum = choose_parts();
     must(adsm_address_alloc(accel, BYTES, false, &span));
     fill(from, BYTES, 5);
-    adsm_dma_pin(accel, from, BYTES);
+    adsm_pin(accel, from, BYTES);
     must(adsm_dma_set(accel, span.device, 0x77, BYTES, nothing, &done));
     must(adsm_dma_drain(accel));
     expect(want, from, 0x77);

@@ -3,8 +3,8 @@
  * they are, nothing is copied, and accesses of the CPU wait for kernels as they
  * do elsewhere.
  */
-#include "accel/accel.h"
 #include "fixture.h"
+#include "accel/accel.h"
 #include "accel/device.h"
 #include "base/stats.h"
 #include "mm/doors/kept.h"

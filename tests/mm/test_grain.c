@@ -2,8 +2,8 @@
  * Grains: what an access opens where accesses come in order and where they do
  * not, and the huge pages below. Wants ADSM_PROTOCOL=rolling.
  */
-#include "accel/fence.h"
 #include "fixture.h"
+#include "accel/fence.h"
 #include "base/stats.h"
 #include "common/pmd.h"
 #include "mm/doors/boundary.h"

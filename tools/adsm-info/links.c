@@ -16,6 +16,7 @@
 #include "accel/dma.h"
 #include "accel/move.h"
 #include "accel/peer.h"
+#include "accel/pinned.h"
 #include "accel/store.h"
 #include "base/clock.h"
 #include "os/arena.h"
@@ -212,7 +213,7 @@ static void open_device(struct table *table, struct links *links, int device)
     if (!end->usable)
         fail(table, end->name, "");
     else
-        adsm_dma_pin(end->accel, links->host.shadow, MOST_BYTES);
+        adsm_pin(end->accel, links->host.shadow, MOST_BYTES);
 }
 
 static void measure_all(struct table *table, struct links *links)
@@ -227,7 +228,7 @@ static void measure_all(struct table *table, struct links *links)
         struct end *end = &links->end[i];
         give_back(end);
         if (end->accel)
-            adsm_dma_unpin(end->accel, links->host.shadow, MOST_BYTES);
+            adsm_unpin(end->accel, links->host.shadow, MOST_BYTES);
     }
 }
 

@@ -4,6 +4,7 @@
  */
 #include "mm/object/host.h"
 
+#include "accel/pinned.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "mm/object/index.h"
@@ -100,8 +101,7 @@ void adsm_object_release_host(struct adsm_object *object)
     }
     for (size_t g = 0; g < adsm_object_grains(object); g++)
         if (is_committed(object, g))
-            adsm_dma_unpin(object->home, object->shadow.shadow + g * bytes,
-                           bytes);
+            adsm_unpin(object->home, object->shadow.shadow + g * bytes, bytes);
     adsm_arena_free(&object->shadow);
 }
 
@@ -162,7 +162,7 @@ static int commit_grains(struct adsm_object *object, size_t first, size_t last)
         int rc = adsm_arena_commit(&object->shadow, at, bytes);
         if (rc != ADSM_OK)
             return rc;
-        adsm_dma_pin(object->home, object->shadow.shadow + at, bytes);
+        adsm_pin(object->home, object->shadow.shadow + at, bytes);
         if (atomic_load(&object->backed))
             adsm_fault_range_dump((uintptr_t)object->host + at, bytes);
         for (; g < end; g++)
