@@ -13,9 +13,10 @@
 #include "call/task.h"
 
 #include "accel/store.h"
+#include "call/detail.h"
+#include "mm/object/object.h"
 #include "range/box.h"
 #include "range/memory.h"
-#include "call/detail.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #define ADSM_RANGE_CHECK_H
 
 #include "base/option.h"
-#include "range/spread.h"
+#include "range/want.h"
 
 static inline bool adsm_check_is_on(void)
 {

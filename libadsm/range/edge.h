@@ -13,7 +13,7 @@
 #ifndef ADSM_RANGE_EDGE_H
 #define ADSM_RANGE_EDGE_H
 
-#include "range/spread.h"
+#include "range/want.h"
 
 /**
  * Enqueue what fills the margin of a want's copy. Its object's lock is held

@@ -9,7 +9,7 @@
 #ifndef ADSM_RANGE_PREPARE_H
 #define ADSM_RANGE_PREPARE_H
 
-#include "range/spread.h"
+#include "range/want.h"
 
 /** The shape that an object gets for the sake of one array: rows and planes like
  *  the array's, and enough of them to cover the object; bytes for an array that

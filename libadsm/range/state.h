@@ -16,7 +16,7 @@
 #include "mm/object/movable.h"
 #include "range/flight.h"
 #include "range/plan.h"
-#include "range/spread.h"
+#include "range/want.h"
 
 #include <assert.h>
 

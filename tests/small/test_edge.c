@@ -10,6 +10,7 @@
 #include "mm/object/index.h"
 #include "range/box.h"
 #include "range/edge.h"
+#include "range/spread.h"
 #include "range/state.h"
 
 enum { BYTES = 6 * PAGE, DEVICES = 2 };

@@ -13,6 +13,7 @@
 #include "range/memory.h"
 #include "range/order.h"
 #include "range/prepare.h"
+#include "range/spread.h"
 
 /* ---- stretches -------------------------------------------------------------------- */
 
