@@ -3,6 +3,7 @@
  * side's list names memory of this process as well then.
  */
 #include "interpose/calls/hooks.h"
+#include "interpose/calls/list.h"
 #include "interpose/calls/ranges.h"
 
 #include <errno.h>

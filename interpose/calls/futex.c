@@ -1,8 +1,8 @@
 /* Words that threads wait in; see futex.h. */
 #include "interpose/calls/futex.h"
 #include "interpose/calls/copy.h"
-#include "interpose/calls/call.h"
 #include "interpose/calls/numbers.h"
+#include "interpose/calls/shape.h"
 #include "interpose/libc/pieces.h"
 #include "interpose/loader.h"
 #include "base/status.h"

@@ -1,7 +1,7 @@
 /* Copies that stand in for ranges of the program. */
 #include "interpose/calls/hold.h"
 #include "base/status.h"
-#include "interpose/calls/call.h"
+#include "interpose/calls/shape.h"
 
 #include <string.h>
 

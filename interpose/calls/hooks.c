@@ -6,6 +6,7 @@
  */
 #include "interpose/calls/command.h"
 #include "interpose/calls/hooks.h"
+#include "interpose/calls/list.h"
 
 #include <errno.h>
 #include <utmp.h>

@@ -11,7 +11,7 @@
 #ifndef INTERPOSE_CALLS_IN_PLACE_H
 #define INTERPOSE_CALLS_IN_PLACE_H
 
-#include "interpose/calls/call.h"
+#include "interpose/calls/shape.h"
 
 /**
  * Issue a call so, if it is one and its memory allows that.

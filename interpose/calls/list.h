@@ -8,8 +8,8 @@
 #ifndef INTERPOSE_CALLS_LIST_H
 #define INTERPOSE_CALLS_LIST_H
 
-#include "interpose/calls/call.h"
 #include "interpose/calls/ranges.h"
+#include "interpose/calls/shape.h"
 
 /** One header, or one of a list of them. */
 struct call_header {
@@ -52,5 +52,14 @@ bool call_list_is_lent(const struct call_list *list);
 
 /** Put back; `result` as the call gave it, less than 0: it failed. */
 int call_list_end(struct call_list *list, long result);
+
+/** Is a list, and all that it names, plain? What is not there is the kernel's
+ *  to say. Signal: any handler. */
+bool call_list_is_plain(const struct iovec *list, uintptr_t count);
+
+/** The same of one that may have more ranges than a call takes (IOV_MAX). */
+bool call_any_list_is_plain(const struct iovec *list, uintptr_t count);
+bool call_header_is_plain(const struct msghdr *header);
+bool call_headers_is_plain(const struct mmsghdr *headers, uintptr_t count);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "interpose/calls/command.h"
 #include "interpose/calls/hooks.h"
+#include "interpose/calls/list.h"
 #include "interpose/calls/request.h"
 #include "interpose/calls/roles.h"
 #include "base/log.h"

@@ -1,12 +1,12 @@
 /*
- * The roles of call.h as they are written in the list of hooks: initialisers
+ * The roles of shape.h as they are written in the list of hooks: initialisers
  * of struct call_part. Arguments count from 0; `type` is that of one unit, and
  * `count` the argument with the number of units.
  */
 #ifndef INTERPOSE_CALLS_ROLES_H
 #define INTERPOSE_CALLS_ROLES_H
 
-#include "interpose/calls/call.h"
+#include "interpose/calls/shape.h"
 #include "interpose/calls/command.h"
 
 #define IN(at, type)              {CALL_IN, at, CALL_ONE, sizeof(type)},

@@ -10,7 +10,7 @@
 #define INTERPOSE_CALLS_WAIT_H
 
 #include "interpose/calls/ranges.h"
-#include "interpose/calls/call.h"
+#include "interpose/calls/shape.h"
 
 /** What kind of file a call gets its data from. */
 struct call_source {

@@ -1,7 +1,7 @@
 /* Names, arguments and environments. */
 #include "interpose/calls/words.h"
-#include "interpose/calls/call.h"
 #include "interpose/calls/copy.h"
+#include "interpose/calls/shape.h"
 #include "os/fault.h"
 #include "os/look.h"
 

@@ -9,6 +9,7 @@
  */
 #include "interpose/calls/copy.h"
 #include "interpose/calls/hooks.h"
+#include "interpose/calls/list.h"
 #include "interpose/libc/pieces.h"
 #include "interpose/libc/vm.h"
 #include "base/status.h"

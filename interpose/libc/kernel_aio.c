@@ -5,6 +5,8 @@
  * knows. Who takes an operation out of it has it alone.
  */
 #include "interpose/libc/kernel_aio.h"
+#include "interpose/calls/call.h"
+#include "interpose/calls/list.h"
 #include "interpose/calls/roles.h"
 #include "interpose/libc/flight.h"
 #include "interpose/libc/pieces.h"

@@ -4,6 +4,7 @@
 #include "interpose/libc/uring_entry.h"
 #include "interpose/calls/call.h"
 #include "interpose/calls/copy.h"
+#include "interpose/calls/list.h"
 #include "interpose/hook.h"
 #include "interpose/libc/relay.h"
 #include "base/log.h"

@@ -1,5 +1,6 @@
 /* Rings of raw system calls; see uring_ring.h. */
 #include "interpose/libc/uring_ring.h"
+#include "interpose/calls/call.h"
 #include "interpose/calls/copy.h"
 #include "interpose/calls/roles.h"
 #include "interpose/libc/relay.h"

@@ -10,6 +10,7 @@
 #include "interpose/libc/vm.h"
 #include "interpose/libc/uring_ring.h"
 #include "interpose/calls/call.h"
+#include "interpose/calls/list.h"
 #include "interpose/calls/numbers.h"
 #include "base/log.h"
 #include "os/fault.h"
