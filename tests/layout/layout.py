@@ -7,8 +7,10 @@ check_tree(root) returns one line per violation:
   - in the libraries, an include that does not name its layer (the headers
     above all layers, those of PUBLIC and init.h, have none);
   - a header x_parts.h included by another than x.c, x.h and x_*.c beside it;
-  - below a folder of CYCLES, an include cycle across its rooms, or one of more
+  - below a folder of CYCLES, an include cycle across its folders, or one of more
     modules (a .c and the .h of its name) than stand there;
+  - in a folder of ORDER, a module that includes one of a later line, or that no
+    line has;
   - a file longer than MOST_LINES;
   - in tests, a path that is made up: somebody, or a test that sets a folder,
     can make it. /dev/null/x cannot be made.
@@ -90,7 +92,31 @@ APART = [('interpose/device', 'interpose/cuda')]
 FREE = ['tests', 'bench']
 TESTS = ['tests', 'ptx/tests', 'tools/softcuda/tests']
 # Most modules in one include cycle; 1: there is none.
-CYCLES = {'libadsm/mm': 5, 'interpose/cuda': 1, 'interpose/device': 1}
+CYCLES = {'libadsm': 5, 'protocols': 5, 'interpose/calls': 5,
+          'interpose/cuda': 1, 'interpose/device': 1, 'interpose/libc': 5,
+          'interpose/mpi': 5, 'interpose/signals': 5}
+# The modules of a folder, bottom up: each line may include those above it. A name
+# that ends in / is of all modules of that folder.
+ORDER = {
+    'libadsm/accel': [
+        'types error launch ops granule share',
+        'device',
+        'fence lane lane_parts lane_note lane_table',
+        'launched timer store',
+        'address/',
+        'pinned stage piece rate peer',
+        'dma_write dma move',
+        'inspect accel cuda/',
+    ],
+    'libadsm/range': [
+        'box map map_parts map_join order',
+        'copy flight want',
+        'plan plan_parts plan_want plan_evict prepare',
+        'state carry memory serve residence residence_parts residence_object',
+        'check edge',
+        'spread spread_parts spread_choose spread_memory array',
+    ],
+}
 # Here every include starts with its layer, whatever folder it is in.
 LAYER_NAMED = ['ptx', 'libadsm', 'protocols', 'interpose']
 # What an include is relative to, besides the including file's own folder.
@@ -240,10 +266,34 @@ def check_cycles(names, root, folder, most):
     return found
 
 
+def line_of(lines, module):
+    """Number of the line of ORDER that has a module; None: none has it."""
+    for n, line in enumerate(lines):
+        if any(module == name or name[-1] == '/' and module.startswith(name)
+               for name in line.split()):
+            return n
+    return None
+
+
+def check_order(names, root, folder, lines):
+    """Violations of one row of ORDER."""
+    graph = includes_of(root, [name for name in names if under(name, [folder])])
+    place = {module: line_of(lines, module[len(folder) + 1:])
+             for module in graph}
+    return [f'{module}: no line of ORDER has it'
+            for module in sorted(graph) if place[module] is None] + \
+           [f'{module}: {folder} has {other} above it'
+            for module in sorted(graph) for other in sorted(graph[module])
+            if None not in (place[module], place[other])
+            and place[other] > place[module]]
+
+
 def check_tree(root):
     """All violations in the tree at `root`."""
     root = pathlib.Path(root)
     names = sources(root)
     return [line for name in names for line in check_file(root, name)] + \
            [line for folder, most in CYCLES.items()
-            for line in check_cycles(names, root, folder, most)]
+            for line in check_cycles(names, root, folder, most)] + \
+           [line for folder, lines in ORDER.items()
+            for line in check_order(names, root, folder, lines)]

@@ -133,14 +133,18 @@ class Planted(unittest.TestCase):
         self.assertIn('libadsm/mm/object/block libadsm/mm/watch/twin: '
                       'an include cycle across rooms', found)
 
-    def ring(self, count):
-        """So many modules of a room, each of which includes the next."""
-        return {f'libadsm/mm/state/m{i}.h':
-                f'#include "mm/state/m{(i + 1) % count}.h"\n'
-                for i in range(count)}
+    def ring(self, count, folder):
+        """So many modules of a folder, each of which calls the next."""
+        inner = folder.removeprefix('libadsm/')
+        return {name: text for i in range(count) for name, text in (
+            (f'{folder}/m{i}.h', ''),
+            (f'{folder}/m{i}.c', f'#include "{inner}/m{(i + 1) % count}.h"\n'))}
 
     def test_cycle_of_many_modules_found(self):
-        self.one(self.ring(6), 'an include cycle of 6 modules, at most 5')
+        for folder in ('libadsm/mm/state', 'libadsm/call', 'libadsm/base',
+                       'interpose/calls'):
+            self.one(self.ring(6, folder),
+                     'an include cycle of 6 modules, at most 5')
 
     def test_cycle_of_hooks_found(self):
         self.one({'interpose/cuda/driver.c':
@@ -151,7 +155,18 @@ class Planted(unittest.TestCase):
                  'an include cycle of 2 modules, at most 1')
 
     def test_cycle_of_few_modules_is_allowed(self):
-        self.assertEqual(planted(self.ring(5)), [])
+        self.assertEqual(planted(self.ring(5, 'libadsm/mm/state')), [])
+
+    def test_module_that_includes_upwards_found(self):
+        self.one({'libadsm/accel/lane.c': '#include "accel/dma.h"\n',
+                  'libadsm/accel/dma.h': ''},
+                 'libadsm/accel/lane: libadsm/accel has libadsm/accel/dma above')
+        self.one({'libadsm/accel/device.c': '#include "accel/accel.h"\n',
+                  'libadsm/accel/accel.h': ''},
+                 'libadsm/accel/device: libadsm/accel has libadsm/accel/accel')
+
+    def test_module_that_no_line_has_found(self):
+        self.one({'libadsm/accel/new.c': ''}, 'no line of ORDER has it')
 
     def test_parts_of_another_module_found(self):
         for name in ('mm/object/lists.c', 'mm/object/block.c', 'mm/watch/list.c'):

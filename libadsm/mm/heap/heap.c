@@ -1,6 +1,7 @@
 /* Allocation: whole objects, or slots of slabs below ADSM_SLAB_MAX. */
 #include "mm/heap/heap.h"
 
+#include "accel/fence.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
