@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whether a program comes to the same result however its calls are split.
 #
-#   tests/ranges/split.sh [--parts LIST] [--devices LIST] [--files] [--] PROGRAM [WORD ...]
+#   tests/split/split.sh [--parts LIST] [--devices LIST] [--files] [--] PROGRAM [WORD ...]
 #
 # Runs the program in an empty folder once for each number of parts
 # (ADSM_PARTS; default 1 to 17) on each number of software devices

@@ -28,7 +28,7 @@ def read(table):
 
 def write(table, rows):
     lines = ['# Bytes and copies of one run with the small input, in as many '
-             'parts as devices;', '# made by tests/ranges/volumes.py --write.',
+             'parts as devices;', '# made by tests/split/volumes.py --write.',
              '#%-7s %7s' % ('program', 'devices')
              + ''.join(' %12s' % counter for counter in COUNTERS)]
     lines += ['%-8s %7d' % key + ''.join(' %12d' % n for n in numbers)
