@@ -189,7 +189,10 @@ struct adsm_need {
     struct adsm_copy *copy; /* the copy that serves it, or NULL        */
 };
 
-enum { ADSM_WANTS = 64 }; /* most of one part and object */
+enum {
+    ADSM_WANTS = 64, /* most of one part and object                       */
+    ADSM_FRESH = 3   /* boxes: a new one, and two that the choice works on */
+};
 
 /**
  * Which copies on a device serve the arguments of one part, and which have to
@@ -201,7 +204,7 @@ enum { ADSM_WANTS = 64 }; /* most of one part and object */
  * may overlap. Writes that overlap get one copy for all of them.
  *
  * @reuse  false: each argument has a copy of its own
- * @fresh  room for `count` boxes, the copies to be made
+ * @fresh  room for ADSM_FRESH of each want: first the copies to be made
  * Return: their number
  * Paper:  Ramashekar and Bondhugula, Algorithm 2 and bb_present; differs: boxes
  *         are not cut, a kernel finds an argument in one copy

@@ -92,9 +92,10 @@ static struct adsm_copy *want_present(const struct adsm_held *held,
 
 /* May the members of two new copies share one? */
 static bool want_fits(const struct adsm_need *wants, const adsmBox *needs,
-                      int count, const adsmBox *fresh, int a, int b)
+                      int count, adsmBox *fresh, int a, int b)
 {
-    adsmBox members[ADSM_WANTS], hull = adsm_box_hull(&fresh[a], &fresh[b]);
+    adsmBox *members = fresh + 2 * count;
+    adsmBox hull = adsm_box_hull(&fresh[a], &fresh[b]);
     int n = 0;
     for (int i = 0; i < count; i++)
         if (!wants[i].copy && (wants[i].fresh == a || wants[i].fresh == b))
@@ -146,7 +147,7 @@ int adsm_plan_choose(const struct adsm_held *held,
                      const struct adsm_accel *accel, bool reuse,
                      struct adsm_need *wants, int count, adsmBox *fresh)
 {
-    adsmBox needs[ADSM_WANTS];
+    adsmBox *needs = fresh + count;
     int n = 0;
     assert(count <= ADSM_WANTS);
     want_needs(wants, count, needs);

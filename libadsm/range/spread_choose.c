@@ -4,6 +4,7 @@
  */
 #include "range/spread_parts.h"
 
+#include "base/region.h"
 #include "range/check.h"
 #include "range/memory.h"
 #include "range/prepare.h"
@@ -100,10 +101,31 @@ static int choose_room(struct adsm_held *held, struct adsm_accel *accel,
 
 /* Wants of one object on one device, as the plan asks for them. */
 struct group {
-    struct adsm_need need[ADSM_WANTS];
-    struct adsm_want *want[ADSM_WANTS];
-    int count;
+    struct adsm_need *need;
+    struct adsm_want **want;
+    int count, most;
+    adsmBox *fresh; /* ADSM_FRESH of each: copies to be made come first */
+    struct adsm_copy **made;
 };
+
+/* An empty group with room for wants of these parts. */
+static bool make_group(struct group *group, struct adsm_region *region,
+                       const struct adsm_part *parts, int count)
+{
+    int n = 0;
+    for (int p = 0; p < count && n < ADSM_WANTS; p++)
+        n += parts[p].count;
+    n = n < ADSM_WANTS ? n : ADSM_WANTS;
+    size_t most = (size_t)n;
+    *group = (struct group){
+        .most = n,
+        .need = adsm_region_get(region, most, sizeof *group->need),
+        .want = adsm_region_get(region, most, sizeof(struct adsm_want *)),
+        .fresh = adsm_region_get(region, ADSM_FRESH * most, sizeof(adsmBox)),
+        .made = adsm_region_get(region, most, sizeof(struct adsm_copy *)),
+    };
+    return group->need && group->want && group->fresh && group->made;
+}
 
 static int mode_of(const struct adsm_want *want)
 {
@@ -145,8 +167,8 @@ static int choose_own(struct group *group, adsmBox *fresh, int n)
 static int choose(struct adsm_held *held, struct adsm_accel *accel,
                   struct group *group)
 {
-    adsmBox fresh[ADSM_WANTS];
-    struct adsm_copy *made[ADSM_WANTS] = {0};
+    adsmBox *fresh = group->fresh;
+    struct adsm_copy **made = group->made;
     int n = adsm_plan_choose(held, accel, !adsm_check_is_on(), group->need,
                              group->count, fresh);
     n = choose_own(group, fresh, n);
@@ -190,12 +212,12 @@ static bool is_near(const struct adsm_part *a, const struct adsm_part *b)
 /* Copies of one object for all parts on the device of one. */
 static int choose_on(struct adsm_part *parts, int count,
                      const struct adsm_want *first,
-                     const struct adsm_part *part)
+                     const struct adsm_part *part, struct group *group)
 {
     struct adsm_accel *accel = part->accel;
     struct adsm_held *held = &adsm_ranged(first->array.object)->held;
-    struct group group = {.count = 0};
     int rc = ADSM_OK;
+    group->count = 0;
     for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
         if (w.want->array.object != first->array.object || w.want->also ||
             !is_near(w.part, part) || w.want->copy || rc != ADSM_OK)
@@ -204,13 +226,13 @@ static int choose_on(struct adsm_part *parts, int count,
             rc = choose_room(held, accel, w.want);
             continue;
         }
-        group.want[group.count] = w.want;
-        group.need[group.count++] = (struct adsm_need){
+        group->want[group->count] = w.want;
+        group->need[group->count++] = (struct adsm_need){
             .box = w.want->room, .mode = (uint8_t)mode_of(w.want)};
-        if (group.count == ADSM_WANTS)
-            rc = choose(held, accel, &group);
+        if (group->count == group->most)
+            rc = choose(held, accel, group);
     }
-    return rc == ADSM_OK && group.count > 0 ? choose(held, accel, &group) : rc;
+    return rc == ADSM_OK && group->count > 0 ? choose(held, accel, group) : rc;
 }
 
 /* Further boxes of an argument are where its first one is. */
@@ -224,7 +246,7 @@ static void join_first(struct adsm_want *want)
 }
 
 static int choose_for(struct adsm_part *parts, int count,
-                      const struct adsm_want *first)
+                      const struct adsm_want *first, struct group *group)
 {
     struct adsm_object *object = first->array.object;
     adsmBox shape = shape_for(parts, count, first);
@@ -240,7 +262,7 @@ static int choose_for(struct adsm_part *parts, int count,
     for (struct adsm_walk w = adsm_walk_of(parts, count);
          rc == ADSM_OK && adsm_walk_next(&w);)
         if (w.want->array.object == object && !w.want->also && !w.want->copy)
-            rc = choose_on(parts, count, first, w.part);
+            rc = choose_on(parts, count, first, w.part, group);
     for (struct adsm_walk w = adsm_walk_of(parts, count);
          rc == ADSM_OK && adsm_walk_next(&w);)
         if (w.want->array.object == object && w.want->also)
@@ -248,7 +270,8 @@ static int choose_for(struct adsm_part *parts, int count,
     return rc;
 }
 
-int adsm_spread_choose(struct adsm_part *parts, int count, int *failed)
+static int choose_all(struct adsm_part *parts, int count, struct group *group,
+                      int *failed)
 {
     for (struct adsm_walk w = adsm_walk_of(parts, count); adsm_walk_next(&w);) {
         if (!adsm_walk_is_first(parts, count, w.want))
@@ -257,10 +280,22 @@ int adsm_spread_choose(struct adsm_part *parts, int count, int *failed)
         int rc = adsm_array_lock(&w.want->array);
         if (rc != ADSM_OK)
             return rc;
-        rc = choose_for(parts, count, w.want);
+        rc = choose_for(parts, count, w.want, group);
         adsm_array_unlock(&w.want->array);
         if (rc != ADSM_OK)
             return rc;
     }
     return ADSM_OK;
+}
+
+int adsm_spread_choose(struct adsm_part *parts, int count, int *failed)
+{
+    struct adsm_region region = {0};
+    struct group group;
+    *failed = 0;
+    int rc = make_group(&group, &region, parts, count)
+                 ? choose_all(parts, count, &group, failed)
+                 : ADSM_E_NOMEM;
+    adsm_region_end(&region);
+    return rc;
 }

@@ -236,7 +236,7 @@ END_TEST
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
-enum { STACK = 256 << 10, PAINT = 0xa5, MOST_DEEP = 32 << 10 };
+enum { STACK = 256 << 10, PAINT = 0xa5, MOST_DEEP = 20 << 10 };
 
 static void *make_once(void *kind)
 {

@@ -168,7 +168,7 @@ static bool choose(int object, int part)
     struct adsm_need wants[2 * ARGS];
     struct need *need[2 * ARGS];
     struct copy *made[2 * ARGS];
-    adsmBox fresh[2 * ARGS];
+    adsmBox fresh[ADSM_FRESH * 2 * ARGS];
     struct object *o = &objects[object];
     int n = 0;
     for (int i = 0; i < call.count; i++)
