@@ -12,38 +12,30 @@ static bool host_is_shared(const void *host, size_t bytes)
     return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_passes();
 }
 
-/* Order, release, call: `enter` is cuda_enter_read or cuda_enter_write. */
-#define ARRAY_COPY(enter, address, bytes, per_thread, real, args)              \
-    if (!device_is_serving())                                                  \
-        return CUDA_CALL(real, args);                                          \
-    struct device_work work = cuda_work(NULL, per_thread);                     \
-    CUresult result = enter(&work, address, bytes);                            \
-    return result ? result : cuda_done(&work, CUDA_SUBMIT(real, args))
-
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t at, size_t bytes)
 {
-    ARRAY_COPY(cuda_enter_write, to, bytes, false, cuMemcpyAtoD_v2,
-               (to, from, at, bytes));
+    return CUDA_WORK(cuda_enter_write, to, bytes, NULL, false, cuMemcpyAtoD_v2,
+                     (to, from, at, bytes));
 }
 
 CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr to, CUarray from, size_t at,
                               size_t bytes)
 {
-    ARRAY_COPY(cuda_enter_write, to, bytes, true, cuMemcpyAtoD_v2_ptds,
-               (to, from, at, bytes));
+    return CUDA_WORK(cuda_enter_write, to, bytes, NULL, true,
+                     cuMemcpyAtoD_v2_ptds, (to, from, at, bytes));
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray to, size_t at, CUdeviceptr from, size_t bytes)
 {
-    ARRAY_COPY(cuda_enter_read, from, bytes, false, cuMemcpyDtoA_v2,
-               (to, at, from, bytes));
+    return CUDA_WORK(cuda_enter_read, from, bytes, NULL, false, cuMemcpyDtoA_v2,
+                     (to, at, from, bytes));
 }
 
 CUresult cuMemcpyDtoA_v2_ptds(CUarray to, size_t at, CUdeviceptr from,
                               size_t bytes)
 {
-    ARRAY_COPY(cuda_enter_read, from, bytes, true, cuMemcpyDtoA_v2_ptds,
-               (to, at, from, bytes));
+    return CUDA_WORK(cuda_enter_read, from, bytes, NULL, true,
+                     cuMemcpyDtoA_v2_ptds, (to, at, from, bytes));
 }
 
 CUresult cuMemcpyAtoH_v2(void *to, CUarray from, size_t at, size_t bytes)

@@ -15,65 +15,71 @@ static bool is_ours(CUdeviceptr at)
     return !hook_passes() && device_is_ours(at);
 }
 
-/* As the driver answers for memory of cuMemAlloc. */
-#define UNMAPPED(at, real, args)                                               \
-    return is_ours(at) ? CUDA_ERROR_INVALID_VALUE : CUDA_CALL(real, args)
-
 /* No part of a range of the host may be shared. */
-#define REGISTER(at, bytes, real, args)                                        \
-    return (!hook_is_plain(at, bytes) && !hook_passes()) ||                    \
-                   is_ours((CUdeviceptr)(at))                                  \
-               ? CUDA_ERROR_INVALID_VALUE                                      \
-               : CUDA_CALL(real, args)
+static bool has_ours(const void *at, size_t bytes)
+{
+    return (!hook_is_plain(at, bytes) && !hook_passes()) ||
+           is_ours((CUdeviceptr)at);
+}
 
+/* The real call, unless what it is about is ours: then as the driver answers for
+ * memory of cuMemAlloc. */
+#define UNLESS(ours, real, args)                                               \
+    ((ours) ? CUDA_ERROR_INVALID_VALUE : CUDA_CALL(real, args))
+
+/* The real call, or no call, which is said once. */
 #define REFUSE(at, real, args)                                                 \
-    if (!is_ours((CUdeviceptr)(at)))                                           \
-        return CUDA_CALL(real, args);                                          \
-    adsm_log_once(ADSM_LOG_WARN,                                               \
-                  #real " is not supported for memory that the CPU shares");   \
-    return CUDA_ERROR_NOT_SUPPORTED
+    ({                                                                         \
+        bool refuse_ours = is_ours((CUdeviceptr)(at));                         \
+        if (refuse_ours)                                                       \
+            adsm_log_once(ADSM_LOG_WARN, #real                                 \
+                          " is not supported for memory that the CPU shares"); \
+        refuse_ours ? CUDA_ERROR_NOT_SUPPORTED : CUDA_CALL(real, args);        \
+    })
 
 CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, uint64_t handle,
                   unsigned long long flags)
 {
-    UNMAPPED(at, cuMemMap, (at, bytes, offset, handle, flags));
+    return UNLESS(is_ours(at), cuMemMap, (at, bytes, offset, handle, flags));
 }
 
 CUresult cuMemUnmap(CUdeviceptr at, size_t bytes)
 {
-    UNMAPPED(at, cuMemUnmap, (at, bytes));
+    return UNLESS(is_ours(at), cuMemUnmap, (at, bytes));
 }
 
 CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes)
 {
-    UNMAPPED(at, cuMemAddressFree, (at, bytes));
+    return UNLESS(is_ours(at), cuMemAddressFree, (at, bytes));
 }
 
 CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const void *access,
                         size_t count)
 {
-    UNMAPPED(at, cuMemSetAccess, (at, bytes, access, count));
+    return UNLESS(is_ours(at), cuMemSetAccess, (at, bytes, access, count));
 }
 
 CUresult cuMemGetAccess(unsigned long long *flags, const void *location,
                         CUdeviceptr at)
 {
-    UNMAPPED(at, cuMemGetAccess, (flags, location, at));
+    return UNLESS(is_ours(at), cuMemGetAccess, (flags, location, at));
 }
 
 CUresult cuMemRetainAllocationHandle(uint64_t *handle, void *at)
 {
-    UNMAPPED((CUdeviceptr)at, cuMemRetainAllocationHandle, (handle, at));
+    return UNLESS(is_ours((CUdeviceptr)at), cuMemRetainAllocationHandle,
+                  (handle, at));
 }
 
 CUresult cuMemHostRegister(void *at, size_t bytes, unsigned flags)
 {
-    REGISTER(at, bytes, cuMemHostRegister, (at, bytes, flags));
+    return UNLESS(has_ours(at, bytes), cuMemHostRegister, (at, bytes, flags));
 }
 
 CUresult cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags)
 {
-    REGISTER(at, bytes, cuMemHostRegister_v2, (at, bytes, flags));
+    return UNLESS(has_ours(at, bytes), cuMemHostRegister_v2,
+                  (at, bytes, flags));
 }
 
 CUresult cuMemFreeHost(void *at)
@@ -84,34 +90,35 @@ CUresult cuMemFreeHost(void *at)
 
 CUresult cuIpcGetMemHandle(void *handle, CUdeviceptr at)
 {
-    REFUSE(at, cuIpcGetMemHandle, (handle, at));
+    return REFUSE(at, cuIpcGetMemHandle, (handle, at));
 }
 
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr at,
                                        size_t bytes, int type,
                                        unsigned long long flags)
 {
-    REFUSE(at, cuMemGetHandleForAddressRange, (handle, at, bytes, type, flags));
+    return REFUSE(at, cuMemGetHandleForAddressRange,
+                  (handle, at, bytes, type, flags));
 }
 
 CUresult cuMulticastBindAddr(uint64_t handle, size_t offset, CUdeviceptr at,
                              size_t bytes, unsigned long long flags)
 {
-    REFUSE(at, cuMulticastBindAddr, (handle, offset, at, bytes, flags));
+    return REFUSE(at, cuMulticastBindAddr, (handle, offset, at, bytes, flags));
 }
 
 CUresult cuMulticastBindAddr_v2(uint64_t handle, CUdevice device, size_t offset,
                                 CUdeviceptr at, size_t bytes,
                                 unsigned long long flags)
 {
-    REFUSE(at, cuMulticastBindAddr_v2,
-           (handle, device, offset, at, bytes, flags));
+    return REFUSE(at, cuMulticastBindAddr_v2,
+                  (handle, device, offset, at, bytes, flags));
 }
 
 CUresult cuLogicalEndpointBindAddr(uint32_t endpoint, CUdevice device,
                                    uint64_t offset, void *at, uint64_t bytes,
                                    unsigned long long flags)
 {
-    REFUSE(at, cuLogicalEndpointBindAddr,
-           (endpoint, device, offset, at, bytes, flags));
+    return REFUSE(at, cuLogicalEndpointBindAddr,
+                  (endpoint, device, offset, at, bytes, flags));
 }

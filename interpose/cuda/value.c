@@ -8,34 +8,39 @@
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/work.h"
 
-/* `enter` is cuda_enter_write or cuda_enter_read. */
-#define VALUE(enter, stream, per_thread, at, value, flags, real)               \
-    if (!device_is_serving())                                                  \
-        return CUDA_CALL(real, (stream, at, value, flags));                    \
-    struct device_work work = cuda_work(stream, per_thread);                   \
-    work.is_set = true;                                                        \
-    CUresult result = enter(&work, at, sizeof(value));                         \
-    return result ? result                                                     \
-                  : cuda_done(&work,                                           \
-                              CUDA_SUBMIT(real, (stream, at, value, flags)))
+static CUresult enter_write(struct device_work *work, CUdeviceptr at,
+                            size_t bytes)
+{
+    work->is_set = true;
+    return cuda_enter_write(work, at, bytes);
+}
+
+static CUresult enter_read(struct device_work *work, CUdeviceptr at,
+                           size_t bytes)
+{
+    work->is_set = true;
+    return cuda_enter_read(work, at, bytes);
+}
 
 /* A call and its per-thread form. */
 #define VALUES(name, enter, type)                                              \
     CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned flags) \
     {                                                                          \
-        VALUE(enter, stream, false, at, value, flags, name);                   \
+        return CUDA_WORK(enter, at, sizeof value, stream, false, name,         \
+                         (stream, at, value, flags));                          \
     }                                                                          \
     CUresult name##_ptsz(CUstream stream, CUdeviceptr at, type value,          \
                          unsigned flags)                                       \
     {                                                                          \
-        VALUE(enter, stream, true, at, value, flags, name##_ptsz);             \
+        return CUDA_WORK(enter, at, sizeof value, stream, true, name##_ptsz,   \
+                         (stream, at, value, flags));                          \
     }
 
-VALUES(cuStreamWriteValue32, cuda_enter_write, uint32_t)
-VALUES(cuStreamWriteValue32_v2, cuda_enter_write, uint32_t)
-VALUES(cuStreamWriteValue64, cuda_enter_write, uint64_t)
-VALUES(cuStreamWriteValue64_v2, cuda_enter_write, uint64_t)
-VALUES(cuStreamWaitValue32, cuda_enter_read, uint32_t)
-VALUES(cuStreamWaitValue32_v2, cuda_enter_read, uint32_t)
-VALUES(cuStreamWaitValue64, cuda_enter_read, uint64_t)
-VALUES(cuStreamWaitValue64_v2, cuda_enter_read, uint64_t)
+VALUES(cuStreamWriteValue32, enter_write, uint32_t)
+VALUES(cuStreamWriteValue32_v2, enter_write, uint32_t)
+VALUES(cuStreamWriteValue64, enter_write, uint64_t)
+VALUES(cuStreamWriteValue64_v2, enter_write, uint64_t)
+VALUES(cuStreamWaitValue32, enter_read, uint32_t)
+VALUES(cuStreamWaitValue32_v2, enter_read, uint32_t)
+VALUES(cuStreamWaitValue64, enter_read, uint64_t)
+VALUES(cuStreamWaitValue64_v2, enter_read, uint64_t)

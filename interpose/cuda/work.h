@@ -115,6 +115,27 @@ CUresult cuda_called(const struct adsm_call *call, CUresult result);
         cuda_host_result;                                                      \
     })
 
+/**
+ * The real call as one piece of work that uses one range; alone, as long as
+ * nothing is shared.
+ *
+ * @enter  cuda_enter_read, cuda_enter_write, or a function like them
+ */
+#define CUDA_WORK(enter, at, bytes, stream, per_thread, name, args)            \
+    ({                                                                         \
+        CUresult cuda_work_result;                                             \
+        if (device_is_serving()) {                                             \
+            struct device_work cuda_the_work = cuda_work(stream, per_thread);  \
+            cuda_work_result = enter(&cuda_the_work, at, bytes);               \
+            if (!cuda_work_result)                                             \
+                cuda_work_result =                                             \
+                    cuda_done(&cuda_the_work, CUDA_SUBMIT(name, args));        \
+        } else {                                                               \
+            cuda_work_result = CUDA_CALL(name, args);                          \
+        }                                                                      \
+        cuda_work_result;                                                      \
+    })
+
 /** Return: what to give to adsm_quiet_wait_end */
 uint64_t cuda_host_begin(const struct device_work *work, const void *host);
 
