@@ -30,7 +30,7 @@ static const char *debug_touch(uintptr_t at, enum adsm_access access)
     if (why != NULL)
         return why;
     adsm_quiet_enter();
-    bool open = adsm_touch(at, access);
+    bool open = adsm_touch(at, access, 0);
     adsm_quiet_leave();
     return open ? NULL
                 : "the data cannot be had from the device; libadsm has said "

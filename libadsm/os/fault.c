@@ -218,18 +218,20 @@ static enum adsm_access fault_guard(const struct adsm_fault_site *site)
     return site->access;
 }
 
-bool adsm_fault_answer(uintptr_t addr, enum adsm_access access)
+bool adsm_fault_answer(const struct adsm_fault_site *site)
 {
-    enum adsm_fault_driver from = fault_from_driver(addr);
+    enum adsm_fault_driver from = fault_from_driver(site->addr);
     if (from != ADSM_FAULT_NO_DRIVER)
         return from == ADSM_FAULT_MAYBE_DRIVER;
     adsm_fault_fn fn = atomic_load_explicit(&fault.fn, memory_order_relaxed);
-    return fn(addr, access);
+    return fn(site->addr, site->access, site->ip);
 }
 
 bool adsm_fault_resolve(const struct adsm_fault_site *site)
 {
-    if (!adsm_fault_answer(site->addr, fault_guard(site))) {
+    struct adsm_fault_site asked = *site;
+    asked.access = fault_guard(site);
+    if (!adsm_fault_answer(&asked)) {
         fault_me.last.addr = 0;
         return false;
     }

@@ -31,9 +31,11 @@ enum adsm_access { ADSM_READ, ADSM_WRITE };
  * @addr    address of the access; @access  what it tried. A read-modify-write
  *          is a write. Where the hardware does not say, and when a fault comes
  *          back although nothing was closed in between, ADSM_WRITE.
+ * @ip      of the instruction that made it; 0 where the engine is not told
  * Return: true when the access may be tried again; false for a foreign address
  */
-typedef bool (*adsm_fault_fn)(uintptr_t addr, enum adsm_access access);
+typedef bool (*adsm_fault_fn)(uintptr_t addr, enum adsm_access access,
+                              uintptr_t ip);
 
 /** Is `addr` in a shared object? Lock-free, from the fault path. */
 typedef bool (*adsm_fault_owns_fn)(uintptr_t addr);

@@ -62,7 +62,7 @@ extern const struct adsm_fault_engine adsm_fault_sigsegv, adsm_fault_async,
 /** One fault as the engine saw it. */
 struct adsm_fault_site {
     uintptr_t addr;
-    uintptr_t ip; /* of the faulting instruction */
+    uintptr_t ip; /* of the faulting instruction; 0: not known */
     enum adsm_access access;
 };
 
@@ -73,7 +73,7 @@ struct adsm_fault_site {
  * Thread: the faulting one, or one that answers for it
  * Signal: fault path
  */
-bool adsm_fault_answer(uintptr_t addr, enum adsm_access access);
+bool adsm_fault_answer(const struct adsm_fault_site *site);
 
 /** From here on the calling thread answers for `thread`; 0: for itself.
  *  Thread: one of an engine that is remote. Signal: never */

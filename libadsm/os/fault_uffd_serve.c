@@ -150,7 +150,8 @@ static void answer(uint32_t self, const struct uffd_msg *msg)
         return;
     serve_page = what.page;
     adsm_fault_answer_for(what.thread);
-    if (!adsm_fault_answer(addr, what.access)) {
+    if (!adsm_fault_answer(
+            &(struct adsm_fault_site){.addr = addr, .access = what.access})) {
         adsm_uffd_deny(what.page);
         atomic_store(&pool.wanted, 1); /* to forgive, after a while */
         wake(&pool.wanted);

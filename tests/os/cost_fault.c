@@ -31,7 +31,7 @@ static bool open_block(uintptr_t addr)
                     PROT_READ | PROT_WRITE) == 0;
 }
 
-static bool on_fault(uintptr_t addr, enum adsm_access access)
+static bool on_fault(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     return open_block(addr);
 }

@@ -37,7 +37,8 @@ static inline bool faulty_owns(uintptr_t addr)
 }
 
 /** The callback: opens the page for what was asked. */
-static inline bool faulty_open(uintptr_t addr, enum adsm_access access)
+static inline bool faulty_open(uintptr_t addr, enum adsm_access access,
+                               uintptr_t ip)
 {
     if (!faulty_owns(addr))
         return false;

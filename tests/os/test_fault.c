@@ -245,10 +245,11 @@ START_TEST(threads_fault_together)
 }
 END_TEST
 
-static bool open_and_spoil_errno(uintptr_t addr, enum adsm_access access)
+static bool open_and_spoil_errno(uintptr_t addr, enum adsm_access access,
+                                 uintptr_t ip)
 {
     errno = EBADF;
-    return faulty_open(addr, access);
+    return faulty_open(addr, access, ip);
 }
 
 START_TEST(errno_is_kept)
@@ -265,10 +266,10 @@ static enum adsm_access asked[8];
 static int asks, open_after;
 
 /* Says "try again" without opening until it was asked `open_after` times. */
-static bool open_late(uintptr_t addr, enum adsm_access access)
+static bool open_late(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     asked[asks++] = access;
-    return asks <= open_after || faulty_open(addr, access);
+    return asks <= open_after || faulty_open(addr, access, ip);
 }
 
 START_TEST(fault_without_progress_becomes_a_write)
@@ -296,12 +297,36 @@ START_TEST(fault_after_a_closing_keeps_its_kind)
 }
 END_TEST
 
+static uintptr_t instruction;
+
+static bool open_and_note(uintptr_t addr, enum adsm_access access, uintptr_t ip)
+{
+    instruction = ip;
+    return faulty_open(addr, access, ip);
+}
+
+START_TEST(callback_is_told_the_instruction)
+{
+    enum { LONGEST = 512 }; /* sanitizers add to it */
+    void (*volatile reads)(char *) = read_1,
+                                (*volatile writes)(char *) = write_1;
+    faulty_reserve();
+    ck_assert_int_eq(adsm_fault_init(open_and_note), ADSM_OK);
+    reads((char *)faulty_page(0));
+    ck_assert_uint_lt(instruction - (uintptr_t)reads, LONGEST);
+    uintptr_t before = instruction;
+    writes((char *)faulty_page(0));
+    ck_assert_uint_lt(instruction - (uintptr_t)writes, LONGEST);
+    ck_assert_uint_ne(instruction, before);
+}
+END_TEST
+
 static sigset_t mask_inside;
 
-static bool open_and_look(uintptr_t addr, enum adsm_access access)
+static bool open_and_look(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     pthread_sigmask(SIG_SETMASK, NULL, &mask_inside);
-    return faulty_open(addr, access);
+    return faulty_open(addr, access, ip);
 }
 
 START_TEST(asynchronous_signals_wait_for_the_callback)
@@ -404,6 +429,7 @@ SUITE_MAIN("fault", 60, every_access_kind_is_told_on_a_closed_page,
            access_across_pages_asks_for_both, threads_fault_together,
            errno_is_kept, fault_without_progress_becomes_a_write,
            fault_after_a_closing_keeps_its_kind,
+           callback_is_told_the_instruction,
            asynchronous_signals_wait_for_the_callback, init_refuses_nonsense,
            engine_can_be_removed_and_installed_again,
            driver_mark_nests_and_is_per_thread,

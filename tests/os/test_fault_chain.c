@@ -376,12 +376,12 @@ START_TEST(handler_runs_on_the_stack_it_asked_for)
 END_TEST
 
 /* A callback as hungry as a driver call. */
-static bool open_hungry(uintptr_t addr, enum adsm_access access)
+static bool open_hungry(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     volatile char room[40 << 10];
     for (size_t i = 0; i < sizeof room; i += 512)
         room[i] = (char)(i >> 9);
-    return faulty_open(addr, access) && room[512] == 1;
+    return faulty_open(addr, access, ip) && room[512] == 1;
 }
 
 /* A small alternate stack with a closed page below it. */

@@ -24,12 +24,12 @@ static void expect(bool condition)
 }
 
 /* A callback as hungry as a driver call. */
-static bool open_hungry(uintptr_t addr, enum adsm_access access)
+static bool open_hungry(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     volatile char room[100 << 10];
     for (size_t i = 0; i < sizeof room; i += 512)
         room[i] = (char)(i >> 9);
-    return faulty_open(addr, access) && room[512] == 1;
+    return faulty_open(addr, access, ip) && room[512] == 1;
 }
 
 static void start(adsm_fault_fn fn)
@@ -196,10 +196,11 @@ START_TEST(handler_may_jump_off_the_alternate_stack)
 }
 END_TEST
 
-static bool open_and_raise(uintptr_t addr, enum adsm_access access)
+static bool open_and_raise(uintptr_t addr, enum adsm_access access,
+                           uintptr_t ip)
 {
     raise(SIGSYS);
-    return open_hungry(addr, access);
+    return open_hungry(addr, access, ip);
 }
 
 static void app_sys(int signal)
@@ -237,7 +238,7 @@ END_TEST
 
 static pthread_barrier_t together;
 
-static bool open_together(uintptr_t addr, enum adsm_access access)
+static bool open_together(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     char mine[1024];
     memset(mine, (int)(addr % PAGE), sizeof mine);
@@ -246,7 +247,7 @@ static bool open_together(uintptr_t addr, enum adsm_access access)
     for (size_t i = 0; i < sizeof mine; i++)
         expect(mine[i] == (char)(addr % PAGE));
     pthread_barrier_wait(&together);
-    return faulty_open(addr, access);
+    return faulty_open(addr, access, ip);
 }
 
 static void *touch_once(void *offset)

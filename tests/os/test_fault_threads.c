@@ -17,9 +17,10 @@ static _Atomic uintptr_t objects[16];
 static _Atomic bool stop;
 static _Atomic unsigned long foreign;
 
-static bool look_up_and_open(uintptr_t addr, enum adsm_access access)
+static bool look_up_and_open(uintptr_t addr, enum adsm_access access,
+                             uintptr_t ip)
 {
-    if (faulty_open(addr, access))
+    if (faulty_open(addr, access, ip))
         return true;
     for (int i = 0; i < 16; i++) {
         uintptr_t at = atomic_load(&objects[i]);

@@ -34,7 +34,7 @@ static uint8_t *page(int i)
     return (uint8_t *)range + i * PAGE;
 }
 
-static bool open_page(uintptr_t addr, enum adsm_access access)
+static bool open_page(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     if (addr - range >= PAGES * PAGE)
         return false;
@@ -137,7 +137,7 @@ START_TEST(ranges_are_opened_and_closed_as_a_whole)
 }
 END_TEST
 
-static bool open_all(uintptr_t addr, enum adsm_access access)
+static bool open_all(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
     atomic_fetch_add(access == ADSM_WRITE ? &writes : &reads, 1);
     return addr - range < PAGES * PAGE &&
@@ -167,11 +167,12 @@ END_TEST
 
 static sem_t arrived, go;
 
-static bool open_when_all_are_there(uintptr_t addr, enum adsm_access access)
+static bool open_when_all_are_there(uintptr_t addr, enum adsm_access access,
+                                    uintptr_t ip)
 {
     sem_post(&arrived);
     sem_wait(&go);
-    return open_page(addr, access);
+    return open_page(addr, access, ip);
 }
 
 static void *touch_own(void *which)
@@ -256,9 +257,10 @@ static sigjmp_buf back;
 static void *volatile fault_at;
 static volatile int faults;
 
-static bool open_or_refuse(uintptr_t addr, enum adsm_access access)
+static bool open_or_refuse(uintptr_t addr, enum adsm_access access,
+                           uintptr_t ip)
 {
-    return !(refuses && addr - range < PAGE) && open_page(addr, access);
+    return !(refuses && addr - range < PAGE) && open_page(addr, access, ip);
 }
 
 static void on_segv(int number, siginfo_t *info, void *context)

@@ -67,7 +67,7 @@ static void *touch(void *arg)
 {
     struct toucher *toucher = arg;
     atomic_store(&toucher->id, gettid());
-    toucher->opened = adsm_touch((uintptr_t)toucher->address, ADSM_READ);
+    toucher->opened = adsm_touch((uintptr_t)toucher->address, ADSM_READ, 0);
     atomic_store(&toucher->done, true);
     return NULL;
 }
@@ -218,7 +218,7 @@ START_TEST(waiter_lets_go_of_an_object_that_is_freed)
         ck_assert(!adsm_block_is_held(next, 0));
         free_object(next);
     } else {
-        ck_assert(!adsm_touch((uintptr_t)waiter[0].address, ADSM_READ));
+        ck_assert(!adsm_touch((uintptr_t)waiter[0].address, ADSM_READ, 0));
     }
 }
 END_TEST

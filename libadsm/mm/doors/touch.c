@@ -122,7 +122,7 @@ static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc)
     return *rc != ADSM_E_NOT_SHARED;
 }
 
-bool adsm_touch(uintptr_t address, enum adsm_access access)
+bool adsm_touch(uintptr_t address, enum adsm_access access, uintptr_t ip)
 {
     int rc = ADSM_OK;
     adsm_quiet_enter_handler();

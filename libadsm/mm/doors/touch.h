@@ -12,10 +12,11 @@
 /**
  * Make the block at `address` accessible. The handler of the fault engine.
  *
+ * @ip  instruction of the access; 0: not known
  * Return: true when the access may be retried; false when the address is not
  *         ours or its data cannot be had (said once by the log)
  * Thread: any; holds no lock of rank GATE or later. Signal: fault path
  */
-bool adsm_touch(uintptr_t address, enum adsm_access access);
+bool adsm_touch(uintptr_t address, enum adsm_access access, uintptr_t ip);
 
 #endif
