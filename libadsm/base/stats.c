@@ -115,7 +115,7 @@ void adsm_stats_print(FILE *out)
 
 adsm_status_t adsm_stats_write_json(const char *path)
 {
-    char line[2048];
+    char line[4096];
     size_t used = 0;
     for (int stat = 0; stat < ADSM_STAT_COUNT; stat++)
         used += (size_t)snprintf(line + used, sizeof line - used,
