@@ -44,7 +44,7 @@ static void give_away(uint8_t *p, size_t bytes)
     struct adsm_device_write write;
     settle(p, bytes);
     if (adsm_boundary_device_write(p, bytes, adsm_accel_launch_stream(accel),
-                                   &write))
+                                   &write, ADSM_CAUSE(own)))
         exit(1);
     adsm_boundary_device_written(&write);
 }

@@ -161,7 +161,7 @@ static double write_then_upload_ms(uint8_t *p, uint8_t *plain, size_t bytes,
     uint64_t start = bench_now();
     memset(plain, value, bytes);
     if (adsm_dma_upload(object->home, object->device, plain, bytes,
-                        (struct adsm_fence){0}, &done) ||
+                        (struct adsm_fence){0}, &done, ADSM_CAUSE(trial)) ||
         adsm_dma_drain(object->home))
         exit(1);
     return (double)(bench_now() - start) / 1e6;

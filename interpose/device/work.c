@@ -3,7 +3,7 @@
 
 #include "accel/dma.h"
 #include "base/option.h"
-#include "base/stats.h"
+#include "base/cause.h"
 #include "interpose/hook.h"
 #include "mm/state/direct.h"
 #include "mm/heap/heap.h"
@@ -125,7 +125,8 @@ static int hold(struct device_work *work, uint64_t address, size_t bytes,
     hook_enter();
     const void *host = (const void *)address;
     adsm_stream stream = work->order.stream;
-    int status = adsm_boundary_device_write(host, bytes, stream, &work->write);
+    int status = adsm_boundary_device_write(host, bytes, stream, &work->write,
+                                            ADSM_CAUSE(own));
     if (!status && extent > bytes)
         status = adsm_boundary_device_write_parts(host, extent, stream,
                                                   &work->write);
@@ -203,11 +204,11 @@ static void count(const struct device_work *work)
     if (work->is_set)
         return;
     if (work->read_bytes && work->written_bytes)
-        ADSM_COUNT(bytes_device, work->written_bytes);
+        adsm_cause_device(ADSM_CAUSE(own), work->written_bytes);
     else if (work->written_bytes)
-        ADSM_COUNT(bytes_up, work->written_bytes);
+        adsm_cause_up(ADSM_CAUSE(own), work->written_bytes);
     else
-        ADSM_COUNT(bytes_down, work->read_bytes);
+        adsm_cause_down(ADSM_CAUSE(own), work->read_bytes);
 }
 
 int device_done(struct device_work *work, bool taken)

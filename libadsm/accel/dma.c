@@ -11,7 +11,6 @@
 #include "accel/pinned.h"
 #include "accel/stage.h"
 #include "base/clock.h"
-#include "base/stats.h"
 #include "base/trace.h"
 
 enum {
@@ -86,7 +85,8 @@ static int hand_over(struct adsm_accel *accel, struct adsm_daddr to,
 int adsm_dma_upload_parts(struct adsm_accel *accel, struct adsm_daddr to,
                           const void *shadow, const struct adsm_dma_part *parts,
                           size_t count, bool changes, struct adsm_fence after,
-                          struct adsm_fence *done)
+                          struct adsm_fence *done,
+                          const struct adsm_cause *cause)
 {
     uint64_t start = adsm_trace_span_begin();
     uint64_t began = adsm_now_ns();
@@ -101,25 +101,26 @@ int adsm_dma_upload_parts(struct adsm_accel *accel, struct adsm_daddr to,
         status = hand_over(accel, to, shadow, parts, count, changes, &sent);
     if (sent > 0)
         dma_submitted(accel, adsm_daddr_add(to, first), end - first, done);
-    ADSM_COUNT(bytes_up, sent);
+    adsm_cause_up(cause, sent);
     uint64_t spent = adsm_now_ns() - began;
     ADSM_COUNT(ns_up, spent);
     spent_ns += spent;
-    adsm_trace_span_end("upload", start, sent);
+    adsm_trace_span_end("upload", start, sent, cause);
     return status;
 }
 
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
-                    struct adsm_fence *done)
+                    struct adsm_fence *done, const struct adsm_cause *cause)
 {
     struct adsm_dma_part all = {0, bytes};
-    return adsm_dma_upload_parts(accel, to, shadow, &all, 1, false, after,
-                                 done);
+    return adsm_dma_upload_parts(accel, to, shadow, &all, 1, false, after, done,
+                                 cause);
 }
 
 int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
-                 size_t bytes, struct adsm_fence after, struct adsm_fence *done)
+                 size_t bytes, struct adsm_fence after, struct adsm_fence *done,
+                 const struct adsm_cause *cause)
 {
     uint64_t start = adsm_trace_span_begin();
     *done = (struct adsm_fence){0};
@@ -131,9 +132,9 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                                         bytes);
     if (status == ADSM_OK) {
         dma_submitted(accel, to, bytes, done);
-        ADSM_COUNT(bytes_device, bytes);
+        adsm_cause_device(cause, bytes);
     }
-    adsm_trace_span_end("device set", start, bytes);
+    adsm_trace_span_end("device set", start, bytes, cause);
     return status;
 }
 
@@ -186,7 +187,7 @@ static int download_behind(struct adsm_accel *accel, void *shadow,
 
 int adsm_dma_download(struct adsm_accel *accel, void *shadow,
                       struct adsm_daddr from, size_t bytes,
-                      struct adsm_fence after)
+                      struct adsm_fence after, const struct adsm_cause *cause)
 {
     if (bytes == 0)
         return ADSM_OK;
@@ -200,11 +201,11 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
     if (status == ADSM_E_UNSUPPORTED || adsm_piece_is_refused(accel, status))
         status = download_behind(accel, shadow, from, bytes, uploads, after);
     if (status == ADSM_OK)
-        ADSM_COUNT(bytes_down, bytes);
+        adsm_cause_down(cause, bytes);
     uint64_t spent = adsm_now_ns() - began;
     ADSM_COUNT(ns_down, spent);
     spent_ns += spent;
-    adsm_trace_span_end("download", start, bytes);
+    adsm_trace_span_end("download", start, bytes, cause);
     return status;
 }
 
@@ -217,7 +218,7 @@ static adsm_stream aside_stream(struct adsm_accel *accel)
 
 int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
                             struct adsm_daddr from, size_t bytes,
-                            uint64_t uploads)
+                            uint64_t uploads, const struct adsm_cause *cause)
 {
     uint64_t start = adsm_trace_span_begin();
     uint64_t written = adsm_dma_last_write(accel, from, bytes);
@@ -229,18 +230,19 @@ int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
     if (status == ADSM_OK)
         status = adsm_dma_await_aside(accel);
     if (status == ADSM_OK)
-        ADSM_COUNT(bytes_down, bytes);
-    adsm_trace_span_end("download", start, bytes);
+        adsm_cause_down(cause, bytes);
+    adsm_trace_span_end("download", start, bytes, cause);
     return status;
 }
 
 int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
-                          const void *shadow, size_t bytes)
+                          const void *shadow, size_t bytes,
+                          const struct adsm_cause *cause)
 {
     size_t sent;
     int status =
         adsm_piece_up(accel, ADSM_LANE_ASIDE, to, shadow, bytes, false, &sent);
-    ADSM_COUNT(bytes_up, sent);
+    adsm_cause_up(cause, sent);
     return status;
 }
 

@@ -10,8 +10,9 @@
  * after the work its `after` fence names and after all noted lanes, so it can
  * never overwrite what a running kernel still reads.
  *
- * Counters bytes_up, bytes_down, bytes_device, ns_up (time to enqueue) and
- * ns_down (until the bytes are there) are kept here.
+ * Counters bytes_up, bytes_down, bytes_device, each also by cause (base/cause.h),
+ * ns_up (time to enqueue) and ns_down (until the bytes are there) are kept here.
+ * The cause is the caller's, with whose bytes they are.
  * Failures leave both sides as they were as far as the device allows; the
  * accel's health turns sticky when the driver says so.
  */
@@ -19,12 +20,14 @@
 #define ADSM_ACCEL_DMA_H
 
 #include "accel/types.h"
+#include "base/cause.h"
 
 /** Host to device, asynchronous. `shadow` must stay mapped until *done. Thread:
  *  any. Signal: fault path */
 int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
                     const void *shadow, size_t bytes, struct adsm_fence after,
-                    struct adsm_fence *done) ADSM_MUST_CHECK;
+                    struct adsm_fence *done,
+                    const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * Parts of a range in rising order, as one upload.
@@ -35,7 +38,8 @@ int adsm_dma_upload(struct adsm_accel *accel, struct adsm_daddr to,
 int adsm_dma_upload_parts(struct adsm_accel *accel, struct adsm_daddr to,
                           const void *shadow, const struct adsm_dma_part *parts,
                           size_t count, bool changes, struct adsm_fence after,
-                          struct adsm_fence *done) ADSM_MUST_CHECK;
+                          struct adsm_fence *done,
+                          const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Whether an upload after `after` would run at once: no noted lane has work,
  *  and no driver call is needed to know it where nothing was launched since
@@ -46,7 +50,8 @@ bool adsm_dma_is_clear(struct adsm_accel *accel, struct adsm_fence after);
  *  noted lanes and for earlier uploads. Thread: any. Signal: fault path */
 int adsm_dma_download(struct adsm_accel *accel, void *shadow,
                       struct adsm_daddr from, size_t bytes,
-                      struct adsm_fence after) ADSM_MUST_CHECK;
+                      struct adsm_fence after,
+                      const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Behind everything that was enqueued on the upload lane so far. Signal: any
  *  handler */
@@ -67,8 +72,8 @@ int adsm_dma_order_uploads(struct adsm_accel *accel,
 /** Set device memory, asynchronous on the upload lane, ordered after `after` and
  *  noted lanes. Thread: any. Signal: fault path */
 int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
-                 size_t bytes, struct adsm_fence after,
-                 struct adsm_fence *done) ADSM_MUST_CHECK;
+                 size_t bytes, struct adsm_fence after, struct adsm_fence *done,
+                 const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * Both ways on a stream of its own, which waits for no noted lane: for a host
@@ -81,9 +86,11 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
  */
 int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
                             struct adsm_daddr from, size_t bytes,
-                            uint64_t uploads) ADSM_MUST_CHECK;
+                            uint64_t uploads,
+                            const struct adsm_cause *cause) ADSM_MUST_CHECK;
 int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
-                          const void *shadow, size_t bytes) ADSM_MUST_CHECK;
+                          const void *shadow, size_t bytes,
+                          const struct adsm_cause *cause) ADSM_MUST_CHECK;
 int adsm_dma_await_aside(struct adsm_accel *accel) ADSM_MUST_CHECK;
 
 /** Number of the newest upload so far; 0: none. Thread: any. Signal: any

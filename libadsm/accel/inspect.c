@@ -66,13 +66,14 @@ static int try_copies(struct adsm_accel *accel, uint8_t *shadow,
 {
     struct adsm_fence done, nothing = {0};
     memset(shadow, 0x5a, TRIED_BYTES);
-    int status =
-        adsm_dma_upload(accel, device, shadow, TRIED_BYTES, nothing, &done);
+    int status = adsm_dma_upload(accel, device, shadow, TRIED_BYTES, nothing,
+                                 &done, ADSM_CAUSE(trial));
     if (status == ADSM_OK)
         status = adsm_dma_drain(accel);
     memset(shadow, 0, TRIED_BYTES);
     if (status == ADSM_OK)
-        status = adsm_dma_download(accel, shadow, device, TRIED_BYTES, nothing);
+        status = adsm_dma_download(accel, shadow, device, TRIED_BYTES, nothing,
+                                   ADSM_CAUSE(trial));
     for (size_t i = 0; status == ADSM_OK && i < TRIED_BYTES; i++)
         if (shadow[i] != 0x5a)
             return adsm_accel_fail(ADSM_E_DEVICE,

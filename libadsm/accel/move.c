@@ -32,7 +32,7 @@ struct way {
                size_t bytes);
     int (*box)(const struct move *move, uint64_t to, uint64_t from,
                const struct adsm_rect *rect);
-    void (*count)(uint64_t bytes, uint64_t ns);
+    void (*count)(const struct adsm_cause *cause, uint64_t bytes, uint64_t ns);
     const char *span;
     bool from_host, to_host;
 };
@@ -69,9 +69,10 @@ static int box_up(const struct move *move, uint64_t to, uint64_t from,
                                           host(from), rect);
 }
 
-static void count_up(uint64_t bytes, uint64_t ns)
+static void count_up(const struct adsm_cause *cause, uint64_t bytes,
+                     uint64_t ns)
 {
-    ADSM_COUNT(bytes_up, bytes);
+    adsm_cause_up(cause, bytes);
     ADSM_COUNT(ns_up, ns);
     adsm_dma_spend(ns);
 }
@@ -89,9 +90,10 @@ static int box_down(const struct move *move, uint64_t to, uint64_t from,
                                             host(to), at(from), rect);
 }
 
-static void count_down(uint64_t bytes, uint64_t ns)
+static void count_down(const struct adsm_cause *cause, uint64_t bytes,
+                       uint64_t ns)
 {
-    ADSM_COUNT(bytes_down, bytes);
+    adsm_cause_down(cause, bytes);
     ADSM_COUNT(ns_down, ns);
     adsm_dma_spend(ns);
 }
@@ -110,9 +112,10 @@ static int box_local(const struct move *move, uint64_t to, uint64_t from,
                                               at(to), at(from), rect);
 }
 
-static void count_local(uint64_t bytes, uint64_t ns)
+static void count_local(const struct adsm_cause *cause, uint64_t bytes,
+                        uint64_t ns)
 {
-    ADSM_COUNT(bytes_device, bytes);
+    adsm_cause_device(cause, bytes);
     ADSM_COUNT(bytes_local, bytes);
 }
 
@@ -130,9 +133,10 @@ static int box_peer(const struct move *move, uint64_t to, uint64_t from,
         move->accel, stream_of(move), at(to), move->other, at(from), rect);
 }
 
-static void count_peer(uint64_t bytes, uint64_t ns)
+static void count_peer(const struct adsm_cause *cause, uint64_t bytes,
+                       uint64_t ns)
 {
-    ADSM_COUNT(bytes_device, bytes);
+    adsm_cause_device(cause, bytes);
     ADSM_COUNT(bytes_peer, bytes);
 }
 
@@ -337,7 +341,8 @@ static uint64_t address_of(const struct adsm_place *place)
 
 int adsm_move(const struct adsm_place *to, const struct adsm_place *from,
               struct adsm_extent extent, const struct adsm_fence *after,
-              size_t count, bool noted, struct adsm_fence *done)
+              size_t count, bool noted, struct adsm_fence *done,
+              const struct adsm_cause *cause)
 {
     struct move move;
     struct adsm_rect rect = {
@@ -362,7 +367,9 @@ int adsm_move(const struct adsm_place *to, const struct adsm_place *from,
         status = box(&move, address_of(to), address_of(from), &rect);
         *done = move_submitted(&move, to, &rect);
     }
-    move.way->count(status == ADSM_OK ? bytes : 0, adsm_now_ns() - began);
-    adsm_trace_span_end(move.way->span, start, status == ADSM_OK ? bytes : 0);
+    if (status != ADSM_OK)
+        bytes = 0;
+    move.way->count(cause, bytes, adsm_now_ns() - began);
+    adsm_trace_span_end(move.way->span, start, bytes, cause);
     return status;
 }

@@ -10,13 +10,14 @@
  * upload lane of its source still writes there. So a move that is given fences
  * alone runs beside a kernel that it has nothing to do with.
  *
- * Owns no state. Counters: bytes_up, bytes_down, bytes_device with bytes_local
- * and bytes_peer, ns_up and ns_down.
+ * Owns no state. Counters: bytes_up, bytes_down, bytes_device, each also by cause
+ * (base/cause.h), bytes_local and bytes_peer, ns_up and ns_down.
  */
 #ifndef ADSM_ACCEL_MOVE_H
 #define ADSM_ACCEL_MOVE_H
 
 #include "accel/types.h"
+#include "base/cause.h"
 
 /** Where a box begins, and how it lies there. */
 struct adsm_place {
@@ -50,6 +51,7 @@ static inline struct adsm_extent adsm_extent_of(size_t bytes)
  * @noted          wait also for all that is noted on lanes of both accels
  * @done           reached when the bytes are there; where the move fails, when
  *                 whatever part of it was enqueued has ended
+ * @cause          why, and whose bytes they are
  * Return: ADSM_OK; ADSM_E_UNSUPPORTED, nothing done: the devices do not reach
  *         each other (adsm_peer_can), go through the host, or both places are
  *         the host; an error of a device
@@ -58,7 +60,7 @@ static inline struct adsm_extent adsm_extent_of(size_t bytes)
  */
 int adsm_move(const struct adsm_place *to, const struct adsm_place *from,
               struct adsm_extent extent, const struct adsm_fence *after,
-              size_t count, bool noted,
-              struct adsm_fence *done) ADSM_MUST_CHECK;
+              size_t count, bool noted, struct adsm_fence *done,
+              const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 #endif

@@ -22,6 +22,9 @@ struct trace_event {
     _Atomic uint64_t stamp;
     _Atomic uintptr_t name;
     _Atomic uint64_t start_ns, end_ns, bytes, thread;
+    _Atomic int why; /* ADSM_WHYS: it has no cause */
+    _Atomic uintptr_t instruction, object;
+    _Atomic size_t object_bytes;
 };
 
 _Atomic bool adsm_trace_on;
@@ -65,8 +68,22 @@ static uint32_t trace_thread_id(void)
     return trace_thread;
 }
 
+static void trace_set_cause(struct trace_event *event,
+                            const struct adsm_cause *cause)
+{
+    static const struct adsm_cause none = {.why = ADSM_WHYS};
+    if (cause == NULL)
+        cause = &none;
+    atomic_store_explicit(&event->why, (int)cause->why, memory_order_relaxed);
+    atomic_store_explicit(&event->instruction, cause->instruction,
+                          memory_order_relaxed);
+    atomic_store_explicit(&event->object, cause->object, memory_order_relaxed);
+    atomic_store_explicit(&event->object_bytes, cause->object_bytes,
+                          memory_order_relaxed);
+}
+
 void adsm_trace_record(const char *name, uint64_t start_ns, uint64_t end_ns,
-                       uint64_t bytes)
+                       uint64_t bytes, const struct adsm_cause *cause)
 {
     if (!atomic_load_explicit(&adsm_trace_on, memory_order_acquire))
         return;
@@ -81,6 +98,7 @@ void adsm_trace_record(const char *name, uint64_t start_ns, uint64_t end_ns,
     atomic_store_explicit(&event->bytes, bytes, memory_order_relaxed);
     atomic_store_explicit(&event->thread, trace_thread_id(),
                           memory_order_relaxed);
+    trace_set_cause(event, cause);
     /* Release: a reader that sees the stamp sees the members. */
     atomic_store_explicit(&event->stamp, number + 1, memory_order_release);
 }
@@ -105,6 +123,24 @@ static double trace_us(uint64_t ns)
     return (double)ns / 1000.0;
 }
 
+/* Addresses as text: a reader's numbers may be too short for them. */
+static void trace_write_cause(FILE *out, const struct trace_event *event)
+{
+    int why = atomic_load_explicit(&event->why, memory_order_relaxed);
+    uintptr_t object =
+        atomic_load_explicit(&event->object, memory_order_relaxed);
+    uintptr_t instruction =
+        atomic_load_explicit(&event->instruction, memory_order_relaxed);
+    if (why != ADSM_WHYS)
+        fprintf(out, ",\"cause\":\"%s\"", adsm_cause_word((enum adsm_why)why));
+    if (object != 0)
+        fprintf(
+            out, ",\"object\":\"%#" PRIxPTR "\",\"object_bytes\":%zu", object,
+            atomic_load_explicit(&event->object_bytes, memory_order_relaxed));
+    if (instruction != 0)
+        fprintf(out, ",\"instruction\":\"%#" PRIxPTR "\"", instruction);
+}
+
 static void trace_write_event(FILE *out, const struct trace_event *event,
                               bool first)
 {
@@ -117,11 +153,13 @@ static void trace_write_event(FILE *out, const struct trace_event *event,
                                 &event->name, memory_order_relaxed));
     fprintf(out,
             ",\"ph\":\"X\",\"pid\":%d,\"tid\":%" PRIu64
-            ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"bytes\":%" PRIu64 "}}",
+            ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"bytes\":%" PRIu64,
             (int)getpid(),
             atomic_load_explicit(&event->thread, memory_order_relaxed),
             trace_us(start - origin), trace_us(end - start),
             atomic_load_explicit(&event->bytes, memory_order_relaxed));
+    trace_write_cause(out, event);
+    fputs("}}", out);
 }
 
 static void trace_write(FILE *out)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cause.h"
 #include "base/clock.h"
 #include "base/status.h"
 
@@ -43,7 +44,7 @@ ADSM_MUST_CHECK adsm_status_t adsm_trace_finish(void);
 
 /** Record a finished span; use adsm_trace_span_end. Signal: any handler. */
 void adsm_trace_record(const char *name, uint64_t start_ns, uint64_t end_ns,
-                       uint64_t bytes);
+                       uint64_t bytes, const struct adsm_cause *cause);
 
 /**
  * Begin a span.
@@ -65,15 +66,16 @@ static inline uint64_t adsm_trace_span_begin(void)
  * End a span and record it.
  *
  * @name   a literal: the pointer is kept; @start_ns  from span_begin
- * @bytes  moved in the span, 0 for none
+ * @bytes  moved in the span, 0 for none; @cause  why; NULL: for none
  * Thread: the one that began it
  * Signal: any handler
  */
 static inline void adsm_trace_span_end(const char *name, uint64_t start_ns,
-                                       uint64_t bytes)
+                                       uint64_t bytes,
+                                       const struct adsm_cause *cause)
 {
     if (__builtin_expect(start_ns != 0, 0))
-        adsm_trace_record(name, start_ns, adsm_now_ns(), bytes);
+        adsm_trace_record(name, start_ns, adsm_now_ns(), bytes, cause);
 }
 
 #endif

@@ -105,7 +105,7 @@ static int prepare(const struct adsm_array *array, const adsmBox *box,
     *want = (struct adsm_want){
         .array = *array, .read = *box, .write = *box, .around = *box};
     adsmBox shape = adsm_prepare_shape(array, array->object->bytes);
-    int rc = adsm_ranged_update(array->object, &shape);
+    int rc = adsm_ranged_update(array->object, &shape, ADSM_CAUSE(part));
     return rc == ADSM_OK
                ? adsm_prepare_want(want, adsm_ranged_shape(array->object))
                : rc;
@@ -126,7 +126,7 @@ static int bring_to_host(struct adsm_want *want,
         return rc;
     rc = adsm_plan_to_host(held, &want->reads, &moves);
     if (rc == ADSM_OK)
-        rc = adsm_ranged_carry(object, &moves, 0);
+        rc = adsm_ranged_carry(object, &moves, 0, ADSM_CAUSE(part));
     adsm_plan_end(held);
     free(moves.items);
     return rc;
@@ -315,7 +315,8 @@ int adsm_spread_copies(const struct adsm_array *array, adsmCopyInfo *out,
     if (adsm_array_lock(array) != ADSM_OK)
         return -1;
     if (!adsm_object_is_gathered(object) &&
-        adsm_ranged_update(object, adsm_ranged_shape(object)) == ADSM_OK) {
+        adsm_ranged_update(object, adsm_ranged_shape(object),
+                           ADSM_CAUSE(part)) == ADSM_OK) {
         const struct adsm_held *held = &adsm_ranged(object)->held;
         for (uint32_t i = ADSM_HOLDER_HOME; i < held->top; i++) {
             const struct adsm_copy *copy = held->copies[i];

@@ -94,7 +94,8 @@ static void remember(struct adsm_object *object, struct adsm_copy *copy,
 
 int adsm_carry_enqueue(struct adsm_object *object, struct adsm_copy *to,
                        const adsmBox *to_box, struct adsm_copy *from,
-                       const adsmBox *from_box, struct adsm_fence *done)
+                       const adsmBox *from_box, struct adsm_fence *done,
+                       const struct adsm_cause *cause)
 {
     struct adsm_waits waits = {.count = 0};
     int rc = ADSM_OK;
@@ -113,17 +114,19 @@ int adsm_carry_enqueue(struct adsm_object *object, struct adsm_copy *to,
         from ? place_in_copy(from, from_box) : place_on_host(object, from_box);
     struct adsm_place target =
         to ? place_in_copy(to, to_box) : place_on_host(object, to_box);
+    struct adsm_cause its = adsm_object_cause(object, cause);
     bool noted = (from && from->home) || (to && to->home);
     return adsm_move(&target, &source, extent_of(to_box), waits.fence,
-                     waits.count, noted, done);
+                     waits.count, noted, done, &its);
 }
 
 int adsm_carry_to(struct adsm_object *object, struct adsm_copy *to,
                   const adsmBox *to_box, struct adsm_copy *from,
-                  const adsmBox *from_box)
+                  const adsmBox *from_box, const struct adsm_cause *cause)
 {
     struct adsm_fence done;
-    int rc = adsm_carry_enqueue(object, to, to_box, from, from_box, &done);
+    int rc =
+        adsm_carry_enqueue(object, to, to_box, from, from_box, &done, cause);
     if (done.seq > 0) { /* a part of one that failed may be on its way */
         remember(object, from, from_box, false, done);
         remember(object, to, to_box, true, done);
@@ -133,7 +136,8 @@ int adsm_carry_to(struct adsm_object *object, struct adsm_copy *to,
 
 /* The array's last row may end behind the object, where nothing is. */
 int adsm_carry(struct adsm_object *object, struct adsm_copy *to,
-               struct adsm_copy *from, const adsmBox *box)
+               struct adsm_copy *from, const adsmBox *box,
+               const struct adsm_cause *cause)
 {
     const adsmBox *whole = adsm_ranged_shape(object);
     adsmBox real[ADSM_BOX_CUTS];
@@ -141,18 +145,19 @@ int adsm_carry(struct adsm_object *object, struct adsm_copy *to,
     int rc = ADSM_OK;
     adsm_carry_host_range(whole, box, &begin, &end);
     if (end <= object->bytes)
-        return adsm_carry_to(object, to, box, from, box);
+        return adsm_carry_to(object, to, box, from, box, cause);
     int n = adsm_box_of_bytes(whole, 0, object->bytes, real);
     for (int i = 0; i < n && rc == ADSM_OK; i++) {
         adsmBox piece = adsm_box_meet(&real[i], box);
         if (!adsm_box_is_empty(&piece))
-            rc = adsm_carry_to(object, to, &piece, from, &piece);
+            rc = adsm_carry_to(object, to, &piece, from, &piece, cause);
     }
     return rc;
 }
 
 int adsm_carry_fill(struct adsm_copy *to, const adsmBox *box,
-                    const void *element, size_t bytes)
+                    const void *element, size_t bytes,
+                    const struct adsm_cause *cause)
 {
     struct adsm_extent extent = extent_of(box);
     struct adsm_waits waits = {.count = 0};
@@ -167,8 +172,9 @@ int adsm_carry_fill(struct adsm_copy *to, const adsmBox *box,
     struct adsm_place source = {
         .host = padding, .pitch = {extent.bytes, extent.bytes * extent.rows}};
     struct adsm_place target = place_in_copy(to, box);
+    struct adsm_cause its = adsm_object_cause(to->object, cause);
     int rc = adsm_move(&target, &source, extent, waits.fence, waits.count,
-                       false, &done);
+                       false, &done, &its);
     if (done.seq > 0)
         adsm_order_written(&to->order, box, done);
     free(padding); /* plain memory has been read on return */

@@ -19,13 +19,15 @@
  *         reach; ADSM_E_NOMEM; a device's error: nothing was enqueued
  */
 int adsm_carry(struct adsm_object *object, struct adsm_copy *to,
-               struct adsm_copy *from, const adsmBox *box) ADSM_MUST_CHECK;
+               struct adsm_copy *from, const adsmBox *box,
+               const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** The same where the boxes differ, which are equally large: what lies beyond
  *  an edge. `to_box` lies in the room of `to`. */
 int adsm_carry_to(struct adsm_object *object, struct adsm_copy *to,
                   const adsmBox *to_box, struct adsm_copy *from,
-                  const adsmBox *from_box) ADSM_MUST_CHECK;
+                  const adsmBox *from_box,
+                  const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * Enqueue one transfer and let only the caller know: for who waits for it
@@ -35,12 +37,13 @@ int adsm_carry_to(struct adsm_object *object, struct adsm_copy *to,
  */
 int adsm_carry_enqueue(struct adsm_object *object, struct adsm_copy *to,
                        const adsmBox *to_box, struct adsm_copy *from,
-                       const adsmBox *from_box,
-                       struct adsm_fence *done) ADSM_MUST_CHECK;
+                       const adsmBox *from_box, struct adsm_fence *done,
+                       const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Put one element everywhere into a box of a copy's room. */
 int adsm_carry_fill(struct adsm_copy *to, const adsmBox *box,
-                    const void *element, size_t bytes) ADSM_MUST_CHECK;
+                    const void *element, size_t bytes,
+                    const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** First and last byte of a box, as bytes [begin, end) of the object. */
 void adsm_carry_host_range(const adsmBox *whole, const adsmBox *box,

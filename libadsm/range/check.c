@@ -3,6 +3,7 @@
 
 #include "accel/move.h"
 #include "accel/store.h"
+#include "mm/object/object.h"
 #include "range/box.h"
 #include "range/copy.h"
 #include "range/prepare.h"
@@ -52,8 +53,9 @@ int adsm_check_fill(struct adsm_copy *copy)
         return ADSM_E_NOMEM;
     memset(from.host, 0xff, copy->bytes);
     adsm_order_before_write(&copy->order, &copy->room, &waits);
+    struct adsm_cause its = adsm_object_cause(copy->object, ADSM_CAUSE(check));
     int rc = adsm_move(&to, &from, adsm_extent_of(copy->bytes), waits.fence,
-                       waits.count, false, &done);
+                       waits.count, false, &done, &its);
     int waited = adsm_fence_wait(done);
     free(from.host);
     return rc == ADSM_OK ? waited : rc;
@@ -69,8 +71,9 @@ static int download(const struct adsm_copy *copy, uint8_t **image)
     if (!to.host)
         return ADSM_E_NOMEM;
     adsm_order_all(&copy->order, &waits);
+    struct adsm_cause its = adsm_object_cause(copy->object, ADSM_CAUSE(check));
     int rc = adsm_move(&to, &from, adsm_extent_of(copy->bytes), waits.fence,
-                       waits.count, false, &done);
+                       waits.count, false, &done, &its);
     int waited = adsm_fence_wait(done);
     return rc == ADSM_OK ? waited : rc;
 }

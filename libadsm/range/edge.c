@@ -67,7 +67,8 @@ static int bring(struct adsm_want *want, const adsmBox *to, const adsmBox *box)
                              ? target_of(&move->box, &from, to)
                              : move->box;
         rc = adsm_carry_to(object, held->copies[move->to], &target,
-                           held->copies[move->from], &move->box);
+                           held->copies[move->from], &move->box,
+                           ADSM_CAUSE(part));
         if (rc != ADSM_OK)
             adsm_plan_undo(held, &moves, i);
     }
@@ -81,7 +82,8 @@ static int fill_box(struct adsm_want *want, const adsmBox *to,
 {
     for (int d = 0; d < to->nd; d++)
         if (from->lo[d] < 0)
-            return adsm_carry_fill(want->copy, to, want->pad, want->array.elem);
+            return adsm_carry_fill(want->copy, to, want->pad, want->array.elem,
+                                   ADSM_CAUSE(part));
     return bring(want, to, from);
 }
 

@@ -96,19 +96,21 @@ static int save(struct adsm_object *object, struct adsm_copy *copy)
     struct adsm_moves moves = {0};
     int rc = ADSM_OK;
     if (!adsm_object_is_gathered(object)) /* else the home has everything */
-        rc = adsm_ranged_update(object, adsm_ranged_shape(object));
+        rc = adsm_ranged_update(object, adsm_ranged_shape(object),
+                                ADSM_CAUSE(evict));
     if (rc == ADSM_OK)
         rc = adsm_plan_begin(held, &moves);
     if (rc != ADSM_OK) {
         free(moves.items);
         return rc;
     }
-    rc = adsm_ranged_carry(object, &moves, 0);
+    rc = adsm_ranged_carry(object, &moves, 0, ADSM_CAUSE(evict));
     uint32_t i = moves.count;
     if (rc == ADSM_OK)
         rc = adsm_plan_evict(held, copy, &moves);
     for (; rc == ADSM_OK && i < moves.count; i++) {
-        rc = adsm_carry(object, NULL, copy, &moves.items[i].box);
+        rc = adsm_carry(object, NULL, copy, &moves.items[i].box,
+                        ADSM_CAUSE(evict));
         if (rc != ADSM_OK)
             take_back(held, copy, &moves, i);
     }

@@ -49,6 +49,7 @@ uint64_t adsm_residence_stamp(void)
 struct choice {
     struct adsm_accel *home;
     uint64_t stamp; /* of the use that they come for                      */
+    const struct adsm_cause *cause; /* of what is sent then               */
 };
 
 static bool is_wanted(const struct adsm_residence *r, const struct choice *c)
@@ -179,7 +180,7 @@ static int bring(const struct choice *c, bool known)
            adsm_memory_make_room(c->home, s.coming - s.leaving))
         rc = check(c, &s);
     while (rc == ADSM_OK && s.coming && (found = pick(c, is_wanted)).object) {
-        rc = adsm_residence_arrive(found);
+        rc = adsm_residence_arrive(found, c->cause);
         if (rc == ADSM_E_DEVICE_NOMEM)
             rc = make_way(c);
     }
@@ -241,7 +242,8 @@ static int prepare(const struct adsm_call *call)
     if (is_idle())
         return ADSM_OK;
     bool known = adsm_call_touches(call, &uses, &count);
-    struct choice c = {.stamp = adsm_residence_stamp()};
+    struct choice c = {.stamp = adsm_residence_stamp(),
+                       .cause = ADSM_CAUSE(call)};
     for (size_t i = 0; known && i < count; i++)
         mark_use(&uses[i], c.stamp);
     struct adsm_accel *host = NULL;
@@ -321,7 +323,7 @@ static bool pin_both(const struct pair *pair, uint64_t stamp)
 
 static int pin_at(struct adsm_accel *home, const struct pair *pair)
 {
-    struct choice c = {home, adsm_residence_stamp()};
+    struct choice c = {home, adsm_residence_stamp(), ADSM_CAUSE(own)};
     int rc = ADSM_OK;
     adsm_gate_enter(adsm_gate_of(home));
     bool there = pin_both(pair, c.stamp);
@@ -377,7 +379,7 @@ int adsm_residence_pin(const void *one, const void *other,
 
 bool adsm_residence_make_room(struct adsm_accel *accel)
 {
-    struct choice c = {accel, adsm_residence_stamp()};
+    struct choice c = {.home = accel, .stamp = adsm_residence_stamp()};
     int rc = is_idle() ? ADSM_E_DEVICE_NOMEM : ADSM_E_LIMIT;
     while (rc == ADSM_E_LIMIT) {
         uint64_t settled = adsm_between_ended();

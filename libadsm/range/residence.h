@@ -47,7 +47,8 @@ void adsm_residence_unlist(struct adsm_object *object);
 /** An object that is away gets memory, and is gathered. Lock: its own,
  *  exclusively. Return: ADSM_OK; ADSM_E_DEVICE_NOMEM: there is no room;
  *  a device's error. Thread: any. Signal: never */
-int adsm_residence_come(struct adsm_object *object) ADSM_MUST_CHECK;
+int adsm_residence_come(struct adsm_object *object,
+                        const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** As adsm_holders_prepare and adsm_holders_pin (mm/object/holders.h). */
 int adsm_residence_prepare(const struct adsm_call *call) ADSM_MUST_CHECK;

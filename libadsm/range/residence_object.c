@@ -9,7 +9,7 @@
 /* Of an object that nobody ever wrote nothing has to go up. Others are sent at
  * once, while the next one that makes room comes down; but not where a call
  * would send them again. */
-static int settle_in(struct adsm_object *object)
+static int settle_in(struct adsm_object *object, const struct adsm_cause *cause)
 {
     const struct adsm_cell *call =
         &adsm_coherence_protocol()->cell[ADSM_CALL][ADSM_READ_ONLY];
@@ -19,7 +19,7 @@ static int settle_in(struct adsm_object *object)
     if (rc != ADSM_OK || (!empty && (call->actions & ADSM_DO_FLUSH)))
         return rc;
     return adsm_coherence_apply_all(
-        object, 0, count, empty ? ADSM_DEVICE_WRITE : ADSM_WRITE_BACK);
+        object, 0, count, empty ? ADSM_DEVICE_WRITE : ADSM_WRITE_BACK, cause);
 }
 
 int adsm_residence_room(struct adsm_accel *home, size_t *bytes)
@@ -30,7 +30,8 @@ int adsm_residence_room(struct adsm_accel *home, size_t *bytes)
     return rc;
 }
 
-int adsm_residence_come(struct adsm_object *object)
+int adsm_residence_come(struct adsm_object *object,
+                        const struct adsm_cause *cause)
 {
     struct adsm_residence *residence = adsm_residence_of(object);
     size_t room = 0;
@@ -44,7 +45,7 @@ int adsm_residence_come(struct adsm_object *object)
         return rc;
     atomic_store(&residence->resident, true);
     ADSM_COUNT(moved_in, 1);
-    return settle_in(object);
+    return settle_in(object, cause);
 }
 
 static bool is_live(const struct adsm_resident *found)
@@ -53,12 +54,13 @@ static bool is_live(const struct adsm_resident *found)
            atomic_load(&found->object->generation) == found->generation;
 }
 
-int adsm_residence_arrive(struct adsm_resident found)
+int adsm_residence_arrive(struct adsm_resident found,
+                          const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     adsm_rwlock_acquire(&found.object->lock);
     if (is_live(&found) && adsm_object_is_away(found.object))
-        rc = adsm_residence_come(found.object);
+        rc = adsm_residence_come(found.object, cause);
     adsm_rwlock_release(&found.object->lock);
     return rc;
 }
@@ -68,7 +70,7 @@ int adsm_residence_arrive(struct adsm_resident found)
 static int depart(struct adsm_object *object)
 {
     bool holds = atomic_load(&object->holds) || adsm_object_has_pages(object);
-    int rc = adsm_coherence_take_home(object, holds);
+    int rc = adsm_coherence_take_home(object, holds, ADSM_CAUSE(evict));
     if (rc == ADSM_OK)
         rc = adsm_address_vacate(object->home, &object->span);
     if (rc != ADSM_OK)

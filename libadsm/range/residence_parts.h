@@ -34,7 +34,8 @@ int adsm_residence_room(struct adsm_accel *home, size_t *bytes) ADSM_MUST_CHECK;
  *         device's error
  * Thread: any, no lock of an object or of a later rank held. Signal: never
  */
-int adsm_residence_arrive(struct adsm_resident found) ADSM_MUST_CHECK;
+int adsm_residence_arrive(struct adsm_resident found,
+                          const struct adsm_cause *cause) ADSM_MUST_CHECK;
 int adsm_residence_depart(struct adsm_resident found) ADSM_MUST_CHECK;
 
 #endif

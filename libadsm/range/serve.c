@@ -20,6 +20,7 @@
 struct fetch {
     struct adsm_object *object;
     struct adsm_waits waits;
+    const struct adsm_cause *cause;
 };
 
 static uint64_t is_written(const struct adsm_copy *copy, const adsmBox *box,
@@ -53,7 +54,8 @@ static int fetch_box(struct adsm_copy *copy, const adsmBox *box, void *context)
     struct adsm_fence done = {0};
     int rc = adsm_accel_health(copy->accel);
     if (rc == ADSM_OK)
-        rc = adsm_carry_enqueue(fetch->object, NULL, box, copy, box, &done);
+        rc = adsm_carry_enqueue(fetch->object, NULL, box, copy, box, &done,
+                                fetch->cause);
     /* A part of one that failed may be on its way. */
     adsm_waits_add(&fetch->waits, done);
     if (rc == ADSM_OK || adsm_accel_health(copy->accel) == ADSM_OK)
@@ -62,10 +64,11 @@ static int fetch_box(struct adsm_copy *copy, const adsmBox *box, void *context)
     return ADSM_OK;
 }
 
-static int fetch(struct adsm_object *object, size_t offset, size_t bytes)
+static int fetch(struct adsm_object *object, size_t offset, size_t bytes,
+                 const struct adsm_cause *cause)
 {
     struct adsm_ranged *ranged = adsm_ranged(object);
-    struct fetch fetch = {.object = object};
+    struct fetch fetch = {.object = object, .cause = cause};
     /* What the map says the host has may still be under way. */
     adsm_flights_before_read(&ranged->flights, offset, offset + bytes,
                              &fetch.waits);
@@ -98,13 +101,14 @@ static int order_home(struct adsm_object *object)
                                  &object->work);
 }
 
-int adsm_ranged_gather(struct adsm_object *object)
+int adsm_ranged_gather(struct adsm_object *object,
+                       const struct adsm_cause *cause)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_copy *home = &adsm_ranged(object)->home;
     const adsmBox whole = held->map.whole;
     struct adsm_moves moves = {0};
-    int rc = adsm_ranged_update(object, &whole);
+    int rc = adsm_ranged_update(object, &whole, cause);
     if (rc == ADSM_OK)
         rc = adsm_accel_health(object->home);
     if (rc == ADSM_OK)
@@ -117,7 +121,7 @@ int adsm_ranged_gather(struct adsm_object *object)
     if (rc == ADSM_OK) /* before, as in a call */
         rc = adsm_ranged_sent(object, &whole);
     if (rc == ADSM_OK)
-        rc = adsm_ranged_carry(object, &moves, 0);
+        rc = adsm_ranged_carry(object, &moves, 0, cause);
     else
         adsm_plan_undo(held, &moves, 0);
     if (rc == ADSM_OK)
@@ -133,10 +137,10 @@ int adsm_ranged_gather(struct adsm_object *object)
     return rc;
 }
 
-static int gather(struct adsm_object *object)
+static int gather(struct adsm_object *object, const struct adsm_cause *cause)
 {
-    return adsm_object_is_away(object) ? adsm_residence_come(object)
-                                       : adsm_ranged_gather(object);
+    return adsm_object_is_away(object) ? adsm_residence_come(object, cause)
+                                       : adsm_ranged_gather(object, cause);
 }
 
 /* ---- the end ------------------------------------------------------------------- */

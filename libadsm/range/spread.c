@@ -92,7 +92,7 @@ static int enqueue_reads(struct adsm_want *want)
         rc = adsm_ranged_sent(object, &want->reads);
     count_brought(want, held, &moves);
     if (rc == ADSM_OK)
-        rc = adsm_ranged_carry(object, &moves, 0);
+        rc = adsm_ranged_carry(object, &moves, 0, ADSM_CAUSE(part));
     else
         adsm_plan_undo(held, &moves, 0);
     free(moves.items);
@@ -174,7 +174,7 @@ static int begin_use(struct adsm_want *want)
     int rc = adsm_plan_begin(&adsm_ranged(object)->held, &moves);
     if (rc == ADSM_OK) {
         want->begun = true;
-        rc = adsm_ranged_carry(object, &moves, 0);
+        rc = adsm_ranged_carry(object, &moves, 0, ADSM_CAUSE(part));
     }
     free(moves.items);
     return rc;
@@ -408,7 +408,7 @@ static int fetch_want(struct adsm_want *want)
          rc == ADSM_OK && adsm_stretches_next(&s);)
         rc = adsm_plan_to_host(held, &s.stretch, &moves);
     if (rc == ADSM_OK)
-        rc = adsm_ranged_carry(object, &moves, 0);
+        rc = adsm_ranged_carry(object, &moves, 0, ADSM_CAUSE(part));
     else
         adsm_plan_undo(held, &moves, 0);
     if (rc == ADSM_OK && moves.count > 0)

@@ -258,7 +258,7 @@ static int choose_for(struct adsm_part *parts, int count,
             adsm_check_widen(w.want);
         }
     if (rc == ADSM_OK)
-        rc = adsm_ranged_update(object, &shape);
+        rc = adsm_ranged_update(object, &shape, ADSM_CAUSE(part));
     for (struct adsm_walk w = adsm_walk_of(parts, count);
          rc == ADSM_OK && adsm_walk_next(&w);)
         if (w.want->array.object == object && !w.want->also && !w.want->copy)

@@ -202,13 +202,14 @@ static int drop_copies(struct adsm_object *object)
     return rc;
 }
 
-static int bring_to_host(struct adsm_object *object)
+static int bring_to_host(struct adsm_object *object,
+                         const struct adsm_cause *cause)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     struct adsm_moves moves = {0};
     int rc = adsm_plan_to_host(held, &held->map.whole, &moves);
     if (rc == ADSM_OK)
-        rc = adsm_ranged_carry(object, &moves, 0);
+        rc = adsm_ranged_carry(object, &moves, 0, cause);
     free(moves.items);
     return rc;
 }
@@ -227,7 +228,8 @@ static bool has_home(const struct adsm_object *object)
 
 /* Boxes of the old shape mean nothing in the new one: all bytes go to one
  * place, and the other copies go, also those that a gathered object has kept. */
-static int reshape(struct adsm_object *object, const adsmBox *shape)
+static int reshape(struct adsm_object *object, const adsmBox *shape,
+                   const struct adsm_cause *cause)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     for (uint32_t i = ADSM_HOLDER_HOME + 1; i < held->top; i++)
@@ -235,8 +237,8 @@ static int reshape(struct adsm_object *object, const adsmBox *shape)
             return ADSM_E_INVALID;
     int rc = ADSM_OK;
     if (!adsm_object_is_gathered(object))
-        rc = has_home(object) ? adsm_ranged_gather(object)
-                              : bring_to_host(object);
+        rc = has_home(object) ? adsm_ranged_gather(object, cause)
+                              : bring_to_host(object, cause);
     if (rc == ADSM_OK)
         rc = drop_copies(object);
     if (rc != ADSM_OK)
@@ -256,7 +258,8 @@ static int catch_up(struct adsm_object *object)
     return rc;
 }
 
-int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape)
+int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape,
+                       const struct adsm_cause *cause)
 {
     int rc = adsm_ranged_make(object);
     bool is_spread = !adsm_object_is_gathered(object);
@@ -268,18 +271,18 @@ int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape)
     if (fits)
         begin_spread(object, shape);
     else
-        rc = reshape(object, shape);
+        rc = reshape(object, shape, cause);
     return rc == ADSM_OK ? catch_up(object) : rc;
 }
 
 int adsm_ranged_carry(struct adsm_object *object, struct adsm_moves *moves,
-                      uint32_t first)
+                      uint32_t first, const struct adsm_cause *cause)
 {
     struct adsm_held *held = &adsm_ranged(object)->held;
     for (uint32_t i = first; i < moves->count; i++) {
         const struct adsm_move *move = &moves->items[i];
         int rc = adsm_carry(object, held->copies[move->to],
-                            held->copies[move->from], &move->box);
+                            held->copies[move->from], &move->box, cause);
         if (rc != ADSM_OK) {
             adsm_plan_undo(held, moves, i);
             return rc;
@@ -304,7 +307,8 @@ static int apply(struct adsm_object *object, const adsmBox *box,
         if (last > object->block_count) /* the last row may be a part of one */
             last = object->block_count;
         if (first < last) {
-            rc = adsm_coherence_apply_all(object, first, last - first, event);
+            rc = adsm_coherence_apply_all(object, first, last - first, event,
+                                          ADSM_CAUSE(part));
             done = last;
         }
     }

@@ -90,16 +90,18 @@ void adsm_ranged_left(struct adsm_object *object);
  * Return: ADSM_OK; ADSM_E_NOMEM; a device's error; ADSM_E_INVALID: copies are in
  *         use, so it keeps its shape. Thread: any. Signal: never
  */
-int adsm_ranged_update(struct adsm_object *object,
-                       const adsmBox *shape) ADSM_MUST_CHECK;
+int adsm_ranged_update(struct adsm_object *object, const adsmBox *shape,
+                       const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Gather an object, also where it gets another shape. */
-int adsm_ranged_gather(struct adsm_object *object) ADSM_MUST_CHECK;
+int adsm_ranged_gather(struct adsm_object *object,
+                       const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Enqueue planned moves from `first` on; what cannot be is taken back. Return:
  *  ADSM_OK; the first failure. Lock: exclusive. Signal: never */
 int adsm_ranged_carry(struct adsm_object *object, struct adsm_moves *moves,
-                      uint32_t first) ADSM_MUST_CHECK;
+                      uint32_t first,
+                      const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** The host's bytes of DIRTY blocks that boxes were read from are known
  *  elsewhere now, or its blocks that a box touches will be written there.

@@ -43,10 +43,12 @@ static void use_and_free(struct adsm_accel *accel, struct adsm_span *span)
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     ck_assert_ptr_eq(host, span->host);
     fill(shadow, bytes, 1);
-    must(adsm_dma_upload(accel, span->device, shadow, bytes, nothing, &done));
+    must(adsm_dma_upload(accel, span->device, shadow, bytes, nothing, &done,
+                         ADSM_CAUSE(trial)));
     memset(host, 0xee, bytes);
     memset(shadow, 0, bytes);
-    must(adsm_dma_download(accel, shadow, span->device, bytes, nothing));
+    must(adsm_dma_download(accel, shadow, span->device, bytes, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_uint_eq(first_wrong(shadow, bytes, 1), bytes);
     ck_assert_int_eq(((uint8_t *)host)[bytes - 1], 0xee);
     must(adsm_vm_placeholder((uintptr_t)host, bytes));

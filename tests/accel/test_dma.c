@@ -27,8 +27,8 @@ static int copy(struct adsm_accel *accel, struct adsm_daddr to,
     struct adsm_place there = {.accel = accel, .device = to};
     struct adsm_place here = {.accel = accel, .device = from};
     struct adsm_fence done;
-    return adsm_move(&there, &here, adsm_extent_of(bytes), NULL, 0, true,
-                     &done);
+    return adsm_move(&there, &here, adsm_extent_of(bytes), NULL, 0, true, &done,
+                     ADSM_CAUSE(trial));
 }
 
 /* Up at one place and down at another, both odd. */
@@ -38,8 +38,10 @@ static void round_trip(struct adsm_accel *accel, struct adsm_span *span,
     struct adsm_fence done;
     struct adsm_daddr at = adsm_daddr_add(span->device, offset);
     fill(up + offset, bytes, (uint32_t)bytes);
-    must(adsm_dma_upload(accel, at, up + offset, bytes, nothing, &done));
-    must(adsm_dma_download(accel, down + offset / 2, at, bytes, nothing));
+    must(adsm_dma_upload(accel, at, up + offset, bytes, nothing, &done,
+                         ADSM_CAUSE(trial)));
+    must(adsm_dma_download(accel, down + offset / 2, at, bytes, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_uint_eq(first_wrong(down + offset / 2, bytes, (uint32_t)bytes),
                       bytes);
 }
@@ -93,10 +95,13 @@ START_TEST(empty_transfers_do_nothing)
     struct adsm_span span = span_of(accel, 64);
     struct adsm_fence done = {accel, 9, 9};
     uint8_t byte = 5;
-    must(adsm_dma_upload(accel, span.device, &byte, 0, nothing, &done));
+    must(adsm_dma_upload(accel, span.device, &byte, 0, nothing, &done,
+                         ADSM_CAUSE(trial)));
     ck_assert_uint_eq(done.seq, 0);
-    must(adsm_dma_download(accel, &byte, span.device, 0, nothing));
-    must(adsm_dma_set(accel, span.device, 1, 0, nothing, &done));
+    must(adsm_dma_download(accel, &byte, span.device, 0, nothing,
+                           ADSM_CAUSE(trial)));
+    must(adsm_dma_set(accel, span.device, 1, 0, nothing, &done,
+                      ADSM_CAUSE(trial)));
     ck_assert_int_eq(byte, 5);
 }
 END_TEST
@@ -107,12 +112,14 @@ START_TEST(device_set_and_copy_keep_odd_borders)
     struct adsm_span span = span_of(accel, MIB);
     struct adsm_fence done;
     uint8_t *host = host_buffer(MIB);
-    must(adsm_dma_set(accel, span.device, 0x11, MIB, nothing, &done));
+    must(adsm_dma_set(accel, span.device, 0x11, MIB, nothing, &done,
+                      ADSM_CAUSE(trial)));
     must(adsm_dma_set(accel, adsm_daddr_add(span.device, 1001), 0x22, 70001,
-                      nothing, &done));
+                      nothing, &done, ADSM_CAUSE(trial)));
     must(copy(accel, adsm_daddr_add(span.device, 500003),
               adsm_daddr_add(span.device, 999), 70005));
-    must(adsm_dma_download(accel, host, span.device, MIB, nothing));
+    must(adsm_dma_download(accel, host, span.device, MIB, nothing,
+                           ADSM_CAUSE(trial)));
     for (size_t i = 0; i < MIB; i++) {
         bool in = (i >= 1001 && i < 71002) || (i >= 500005 && i < 570006);
         ck_assert_msg(host[i] == (in ? 0x22 : 0x11), "byte %zu is %#x", i,
@@ -129,10 +136,13 @@ START_TEST(counters_say_what_was_moved)
     uint8_t *host = host_buffer(MIB);
     uint64_t spent_ns = adsm_dma_spent_ns();
     adsm_stats_reset();
-    must(adsm_dma_upload(accel, span.device, host, 1000, nothing, &done));
-    must(adsm_dma_set(accel, span.device, 0, 300, nothing, &done));
+    must(adsm_dma_upload(accel, span.device, host, 1000, nothing, &done,
+                         ADSM_CAUSE(trial)));
+    must(adsm_dma_set(accel, span.device, 0, 300, nothing, &done,
+                      ADSM_CAUSE(trial)));
     must(copy(accel, adsm_daddr_add(span.device, 5000), span.device, 20));
-    must(adsm_dma_download(accel, host, span.device, 4000, nothing));
+    must(adsm_dma_download(accel, host, span.device, 4000, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_up), 1000);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_device), 320);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_local), 20);
@@ -158,8 +168,8 @@ struct fetch {
 static void *fetch_body(void *arg)
 {
     struct fetch *f = arg;
-    f->status =
-        adsm_dma_download(f->accel, f->to, f->from, sizeof f->to, nothing);
+    f->status = adsm_dma_download(f->accel, f->to, f->from, sizeof f->to,
+                                  nothing, ADSM_CAUSE(trial));
     f->done = true;
     return NULL;
 }
@@ -174,10 +184,12 @@ START_TEST(download_waits_for_an_upload_of_the_same_bytes_only)
                          .from = adsm_daddr_add(span.device, 1023)};
     struct fetch other = {.accel = accel,
                           .from = adsm_daddr_add(span.device, 1024)};
-    must(adsm_dma_set(accel, span.device, 1, MIB, nothing, &done));
+    must(adsm_dma_set(accel, span.device, 1, MIB, nothing, &done,
+                      ADSM_CAUSE(trial)));
     must(adsm_dma_drain(accel));
     gate_put(accel, accel->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
-    must(adsm_dma_set(accel, span.device, 2, 1024, nothing, &done));
+    must(adsm_dma_set(accel, span.device, 2, 1024, nothing, &done,
+                      ADSM_CAUSE(trial)));
     fetch_body(&other);
     ck_assert_int_eq(other.status, ADSM_OK);
     ck_assert_int_eq(other.to[0], 1);
@@ -200,10 +212,11 @@ START_TEST(download_waits_for_an_upload_long_ago)
     struct gate gate;
     struct fetch old = {.accel = accel, .from = span.device};
     gate_put(accel, accel->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
-    must(adsm_dma_set(accel, span.device, 9, 64, nothing, &done));
+    must(adsm_dma_set(accel, span.device, 9, 64, nothing, &done,
+                      ADSM_CAUSE(trial)));
     for (uint64_t i = 1; i < 3 * ADSM_DMA_WRITES; i++)
         must(adsm_dma_set(accel, adsm_daddr_add(span.device, 1024 * i), 3, 64,
-                          nothing, &done));
+                          nothing, &done, ADSM_CAUSE(trial)));
     pthread_create(&old.thread, NULL, fetch_body, &old);
     nap_ms(20);
     ck_assert(!old.done);
@@ -220,9 +233,11 @@ static uint64_t both_ways(struct adsm_accel *accel, struct adsm_span up,
 {
     struct adsm_fence done;
     uint64_t start = adsm_now_ns();
-    must(adsm_dma_upload(accel, up.device, from, bytes, nothing, &done));
+    must(adsm_dma_upload(accel, up.device, from, bytes, nothing, &done,
+                         ADSM_CAUSE(trial)));
     ck_assert(!adsm_fence_done(done));
-    must(adsm_dma_download(accel, to, down.device, bytes, nothing));
+    must(adsm_dma_download(accel, to, down.device, bytes, nothing,
+                           ADSM_CAUSE(trial)));
     must(adsm_dma_drain(accel));
     return adsm_now_ns() - start;
 }
@@ -240,7 +255,8 @@ START_TEST(pinned_uploads_return_at_once_and_overlap_downloads)
     fill(from, BYTES, 3);
     adsm_pin(accel, from, BYTES);
     adsm_pin(accel, to, BYTES);
-    must(adsm_dma_set(accel, down.device, 4, BYTES, nothing, &done));
+    must(adsm_dma_set(accel, down.device, 4, BYTES, nothing, &done,
+                      ADSM_CAUSE(trial)));
     must(adsm_dma_drain(accel));
     uint64_t one_way = BYTES * UINT64_C(1000) / 50; /* ns at 50 MB/s */
     uint64_t least = UINT64_MAX;
@@ -251,7 +267,8 @@ START_TEST(pinned_uploads_return_at_once_and_overlap_downloads)
     ck_assert_msg(least < one_way * 17 / 10, "both ways took %lu, one %lu ms",
                   (unsigned long)least / 1000000,
                   (unsigned long)one_way / 1000000);
-    must(adsm_dma_download(accel, to, up.device, BYTES, nothing));
+    must(adsm_dma_download(accel, to, up.device, BYTES, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_uint_eq(first_wrong(to, BYTES, 3), BYTES);
 }
 END_TEST
@@ -315,7 +332,8 @@ START_TEST(partial_unpin_gives_up_the_whole_registration)
     struct adsm_span span = span_of(accel, 4 * MIB);
     struct adsm_fence done;
     adsm_pin(accel, at, 4 * MIB);
-    must(adsm_dma_upload(accel, span.device, at, 4 * MIB, nothing, &done));
+    must(adsm_dma_upload(accel, span.device, at, 4 * MIB, nothing, &done,
+                         ADSM_CAUSE(trial)));
     adsm_unpin(accel, at + 8192, 4096);
     ck_assert(adsm_fence_done(done)); /* its other part was in use */
     ck_assert_uint_eq(adsm_pinned_bytes(accel), 2 * MIB);
@@ -374,8 +392,9 @@ static void *mover_body(void *arg)
             adsm_pin(m->accel, up, MIB);
         fill(up, bytes, m->seed + i);
         must(adsm_dma_upload(m->accel, m->span.device, up, bytes, nothing,
-                             &done));
-        must(adsm_dma_download(m->accel, down, m->span.device, bytes, nothing));
+                             &done, ADSM_CAUSE(trial)));
+        must(adsm_dma_download(m->accel, down, m->span.device, bytes, nothing,
+                               ADSM_CAUSE(trial)));
         ck_assert_uint_eq(first_wrong(down, bytes, m->seed + i), bytes);
         if (i % 3 == 1)
             adsm_unpin(m->accel, up, MIB);

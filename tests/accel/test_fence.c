@@ -57,7 +57,8 @@ START_TEST(an_upload_waits_for_a_fence_of_another_device)
     adsm_stream stream = adsm_accel_launch_stream(accel[0]);
     gate_put(accel[0], stream, &gate);
     must(adsm_fence_record(accel[0], stream, &kernel));
-    must(adsm_dma_upload(accel[1], span.device, page, 1, kernel, &done));
+    must(adsm_dma_upload(accel[1], span.device, page, 1, kernel, &done,
+                         ADSM_CAUSE(trial)));
     nap_ms(20);
     ck_assert(!adsm_fence_done(done));
     gate.open = true;

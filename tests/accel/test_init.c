@@ -157,8 +157,10 @@ static void use_everything(struct adsm_accel *accel)
     uint8_t *host = host_buffer(8192);
     must(adsm_address_alloc(accel, 4096, false, &span));
     adsm_pin(accel, host, 8192);
-    must(adsm_dma_upload(accel, span.device, host, 4096, nothing, &fence));
-    must(adsm_dma_download(accel, host, span.device, 4096, fence));
+    must(adsm_dma_upload(accel, span.device, host, 4096, nothing, &fence,
+                         ADSM_CAUSE(trial)));
+    must(adsm_dma_download(accel, host, span.device, 4096, fence,
+                           ADSM_CAUSE(trial)));
     adsm_lane_note(accel, NULL, false);
     must(adsm_lane_wait_noted(accel));
     must(adsm_accel_synchronize(accel));
@@ -266,7 +268,8 @@ START_TEST(kernel_can_be_found_asked_and_launched)
     launch.grid[0] = 1;
     must(adsm_accel_launch(accel, &launch));
     adsm_lane_note(accel, stream, false);
-    must(adsm_dma_download(accel, &got, span.device, 4, nothing));
+    must(adsm_dma_download(accel, &got, span.device, 4, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_uint_eq(got, value);
     must(adsm_accel_module_unload(accel, module));
 }

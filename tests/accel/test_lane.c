@@ -136,8 +136,8 @@ START_TEST(upload_waits_for_noted_work)
     gate_put(accel, stream, &gate);
     adsm_lane_note(accel, stream, false);
     adsm_pin(accel, host, sizeof host);
-    must(
-        adsm_dma_upload(accel, span.device, host, sizeof host, nothing, &done));
+    must(adsm_dma_upload(accel, span.device, host, sizeof host, nothing, &done,
+                         ADSM_CAUSE(trial)));
     nap_ms(20);
     ck_assert(!adsm_fence_done(done));
     gate.open = true;
@@ -156,7 +156,8 @@ START_TEST(upload_waits_for_the_fence_it_is_given)
     must(adsm_address_alloc(accel, 64, false, &span));
     gate_put(accel, stream, &gate);
     must(adsm_fence_record(accel, stream, &after));
-    must(adsm_dma_set(accel, span.device, 7, 64, after, &done));
+    must(adsm_dma_set(accel, span.device, 7, 64, after, &done,
+                      ADSM_CAUSE(trial)));
     nap_ms(20);
     ck_assert(!adsm_fence_done(done));
     gate.open = true;
@@ -173,7 +174,8 @@ START_TEST(launch_waits_for_uploads_once)
     struct gate gate;
     must(adsm_address_alloc(accel, 64, false, &span));
     gate_put(accel, accel->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
-    must(adsm_dma_set(accel, span.device, 7, 64, nothing, &up));
+    must(adsm_dma_set(accel, span.device, 7, 64, nothing, &up,
+                      ADSM_CAUSE(trial)));
     must(adsm_dma_order_uploads(accel, stream));
     must(adsm_fence_record(accel, stream, &launch));
     nap_ms(20);
@@ -425,7 +427,8 @@ static void *hammer_body(void *arg)
             must(adsm_lane_wait_noted(h->accel));
             break;
         case 6:
-            must(adsm_dma_set(h->accel, h->span->device, 1, 64, fence, &up));
+            must(adsm_dma_set(h->accel, h->span->device, 1, 64, fence, &up,
+                              ADSM_CAUSE(trial)));
             must(adsm_dma_order_uploads(h->accel, stream));
             break;
         case 7:

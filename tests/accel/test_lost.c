@@ -27,16 +27,19 @@ START_TEST(every_call_after_the_death_says_lost)
     struct adsm_fence done;
     uint8_t *host = host_buffer(4096);
     must(adsm_address_alloc(accel, 4096, false, &span));
-    must(adsm_dma_upload(accel, span.device, host, 4096, nothing, &done));
+    must(adsm_dma_upload(accel, span.device, host, 4096, nothing, &done,
+                         ADSM_CAUSE(trial)));
     must(adsm_dma_drain(accel));
     kill_devices();
     nap_ms(100);
     uint64_t start = adsm_now_ns();
-    expect_lost(adsm_dma_download(accel, host, span.device, 4096, nothing));
+    expect_lost(adsm_dma_download(accel, host, span.device, 4096, nothing,
+                                  ADSM_CAUSE(trial)));
     expect_lost(adsm_accel_health(accel));
-    expect_lost(
-        adsm_dma_upload(accel, span.device, host, 4096, nothing, &done));
-    expect_lost(adsm_dma_set(accel, span.device, 0, 16, nothing, &done));
+    expect_lost(adsm_dma_upload(accel, span.device, host, 4096, nothing, &done,
+                                ADSM_CAUSE(trial)));
+    expect_lost(adsm_dma_set(accel, span.device, 0, 16, nothing, &done,
+                             ADSM_CAUSE(trial)));
     expect_lost(adsm_address_alloc(accel, 4096, false, &another));
     expect_lost(adsm_address_alloc(accel, 4096, true, &another));
     expect_lost(
@@ -76,7 +79,8 @@ START_TEST(threads_that_wait_come_back)
     struct victim victim[3];
     must(adsm_address_alloc(accel, 64 * MIB, false, &span));
     adsm_pin(accel, host, 64 * MIB);
-    must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done));
+    must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done,
+                         ADSM_CAUSE(trial)));
     for (int i = 0; i < 3; i++) {
         victim[i] = (struct victim){.accel = accel};
         pthread_create(&victim[i].thread, NULL, drain_body, &victim[i]);
@@ -100,7 +104,8 @@ START_TEST(pending_fences_count_as_reached)
     uint8_t *host = host_buffer(64 * MIB);
     must(adsm_address_alloc(accel, 64 * MIB, false, &span));
     adsm_pin(accel, host, 64 * MIB);
-    must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done));
+    must(adsm_dma_upload(accel, span.device, host, 64 * MIB, nothing, &done,
+                         ADSM_CAUSE(trial)));
     ck_assert(!adsm_fence_done(done));
     kill_devices();
     for (int i = 0; i < 500 && !adsm_fence_done(done); i++)

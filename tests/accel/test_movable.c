@@ -29,7 +29,7 @@ static void put(struct adsm_accel *accel, const struct adsm_span *span,
     uint8_t *buffer = host_buffer(span->bytes);
     fill(buffer, span->bytes, seed);
     must(adsm_dma_upload(accel, span->device, buffer, span->bytes, nothing,
-                         &done));
+                         &done, ADSM_CAUSE(trial)));
     must(adsm_fence_wait(done));
     free(buffer);
 }
@@ -38,7 +38,8 @@ static void check(struct adsm_accel *accel, const struct adsm_span *span,
                   unsigned seed)
 {
     uint8_t *buffer = host_buffer(span->bytes);
-    must(adsm_dma_download(accel, buffer, span->device, span->bytes, nothing));
+    must(adsm_dma_download(accel, buffer, span->device, span->bytes, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_uint_eq(first_wrong(buffer, span->bytes, seed), span->bytes);
     free(buffer);
 }

@@ -45,7 +45,8 @@ static void memory_make(struct memory *m, struct adsm_accel *accel)
         return;
     }
     must(accel->ops->memory_alloc(accel, BYTES, &m->place.device));
-    must(adsm_dma_set(accel, m->place.device, 0, BYTES, nothing, &m->written));
+    must(adsm_dma_set(accel, m->place.device, 0, BYTES, nothing, &m->written,
+                      ADSM_CAUSE(trial)));
 }
 
 static void world_make(struct world *w)
@@ -155,7 +156,8 @@ static void move_one(struct world *w)
     }
     after[count++] = to->written;
     after[count++] = from->written;
-    int status = adsm_move(&there, &here, extent, after, count, false, &done);
+    int status = adsm_move(&there, &here, extent, after, count, false, &done,
+                           ADSM_CAUSE(trial));
     if (status == ADSM_E_UNSUPPORTED) {
         ck_assert(!adsm_peer_can(to->place.accel, from->place.accel));
         ck_assert_ptr_null(done.accel);
@@ -178,7 +180,7 @@ static void expect_equal(struct memory *m, int i)
     if (m->place.accel) {
         got = host_buffer(BYTES);
         must(adsm_dma_download(m->place.accel, got, m->place.device, BYTES,
-                               m->written));
+                               m->written, ADSM_CAUSE(trial)));
     }
     for (size_t k = 0; k < BYTES; k++)
         ck_assert_msg(got[k] == m->model[k],
@@ -305,17 +307,17 @@ START_TEST(an_upload_behind_fences_ends_while_a_kernel_runs)
     struct adsm_fence up[3], kernel;
     struct gate gate;
     must(adsm_move(&chunk[0], &host, adsm_extent_of(4096), NULL, 0, false,
-                   &up[0]));
+                   &up[0], ADSM_CAUSE(trial)));
     must(adsm_fence_order(accel, stream, up[0]));
     gate_put(accel, stream, &gate);
     adsm_lane_note(accel, stream, false);
     must(adsm_fence_record(accel, stream, &kernel));
     must(adsm_move(&chunk[1], &host, adsm_extent_of(4096), &up[0], 1, false,
-                   &up[1]));
+                   &up[1], ADSM_CAUSE(trial)));
     ck_assert(is_reached_soon(up[1]));
     ck_assert(!adsm_fence_done(kernel));
     must(adsm_move(&chunk[0], &host, adsm_extent_of(4096), NULL, 0, true,
-                   &up[2]));
+                   &up[2], ADSM_CAUSE(trial)));
     nap_ms(20);
     ck_assert(!adsm_fence_done(up[2]));
     gate.open = true;
@@ -336,10 +338,11 @@ START_TEST(a_noted_move_waits_for_the_lanes_of_both_devices)
         struct gate gate;
         gate_put(accel[i], stream, &gate);
         adsm_lane_note(accel[i], stream, false);
-        must(
-            adsm_move(&to, &from, adsm_extent_of(64), NULL, 0, false, &beside));
+        must(adsm_move(&to, &from, adsm_extent_of(64), NULL, 0, false, &beside,
+                       ADSM_CAUSE(trial)));
         ck_assert(is_reached_soon(beside));
-        must(adsm_move(&to, &from, adsm_extent_of(64), NULL, 0, true, &behind));
+        must(adsm_move(&to, &from, adsm_extent_of(64), NULL, 0, true, &behind,
+                       ADSM_CAUSE(trial)));
         nap_ms(20);
         ck_assert(!adsm_fence_done(behind));
         gate.open = true;
@@ -358,9 +361,12 @@ START_TEST(a_move_follows_what_the_upload_lane_of_its_source_writes)
     struct adsm_fence written, peer, down;
     struct gate gate;
     gate_put(accel[1], accel[1]->lanes->lane[ADSM_LANE_UPLOAD].stream, &gate);
-    must(adsm_dma_set(accel[1], from.device, 5, 64, nothing, &written));
-    must(adsm_move(&to, &from, adsm_extent_of(64), NULL, 0, false, &peer));
-    must(adsm_move(&host, &from, adsm_extent_of(64), NULL, 0, false, &down));
+    must(adsm_dma_set(accel[1], from.device, 5, 64, nothing, &written,
+                      ADSM_CAUSE(trial)));
+    must(adsm_move(&to, &from, adsm_extent_of(64), NULL, 0, false, &peer,
+                   ADSM_CAUSE(trial)));
+    must(adsm_move(&host, &from, adsm_extent_of(64), NULL, 0, false, &down,
+                   ADSM_CAUSE(trial)));
     nap_ms(20);
     ck_assert(!adsm_fence_done(peer));
     ck_assert(!adsm_fence_done(down));
@@ -368,7 +374,8 @@ START_TEST(a_move_follows_what_the_upload_lane_of_its_source_writes)
     must(adsm_fence_wait(down));
     ck_assert_int_eq(((uint8_t *)host.host)[63], 5);
     /* And what a move writes is followed as well. */
-    must(adsm_dma_download(accel[0], host.host, to.device, 64, nothing));
+    must(adsm_dma_download(accel[0], host.host, to.device, 64, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_int_eq(((uint8_t *)host.host)[0], 5);
 }
 END_TEST
@@ -383,14 +390,17 @@ START_TEST(a_download_waits_for_what_a_move_writes)
     adsm_stream stream = adsm_accel_launch_stream(accel[1]);
     struct gate gate;
     uint8_t got[64];
-    must(adsm_dma_set(accel[1], from.device, 9, 64, nothing, &set));
+    must(adsm_dma_set(accel[1], from.device, 9, 64, nothing, &set,
+                      ADSM_CAUSE(trial)));
     must(adsm_fence_wait(set));
     gate_put(accel[1], stream, &gate);
     must(adsm_fence_record(accel[1], stream, &kernel));
-    must(adsm_move(&to, &from, adsm_extent_of(64), &kernel, 1, false, &moved));
+    must(adsm_move(&to, &from, adsm_extent_of(64), &kernel, 1, false, &moved,
+                   ADSM_CAUSE(trial)));
     ck_assert_uint_eq(adsm_dma_last_write(accel[0], to.device, 1), moved.seq);
     gate.open = true;
-    must(adsm_dma_download(accel[0], got, to.device, 64, nothing));
+    must(adsm_dma_download(accel[0], got, to.device, 64, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert_int_eq(got[63], 9);
 }
 END_TEST
@@ -425,13 +435,13 @@ START_TEST(nothing_and_impossible_moves_are_told)
     struct adsm_place nowhere = {.accel = accel, .device = {4096}};
     struct adsm_fence done;
     must(adsm_move(&device, &host, (struct adsm_extent){9, 0, 9}, NULL, 0, true,
-                   &done));
+                   &done, ADSM_CAUSE(trial)));
     ck_assert_ptr_null(done.accel);
-    ck_assert_int_eq(
-        adsm_move(&host, &host, adsm_extent_of(1), NULL, 0, true, &done),
-        ADSM_E_UNSUPPORTED);
+    ck_assert_int_eq(adsm_move(&host, &host, adsm_extent_of(1), NULL, 0, true,
+                               &done, ADSM_CAUSE(trial)),
+                     ADSM_E_UNSUPPORTED);
     ck_assert_int_eq(adsm_move(&nowhere, &host, (struct adsm_extent){9, 3, 1},
-                               NULL, 0, true, &done),
+                               NULL, 0, true, &done, ADSM_CAUSE(trial)),
                      ADSM_E_DEVICE);
     must(adsm_fence_wait(done));
     must(adsm_accel_health(accel));

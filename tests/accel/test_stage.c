@@ -79,10 +79,11 @@ START_TEST(refused_copy_stays_refused)
     ck_assert_int_eq(
         adsm_stage_up(accel, ADSM_LANE_UPLOAD, nowhere, host, 4096),
         ADSM_E_DEVICE);
-    ck_assert_int_eq(
-        adsm_dma_upload(accel, nowhere, host, 4096, nothing, &done),
-        ADSM_E_DEVICE);
-    ck_assert_int_eq(adsm_dma_download(accel, host, nowhere, 4096, nothing),
+    ck_assert_int_eq(adsm_dma_upload(accel, nowhere, host, 4096, nothing, &done,
+                                     ADSM_CAUSE(trial)),
+                     ADSM_E_DEVICE);
+    ck_assert_int_eq(adsm_dma_download(accel, host, nowhere, 4096, nothing,
+                                       ADSM_CAUSE(trial)),
                      ADSM_E_DEVICE);
     ck_assert_ptr_nonnull(
         strstr(adsm_accel_error_text(), "CUDA_ERROR_INVALID_VALUE"));

@@ -112,23 +112,24 @@ START_TEST(a_new_owner_waits_for_who_still_reads)
     struct adsm_place host = {.host = host_buffer(64 * KIB)};
     struct gate gate;
     adsm_pin(accel[0], host.host, 64 * KIB);
-    must(adsm_dma_set(accel[0], range->at, 1, 64 * KIB, nothing, &set));
+    must(adsm_dma_set(accel[0], range->at, 1, 64 * KIB, nothing, &set,
+                      ADSM_CAUSE(trial)));
     gate_put(accel[1], stream, &gate);
     must(adsm_fence_record(accel[1], stream, &held));
-    must(adsm_move(&to, &from, all, &held, 1, false, &read));
+    must(adsm_move(&to, &from, all, &held, 1, false, &read, ADSM_CAUSE(trial)));
     adsm_store_free(accel[0], range, &read, 1);
     struct adsm_store_range *next = range_of(accel[0], 64 * KIB);
     ck_assert_ptr_eq(next, range);
     ck_assert_uint_eq(next->count, 1);
     memset(host.host, 2, 64 * KIB);
-    must(adsm_move(&from, &host, all, next->after, next->count, false,
-                   &written));
+    must(adsm_move(&from, &host, all, next->after, next->count, false, &written,
+                   ADSM_CAUSE(trial)));
     nap_ms(20);
     ck_assert(!adsm_fence_done(written));
     gate.open = true;
     must(adsm_fence_wait(written));
     ck_assert(adsm_fence_done(read));
-    must(adsm_move(&host, &to, all, &read, 1, false, &got));
+    must(adsm_move(&host, &to, all, &read, 1, false, &got, ADSM_CAUSE(trial)));
     must(adsm_fence_wait(got));
     ck_assert_int_eq(((uint8_t *)host.host)[64 * KIB - 1], 1);
 }
@@ -310,8 +311,10 @@ static void *worker_body(void *arg)
         for (size_t f = 0; f < range[k]->count; f++)
             must(adsm_fence_order(accel, stream, range[k]->after[f]));
         must(adsm_fence_record(accel, stream, &join));
-        must(adsm_dma_set(accel, range[k]->at, value, 4096, join, &done[k]));
-        must(adsm_dma_download(accel, got, range[k]->at, 4096, nothing));
+        must(adsm_dma_set(accel, range[k]->at, value, 4096, join, &done[k],
+                          ADSM_CAUSE(trial)));
+        must(adsm_dma_download(accel, got, range[k]->at, 4096, nothing,
+                               ADSM_CAUSE(trial)));
         for (int b = 0; b < 4096; b++)
             ck_assert_int_eq(got[b], value);
         w->got++;

@@ -43,20 +43,22 @@ static void check_parts(bool changes)
     must(adsm_address_alloc(accel, BYTES, false, &span));
     fill(from, BYTES, 5);
     adsm_pin(accel, from, BYTES);
-    must(adsm_dma_set(accel, span.device, 0x77, BYTES, nothing, &done));
+    must(adsm_dma_set(accel, span.device, 0x77, BYTES, nothing, &done,
+                      ADSM_CAUSE(trial)));
     must(adsm_dma_drain(accel));
     expect(want, from, 0x77);
     uint64_t before = adsm_stats_get(ADSM_STAT_bytes_up);
     must(adsm_dma_upload_parts(accel, span.device, from, parts, PARTS, changes,
-                               nothing, &done));
+                               nothing, &done, ADSM_CAUSE(trial)));
     if (changes)
         memset(from, 0, BYTES);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_up) - before, sum);
-    must(adsm_dma_download(accel, got, span.device, BYTES, nothing));
+    must(adsm_dma_download(accel, got, span.device, BYTES, nothing,
+                           ADSM_CAUSE(trial)));
     ck_assert(adsm_fence_done(done));
     ck_assert_mem_eq(got, want, BYTES);
     must(adsm_dma_upload_parts(accel, span.device, from, parts, 0, changes,
-                               nothing, &done));
+                               nothing, &done, ADSM_CAUSE(trial)));
     ck_assert_uint_eq(done.seq, 0);
     must(adsm_address_free(accel, &span));
 }

@@ -109,7 +109,7 @@ static int finish(void)
 START_TEST(off_records_nothing)
 {
     ck_assert_uint_eq(adsm_trace_span_begin(), 0);
-    adsm_trace_span_end("nothing", 0, 0);
+    adsm_trace_span_end("nothing", 0, 0, NULL);
     ck_assert_int_eq(adsm_trace_finish(), ADSM_OK);
 }
 END_TEST
@@ -120,13 +120,31 @@ START_TEST(spans_are_written)
     ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
     uint64_t outer = adsm_trace_span_begin();
     ck_assert_uint_ne(outer, 0);
-    adsm_trace_span_end("fetch", adsm_trace_span_begin(), 4096);
-    adsm_trace_span_end("fault", outer, 0);
+    adsm_trace_span_end("fetch", adsm_trace_span_begin(), 4096, NULL);
+    adsm_trace_span_end("fault", outer, 0, NULL);
     ck_assert_int_eq(finish(), 2);
     ck_assert_int_eq(count("\"name\":\"fetch\""), 1);
     ck_assert_int_eq(count("\"bytes\":4096"), 1);
     ck_assert_int_eq(count("\"events_overwritten\":0"), 1);
     ck_assert_uint_eq(adsm_trace_span_begin(), 0);
+}
+END_TEST
+
+START_TEST(cause_is_written_as_far_as_it_is_known)
+{
+    struct adsm_cause fault = {ADSM_WHY_fault, 0xabc, 0x7000, 4096};
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
+    adsm_trace_span_end("a", adsm_trace_span_begin(), 1, &fault);
+    adsm_trace_span_end("b", adsm_trace_span_begin(), 2, ADSM_CAUSE(call));
+    adsm_trace_span_end("c", adsm_trace_span_begin(), 3, NULL);
+    ck_assert_int_eq(finish(), 3);
+    ck_assert_int_eq(
+        count("{\"bytes\":1,\"cause\":\"fault\",\"object\":\"0x7000\","
+              "\"object_bytes\":4096,\"instruction\":\"0xabc\"}"),
+        1);
+    ck_assert_int_eq(count("{\"bytes\":2,\"cause\":\"call\"}"), 1);
+    ck_assert_int_eq(count("{\"bytes\":3}"), 1);
 }
 END_TEST
 
@@ -142,7 +160,7 @@ START_TEST(names_are_escaped)
 {
     make_path();
     ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
-    adsm_trace_span_end("a\"b\\c\nd\001", adsm_trace_span_begin(), 0);
+    adsm_trace_span_end("a\"b\\c\nd\001", adsm_trace_span_begin(), 0, NULL);
     ck_assert_int_eq(finish(), 1);
     ck_assert_int_eq(count("a\\\"b\\\\c\\u000ad\\u0001"), 1);
 }
@@ -153,7 +171,7 @@ START_TEST(full_ring_keeps_the_newest)
     make_path();
     ck_assert_int_eq(adsm_trace_start(path, 100), ADSM_OK); /* 128 slots */
     for (uint64_t i = 0; i < 1000; i++)
-        adsm_trace_span_end("e", adsm_trace_span_begin(), i);
+        adsm_trace_span_end("e", adsm_trace_span_begin(), i, NULL);
     ck_assert_int_eq(finish(), 128);
     ck_assert_int_eq(count("\"events_overwritten\":872"), 1);
     ck_assert_int_eq(count("\"bytes\":871}"), 0);
@@ -165,7 +183,7 @@ END_TEST
 static void *record_many(void *arg)
 {
     for (int i = 0; i < 5000; i++)
-        adsm_trace_span_end("t", adsm_trace_span_begin(), 1);
+        adsm_trace_span_end("t", adsm_trace_span_begin(), 1, NULL);
     return NULL;
 }
 
@@ -202,6 +220,7 @@ START_TEST(impossible_path_says_so)
 END_TEST
 
 SUITE_MAIN("trace", 30, off_records_nothing, spans_are_written,
-           no_event_is_a_valid_file, names_are_escaped,
-           full_ring_keeps_the_newest, threads_share_the_ring,
-           second_start_is_refused, impossible_path_says_so)
+           cause_is_written_as_far_as_it_is_known, no_event_is_a_valid_file,
+           names_are_escaped, full_ring_keeps_the_newest,
+           threads_share_the_ring, second_start_is_refused,
+           impossible_path_says_so)

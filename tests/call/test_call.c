@@ -462,7 +462,7 @@ START_TEST(copy_of_a_gathered_object_goes_and_does_not_spread_it)
         adsm_rwlock_release(&object->lock);
         return;
     }
-    must(adsm_object_gather(object));
+    must(adsm_object_gather(object, ADSM_CAUSE(call)));
     must(adsm_memory_evict_this(object, copy));
     ck_assert(adsm_object_is_gathered(object));
     ck_assert(adsm_ranged_is_valid(object));
@@ -484,7 +484,7 @@ START_TEST(object_whose_copy_is_being_evicted_gets_another_shape)
         return;
     }
     copy->leaving = true;
-    must(adsm_ranged_update(object, &shape));
+    must(adsm_ranged_update(object, &shape, ADSM_CAUSE(part)));
     ck_assert_uint_eq(copy->holder, ADSM_HOLDER_HOST);
     ck_assert(adsm_ranged_is_valid(object));
     copy->leaving = false;

@@ -143,9 +143,9 @@ START_TEST(range_that_leaves_its_object_is_refused_and_nothing_is_held)
     struct adsm_object *object = adsm_index_find(p);
     adsm_stream stream = adsm_accel_launch_stream(object->home);
     struct adsm_device_write write;
-    ck_assert_int_eq(
-        adsm_boundary_device_write(p + 1, object->bytes, stream, &write),
-        ADSM_E_INVALID);
+    ck_assert_int_eq(adsm_boundary_device_write(p + 1, object->bytes, stream,
+                                                &write, ADSM_CAUSE(own)),
+                     ADSM_E_INVALID);
     ck_assert_ptr_null(write.object);
     ck_assert_int_eq(adsm_block_state(object, 0), ADSM_DIRTY);
     ck_assert(!adsm_boundary_is_far(p, object->bytes));
@@ -155,7 +155,7 @@ START_TEST(range_that_leaves_its_object_is_refused_and_nothing_is_held)
                      ADSM_READ_ONLY);
     ck_assert(all_are(p, 7));
     must(adsmFree(p));
-    must(adsm_boundary_device_write(p, BYTES, stream, &write));
+    must(adsm_boundary_device_write(p, BYTES, stream, &write, ADSM_CAUSE(own)));
     ck_assert_ptr_null(write.object);
     ck_assert(adsm_boundary_is_far(p, BYTES));
 }

@@ -188,10 +188,11 @@ START_TEST(device_write_at_the_mapping_limit_reaches_the_cpu)
     struct adsm_object *object = adsm_index_find(p);
     struct adsm_device_write write;
     struct adsm_fence done;
-    must(adsm_boundary_device_write(
-        p + AT, N, adsm_accel_launch_stream(object->home), &write));
+    must(adsm_boundary_device_write(p + AT, N,
+                                    adsm_accel_launch_stream(object->home),
+                                    &write, ADSM_CAUSE(own)));
     must(adsm_dma_set(object->home, adsm_daddr_add(object->device, AT), 9, N,
-                      object->work, &done));
+                      object->work, &done, ADSM_CAUSE(trial)));
     adsm_boundary_device_written(&write);
     for (size_t i = 0; i < BYTES; i++)
         ck_assert_int_eq(p[i], i >= AT && i < AT + N ? 9 : 1);
@@ -212,15 +213,17 @@ START_TEST(device_write_of_parts_keeps_what_lies_between_them)
     struct adsm_device_write write;
     struct adsm_fence done;
     adsm_stream stream = adsm_accel_launch_stream(object->home);
-    must(adsm_boundary_device_write(p + AT, N, stream, &write));
+    must(
+        adsm_boundary_device_write(p + AT, N, stream, &write, ADSM_CAUSE(own)));
     ck_assert_int_eq(adsm_boundary_device_write_parts(p + AT, BYTES - AT + 1,
                                                       stream, &write),
                      ADSM_E_INVALID);
     must(adsm_boundary_device_write_parts(p + AT, EXTENT, stream, &write));
     struct adsm_daddr device = adsm_daddr_add(object->device, AT);
-    must(adsm_dma_set(object->home, device, 9, N, object->work, &done));
+    must(adsm_dma_set(object->home, device, 9, N, object->work, &done,
+                      ADSM_CAUSE(trial)));
     must(adsm_dma_set(object->home, adsm_daddr_add(device, NEXT), 9,
-                      EXTENT - NEXT, object->work, &done));
+                      EXTENT - NEXT, object->work, &done, ADSM_CAUSE(trial)));
     adsm_boundary_device_written(&write);
     for (size_t i = 0; i < BYTES; i++) {
         size_t row = i - AT;
@@ -240,8 +243,8 @@ START_TEST(device_read_at_the_mapping_limit_sees_what_the_cpu_wrote)
     must(adsm_boundary_device_read(p + AT, N,
                                    adsm_accel_launch_stream(object->home)));
     must(adsm_dma_download(object->home, seen,
-                           adsm_daddr_add(object->device, AT), N,
-                           object->work));
+                           adsm_daddr_add(object->device, AT), N, object->work,
+                           ADSM_CAUSE(trial)));
     for (size_t i = 0; i < N; i++)
         ck_assert_int_eq(seen[i], 1);
     for (size_t i = 0; i < BYTES; i++)

@@ -19,7 +19,8 @@ static void note(uint8_t *p, enum adsm_event event)
     adsm_rwlock_acquire(&object->lock);
     uint64_t up = adsm_stats_get(ADSM_STAT_bytes_up);
     uint64_t down = adsm_stats_get(ADSM_STAT_bytes_down);
-    must(adsm_coherence_apply_all(object, 0, object->block_count, event));
+    must(adsm_coherence_apply_all(object, 0, object->block_count, event,
+                                  ADSM_CAUSE(call)));
     ck_assert(adsm_object_is_valid(object));
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_up), up);
     ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_down), down);

@@ -43,7 +43,7 @@ static uint8_t on_device(const uint8_t *p)
     must(adsm_dma_download(
         object->home, &byte,
         adsm_daddr_add(object->device, (uint64_t)(p - object->host)), 1,
-        object->work));
+        object->work, ADSM_CAUSE(trial)));
     return byte;
 }
 

@@ -195,7 +195,7 @@ START_TEST(return_leaves_what_a_call_is_about_to_write)
     adsm_gate_close(gates);
     adsm_rwlock_acquire(&object->lock);
     must(adsm_coherence_apply_all(object, 0, object->block_count,
-                                  ADSM_PART_WRITE));
+                                  ADSM_PART_WRITE, ADSM_CAUSE(call)));
     adsm_rwlock_release(&object->lock);
     ck_assert_int_eq(pthread_create(&thread, NULL, come_back, NULL), 0);
     for (int i = 0; i < 50; i++) {

@@ -40,7 +40,7 @@ static bool use(struct adsm_object *object)
     if (adsm_loan_end(&loan, 1) != ADSM_OK)
         return false;
     adsm_rwlock_acquire(&object->lock);
-    int rc = adsm_coherence_apply(object, 0, 1, ADSM_CALL);
+    int rc = adsm_coherence_apply(object, 0, 1, ADSM_CALL, ADSM_CAUSE(call));
     adsm_rwlock_release(&object->lock);
     return rc == ADSM_OK;
 }
@@ -171,11 +171,13 @@ static struct adsm_object *in_state(struct adsm_accel *accel,
     if (state == ADSM_INVALID)
         return object;
     adsm_rwlock_acquire(&object->lock);
-    must(adsm_coherence_apply(object, 0, 1, ADSM_BULK_READ));
+    must(adsm_coherence_apply(object, 0, 1, ADSM_BULK_READ, ADSM_CAUSE(call)));
     if (state == ADSM_DIRTY)
-        must(adsm_coherence_apply(object, 0, 1, ADSM_WRITE_FAULT));
+        must(adsm_coherence_apply(object, 0, 1, ADSM_WRITE_FAULT,
+                                  ADSM_CAUSE(call)));
     else if (adsm_block_state(object, 0) == ADSM_DIRTY)
-        must(adsm_coherence_apply(object, 0, 1, ADSM_PART_READ));
+        must(adsm_coherence_apply(object, 0, 1, ADSM_PART_READ,
+                                  ADSM_CAUSE(call)));
     adsm_rwlock_release(&object->lock);
     ck_assert_int_eq(adsm_block_state(object, 0), state);
     memset(object->shadow.shadow, state == ADSM_DIRTY ? 'h' : 'd', PAGE);
@@ -195,7 +197,7 @@ static void check_cell(struct adsm_accel *accel, enum adsm_event event,
     uint64_t up_before = adsm_stats_get(ADSM_STAT_bytes_up);
     uint64_t down_before = adsm_stats_get(ADSM_STAT_bytes_down);
     adsm_rwlock_acquire(&object->lock);
-    must(adsm_coherence_apply(object, 0, 1, event));
+    must(adsm_coherence_apply(object, 0, 1, event, ADSM_CAUSE(call)));
     ck_assert(adsm_object_is_valid(object));
     adsm_rwlock_release(&object->lock);
     ck_assert_msg(adsm_block_state(object, 0) == cell->next, "%s: %s on %s",
@@ -242,13 +244,14 @@ START_TEST(event_that_fails_leaves_the_block_as_it_was)
                 bool open = may_write(object->host, s == ADSM_DIRTY ? 'h' : 0);
                 adsm_rwlock_acquire(&object->lock);
                 small_fail(NULL, n, ADSM_E_NOMEM);
-                int rc = adsm_coherence_apply(object, 0, 1, (enum adsm_event)e);
+                int rc = adsm_coherence_apply(object, 0, 1, (enum adsm_event)e,
+                                              ADSM_CAUSE(call));
                 bool failed = small_has_failed();
                 if (rc != ADSM_OK) {
                     ck_assert_int_eq(adsm_block_state(object, 0), s);
                     ck_assert_int_eq(may_write(object->host, 'h'), open);
-                    must(
-                        adsm_coherence_apply(object, 0, 1, (enum adsm_event)e));
+                    must(adsm_coherence_apply(object, 0, 1, (enum adsm_event)e,
+                                              ADSM_CAUSE(call)));
                 }
                 ck_assert(adsm_object_is_valid(object));
                 adsm_rwlock_release(&object->lock);
@@ -268,7 +271,8 @@ START_TEST(held_block_is_held_once_and_a_run_ends_where_the_state_does)
     adsm_rwlock_acquire_shared(&object->lock);
     ck_assert(adsm_block_try_hold(object, 1));
     ck_assert(!adsm_block_try_hold(object, 1));
-    must(adsm_coherence_apply(object, 1, 1, ADSM_WRITE_FAULT));
+    must(
+        adsm_coherence_apply(object, 1, 1, ADSM_WRITE_FAULT, ADSM_CAUSE(call)));
     ck_assert(!adsm_block_try_hold(object, 1));
     adsm_block_release(object, 1, 1);
     ck_assert(!adsm_block_is_held(object, 1));

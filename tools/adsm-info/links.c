@@ -84,11 +84,13 @@ static int copy(const struct links *links, const struct end *from,
     uint64_t began = adsm_now_ns();
     int status = ADSM_OK;
     if (!is_direct(from, to)) {
-        status = adsm_move(&between, &begin, extent, NULL, 0, false, &half);
+        status = adsm_move(&between, &begin, extent, NULL, 0, false, &half,
+                           ADSM_CAUSE(trial));
         begin = between;
     }
     if (status == ADSM_OK)
-        status = adsm_move(&target, &begin, extent, &half, 1, false, &done);
+        status = adsm_move(&target, &begin, extent, &half, 1, false, &done,
+                           ADSM_CAUSE(trial));
     if (status == ADSM_OK)
         status = adsm_fence_wait(done);
     *ns = adsm_now_ns() - began;

@@ -52,11 +52,12 @@ static uint32_t unnamed_run(const struct adsm_call *call,
 }
 
 /* What was never allocated from a slab holds nothing worth moving. */
-static int apply_used(struct adsm_object *object, enum adsm_event event)
+static int apply_used(struct adsm_object *object, enum adsm_event event,
+                      const struct adsm_cause *cause)
 {
     uint32_t used = atomic_load(&object->blocks_used);
     return used == 0 ? ADSM_OK
-                     : adsm_coherence_apply_all(object, 0, used, event);
+                     : adsm_coherence_apply_all(object, 0, used, event, cause);
 }
 
 /* Release blocks [first, end) of a live object, without those that `unless`
@@ -65,7 +66,7 @@ static int release_blocks(struct adsm_object *object, uint32_t first,
                           uint32_t end, const struct adsm_call *unless,
                           enum adsm_event event)
 {
-    int rc = adsm_object_gather(object);
+    int rc = adsm_object_gather(object, ADSM_CAUSE(call));
     if (rc != ADSM_OK || !adsm_object_is_gathered(object) ||
         !atomic_load(&object->near))
         return rc;
@@ -74,7 +75,8 @@ static int release_blocks(struct adsm_object *object, uint32_t first,
     for (uint32_t n, i = first; i < end && rc == ADSM_OK; i += n) {
         n = unless ? unnamed_run(unless, object, &i, end) : end - i;
         if (n > 0)
-            rc = adsm_coherence_apply_all(object, i, n, event);
+            rc =
+                adsm_coherence_apply_all(object, i, n, event, ADSM_CAUSE(call));
     }
     atomic_store(&object->settled, rc == ADSM_OK && event == ADSM_CALL_IN &&
                                        atomic_load(&object->dirty) == 0);
@@ -113,8 +115,9 @@ static int release_use(struct adsm_call *call, const struct adsm_use *use)
         return ADSM_OK;
     adsm_rwlock_acquire(&use->object->lock);
     if (adsm_use_fits(use))
-        rc = is_dropped_later(use) ? adsm_object_gather(use->object)
-                                   : release_named(use);
+        rc = is_dropped_later(use)
+                 ? adsm_object_gather(use->object, ADSM_CAUSE(call))
+                 : release_named(use);
     call->waits |= adsm_direct_is_open(use->object);
     if (rc == ADSM_OK && adsm_use_fits(use) && use->object->direct)
         rc = adsm_direct_order(call->accel, call->stream, use->home);
@@ -348,7 +351,7 @@ static int acquire_object(struct adsm_object *object, void *context)
         return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && atomic_load(&object->gate) == *gate)
-        rc = apply_used(object, ADSM_RETURN);
+        rc = apply_used(object, ADSM_RETURN, ADSM_CAUSE(acquire));
     adsm_rwlock_release(&object->lock);
     return rc;
 }

@@ -102,7 +102,8 @@ struct adsm_device_write {
  */
 int adsm_boundary_device_write(const void *address, size_t bytes,
                                adsm_stream stream,
-                               struct adsm_device_write *write) ADSM_MUST_CHECK;
+                               struct adsm_device_write *write,
+                               const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * The overwrite that `write` is about also overwrites parts of the range, which

@@ -45,10 +45,10 @@ int adsm_boundary_device_read(const void *address, size_t bytes,
     int rc = ADSM_OK;
     for (struct part p; rc == ADSM_OK && take_part(at, bytes, &p);
          at += p.bytes, bytes -= p.bytes) {
-        rc = adsm_object_gather(p.object);
+        rc = adsm_object_gather(p.object, ADSM_CAUSE(own));
         if (rc == ADSM_OK && atomic_load(&p.object->dirty))
             rc = adsm_coherence_apply_all(p.object, p.first, p.count,
-                                          ADSM_DEVICE_READ);
+                                          ADSM_DEVICE_READ, ADSM_CAUSE(own));
         if (rc == ADSM_OK)
             rc = adsm_dma_order_uploads(p.object->home, stream);
         adsm_rwlock_release(&p.object->lock);
@@ -58,7 +58,8 @@ int adsm_boundary_device_read(const void *address, size_t bytes,
 
 /* Give [from, to) of an object to the device, lock held exclusively. Partly
  * covered blocks keep what the CPU wrote beside the range: they are flushed. */
-static int give_range(struct adsm_object *object, size_t from, size_t to)
+static int give_range(struct adsm_object *object, size_t from, size_t to,
+                      const struct adsm_cause *cause)
 {
     uint32_t first = adsm_block_of(object, from);
     uint32_t last = adsm_block_of(object, to - 1) + 1;
@@ -66,35 +67,37 @@ static int give_range(struct adsm_object *object, size_t from, size_t to)
     if (!atomic_load(&object->near))
         return ADSM_OK;
     if (from != adsm_block_begin(object, first)) {
-        rc = adsm_coherence_apply_all(object, first, 1, ADSM_CALL);
+        rc = adsm_coherence_apply_all(object, first, 1, ADSM_CALL, cause);
         first++;
     }
     if (rc == ADSM_OK && last > first && to < object->bytes &&
         to != adsm_block_begin(object, last)) {
-        rc = adsm_coherence_apply_all(object, last - 1, 1, ADSM_CALL);
+        rc = adsm_coherence_apply_all(object, last - 1, 1, ADSM_CALL, cause);
         last--;
     }
     if (rc == ADSM_OK && last > first)
         rc = adsm_coherence_apply_all(object, first, last - first,
-                                      ADSM_DEVICE_WRITE);
+                                      ADSM_DEVICE_WRITE, cause);
     return rc;
 }
 
 int adsm_boundary_device_write(const void *address, size_t bytes,
                                adsm_stream stream,
-                               struct adsm_device_write *write)
+                               struct adsm_device_write *write,
+                               const struct adsm_cause *cause)
 {
     struct part p;
     write->object = NULL;
     if (!take_part(address, bytes, &p))
         return ADSM_OK;
-    int rc = p.bytes < bytes ? ADSM_E_INVALID : adsm_object_gather(p.object);
+    int rc =
+        p.bytes < bytes ? ADSM_E_INVALID : adsm_object_gather(p.object, cause);
     if (rc == ADSM_OK)
         adsm_object_written(p.object);
     if (rc == ADSM_OK)
         adsm_keep_drop(p.object, p.from, p.bytes);
     if (rc == ADSM_OK)
-        rc = give_range(p.object, p.from, p.from + bytes);
+        rc = give_range(p.object, p.from, p.from + bytes, cause);
     if (rc == ADSM_OK)
         rc = adsm_dma_order_uploads(p.object->home, stream);
     if (rc == ADSM_OK)
@@ -117,7 +120,8 @@ int adsm_boundary_device_write_parts(const void *address, size_t bytes,
     if (!atomic_load(&object->near))
         return ADSM_OK;
     struct part p = part_of(object, address, bytes);
-    int rc = adsm_coherence_apply_all(object, p.first, p.count, ADSM_CALL);
+    int rc = adsm_coherence_apply_all(object, p.first, p.count, ADSM_CALL,
+                                      ADSM_CAUSE(own));
     return rc == ADSM_OK ? adsm_dma_order_uploads(object->home, stream) : rc;
 }
 

@@ -76,17 +76,18 @@ static int enqueue_job(const struct device_job *job, size_t bytes,
 {
     struct adsm_daddr to =
         adsm_daddr_add(target->device, (uint64_t)(job->to - target->host));
+    struct adsm_cause its = adsm_object_cause(target, ADSM_CAUSE(bulk));
     struct adsm_fence done = {0};
     int rc;
     if (!job->from) {
         rc = adsm_dma_set(target->home, to, (uint8_t)job->value, bytes,
-                          target->work, &done);
+                          target->work, &done, &its);
     } else {
         struct adsm_place there = {.accel = target->home, .device = to};
         struct adsm_place here = {.accel = job->home, .device = job->source};
         struct adsm_fence after[] = {target->work, job->source_ready};
         rc = adsm_move(&there, &here, adsm_extent_of(bytes), after, 2, true,
-                       &done);
+                       &done, &its);
     }
     if (rc == ADSM_OK)
         target->work = done;
@@ -97,8 +98,9 @@ static int enqueue_job(const struct device_job *job, size_t bytes,
 static int run_job(struct device_job *job, size_t bytes, size_t *did)
 {
     struct adsm_device_write write;
-    int rc = adsm_boundary_device_write(
-        job->to, bytes, adsm_accel_launch_stream(job->home), &write);
+    int rc = adsm_boundary_device_write(job->to, bytes,
+                                        adsm_accel_launch_stream(job->home),
+                                        &write, ADSM_CAUSE(bulk));
     if (rc == ADSM_E_DEVICE_NOMEM)
         return ADSM_OK; /* it went away, and there is no room: the host's then */
     if (rc != ADSM_OK)
@@ -128,7 +130,8 @@ static int lend(const void *address, size_t bytes, enum adsm_access access,
 {
     size_t there = adsm_turn_is_mine() ? 0 : adsm_direct_bytes(address);
     if (there == 0)
-        return adsm_loan_begin(address, bytes, access, loan);
+        return adsm_loan_begin_for(address, bytes, access, loan,
+                                   ADSM_CAUSE(bulk));
     *loan = (struct adsm_loan){.address = (void *)address,
                                .bytes = there < bytes ? there : bytes};
     return ADSM_OK;
@@ -225,7 +228,8 @@ static int host_copy(uint8_t *ours, uint8_t *program, size_t bytes,
                      enum adsm_access access, size_t *did, bool *ends)
 {
     struct adsm_loan loan;
-    int rc = adsm_loan_begin(program, bytes, access, &loan);
+    int rc =
+        adsm_loan_begin_for(program, bytes, access, &loan, ADSM_CAUSE(bulk));
     if (rc != ADSM_OK)
         return rc;
     *did = loan.bytes;

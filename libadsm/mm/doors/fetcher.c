@@ -62,7 +62,8 @@ static uint32_t hold(struct adsm_object *object, const uint64_t *set,
 /* As an access would. */
 static int open_held(struct adsm_object *object, uint32_t first, uint32_t n)
 {
-    int rc = adsm_coherence_apply(object, first, n, ADSM_READ_FAULT);
+    int rc = adsm_coherence_apply(object, first, n, ADSM_READ_FAULT,
+                                  ADSM_CAUSE(ahead));
     if (rc == ADSM_OK)
         ADSM_COUNT(ahead_opened, n);
     return rc;
@@ -72,7 +73,8 @@ static int open_held(struct adsm_object *object, uint32_t first, uint32_t n)
 static int fetch_held(struct adsm_object *object, uint32_t first, uint32_t n)
 {
     adsm_ahead_bring(object, first, n);
-    int rc = adsm_coherence_apply_closed(object, first, n, ADSM_FETCH_AHEAD);
+    int rc = adsm_coherence_apply_closed(object, first, n, ADSM_FETCH_AHEAD,
+                                         ADSM_CAUSE(ahead));
     if (rc != ADSM_OK)
         adsm_ahead_failed(object, first, n);
     return rc;

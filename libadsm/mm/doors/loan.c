@@ -62,7 +62,8 @@ static size_t plain_bytes(const void *address, size_t bytes)
 
 /* Blocks [first, last) become readable on the host, held run by run. */
 static int make_readable(struct adsm_object *object, uint32_t generation,
-                         uint32_t first, uint32_t last)
+                         uint32_t first, uint32_t last,
+                         const struct adsm_cause *cause)
 {
     uint32_t most = adsm_block_of(object, HOLD_BYTES);
     int rc = ADSM_OK;
@@ -80,7 +81,8 @@ static int make_readable(struct adsm_object *object, uint32_t generation,
             n++;
         for (uint32_t k = 0; k < n && rc == ADSM_OK;) {
             uint32_t run = adsm_block_run(object, i + k, n - k);
-            rc = adsm_coherence_apply(object, i + k, run, ADSM_BULK_READ);
+            rc =
+                adsm_coherence_apply(object, i + k, run, ADSM_BULK_READ, cause);
             k += run;
         }
         adsm_block_release(object, i, n);
@@ -144,7 +146,8 @@ static int make_current(const struct adsm_loan *loan, uint32_t i)
     if (covers_block(loan->object, from, to, i) ||
         adsm_block_state(loan->object, i) != ADSM_INVALID)
         return ADSM_OK;
-    return adsm_coherence_apply(loan->object, i, 1, ADSM_BULK_READ);
+    return adsm_coherence_apply(loan->object, i, 1, ADSM_BULK_READ,
+                                &loan->cause);
 }
 
 /* Held blocks of an object that is not gathered: calls in parts, which do not wait
@@ -159,9 +162,11 @@ static int make_all_current(const struct adsm_loan *loan)
     for (uint32_t n, i = loan->held_first; i < end && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, end - i);
         if (object->direct)
-            rc = adsm_coherence_apply(object, i, n, ADSM_BULK_OVERWRITE);
+            rc = adsm_coherence_apply(object, i, n, ADSM_BULK_OVERWRITE,
+                                      &loan->cause);
         else if (adsm_block_state(object, i) == ADSM_INVALID)
-            rc = adsm_coherence_apply(object, i, n, ADSM_BULK_READ);
+            rc = adsm_coherence_apply(object, i, n, ADSM_BULK_READ,
+                                      &loan->cause);
     }
     return rc;
 }
@@ -198,7 +203,8 @@ static int fetch_pages(const struct adsm_loan *loan, uint32_t i)
         return ADSM_E_NOT_SHARED;
     if (adsm_block_state(object, i) == ADSM_INVALID)
         rc = adsm_run_fetch_bytes(
-            object, from, (to < object->bytes ? to : object->bytes) - from);
+            object, from, (to < object->bytes ? to : object->bytes) - from,
+            &loan->cause);
     adsm_block_release(object, i, 1);
     return rc;
 }
@@ -211,7 +217,7 @@ static int begin_read(struct adsm_loan *loan)
     if (first + 1 == last && adsm_block_state(object, first) == ADSM_INVALID &&
         adsm_ahead_takes_part(object, first, loan->bytes))
         return fetch_pages(loan, first);
-    return make_readable(object, loan->generation, first, last);
+    return make_readable(object, loan->generation, first, last, &loan->cause);
 }
 
 /* In a host function: what it opens stays so until its end, which sends what
@@ -229,7 +235,8 @@ static int begin_in_turn(const void *address, size_t bytes,
     if (loan->bytes > bytes)
         loan->bytes = bytes;
     adsm_rwlock_release_shared(&object->lock);
-    int rc = adsm_turn_touch_range(object, offset, loan->bytes, access);
+    int rc = adsm_turn_touch_range(object, offset, loan->bytes, access,
+                                   &loan->cause);
     if (rc == ADSM_OK)
         loan->address = object->shadow.shadow + offset;
     return rc;
@@ -248,10 +255,12 @@ static bool begin_in_place(const void *address, size_t bytes,
     return true;
 }
 
-int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
-                    struct adsm_loan *loan)
+int adsm_loan_begin_for(const void *address, size_t bytes,
+                        enum adsm_access access, struct adsm_loan *loan,
+                        const struct adsm_cause *cause)
 {
-    *loan = (struct adsm_loan){.access = access, .address = (void *)address};
+    *loan = (struct adsm_loan){
+        .access = access, .address = (void *)address, .cause = *cause};
     if (bytes == 0)
         return ADSM_OK;
     if (adsm_turn_is_mine())
@@ -292,15 +301,15 @@ int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
 /* Bytes of block `i` outside [from, to) come from the device: the call wrote
  * only part of a block that nobody fetched. */
 static int complete_block(struct adsm_object *object, uint32_t i, size_t from,
-                          size_t to)
+                          size_t to, const struct adsm_cause *cause)
 {
     size_t begin = adsm_block_begin(object, i);
     size_t end = begin + adsm_block_bytes(object, i);
     int rc = ADSM_OK;
     if (from > begin)
-        rc = adsm_run_fetch_bytes(object, begin, from - begin);
+        rc = adsm_run_fetch_bytes(object, begin, from - begin, cause);
     if (rc == ADSM_OK && to < end)
-        rc = adsm_run_fetch_bytes(object, to, end - to);
+        rc = adsm_run_fetch_bytes(object, to, end - to, cause);
     return rc;
 }
 
@@ -319,16 +328,17 @@ static bool note_block(struct adsm_object *object, uint32_t i, size_t from,
 
 /* Block `i`, held, has been written in [from, to). */
 static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
-                        size_t to)
+                        size_t to, const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     bool whole = covers_block(object, from, to, i);
     if (!whole && adsm_block_state(object, i) == ADSM_INVALID)
-        rc = complete_block(object, i, from, to);
-    int applied = adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE);
+        rc = complete_block(object, i, from, to, cause);
+    int applied =
+        adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE, cause);
     if (applied == ADSM_E_LIMIT) /* no mapping is left to open it with */
-        applied =
-            adsm_coherence_apply_closed(object, i, 1, ADSM_BULK_OVERWRITE);
+        applied = adsm_coherence_apply_closed(object, i, 1, ADSM_BULK_OVERWRITE,
+                                              cause);
     return rc != ADSM_OK ? rc : applied;
 }
 
@@ -342,8 +352,8 @@ static uint32_t commit_run(struct adsm_loan *loan, uint32_t i, uint32_t last,
            adsm_block_state(object, i + n) == adsm_block_state(object, i) &&
            !adsm_sparse_is_watched(object, i + n))
         n++;
-    if (n > 1 &&
-        adsm_coherence_apply(object, i, n, ADSM_BULK_OVERWRITE) == ADSM_OK)
+    if (n > 1 && adsm_coherence_apply(object, i, n, ADSM_BULK_OVERWRITE,
+                                      &loan->cause) == ADSM_OK)
         return n;
     return 0;
 }
@@ -364,7 +374,7 @@ static int commit(struct adsm_loan *loan, size_t done)
             i += n;
             continue;
         }
-        int rc = commit_block(loan->object, i, loan->offset, to);
+        int rc = commit_block(loan->object, i, loan->offset, to, &loan->cause);
         if (first_failure == ADSM_OK)
             first_failure = rc;
         i++;

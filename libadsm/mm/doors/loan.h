@@ -33,6 +33,7 @@ struct adsm_loan {
     pid_t owner;             /* and whose it is, where all are in one        */
     uint32_t asked;          /* accesses of its thread to its blocks, there  */
     bool exposed; /* a held block was opened for a signal handler            */
+    struct adsm_cause cause; /* of what moves for it                         */
 };
 
 /** True when no byte of the range can be shared: the fast path of every
@@ -45,12 +46,22 @@ bool adsm_loan_unneeded(const void *address, size_t bytes);
  *
  * Covers the longest prefix that is uniformly plain memory or lies in one
  * object; loan->bytes says how much (0 only when `bytes` is 0). Plain memory:
- * loan->address is the address itself.
+ * loan->address is the address itself. @cause  of what moves for it
  * Return: ADSM_OK; ADSM_E_DEVICE(_LOST), ADSM_E_NOMEM: nothing is held
  * Thread: any. Signal: never
  */
-int adsm_loan_begin(const void *address, size_t bytes, enum adsm_access access,
-                    struct adsm_loan *loan) ADSM_MUST_CHECK;
+int adsm_loan_begin_for(const void *address, size_t bytes,
+                        enum adsm_access access, struct adsm_loan *loan,
+                        const struct adsm_cause *cause) ADSM_MUST_CHECK;
+
+/** The same, to a system call or a function of libc. */
+static inline ADSM_MUST_CHECK int adsm_loan_begin(const void *address,
+                                                  size_t bytes,
+                                                  enum adsm_access access,
+                                                  struct adsm_loan *loan)
+{
+    return adsm_loan_begin_for(address, bytes, access, loan, ADSM_CAUSE(loan));
+}
 
 /**
  * End the use; the first `done` bytes were really transferred (<= loan->bytes).

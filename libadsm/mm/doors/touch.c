@@ -19,14 +19,15 @@
 
 /* The mapping limit stands in the way of one block: open more of its object
  * under the exclusive lock. ADSM_OK also when the object is gone. */
-static int widen(struct adsm_object *object, uint32_t generation, uint32_t i)
+static int widen(struct adsm_object *object, uint32_t generation, uint32_t i,
+                 const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     bool awaited = false;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == generation)
-        rc = adsm_coherence_widen(object, i, &awaited);
+        rc = adsm_coherence_widen(object, i, &awaited, cause);
     adsm_rwlock_release(&object->lock);
     if (awaited) /* the access will fault again */
         nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
@@ -43,7 +44,8 @@ static void count_fault(enum adsm_access access)
 }
 
 /* Find the block at `address` and open it; false where nothing is shared. */
-static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
+static bool open_block(uintptr_t address, enum adsm_access access, int *rc,
+                       const struct adsm_cause *cause)
 {
     uint32_t gate;
     struct adsm_object *object = adsm_turn_pass((void *)address, &gate);
@@ -63,11 +65,12 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc)
         else
             *rc = adsm_answer(object, i,
                               access == ADSM_WRITE ? ADSM_WRITE_FAULT
-                                                   : ADSM_READ_FAULT);
+                                                   : ADSM_READ_FAULT,
+                              cause);
     }
     adsm_rwlock_release_shared(&object->lock);
     if (*rc == ADSM_E_LIMIT)
-        *rc = widen(object, generation, i);
+        *rc = widen(object, generation, i, cause);
     if (*rc == ADSM_E_LIMIT && adsm_mapping_make_room())
         *rc = ADSM_OK; /* the access will fault again */
     if (!back)
@@ -99,23 +102,24 @@ static struct spent spent_so_far(void)
                           adsm_object_memory_ns()};
 }
 
-static void account(const struct spent *before)
+static void account(const struct spent *before, const struct adsm_cause *cause)
 {
     struct spent after = spent_so_far();
     ADSM_COUNT(ns_fault, after.now - before->now);
     ADSM_COUNT(ns_fault_copy, after.copying - before->copying);
     ADSM_COUNT(ns_fault_memory, after.memory - before->memory);
     if (atomic_load_explicit(&adsm_trace_on, memory_order_relaxed))
-        adsm_trace_record("fault", before->now, after.now, 0);
+        adsm_trace_record("fault", before->now, after.now, 0, cause);
 }
 
 /* As open_block, for whoever the thread is just now. */
-static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc)
+static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc,
+                            const struct adsm_cause *cause)
 {
     struct adsm_turn *turn = adsm_turn_hold();
     if (!turn)
-        return open_block(address, access, rc);
-    *rc = adsm_turn_touch(turn, address, access);
+        return open_block(address, access, rc, cause);
+    *rc = adsm_turn_touch(turn, address, access, cause);
     adsm_turn_let_go(turn);
     if (*rc != ADSM_E_NOT_SHARED)
         count_fault(access);
@@ -124,12 +128,13 @@ static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc)
 
 bool adsm_touch(uintptr_t address, enum adsm_access access, uintptr_t ip)
 {
+    struct adsm_cause cause = {.why = ADSM_WHY_fault, .instruction = ip};
     int rc = ADSM_OK;
     adsm_quiet_enter_handler();
     struct spent before = spent_so_far();
-    bool shared = open_for_thread(address, access, &rc);
+    bool shared = open_for_thread(address, access, &rc, &cause);
     if (shared)
-        account(&before);
+        account(&before, &cause);
     if (shared && rc != ADSM_OK)
         adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
     adsm_quiet_leave_handler();

@@ -104,16 +104,17 @@ void adsm_turn_let_go(struct adsm_turn *turn);
 
 /**
  * An access of a host function to one byte, or to a range: what adsm_touch and
- * adsm_loan_begin are elsewhere.
+ * adsm_loan_begin are elsewhere. @cause  why it wants them, as there
  *
  * Return: ADSM_OK; ADSM_E_NOT_SHARED; why the bytes cannot be had
  * Thread: that of the function, or one that holds the turn. Signal: fault path
  */
 int adsm_turn_touch(struct adsm_turn *turn, uintptr_t address,
-                    enum adsm_access access) ADSM_MUST_CHECK;
+                    enum adsm_access access,
+                    const struct adsm_cause *cause) ADSM_MUST_CHECK;
 int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
-                          size_t bytes,
-                          enum adsm_access access) ADSM_MUST_CHECK;
+                          size_t bytes, enum adsm_access access,
+                          const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * Find the object at `address` and pass its gate; its lock is held shared. Waits

@@ -14,7 +14,8 @@ void adsm_turn_piece_around(const struct adsm_object *object, size_t offset,
 
 /** Open the bytes around `offset` for the turn. Thread: the runtime's. */
 int adsm_turn_open_piece(struct adsm_turn *turn, uintptr_t address,
-                         enum adsm_access access);
+                         enum adsm_access access,
+                         const struct adsm_cause *cause);
 
 /** Send what was written, close what was opened. Thread: the runtime's. */
 int adsm_turn_close_pieces(struct adsm_turn *turn);

@@ -101,13 +101,14 @@ static int await_upload(const struct adsm_turn *turn,
 }
 
 static int fill(const struct adsm_turn *turn, struct adsm_turn_piece *piece,
-                uint32_t block)
+                uint32_t block, const struct adsm_cause *cause)
 {
     struct adsm_object *object = piece->object;
     int rc = await_upload(turn, object, block, &piece->carried);
     if (rc != ADSM_OK || piece->carried ||
         adsm_block_state(object, block) != ADSM_INVALID)
         return rc;
+    struct adsm_cause its = adsm_object_cause(object, cause);
     ADSM_COUNT(fetches, 1);
     for (size_t n, at = piece->begin; at < piece->end && rc == ADSM_OK;
          at += n) {
@@ -117,14 +118,15 @@ static int fill(const struct adsm_turn *turn, struct adsm_turn_piece *piece,
             rc = adsm_dma_download_aside(
                 object->home, object->shadow.shadow + at,
                 adsm_daddr_add(object->device, at), n,
-                object->home == turn->accel ? turn->uploads : 0);
+                object->home == turn->accel ? turn->uploads : 0, &its);
     }
     return rc;
 }
 
 static int add_piece(struct adsm_turn *turn, struct adsm_object *object,
                      uint32_t block, size_t offset,
-                     struct adsm_turn_piece **added)
+                     struct adsm_turn_piece **added,
+                     const struct adsm_cause *cause)
 {
     struct adsm_turn_piece *piece = calloc(1, sizeof *piece);
     if (!piece)
@@ -132,7 +134,7 @@ static int add_piece(struct adsm_turn *turn, struct adsm_object *object,
     piece->object = object;
     piece->generation = atomic_load(&object->generation);
     adsm_turn_piece_around(object, offset, &piece->begin, &piece->end);
-    int rc = fill(turn, piece, block);
+    int rc = fill(turn, piece, block, cause);
     if (rc != ADSM_OK) {
         free(piece);
         return rc;
@@ -158,7 +160,8 @@ static int keep(struct adsm_turn_piece *piece)
 }
 
 static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
-                      uint32_t block, size_t offset, enum adsm_access access)
+                      uint32_t block, size_t offset, enum adsm_access access,
+                      const struct adsm_cause *cause)
 {
     enum adsm_state state = adsm_block_state(object, block);
     int rc = adsm_mapping_back(object);
@@ -174,7 +177,7 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
         return adsm_run_show(object, block, 0, SIZE_MAX, state);
     struct adsm_turn_piece *piece = find_piece(turn, object, offset);
     if (!piece)
-        rc = add_piece(turn, object, block, offset, &piece);
+        rc = add_piece(turn, object, block, offset, &piece, cause);
     if (rc == ADSM_OK && access == ADSM_WRITE)
         rc = keep(piece);
     if (rc != ADSM_OK)
@@ -188,14 +191,15 @@ static int open_piece(struct adsm_turn *turn, struct adsm_object *object,
 }
 
 int adsm_turn_open_piece(struct adsm_turn *turn, uintptr_t address,
-                         enum adsm_access access)
+                         enum adsm_access access,
+                         const struct adsm_cause *cause)
 {
     uint32_t block;
     struct adsm_object *object = take_block(address, &block);
     if (!object)
         return ADSM_E_NOT_SHARED;
     int rc = open_piece(turn, object, block, address - (uintptr_t)object->host,
-                        access);
+                        access, cause);
     give_block(object, block);
     return rc;
 }
@@ -205,6 +209,7 @@ int adsm_turn_open_piece(struct adsm_turn *turn, uintptr_t address,
 static int send(const struct adsm_turn_piece *piece, size_t from, size_t to)
 {
     const struct adsm_object *object = piece->object;
+    struct adsm_cause its = adsm_object_cause(object, ADSM_CAUSE(turn));
     const uint8_t *now = object->shadow.shadow + piece->begin;
     while (from < to && now[from] == piece->before[from])
         from++;
@@ -212,7 +217,7 @@ static int send(const struct adsm_turn_piece *piece, size_t from, size_t to)
         to--;
     return adsm_dma_upload_aside(
         object->home, adsm_daddr_add(object->device, piece->begin + from),
-        now + from, to - from);
+        now + from, to - from, &its);
 }
 
 /* Does the word at `at`, the last of `bytes` maybe cut off, differ? */

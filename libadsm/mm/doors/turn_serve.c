@@ -27,6 +27,7 @@ static struct {
     struct adsm_turn *turn;
     uintptr_t address; /* 0: the turn ends                               */
     enum adsm_access access;
+    const struct adsm_cause *cause;
     int status;
 } desk;
 
@@ -59,10 +60,10 @@ static void *serve(void *unused)
         /* Acquire: the errand was written before it was posted. */
         while (atomic_load_explicit(&desk.posted, memory_order_acquire) == done)
             sleep_on(&desk.posted, done);
-        desk.status =
-            desk.address
-                ? adsm_turn_open_piece(desk.turn, desk.address, desk.access)
-                : adsm_turn_close_pieces(desk.turn);
+        desk.status = desk.address
+                          ? adsm_turn_open_piece(desk.turn, desk.address,
+                                                 desk.access, desk.cause)
+                          : adsm_turn_close_pieces(desk.turn);
         atomic_store_explicit(&desk.served, done + 1, memory_order_release);
         wake(&desk.served, 1);
     }
@@ -88,11 +89,12 @@ int adsm_turn_start(void)
 /* ---- the host function's thread ------------------------------------------ */
 
 static int leave_errand(struct adsm_turn *turn, uintptr_t address,
-                        enum adsm_access access)
+                        enum adsm_access access, const struct adsm_cause *cause)
 {
     desk.turn = turn;
     desk.address = address;
     desk.access = access;
+    desk.cause = cause;
     uint32_t number = atomic_fetch_add(&desk.posted, 1) + 1;
     wake(&desk.posted, 1);
     uint32_t done;
@@ -103,7 +105,7 @@ static int leave_errand(struct adsm_turn *turn, uintptr_t address,
 }
 
 static int run_errand(struct adsm_turn *turn, uintptr_t address,
-                      enum adsm_access access)
+                      enum adsm_access access, const struct adsm_cause *cause)
 {
     int saved = errno;
     uint32_t free = 0;
@@ -118,7 +120,7 @@ static int run_errand(struct adsm_turn *turn, uintptr_t address,
         free = 0;
     }
     turn->served = true;
-    int status = leave_errand(turn, address, access);
+    int status = leave_errand(turn, address, access, cause);
     if (remote)
         adsm_lock_release(&turn->lock);
     errno = saved;
@@ -166,7 +168,7 @@ void adsm_turn_end(void)
     if (adsm_fault_is_remote())
         stop_running(turn);
     if (turn->served) {
-        int rc = run_errand(turn, 0, ADSM_READ);
+        int rc = run_errand(turn, 0, ADSM_READ, NULL);
         if (rc != ADSM_OK)
             adsm_log_once(ADSM_LOG_ERROR,
                           "what a host function wrote to shared memory did not "
@@ -203,20 +205,22 @@ void adsm_turn_let_go(struct adsm_turn *turn)
 }
 
 int adsm_turn_touch(struct adsm_turn *turn, uintptr_t address,
-                    enum adsm_access access)
+                    enum adsm_access access, const struct adsm_cause *cause)
 {
-    return adsm_index_find((void *)address) ? run_errand(turn, address, access)
-                                            : ADSM_E_NOT_SHARED;
+    return adsm_index_find((void *)address)
+               ? run_errand(turn, address, access, cause)
+               : ADSM_E_NOT_SHARED;
 }
 
 int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
-                          size_t bytes, enum adsm_access access)
+                          size_t bytes, enum adsm_access access,
+                          const struct adsm_cause *cause)
 {
     size_t begin, end;
     int rc = ADSM_OK;
     for (size_t at = offset; at < offset + bytes && rc == ADSM_OK; at = end) {
         adsm_turn_piece_around(object, at, &begin, &end);
-        rc = run_errand(mine, (uintptr_t)object->host + at, access);
+        rc = run_errand(mine, (uintptr_t)object->host + at, access, cause);
     }
     return rc;
 }

@@ -47,7 +47,7 @@ static int settle(struct adsm_object *object, uint32_t generation)
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) &&
         atomic_load(&object->generation) == generation)
-        rc = adsm_object_gather(object);
+        rc = adsm_object_gather(object, ADSM_CAUSE(call));
     adsm_rwlock_release(&object->lock);
     if (rc != ADSM_OK)
         adsm_address_trim(object->home);

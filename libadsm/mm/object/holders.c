@@ -8,16 +8,18 @@ void adsm_holders_set(const struct adsm_holders_ops *ops)
     above = ops;
 }
 
-int adsm_object_gather(struct adsm_object *object)
+int adsm_object_gather(struct adsm_object *object,
+                       const struct adsm_cause *cause)
 {
     return adsm_object_is_gathered(object) || object->homeless
                ? ADSM_OK
-               : above->gather(object);
+               : above->gather(object, cause);
 }
 
-int adsm_holders_fetch(struct adsm_object *object, size_t offset, size_t bytes)
+int adsm_holders_fetch(struct adsm_object *object, size_t offset, size_t bytes,
+                       const struct adsm_cause *cause)
 {
-    return above->fetch(object, offset, bytes);
+    return above->fetch(object, offset, bytes, cause);
 }
 
 void adsm_holders_await(struct adsm_object *object, size_t offset, size_t bytes)

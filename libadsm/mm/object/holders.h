@@ -21,6 +21,7 @@
 #ifndef ADSM_MM_HOLDERS_H
 #define ADSM_MM_HOLDERS_H
 
+#include "base/cause.h"
 #include "mm/object/object.h"
 
 struct adsm_call;
@@ -32,9 +33,10 @@ struct adsm_holders {
 
 /** Functions of the layer above; contracts as of those that call them. */
 struct adsm_holders_ops {
-    int (*fetch)(struct adsm_object *object, size_t offset, size_t bytes);
+    int (*fetch)(struct adsm_object *object, size_t offset, size_t bytes,
+                 const struct adsm_cause *cause);
     void (*await)(struct adsm_object *object, size_t offset, size_t bytes);
-    int (*gather)(struct adsm_object *object);
+    int (*gather)(struct adsm_object *object, const struct adsm_cause *cause);
     void (*forget)(struct adsm_object *object, size_t offset, size_t bytes);
     void (*destroy)(struct adsm_object *object);
     int (*adopt)(struct adsm_object *object);
@@ -60,7 +62,8 @@ static inline bool adsm_object_is_gathered(const struct adsm_object *object)
  *  memory first to one that is away. Its lock is held exclusively. Return:
  *  ADSM_OK; ADSM_E_DEVICE_NOMEM: it stays away; a device's error. Thread: any.
  *  Signal: never */
-int adsm_object_gather(struct adsm_object *object) ADSM_MUST_CHECK;
+int adsm_object_gather(struct adsm_object *object,
+                       const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * Bring what the host lacks of [offset, offset + bytes) into the shadow.
@@ -71,7 +74,8 @@ int adsm_object_gather(struct adsm_object *object) ADSM_MUST_CHECK;
  * Return: ADSM_OK; a device's error. Thread: any. Signal: fault path
  */
 int adsm_holders_fetch(struct adsm_object *object, size_t offset,
-                       size_t bytes) ADSM_MUST_CHECK;
+                       size_t bytes,
+                       const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Wait for transfers in flight between the shadow and copies that touch these
  *  bytes: they may change then. Gathered or not. Lock, Thread, Signal: as

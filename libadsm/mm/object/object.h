@@ -25,6 +25,7 @@
 
 #include "accel/address/address.h"
 #include "accel/dma.h"
+#include "base/cause.h"
 #include "base/lock.h"
 #include "os/arena.h"
 #include "protocols/protocol.h"
@@ -101,5 +102,16 @@ struct adsm_object {
     struct adsm_object *prev_near, *next_near; /* lock: the lists'         */
     bool on_near_list;                         /* lock: the lists'         */
 };
+
+/** A cause, for bytes of this object. Signal: any handler */
+static inline struct adsm_cause
+adsm_object_cause(const struct adsm_object *object,
+                  const struct adsm_cause *cause)
+{
+    struct adsm_cause its = *cause;
+    its.object = (uintptr_t)object->host;
+    its.object_bytes = object->bytes;
+    return its;
+}
 
 #endif

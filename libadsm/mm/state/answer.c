@@ -17,7 +17,8 @@ static struct adsm_accel *_Atomic given_up;
 
 /* Open what the host has, so that the program goes on; its next call on the
  * device reports the loss. The block is held. */
-static int salvage(struct adsm_object *object, uint32_t i)
+static int salvage(struct adsm_object *object, uint32_t i,
+                   const struct adsm_cause *cause)
 {
     if (atomic_exchange(&given_up, object->home) != object->home)
         adsm_log_signal_address(
@@ -25,13 +26,14 @@ static int salvage(struct adsm_object *object, uint32_t i)
             "the device is lost: the program goes on with what the host last "
             "had, from",
             (unsigned long)(object->host + adsm_block_begin(object, i)));
-    return adsm_coherence_apply(object, i, 1, ADSM_GIVEN_UP);
+    return adsm_coherence_apply(object, i, 1, ADSM_GIVEN_UP, cause);
 }
 
 /* The transfer failed. As long as the device lives that may pass (out of
  * threads, out of memory for a while). If it does not, the access fails: what
  * the host has is old, and would be taken for the truth from there on. */
-static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
+static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event,
+                  const struct adsm_cause *cause)
 {
     enum { TRIES = 200, PAUSE_NS = 10 * 1000 * 1000 };
     int rc = ADSM_E_DEVICE;
@@ -40,9 +42,11 @@ static int insist(struct adsm_object *object, uint32_t i, enum adsm_event event)
                     adsm_accel_health(object->home) == ADSM_OK;
          k++) {
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
-        rc = adsm_coherence_apply(object, i, 1, event);
+        rc = adsm_coherence_apply(object, i, 1, event, cause);
     }
-    return adsm_accel_health(object->home) == ADSM_OK ? rc : salvage(object, i);
+    return adsm_accel_health(object->home) == ADSM_OK
+               ? rc
+               : salvage(object, i, cause);
 }
 
 /* Hold blocks behind held block `i` that are in its state, [i, i + n) in all.
@@ -64,7 +68,8 @@ static uint32_t hold_more(struct adsm_object *object, uint32_t i, uint32_t n)
 
 /* Open what is about to be written all over, held block `i` among it. Blocks
  * that somebody else holds end it. Return: whether that was done */
-static bool open_around(struct adsm_object *object, uint32_t i)
+static bool open_around(struct adsm_object *object, uint32_t i,
+                        const struct adsm_cause *cause)
 {
     uint32_t first, from = i, end = i;
     uint32_t n = adsm_dense_reach(object, i, adsm_dirty_limit(), &first);
@@ -74,7 +79,7 @@ static bool open_around(struct adsm_object *object, uint32_t i)
         from--;
     while (end + 1 < first + n && adsm_block_try_hold(object, end + 1))
         end++;
-    int rc = adsm_coherence_open(object, from, end + 1 - from, i);
+    int rc = adsm_coherence_open(object, from, end + 1 - from, i, cause);
     if (rc == ADSM_OK)
         ADSM_COUNT(dense_openings, 1);
     adsm_block_release(object, from, i - from);
@@ -97,26 +102,27 @@ static void see_neighbour(struct adsm_object *object, uint32_t i)
 /* Apply `event` to held block `i`, of which the lock is held shared, and to
  * more behind it that are in its state, [i, i + n) at most. */
 static int apply_run(struct adsm_object *object, uint32_t i, uint32_t n,
-                     enum adsm_event event)
+                     enum adsm_event event, const struct adsm_cause *cause)
 {
     if (n > 1)
         n = hold_more(object, i, n);
     if (n > 1) {
-        int all = adsm_coherence_apply(object, i, n, event);
+        int all = adsm_coherence_apply(object, i, n, event, cause);
         adsm_block_release(object, i + 1, n - 1);
         if (all == ADSM_OK)
             return all;
     }
-    int rc = adsm_coherence_apply(object, i, 1, event);
+    int rc = adsm_coherence_apply(object, i, 1, event, cause);
     if (rc == ADSM_E_DEVICE || rc == ADSM_E_DEVICE_LOST)
-        rc = insist(object, i, event);
+        rc = insist(object, i, event, cause);
     return rc;
 }
 
 /* Block `i` was brought to be read. Where most of what lies around it is there,
  * the rest comes; who holds a block of that brings it, and what fails will be
  * asked for again. */
-static void bring_around(struct adsm_object *object, uint32_t i)
+static void bring_around(struct adsm_object *object, uint32_t i,
+                         const struct adsm_cause *cause)
 {
     uint32_t first, count = adsm_grain_around(object, i, &first), n;
     for (uint32_t k = first, end = first + count; k < end; k += n) {
@@ -126,31 +132,32 @@ static void bring_around(struct adsm_object *object, uint32_t i)
             continue;
         n = hold_more(object, k, end - k);
         if (adsm_block_state(object, k) == ADSM_INVALID)
-            (void)!adsm_coherence_apply(object, k, n, ADSM_READ_FAULT);
+            (void)!adsm_coherence_apply(object, k, n, ADSM_READ_FAULT, cause);
         adsm_block_release(object, k, n);
     }
 }
 
-int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event)
+int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event,
+                const struct adsm_cause *cause)
 {
     bool brings = adsm_block_state(object, i) == ADSM_INVALID, done = false;
     int rc = ADSM_OK;
     if (event == ADSM_WRITE_FAULT) {
         see_neighbour(object, i - 1);
         see_neighbour(object, i + 1);
-        done =
-            adsm_block_state(object, i) != ADSM_DIRTY && open_around(object, i);
+        done = adsm_block_state(object, i) != ADSM_DIRTY &&
+               open_around(object, i, cause);
     }
     if (!done)
         rc = apply_run(object, i,
                        adsm_grain_reach(object, i, event == ADSM_WRITE_FAULT,
                                         adsm_dirty_limit()),
-                       event);
+                       event, cause);
     adsm_block_release(object, i, 1);
     if (!brings || rc != ADSM_OK)
         return rc;
     adsm_ahead_want(object);
     if (event == ADSM_READ_FAULT)
-        bring_around(object, i);
+        bring_around(object, i, cause);
     return rc;
 }

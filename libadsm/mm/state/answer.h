@@ -20,7 +20,7 @@
  * Return: ADSM_OK; ADSM_E_LIMIT (too many mappings), ADSM_E_NOMEM, ADSM_E_DEVICE
  * Lock: the object's, shared. Thread: any. Signal: fault path
  */
-int adsm_answer(struct adsm_object *object, uint32_t i,
-                enum adsm_event event) ADSM_MUST_CHECK;
+int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event,
+                const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 #endif

@@ -135,7 +135,7 @@ static bool is_read_at_shadow(enum adsm_event event)
 
 int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_state state,
-                         enum adsm_event event)
+                         enum adsm_event event, const struct adsm_cause *cause)
 {
     const struct adsm_cell *cell = adsm_coherence_cell(object, event, state);
     int rc = ADSM_OK;
@@ -147,7 +147,7 @@ int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
         (!(cell->actions & ADSM_DO_FETCH) || object->holders))
         adsm_run_await_uploads(object, first, count);
     if (rc == ADSM_OK && (cell->actions & ADSM_DO_FETCH))
-        rc = adsm_run_fetch(object, first, count);
+        rc = adsm_run_fetch(object, first, count, cause);
     return rc;
 }
 
@@ -172,12 +172,12 @@ void adsm_coherence_set_gathered(struct adsm_object *object, bool gathered)
 
 /* What was written of blocks that stay open. */
 static int send_changes(struct adsm_object *object, uint32_t first,
-                        uint32_t count)
+                        uint32_t count, const struct adsm_cause *cause)
 {
     if (!adsm_sparse_is_watched(object, first))
-        return adsm_twin_send(object, first);
+        return adsm_twin_send(object, first, cause);
     uint32_t known;
-    int rc = adsm_sparse_send(object, first, count, &known);
+    int rc = adsm_sparse_send(object, first, count, &known, cause);
     if (rc != ADSM_OK)
         known = 0;
     /* All of the rest is as good as written. */
@@ -187,16 +187,17 @@ static int send_changes(struct adsm_object *object, uint32_t first,
 
 /* Protection is set: what goes to the device. */
 static int give(struct adsm_object *object, uint32_t first, uint32_t count,
-                enum adsm_state state, const struct adsm_cell *cell)
+                enum adsm_state state, const struct adsm_cell *cell,
+                const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     if (cell->actions & ADSM_DO_FLUSH) {
-        rc = adsm_run_flush(object, first, count);
+        rc = adsm_run_flush(object, first, count, cause);
         if (rc != ADSM_OK)
             (void)adsm_run_protect(object, first, count, state);
     }
     if (rc == ADSM_OK && (cell->actions & ADSM_DO_SEND_CHANGES))
-        rc = send_changes(object, first, count);
+        rc = send_changes(object, first, count, cause);
     return rc;
 }
 
@@ -211,7 +212,8 @@ void adsm_coherence_enter(struct adsm_object *object, uint32_t first,
 
 /* adsm_coherence_apply; `closed`: the protection is that of the next state. */
 static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
-                 enum adsm_event event, bool closed)
+                 enum adsm_event event, bool closed,
+                 const struct adsm_cause *cause)
 {
     enum adsm_state state = adsm_block_state(object, first);
     const struct adsm_cell *cell = adsm_coherence_cell(object, event, state);
@@ -221,7 +223,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
 
     if (event == ADSM_CALL_IN)
         adsm_twin_close(object, first, count, state == ADSM_DIRTY);
-    int rc = adsm_coherence_bring(object, first, count, state, event);
+    int rc = adsm_coherence_bring(object, first, count, state, event, cause);
     if (rc == ADSM_OK && (is_fault(event) || event == ADSM_BULK_READ))
         adsm_ahead_touched(object, first, count);
     if (rc == ADSM_OK && watch)
@@ -234,7 +236,7 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
             return ADSM_OK;
     }
     if (rc == ADSM_OK)
-        rc = give(object, first, count, state, cell);
+        rc = give(object, first, count, state, cell, cause);
     if (rc != ADSM_OK && watch)
         adsm_sparse_unwatch(object, first, 1);
     if (rc != ADSM_OK)
@@ -246,13 +248,15 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
 }
 
 int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
-                         uint32_t count, enum adsm_event event)
+                         uint32_t count, enum adsm_event event,
+                         const struct adsm_cause *cause)
 {
-    return apply(object, first, count, event, false);
+    return apply(object, first, count, event, false, cause);
 }
 
 int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t first,
-                                uint32_t count, enum adsm_event event)
+                                uint32_t count, enum adsm_event event,
+                                const struct adsm_cause *cause)
 {
-    return apply(object, first, count, event, true);
+    return apply(object, first, count, event, true, cause);
 }

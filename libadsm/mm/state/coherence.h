@@ -55,7 +55,8 @@ void adsm_coherence_abandon(struct adsm_object *object);
  * Paper:  section 4.3, Fig. 6; differs: runs, partial last block
  */
 int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
-                         uint32_t count, enum adsm_event event) ADSM_MUST_CHECK;
+                         uint32_t count, enum adsm_event event,
+                         const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * The same for blocks whose protection stays as it is, which allows no more
@@ -64,8 +65,8 @@ int adsm_coherence_apply(struct adsm_object *object, uint32_t first,
  * fault path
  */
 int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t first,
-                                uint32_t count,
-                                enum adsm_event event) ADSM_MUST_CHECK;
+                                uint32_t count, enum adsm_event event,
+                                const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * Apply `event` to every block of [first, first + count), run by run, except
@@ -77,8 +78,8 @@ int adsm_coherence_apply_closed(struct adsm_object *object, uint32_t first,
  *         have changed
  */
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
-                             uint32_t count,
-                             enum adsm_event event) ADSM_MUST_CHECK;
+                             uint32_t count, enum adsm_event event,
+                             const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * A write fault of block `i` opens all of [first, first + count), which are held
@@ -88,7 +89,8 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
  * Signal: fault path
  */
 int adsm_coherence_open(struct adsm_object *object, uint32_t first,
-                        uint32_t count, uint32_t i) ADSM_MUST_CHECK;
+                        uint32_t count, uint32_t i,
+                        const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * Open block `i` for writing without a new mapping: together with the blocks
@@ -100,8 +102,8 @@ int adsm_coherence_open(struct adsm_object *object, uint32_t first,
  * Return: ADSM_OK; ADSM_E_LIMIT; a device error
  * Signal: fault path
  */
-int adsm_coherence_widen(struct adsm_object *object, uint32_t i,
-                         bool *awaited) ADSM_MUST_CHECK;
+int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited,
+                         const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /**
  * The object is gathered from now on, or is so no longer: its dirty blocks enter
@@ -123,7 +125,7 @@ void adsm_coherence_set_gathered(struct adsm_object *object, bool gathered);
  *         READ_ONLY then
  * Signal: never
  */
-int adsm_coherence_take_home(struct adsm_object *object,
-                             bool holds) ADSM_MUST_CHECK;
+int adsm_coherence_take_home(struct adsm_object *object, bool holds,
+                             const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 #endif

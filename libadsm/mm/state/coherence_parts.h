@@ -14,7 +14,8 @@ const struct adsm_cell *adsm_coherence_cell(const struct adsm_object *object,
  *  shows. Return: ADSM_OK; ADSM_E_NOMEM; ADSM_E_LIMIT; a device's error */
 int adsm_coherence_bring(struct adsm_object *object, uint32_t first,
                          uint32_t count, enum adsm_state state,
-                         enum adsm_event event) ADSM_MUST_CHECK;
+                         enum adsm_event event,
+                         const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Last, when all is done: the state that follows. */
 void adsm_coherence_enter(struct adsm_object *object, uint32_t first,

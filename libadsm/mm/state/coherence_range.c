@@ -74,7 +74,7 @@ static uint32_t uniform_run(struct adsm_object *object, uint32_t first,
 /* Blocks that were watched, and sent as far as was known, and stayed open: those
  * that are to be so no more. What was written to them since goes with that. */
 static int close_over(struct adsm_object *object, uint32_t first,
-                      uint32_t count)
+                      uint32_t count, const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     for (uint32_t n, i = first; i < first + count && rc == ADSM_OK; i += n) {
@@ -83,7 +83,7 @@ static int close_over(struct adsm_object *object, uint32_t first,
                     adsm_sparse_is_over(object, i + n) == over;)
             n++;
         if (over)
-            rc = adsm_coherence_apply(object, i, n, ADSM_CALL_IN);
+            rc = adsm_coherence_apply(object, i, n, ADSM_CALL_IN, cause);
     }
     return rc;
 }
@@ -96,7 +96,8 @@ static bool takes(enum adsm_event event)
 }
 
 int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
-                             uint32_t count, enum adsm_event event)
+                             uint32_t count, enum adsm_event event,
+                             const struct adsm_cause *cause)
 {
     enum adsm_event all =
         !adsm_object_is_gathered(object) ? ADSM_PART_WRITE : ADSM_CALL;
@@ -124,16 +125,16 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
         bool watched =
             here == ADSM_CALL_KEPT && adsm_sparse_is_watched(object, i);
         uint32_t n = uniform_run(object, i, first + count - i, here);
-        int rc = closed ? adsm_coherence_apply_closed(object, i, n, here)
-                        : adsm_coherence_apply(object, i, n, here);
+        int rc = closed ? adsm_coherence_apply_closed(object, i, n, here, cause)
+                        : adsm_coherence_apply(object, i, n, here, cause);
         if (rc == ADSM_OK && watched)
-            rc = close_over(object, i, n);
+            rc = close_over(object, i, n, cause);
         /* Closing a part of an open stretch takes mappings, closing the whole
          * object gives some back. Of one that is not gathered nothing goes home
          * for that: who has what was noted when the call began. */
         if (rc == ADSM_E_LIMIT && !(whole && event == all))
-            return adsm_coherence_apply_all(object, 0, object->block_count,
-                                            all);
+            return adsm_coherence_apply_all(object, 0, object->block_count, all,
+                                            cause);
         if (rc != ADSM_OK)
             return rc;
         i += n;
@@ -157,13 +158,13 @@ static bool is_awaited(const struct adsm_object *object, uint32_t first,
 
 /* The host gets what it has not of [first, last), to be written. */
 static int bring_range(struct adsm_object *object, uint32_t first,
-                       uint32_t last)
+                       uint32_t last, const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     for (uint32_t n, i = first; i < last && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, last - i);
         rc = adsm_coherence_bring(object, i, n, adsm_block_state(object, i),
-                                  ADSM_WRITE_FAULT);
+                                  ADSM_WRITE_FAULT, cause);
     }
     return rc;
 }
@@ -183,9 +184,9 @@ static void enter_range(struct adsm_object *object, uint32_t first,
 /* To each of [first, last) a write fault, with one change of protection. `i` is
  * the block of the access: the youngest to be written back. */
 static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
-                      uint32_t i)
+                      uint32_t i, const struct adsm_cause *cause)
 {
-    int rc = bring_range(object, first, last);
+    int rc = bring_range(object, first, last, cause);
     /* Without its mapping there would be other pages to open. */
     if (rc == ADSM_OK && !atomic_load(&object->backed))
         return ADSM_E_LIMIT;
@@ -205,17 +206,19 @@ static int open_range(struct adsm_object *object, uint32_t first, uint32_t last,
 }
 
 int adsm_coherence_open(struct adsm_object *object, uint32_t first,
-                        uint32_t count, uint32_t i)
+                        uint32_t count, uint32_t i,
+                        const struct adsm_cause *cause)
 {
     adsm_dirty_unwatch(object, first, count);
-    int rc = open_range(object, first, first + count, i);
+    int rc = open_range(object, first, first + count, i, cause);
     /* Not joined: the next call closes it, and small blocks split it again. */
     if (rc == ADSM_OK)
         adsm_run_populate_small(object, first, count, true);
     return rc;
 }
 
-int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited)
+int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited,
+                         const struct adsm_cause *cause)
 {
     /* How far to look for an open neighbour: fetching more than this costs
      * more than it saves. */
@@ -226,29 +229,32 @@ int adsm_coherence_widen(struct adsm_object *object, uint32_t i, bool *awaited)
            adsm_block_state(object, from - 1) != ADSM_DIRTY)
         from--;
     if (from > 0 && i - from < REACH && !is_awaited(object, from, i + 1)) {
-        int rc = open_range(object, from, i + 1, i);
+        int rc = open_range(object, from, i + 1, i, cause);
         if (rc != ADSM_E_LIMIT)
             return rc;
     }
     *awaited = is_awaited(object, 0, object->block_count);
-    return *awaited ? ADSM_OK : open_range(object, 0, object->block_count, i);
+    return *awaited ? ADSM_OK
+                    : open_range(object, 0, object->block_count, i, cause);
 }
 
 /* ---- of memory that goes ------------------------------------------------- */
 
 /* The host gets run [first, first + n), which only the device has. */
-static int take_run(struct adsm_object *object, uint32_t first, uint32_t n)
+static int take_run(struct adsm_object *object, uint32_t first, uint32_t n,
+                    const struct adsm_cause *cause)
 {
     int rc = adsm_run_prepare(object, first, n, false);
     if (rc == ADSM_OK)
-        rc = adsm_run_fetch(object, first, n);
+        rc = adsm_run_fetch(object, first, n, cause);
     if (rc == ADSM_OK)
         adsm_coherence_set_states(object, first, n, ADSM_INVALID,
                                   ADSM_READ_ONLY);
     return rc;
 }
 
-int adsm_coherence_take_home(struct adsm_object *object, bool holds)
+int adsm_coherence_take_home(struct adsm_object *object, bool holds,
+                             const struct adsm_cause *cause)
 {
     uint32_t count = object->block_count;
     int rc = is_awaited(object, 0, count) ? ADSM_E_LIMIT : ADSM_OK;
@@ -256,7 +262,7 @@ int adsm_coherence_take_home(struct adsm_object *object, bool holds)
     for (uint32_t n, i = 0; i < count && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, count - i);
         if (holds && adsm_block_state(object, i) == ADSM_INVALID)
-            rc = take_run(object, i, n);
+            rc = take_run(object, i, n, cause);
     }
     for (uint32_t n, i = 0; i < count && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, count - i);

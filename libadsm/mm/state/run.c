@@ -109,40 +109,42 @@ static void set_sent(struct adsm_object *object, uint32_t first, uint32_t count,
 }
 
 static int fetch_stretch(struct adsm_object *object, size_t offset,
-                         size_t bytes)
+                         size_t bytes, const struct adsm_cause *cause)
 {
     if (!adsm_object_is_gathered(object))
-        return adsm_holders_fetch(object, offset, bytes);
+        return adsm_holders_fetch(object, offset, bytes, cause);
     /* Uploads to copies may still read there, which a download waits for only
      * where they go home. */
     adsm_holders_await(object, offset, bytes);
+    struct adsm_cause its = adsm_object_cause(object, cause);
     return adsm_dma_download(object->home, object->shadow.shadow + offset,
                              adsm_daddr_add(object->device, offset), bytes,
-                             object->work);
+                             object->work, &its);
 }
 
 int adsm_run_fetch_bytes(struct adsm_object *object, size_t offset,
-                         size_t bytes)
+                         size_t bytes, const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     while (bytes > 0 && rc == ADSM_OK) {
         bool kept;
         size_t n = adsm_keep_run(object, offset, bytes, &kept);
         if (!kept)
-            rc = fetch_stretch(object, offset, n);
+            rc = fetch_stretch(object, offset, n, cause);
         offset += n;
         bytes -= n;
     }
     return rc;
 }
 
-int adsm_run_fetch(struct adsm_object *object, uint32_t first, uint32_t count)
+int adsm_run_fetch(struct adsm_object *object, uint32_t first, uint32_t count,
+                   const struct adsm_cause *cause)
 {
     if (object->direct)
         return adsm_direct_wait(object);
     ADSM_COUNT(fetches, 1);
     int rc = adsm_run_fetch_bytes(object, adsm_run_offset(object, first),
-                                  adsm_run_bytes(object, first, count));
+                                  adsm_run_bytes(object, first, count), cause);
     /* It waited for the home's; await asks for those of others. */
     if (rc == ADSM_OK && adsm_object_is_gathered(object))
         set_sent(object, first, count, 0);
@@ -150,37 +152,40 @@ int adsm_run_fetch(struct adsm_object *object, uint32_t first, uint32_t count)
 }
 
 static int upload(struct adsm_object *object, uint32_t first, uint32_t count,
-                  struct adsm_fence *done)
+                  struct adsm_fence *done, const struct adsm_cause *cause)
 {
     size_t offset = adsm_run_offset(object, first);
+    struct adsm_cause its = adsm_object_cause(object, cause);
     ADSM_COUNT(flushes, 1);
     return adsm_dma_upload(object->home, adsm_daddr_add(object->device, offset),
                            object->shadow.shadow + offset,
                            adsm_run_bytes(object, first, count), object->work,
-                           done);
+                           done, &its);
 }
 
 /* Blocks that are all watched, or all not. */
-static int send_run(struct adsm_object *object, uint32_t first, uint32_t count)
+static int send_run(struct adsm_object *object, uint32_t first, uint32_t count,
+                    const struct adsm_cause *cause)
 {
     struct adsm_fence done = {0};
     int rc = adsm_sparse_is_watched(object, first)
-                 ? adsm_sparse_flush(object, first, count, &done)
-                 : upload(object, first, count, &done);
+                 ? adsm_sparse_flush(object, first, count, &done, cause)
+                 : upload(object, first, count, &done, cause);
     /* Also of one that failed, a part may be on its way. */
     if (done.seq > 0)
         set_sent(object, first, count, done.seq);
     return rc;
 }
 
-int adsm_run_flush(struct adsm_object *object, uint32_t first, uint32_t count)
+int adsm_run_flush(struct adsm_object *object, uint32_t first, uint32_t count,
+                   const struct adsm_cause *cause)
 {
     int rc = ADSM_OK;
     if (object->direct)
         return rc; /* under way for as long as the work behind it */
     for (uint32_t n, i = first; i < first + count && rc == ADSM_OK; i += n) {
         n = adsm_sparse_run(object, i, first + count - i);
-        rc = send_run(object, i, n);
+        rc = send_run(object, i, n, cause);
     }
     return rc;
 }

@@ -56,17 +56,18 @@ int adsm_run_prepare(struct adsm_object *object, uint32_t first, uint32_t count,
 
 /** Bring them from where they are current into the shadow, but for bytes that
  *  stay with the CPU (mm/watch/keep.h). Return: ADSM_OK; a device's error */
-int adsm_run_fetch(struct adsm_object *object, uint32_t first,
-                   uint32_t count) ADSM_MUST_CHECK;
+int adsm_run_fetch(struct adsm_object *object, uint32_t first, uint32_t count,
+                   const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** The same for some bytes of blocks that stay INVALID. */
 int adsm_run_fetch_bytes(struct adsm_object *object, size_t offset,
-                         size_t bytes) ADSM_MUST_CHECK;
+                         size_t bytes,
+                         const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Send them to the home: of watched ones what was written. Return: ADSM_OK; a
  *  device's error */
-int adsm_run_flush(struct adsm_object *object, uint32_t first,
-                   uint32_t count) ADSM_MUST_CHECK;
+int adsm_run_flush(struct adsm_object *object, uint32_t first, uint32_t count,
+                   const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Wait until they are no longer on their way to the device: the host's bytes
  *  may change then. Device work that was enqueued behind an upload relies on

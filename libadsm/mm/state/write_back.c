@@ -26,8 +26,8 @@ static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
             adsm_sparse_is_watched(object, first + k) ||
             !adsm_object_is_gathered(object))
             continue;
-        if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK) ==
-            ADSM_OK) {
+        if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK,
+                                 ADSM_CAUSE(write_back)) == ADSM_OK) {
             written += run;
             adsm_dirty_sent(object, first + k, run);
         } else { /* it still counts: to be tried when it is the oldest again */

@@ -257,8 +257,10 @@ static size_t parts_of(const struct adsm_object *object,
 
 static int send_parts(struct adsm_object *object,
                       const struct adsm_dma_part *parts, size_t count,
-                      bool changes, struct adsm_fence *done)
+                      bool changes, struct adsm_fence *done,
+                      const struct adsm_cause *cause)
 {
+    struct adsm_cause its = adsm_object_cause(object, cause);
     struct adsm_fence sent;
     if (count == 0)
         return ADSM_OK;
@@ -267,7 +269,7 @@ static int send_parts(struct adsm_object *object,
     ADSM_COUNT(flushes, 1);
     int rc = adsm_dma_upload_parts(object->home, object->device,
                                    object->shadow.shadow, parts, count, changes,
-                                   object->work, &sent);
+                                   object->work, &sent, &its);
     /* Also of one that failed, a part may be on its way. */
     if (sent.seq > 0)
         *done = sent;
@@ -277,7 +279,8 @@ static int send_parts(struct adsm_object *object,
 /* Find and send, for blocks that are all watched. *known: as many of them, in
  * front, were it. */
 static int send(struct adsm_object *object, uint32_t first, uint32_t count,
-                bool open, uint32_t *known, struct adsm_fence *done)
+                bool open, uint32_t *known, struct adsm_fence *done,
+                const struct adsm_cause *cause)
 {
     struct adsm_written_run runs[ROOM];
     struct adsm_dma_part parts[ROOM];
@@ -293,7 +296,7 @@ static int send(struct adsm_object *object, uint32_t first, uint32_t count,
             *known = here;
         else
             rc = send_parts(object, parts, parts_of(object, runs, n, parts),
-                            open, done);
+                            open, done, cause);
     }
     return rc;
 }
@@ -306,11 +309,11 @@ bool adsm_sparse_keeps(const struct adsm_object *object, uint32_t i)
 }
 
 int adsm_sparse_send(struct adsm_object *object, uint32_t first, uint32_t count,
-                     uint32_t *known)
+                     uint32_t *known, const struct adsm_cause *cause)
 {
     struct adsm_fence done = {0};
     ADSM_COUNT(kept_open, count);
-    int rc = send(object, first, count, true, known, &done);
+    int rc = send(object, first, count, true, known, &done, cause);
     for (uint32_t i = first; i < first + count; i++) {
         struct adsm_sparse_block *block = &object->sparse[i];
         block->idle = block->found > 0 ? 0 : (uint8_t)(block->idle + 1);
@@ -324,10 +327,11 @@ bool adsm_sparse_is_over(const struct adsm_object *object, uint32_t i)
 }
 
 int adsm_sparse_flush(struct adsm_object *object, uint32_t first,
-                      uint32_t count, struct adsm_fence *done)
+                      uint32_t count, struct adsm_fence *done,
+                      const struct adsm_cause *cause)
 {
     uint32_t known;
-    return send(object, first, count, false, &known, done);
+    return send(object, first, count, false, &known, done, cause);
 }
 
 bool adsm_sparse_note(struct adsm_object *object, uint32_t i, size_t from,

@@ -94,7 +94,8 @@ bool adsm_sparse_keeps(const struct adsm_object *object, uint32_t i);
  * Return: ADSM_OK; a device's error: what was noted of all is lost
  */
 int adsm_sparse_send(struct adsm_object *object, uint32_t first, uint32_t count,
-                     uint32_t *known) ADSM_MUST_CHECK;
+                     uint32_t *known,
+                     const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Should the block, which was sent so, be closed and watched no more? */
 bool adsm_sparse_is_over(const struct adsm_object *object, uint32_t i);
@@ -102,7 +103,8 @@ bool adsm_sparse_is_over(const struct adsm_object *object, uint32_t i);
 /** Send what was written of watched blocks that are closed. @done: set where
  *  something was. Return: ADSM_OK; a device's error: all is noted as before */
 int adsm_sparse_flush(struct adsm_object *object, uint32_t first,
-                      uint32_t count, struct adsm_fence *done) ADSM_MUST_CHECK;
+                      uint32_t count, struct adsm_fence *done,
+                      const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Bytes [from, to) of the object were written through S: note those in watched
  *  block `i`. Return: false: that cannot be done */

@@ -84,7 +84,8 @@ static void skip_equal(const uint8_t *a, const uint8_t *b, size_t step,
         *to -= step;
 }
 
-int adsm_twin_send(struct adsm_object *object, uint32_t i)
+int adsm_twin_send(struct adsm_object *object, uint32_t i,
+                   const struct adsm_cause *cause)
 {
     size_t offset = adsm_block_begin(object, i);
     const uint8_t *host = object->shadow.shadow + offset;
@@ -102,11 +103,12 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i)
         return ADSM_OK;
     }
     memcpy(twin + from, host + from, to - from);
+    struct adsm_cause its = adsm_object_cause(object, cause);
     struct adsm_fence done;
     ADSM_COUNT(flushes, 1);
     int rc = adsm_dma_upload(object->home,
                              adsm_daddr_add(object->device, offset + from),
-                             twin + from, to - from, object->work, &done);
+                             twin + from, to - from, object->work, &done, &its);
     set_heat(object, i, HOT);
     (void)adsm_block_change(object, i, ADSM_BLOCK_TWIN,
                             rc == ADSM_OK ? ADSM_BLOCK_TWIN : 0);

@@ -37,7 +37,8 @@ bool adsm_twin_keeps(struct adsm_object *object, uint32_t i);
 
 /** Send what the host has changed of block `i`, which adsm_twin_keeps said
  *  stays open. Return: ADSM_OK; ADSM_E_DEVICE(_LOST): the next call sends all */
-int adsm_twin_send(struct adsm_object *object, uint32_t i) ADSM_MUST_CHECK;
+int adsm_twin_send(struct adsm_object *object, uint32_t i,
+                   const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** A call that only reads the object closes blocks [first, first + count):
  *  were they written? */
