@@ -29,7 +29,7 @@ struct piece {
 
 static struct piece pieces[ALL];
 static int *arrays[ARRAYS];
-static unsigned long now, resident, room, up, down, evicted;
+static unsigned long now, resident, room, up, down, saved, evicted;
 
 static int *address(int p)
 {
@@ -47,7 +47,7 @@ static void evict_oldest(int but, int and)
             oldest = p;
     struct piece *piece = &pieces[oldest];
     if (piece->current && !piece->host) {
-        down += BYTES;
+        saved += BYTES;
         piece->host = true;
     }
     piece->there = piece->current = false;
@@ -119,12 +119,15 @@ static void call(int x, int y, int a)
 static void compare(int step)
 {
     ck_assert_msg(adsm_stats_get(ADSM_STAT_bytes_up) == up &&
-                      adsm_stats_get(ADSM_STAT_bytes_down) == down &&
+                      adsm_stats_get(ADSM_STAT_up_part) == up &&
+                      adsm_stats_get(ADSM_STAT_bytes_down) == down + saved &&
+                      adsm_stats_get(ADSM_STAT_down_fault) == down &&
+                      adsm_stats_get(ADSM_STAT_down_evict) == saved &&
                       adsm_stats_get(ADSM_STAT_copies_evicted) == evicted,
-                  "after %d steps: up %lu not %lu, down %lu not %lu, evicted "
-                  "%lu not %lu",
+                  "after %d steps: up %lu not %lu, down %lu not %lu and "
+                  "%lu saved, evicted %lu not %lu",
                   step, adsm_stats_get(ADSM_STAT_bytes_up), up,
-                  adsm_stats_get(ADSM_STAT_bytes_down), down,
+                  adsm_stats_get(ADSM_STAT_bytes_down), down, saved,
                   adsm_stats_get(ADSM_STAT_copies_evicted), evicted);
 }
 
