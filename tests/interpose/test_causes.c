@@ -142,6 +142,11 @@ static void loan_and_bulk(CUdeviceptr a, CUdeviceptr b, void *plain)
     ck_assert_int_eq(write(fd, (void *)(b + 4 * BLOCK), BLOCK), BLOCK);
     close(fd);
     must_have_moved("write(2)", {DOWN, ADSM_WHY_loan, BLOCK});
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(write(ends[1], plain, 100), 100);
+    ck_assert_int_eq(read(ends[0], (void *)(b + 20 * BLOCK + 5), 100), 100);
+    must_have_moved("read(2) through a buffer", {DOWN, ADSM_WHY_loan, BLOCK});
     memcpy(plain, (void *)(b + 8 * BLOCK), 2 * BLOCK);
     must_have_moved("memcpy", {DOWN, ADSM_WHY_bulk, 2 * BLOCK});
     memset((void *)a, 0, BYTES);

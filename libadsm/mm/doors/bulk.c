@@ -228,8 +228,7 @@ static int host_copy(uint8_t *ours, uint8_t *program, size_t bytes,
                      enum adsm_access access, size_t *did, bool *ends)
 {
     struct adsm_loan loan;
-    int rc =
-        adsm_loan_begin_for(program, bytes, access, &loan, ADSM_CAUSE(bulk));
+    int rc = adsm_loan_begin(program, bytes, access, &loan);
     if (rc != ADSM_OK)
         return rc;
     *did = loan.bytes;
