@@ -28,6 +28,16 @@ static void check_places(const struct sc_reach *reach)
             FUZZ_CHECK(reach->place[i].at != reach->place[k].at);
 }
 
+/* The last row ends where the range does. */
+static void check_rows(const struct sc_range *r)
+{
+    uint64_t last = r->first + r->row - 1;
+    FUZZ_CHECK(r->stride_count <= SC_STRIDES_MOST && r->row > 0);
+    for (unsigned i = 0; i < r->stride_count; i++)
+        last += (r->stride[i].count - 1) * r->stride[i].bytes;
+    FUZZ_CHECK(!r->known || last == r->last);
+}
+
 /* A range is of what the kernel may reach, and writes only what it may. */
 static void check_ranges(const struct sc_reach *reach,
                          const struct sc_touched *touched)
@@ -38,6 +48,7 @@ static void check_ranges(const struct sc_reach *reach,
         FUZZ_CHECK(r->places && r->first <= r->last);
         FUZZ_CHECK((r->places & ~reach->reached) == 0);
         FUZZ_CHECK(!r->writes || (r->places & ~reach->written) == 0);
+        check_rows(r);
     }
 }
 
@@ -51,10 +62,13 @@ static void check_kernel(struct sc_program_kernel *kernel,
     const struct sc_reach *reach = sc_program_reach(kernel);
     struct sc_touched touched;
     check_places(reach);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (sc_program_touched(kernel, &geometries[i], params, PARAMS,
                                &touched))
             check_ranges(reach, &touched);
+        if (sc_program_rows(kernel, &geometries[i], params, PARAMS, &touched))
+            check_ranges(reach, &touched);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
