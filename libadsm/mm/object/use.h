@@ -18,14 +18,16 @@
 
 enum { ADSM_STRIDES_MOST = 3 };
 
+struct adsm_stride {
+    size_t bytes, count;
+};
+
 /** Some rows of a range, the first one where it begins: from each on, others lie
  *  at up to `count` - 1 times the bytes of each stride. */
 struct adsm_rows {
     size_t bytes; /* of a row */
     unsigned stride_count;
-    struct adsm_stride {
-        size_t bytes, count;
-    } stride[ADSM_STRIDES_MOST];
+    struct adsm_stride stride[ADSM_STRIDES_MOST];
 };
 
 struct adsm_use {
