@@ -182,6 +182,32 @@ START_TEST(impossible_window_gives_way_to_the_next)
 }
 END_TEST
 
+static int refuse_to_map(struct adsm_accel *accel, struct adsm_daddr at,
+                         size_t bytes, uint64_t *handle)
+{
+    (void)accel, (void)at, (void)bytes, (void)handle;
+    return adsm_accel_fail(ADSM_E_DEVICE, "nothing can be mapped", NULL);
+}
+
+/* The trial fails when addresses are reserved already. */
+START_TEST(window_that_cannot_be_mapped_gives_way_to_the_next)
+{
+    static struct adsm_accel_ops ops;
+    struct adsm_accel *accel = accel_with("auto");
+    struct adsm_span span;
+    const char *why = NULL;
+    ops = *accel->ops;
+    ops.range_map = refuse_to_map;
+    accel->ops = &ops;
+    enum adsm_strategy strategy = adsm_address_strategy(accel, &why);
+    ck_assert_int_ne(strategy, ADSM_WINDOW);
+    ck_assert_ptr_nonnull(strstr(why, "nothing can be mapped"));
+    must(adsm_address_alloc(accel, 3 * MIB, false, &span));
+    check_span(&span, 3 * MIB, strategy);
+    use_and_free(accel, &span);
+}
+END_TEST
+
 START_TEST(overlay_never_takes_what_is_mapped)
 {
     struct adsm_accel *accel = accel_with("overlay");
@@ -411,7 +437,9 @@ SUITE_MAIN(
     translate_keeps_its_promises, left_alone_the_window_is_chosen,
     safe_span_is_translated_whatever_the_strategy, absurd_sizes_are_refused,
     forced_strategy_that_is_impossible_is_an_error,
-    impossible_window_gives_way_to_the_next, overlay_never_takes_what_is_mapped,
+    impossible_window_gives_way_to_the_next,
+    window_that_cannot_be_mapped_gives_way_to_the_next,
+    overlay_never_takes_what_is_mapped,
     full_windows_are_followed_by_further_ones,
     five_thousand_window_spans_come_and_go, many_overlay_spans_come_and_go,
     many_translated_spans_come_and_go, full_device_recovers_with_window,

@@ -377,7 +377,22 @@ static int choose_granule(struct adsm_accel *accel)
     return ADSM_OK;
 }
 
-/* Reserve the first window and see one span through it. */
+/* Of spans none is left. */
+static void close_windows(struct adsm_accel *accel)
+{
+    struct adsm_address *address = accel->address;
+    uint32_t n =
+        atomic_exchange_explicit(&address->windows, 0, memory_order_acq_rel);
+    for (uint32_t i = 0; i < n; i++) {
+        struct adsm_window *window = &address->window[i];
+        (void)accel->ops->range_free(accel, window->at, window->bytes);
+        adsm_granules_fini(&window->granules);
+        free(window->shared);
+        free((void *)window->away);
+    }
+}
+
+/* Reserve the first window and see one span through it; address->lock is held. */
 static int window_probe(struct adsm_accel *accel)
 {
     size_t free_bytes;
@@ -401,7 +416,7 @@ static int window_probe(struct adsm_accel *accel)
         status = status == ADSM_OK ? freed : status;
     }
     if (status != ADSM_OK)
-        adsm_address_fini(accel);
+        close_windows(accel);
     return status;
 }
 
@@ -412,15 +427,7 @@ void adsm_address_fini(struct adsm_accel *accel)
     free(address->spare);
     address->spare = NULL;
     address->spare_room = 0;
-    uint32_t n =
-        atomic_exchange_explicit(&address->windows, 0, memory_order_acq_rel);
-    for (uint32_t i = 0; i < n; i++) {
-        struct adsm_window *window = &address->window[i];
-        (void)accel->ops->range_free(accel, window->at, window->bytes);
-        adsm_granules_fini(&window->granules);
-        free(window->shared);
-        free((void *)window->away);
-    }
+    close_windows(accel);
 }
 
 const struct adsm_address_way adsm_address_window = {
