@@ -112,30 +112,34 @@ static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
     return device_is_shared(to, 1) ? (const void *)from : (const void *)to;
 }
 
-/* Return from the copy if it was made on the host. */
-#define AWAY(stream, per_thread, to, from, bytes)                              \
-    do {                                                                       \
-        CUresult away_result;                                                  \
-        if (cuda_away_copy(cuda_order(stream, per_thread), to, from, bytes,    \
-                           &away_result))                                      \
-            return away_result;                                                \
-    } while (0)
+static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
+                           CUdeviceptr from, size_t bytes)
+{
+    CUresult result = cuda_bring(work, from, to);
+    if (!result)
+        result = cuda_enter_read(work, from, bytes);
+    return result ? result : cuda_enter_write(work, to, bytes);
+}
 
-/* The body of a copy: sides that are device memory (0: none), a side that may be
- * the host's, then the real call. */
+/* A copy: sides that are device memory (0: none), a side that may be the host's,
+ * then the real call. */
 #define COPY_HOST(to, from, host, bytes, stream, per_thread, real, args)       \
-    if (!device_is_serving())                                                  \
-        return CUDA_CALL(real, args);                                          \
-    AWAY(stream, per_thread, ON_DEVICE(to), ON_DEVICE(from), bytes);           \
-    struct device_work work = cuda_work(stream, per_thread);                   \
-    CUresult result = cuda_bring(&work, from, to);                             \
-    if (!result)                                                               \
-        result = cuda_enter_read(&work, from, bytes);                          \
-    if (!result)                                                               \
-        result = cuda_enter_write(&work, to, bytes);                           \
-    if (result)                                                                \
-        return result;                                                         \
-    return cuda_done(&work, CUDA_SUBMIT_HOST(&work, host, real, args))
+    ({                                                                         \
+        CUresult copy_result;                                                  \
+        if (!device_is_serving()) {                                            \
+            copy_result = CUDA_CALL(real, args);                               \
+        } else if (!cuda_away_copy(cuda_order(stream, per_thread),             \
+                                   ON_DEVICE(to), ON_DEVICE(from), bytes,      \
+                                   &copy_result)) {                            \
+            struct device_work copy_work = cuda_work(stream, per_thread);      \
+            copy_result = enter_copy(&copy_work, to, from, bytes);             \
+            if (!copy_result)                                                  \
+                copy_result =                                                  \
+                    cuda_done(&copy_work,                                      \
+                              CUDA_SUBMIT_HOST(&copy_work, host, real, args)); \
+        }                                                                      \
+        copy_result;                                                           \
+    })
 
 #define COPY(to, from, bytes, stream, per_thread, real, args)                  \
     COPY_HOST(to, from, NULL, bytes, stream, per_thread, real, args)
@@ -147,108 +151,113 @@ static const void *plain_side(CUdeviceptr to, CUdeviceptr from)
 
 /* A copy that returns when it is done. */
 #define COPY_NOW(to, from, bytes, per_thread, real, args)                      \
-    if (device_is_serving()) {                                                 \
-        CUresult ahead = cuda_wait_ahead(cuda_order(NULL, per_thread));        \
-        if (ahead)                                                             \
-            return ahead;                                                      \
-    }                                                                          \
-    COPY(to, from, bytes, NULL, per_thread, real, args)
+    ({                                                                         \
+        CUresult copy_ahead =                                                  \
+            device_is_serving()                                                \
+                ? cuda_wait_ahead(cuda_order(NULL, per_thread))                \
+                : CUDA_SUCCESS;                                                \
+        copy_ahead ? copy_ahead                                                \
+                   : COPY(to, from, bytes, NULL, per_thread, real, args);      \
+    })
 
 /* Each copy in its form for the legacy and for the per-thread stream. */
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    COPY_NOW(to, from, bytes, false, cuMemcpy, (to, from, bytes));
+    return COPY_NOW(to, from, bytes, false, cuMemcpy, (to, from, bytes));
 }
 
 CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    COPY_NOW(to, from, bytes, true, cuMemcpy_ptds, (to, from, bytes));
+    return COPY_NOW(to, from, bytes, true, cuMemcpy_ptds, (to, from, bytes));
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                        CUstream stream)
 {
-    COPY_ANY(to, from, bytes, stream, false, cuMemcpyAsync,
-             (to, from, bytes, stream));
+    return COPY_ANY(to, from, bytes, stream, false, cuMemcpyAsync,
+                    (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                             CUstream stream)
 {
-    COPY_ANY(to, from, bytes, stream, true, cuMemcpyAsync_ptsz,
-             (to, from, bytes, stream));
+    return COPY_ANY(to, from, bytes, stream, true, cuMemcpyAsync_ptsz,
+                    (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from,
                                      size_t bytes, void *attributes,
                                      CUstream stream)
 {
-    COPY_ANY(to, from, bytes, stream, false, cuMemcpyWithAttributesAsync,
-             (to, from, bytes, attributes, stream));
+    return COPY_ANY(to, from, bytes, stream, false, cuMemcpyWithAttributesAsync,
+                    (to, from, bytes, attributes, stream));
 }
 
 CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr to, CUdeviceptr from,
                                           size_t bytes, void *attributes,
                                           CUstream stream)
 {
-    COPY_ANY(to, from, bytes, stream, true, cuMemcpyWithAttributesAsync_ptsz,
-             (to, from, bytes, attributes, stream));
+    return COPY_ANY(to, from, bytes, stream, true,
+                    cuMemcpyWithAttributesAsync_ptsz,
+                    (to, from, bytes, attributes, stream));
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                       CUcontext from_context, size_t bytes)
 {
-    COPY(to, from, bytes, NULL, false, cuMemcpyPeer,
-         (to, to_context, from, from_context, bytes));
+    return COPY(to, from, bytes, NULL, false, cuMemcpyPeer,
+                (to, to_context, from, from_context, bytes));
 }
 
 CUresult cuMemcpyPeer_ptds(CUdeviceptr to, CUcontext to_context,
                            CUdeviceptr from, CUcontext from_context,
                            size_t bytes)
 {
-    COPY(to, from, bytes, NULL, true, cuMemcpyPeer_ptds,
-         (to, to_context, from, from_context, bytes));
+    return COPY(to, from, bytes, NULL, true, cuMemcpyPeer_ptds,
+                (to, to_context, from, from_context, bytes));
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context,
                            CUdeviceptr from, CUcontext from_context,
                            size_t bytes, CUstream stream)
 {
-    COPY(to, from, bytes, stream, false, cuMemcpyPeerAsync,
-         (to, to_context, from, from_context, bytes, stream));
+    return COPY(to, from, bytes, stream, false, cuMemcpyPeerAsync,
+                (to, to_context, from, from_context, bytes, stream));
 }
 
 CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context,
                                 CUdeviceptr from, CUcontext from_context,
                                 size_t bytes, CUstream stream)
 {
-    COPY(to, from, bytes, stream, true, cuMemcpyPeerAsync_ptsz,
-         (to, to_context, from, from_context, bytes, stream));
+    return COPY(to, from, bytes, stream, true, cuMemcpyPeerAsync_ptsz,
+                (to, to_context, from, from_context, bytes, stream));
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    COPY(to, from, bytes, NULL, false, cuMemcpyDtoD_v2, (to, from, bytes));
+    return COPY(to, from, bytes, NULL, false, cuMemcpyDtoD_v2,
+                (to, from, bytes));
 }
 
 CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    COPY(to, from, bytes, NULL, true, cuMemcpyDtoD_v2_ptds, (to, from, bytes));
+    return COPY(to, from, bytes, NULL, true, cuMemcpyDtoD_v2_ptds,
+                (to, from, bytes));
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                               CUstream stream)
 {
-    COPY(to, from, bytes, stream, false, cuMemcpyDtoDAsync_v2,
-         (to, from, bytes, stream));
+    return COPY(to, from, bytes, stream, false, cuMemcpyDtoDAsync_v2,
+                (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from,
                                    size_t bytes, CUstream stream)
 {
-    COPY(to, from, bytes, stream, true, cuMemcpyDtoDAsync_v2_ptsz,
-         (to, from, bytes, stream));
+    return COPY(to, from, bytes, stream, true, cuMemcpyDtoDAsync_v2_ptsz,
+                (to, from, bytes, stream));
 }
 
 /* True when the host side needs more than the driver's own copy. */
@@ -259,80 +268,106 @@ static bool host_is_shared(const void *host, size_t bytes)
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
-    AWAY(NULL, false, ON_DEVICE(to), ON_HOST(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(NULL, false), ON_DEVICE(to), ON_HOST(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, false), true, to,
                             (CUdeviceptr)from, bytes);
-    COPY_NOW(to, 0, bytes, false, cuMemcpyHtoD_v2, (to, from, bytes));
+    return COPY_NOW(to, 0, bytes, false, cuMemcpyHtoD_v2, (to, from, bytes));
 }
 
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
 {
-    AWAY(NULL, true, ON_DEVICE(to), ON_HOST(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(NULL, true), ON_DEVICE(to), ON_HOST(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, true), true, to, (CUdeviceptr)from,
                             bytes);
-    COPY_NOW(to, 0, bytes, true, cuMemcpyHtoD_v2_ptds, (to, from, bytes));
+    return COPY_NOW(to, 0, bytes, true, cuMemcpyHtoD_v2_ptds,
+                    (to, from, bytes));
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
                               CUstream stream)
 {
-    AWAY(stream, false, ON_DEVICE(to), ON_HOST(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(stream, false), ON_DEVICE(to), ON_HOST(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(stream, false), false, to,
                             (CUdeviceptr)from, bytes);
-    COPY_HOST(to, 0, from, bytes, stream, false, cuMemcpyHtoDAsync_v2,
-              (to, from, bytes, stream));
+    return COPY_HOST(to, 0, from, bytes, stream, false, cuMemcpyHtoDAsync_v2,
+                     (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
                                    size_t bytes, CUstream stream)
 {
-    AWAY(stream, true, ON_DEVICE(to), ON_HOST(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(stream, true), ON_DEVICE(to), ON_HOST(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(from, bytes))
         return upload_mixed(cuda_order(stream, true), false, to,
                             (CUdeviceptr)from, bytes);
-    COPY_HOST(to, 0, from, bytes, stream, true, cuMemcpyHtoDAsync_v2_ptsz,
-              (to, from, bytes, stream));
+    return COPY_HOST(to, 0, from, bytes, stream, true,
+                     cuMemcpyHtoDAsync_v2_ptsz, (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 {
-    AWAY(NULL, false, ON_HOST(to), ON_DEVICE(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(NULL, false), ON_HOST(to), ON_DEVICE(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(NULL, false), true, (CUdeviceptr)to,
                               from, bytes);
-    COPY_NOW(0, from, bytes, false, cuMemcpyDtoH_v2, (to, from, bytes));
+    return COPY_NOW(0, from, bytes, false, cuMemcpyDtoH_v2, (to, from, bytes));
 }
 
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
 {
-    AWAY(NULL, true, ON_HOST(to), ON_DEVICE(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(NULL, true), ON_HOST(to), ON_DEVICE(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(NULL, true), true, (CUdeviceptr)to,
                               from, bytes);
-    COPY_NOW(0, from, bytes, true, cuMemcpyDtoH_v2_ptds, (to, from, bytes));
+    return COPY_NOW(0, from, bytes, true, cuMemcpyDtoH_v2_ptds,
+                    (to, from, bytes));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
                               CUstream stream)
 {
-    AWAY(stream, false, ON_HOST(to), ON_DEVICE(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(stream, false), ON_HOST(to), ON_DEVICE(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(stream, false), false, (CUdeviceptr)to,
                               from, bytes);
-    COPY_HOST(0, from, to, bytes, stream, false, cuMemcpyDtoHAsync_v2,
-              (to, from, bytes, stream));
+    return COPY_HOST(0, from, to, bytes, stream, false, cuMemcpyDtoHAsync_v2,
+                     (to, from, bytes, stream));
 }
 
 CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes,
                                    CUstream stream)
 {
-    AWAY(stream, true, ON_HOST(to), ON_DEVICE(from), bytes);
+    CUresult away;
+    if (cuda_away_copy(cuda_order(stream, true), ON_HOST(to), ON_DEVICE(from),
+                       bytes, &away))
+        return away;
     if (host_is_shared(to, bytes))
         return download_mixed(cuda_order(stream, true), false, (CUdeviceptr)to,
                               from, bytes);
-    COPY_HOST(0, from, to, bytes, stream, true, cuMemcpyDtoHAsync_v2_ptsz,
-              (to, from, bytes, stream));
+    return COPY_HOST(0, from, to, bytes, stream, true,
+                     cuMemcpyDtoHAsync_v2_ptsz, (to, from, bytes, stream));
 }

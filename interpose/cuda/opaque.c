@@ -9,11 +9,18 @@
 #include "interpose/cuda/result.h"
 
 #define OPAQUE(stream, per_thread, real, args)                                 \
-    struct adsm_call call = device_call(cuda_order(stream, per_thread));       \
-    if (!call.accel)                                                           \
-        return CUDA_CALL(real, args);                                          \
-    CUresult result = cuda_release(&call);                                     \
-    return result ? result : cuda_called(&call, CUDA_SUBMIT(real, args))
+    ({                                                                         \
+        CUresult opaque_result;                                                \
+        struct adsm_call opaque = device_call(cuda_order(stream, per_thread)); \
+        if (opaque.accel) {                                                    \
+            opaque_result = cuda_release(&opaque);                             \
+            if (!opaque_result)                                                \
+                opaque_result = cuda_called(&opaque, CUDA_SUBMIT(real, args)); \
+        } else {                                                               \
+            opaque_result = CUDA_CALL(real, args);                             \
+        }                                                                      \
+        opaque_result;                                                         \
+    })
 
 /* Before a graph, which may have host functions. */
 static CUresult expect_hosts(void)
@@ -33,7 +40,7 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
     CUresult ready = expect_hosts();
     if (ready)
         return ready;
-    OPAQUE(stream, false, cuGraphLaunch, (graph, stream));
+    return OPAQUE(stream, false, cuGraphLaunch, (graph, stream));
 }
 
 CUresult cuGraphLaunch_ptsz(CUgraphExec graph, CUstream stream)
@@ -41,7 +48,7 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec graph, CUstream stream)
     CUresult ready = expect_hosts();
     if (ready)
         return ready;
-    OPAQUE(stream, true, cuGraphLaunch_ptsz, (graph, stream));
+    return OPAQUE(stream, true, cuGraphLaunch_ptsz, (graph, stream));
 }
 
 CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
@@ -49,9 +56,9 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
                             size_t attribute_count, size_t *failed,
                             CUstream stream)
 {
-    OPAQUE(stream, false, cuMemcpyBatchAsync,
-           (to, from, bytes, count, attributes, which, attribute_count, failed,
-            stream));
+    return OPAQUE(stream, false, cuMemcpyBatchAsync,
+                  (to, from, bytes, count, attributes, which, attribute_count,
+                   failed, stream));
 }
 
 CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr *to, CUdeviceptr *from,
@@ -59,9 +66,9 @@ CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr *to, CUdeviceptr *from,
                                  size_t *which, size_t attribute_count,
                                  size_t *failed, CUstream stream)
 {
-    OPAQUE(stream, true, cuMemcpyBatchAsync_ptsz,
-           (to, from, bytes, count, attributes, which, attribute_count, failed,
-            stream));
+    return OPAQUE(stream, true, cuMemcpyBatchAsync_ptsz,
+                  (to, from, bytes, count, attributes, which, attribute_count,
+                   failed, stream));
 }
 
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from,
@@ -69,7 +76,7 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from,
                                size_t *which, size_t attribute_count,
                                CUstream stream)
 {
-    OPAQUE(
+    return OPAQUE(
         stream, false, cuMemcpyBatchAsync_v2,
         (to, from, bytes, count, attributes, which, attribute_count, stream));
 }
@@ -79,7 +86,7 @@ CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr *to, CUdeviceptr *from,
                                     void *attributes, size_t *which,
                                     size_t attribute_count, CUstream stream)
 {
-    OPAQUE(
+    return OPAQUE(
         stream, true, cuMemcpyBatchAsync_v2_ptsz,
         (to, from, bytes, count, attributes, which, attribute_count, stream));
 }
@@ -87,116 +94,118 @@ CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr *to, CUdeviceptr *from,
 CUresult cuMemcpy3DBatchAsync(size_t count, void *copies, size_t *failed,
                               unsigned long long flags, CUstream stream)
 {
-    OPAQUE(stream, false, cuMemcpy3DBatchAsync,
-           (count, copies, failed, flags, stream));
+    return OPAQUE(stream, false, cuMemcpy3DBatchAsync,
+                  (count, copies, failed, flags, stream));
 }
 
 CUresult cuMemcpy3DBatchAsync_ptsz(size_t count, void *copies, size_t *failed,
                                    unsigned long long flags, CUstream stream)
 {
-    OPAQUE(stream, true, cuMemcpy3DBatchAsync_ptsz,
-           (count, copies, failed, flags, stream));
+    return OPAQUE(stream, true, cuMemcpy3DBatchAsync_ptsz,
+                  (count, copies, failed, flags, stream));
 }
 
 CUresult cuMemcpy3DBatchAsync_v2(size_t count, void *copies,
                                  unsigned long long flags, CUstream stream)
 {
-    OPAQUE(stream, false, cuMemcpy3DBatchAsync_v2,
-           (count, copies, flags, stream));
+    return OPAQUE(stream, false, cuMemcpy3DBatchAsync_v2,
+                  (count, copies, flags, stream));
 }
 
 CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t count, void *copies,
                                       unsigned long long flags, CUstream stream)
 {
-    OPAQUE(stream, true, cuMemcpy3DBatchAsync_v2_ptsz,
-           (count, copies, flags, stream));
+    return OPAQUE(stream, true, cuMemcpy3DBatchAsync_v2_ptsz,
+                  (count, copies, flags, stream));
 }
 
 CUresult cuMemcpy3DWithAttributesAsync(void *copy, unsigned long long flags,
                                        CUstream stream)
 {
-    OPAQUE(stream, false, cuMemcpy3DWithAttributesAsync, (copy, flags, stream));
+    return OPAQUE(stream, false, cuMemcpy3DWithAttributesAsync,
+                  (copy, flags, stream));
 }
 
 CUresult cuMemcpy3DWithAttributesAsync_ptsz(void *copy,
                                             unsigned long long flags,
                                             CUstream stream)
 {
-    OPAQUE(stream, true, cuMemcpy3DWithAttributesAsync_ptsz,
-           (copy, flags, stream));
+    return OPAQUE(stream, true, cuMemcpy3DWithAttributesAsync_ptsz,
+                  (copy, flags, stream));
 }
 
 CUresult cuFabricCpyBatchAsync(size_t count, void *copies,
                                unsigned long long flags, CUstream stream)
 {
-    OPAQUE(stream, false, cuFabricCpyBatchAsync,
-           (count, copies, flags, stream));
+    return OPAQUE(stream, false, cuFabricCpyBatchAsync,
+                  (count, copies, flags, stream));
 }
 
 CUresult cuFabricCpyBatchAsync_ptsz(size_t count, void *copies,
                                     unsigned long long flags, CUstream stream)
 {
-    OPAQUE(stream, true, cuFabricCpyBatchAsync_ptsz,
-           (count, copies, flags, stream));
+    return OPAQUE(stream, true, cuFabricCpyBatchAsync_ptsz,
+                  (count, copies, flags, stream));
 }
 
 CUresult cuMemBatchDecompressAsync(void *pieces, size_t count, unsigned flags,
                                    size_t *failed, CUstream stream)
 {
-    OPAQUE(stream, false, cuMemBatchDecompressAsync,
-           (pieces, count, flags, failed, stream));
+    return OPAQUE(stream, false, cuMemBatchDecompressAsync,
+                  (pieces, count, flags, failed, stream));
 }
 
 CUresult cuMemBatchDecompressAsync_ptsz(void *pieces, size_t count,
                                         unsigned flags, size_t *failed,
                                         CUstream stream)
 {
-    OPAQUE(stream, true, cuMemBatchDecompressAsync_ptsz,
-           (pieces, count, flags, failed, stream));
+    return OPAQUE(stream, true, cuMemBatchDecompressAsync_ptsz,
+                  (pieces, count, flags, failed, stream));
 }
 
 CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, void *operations,
                             unsigned flags)
 {
-    OPAQUE(stream, false, cuStreamBatchMemOp,
-           (stream, count, operations, flags));
+    return OPAQUE(stream, false, cuStreamBatchMemOp,
+                  (stream, count, operations, flags));
 }
 
 CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned count,
                                  void *operations, unsigned flags)
 {
-    OPAQUE(stream, true, cuStreamBatchMemOp_ptsz,
-           (stream, count, operations, flags));
+    return OPAQUE(stream, true, cuStreamBatchMemOp_ptsz,
+                  (stream, count, operations, flags));
 }
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
                                void *operations, unsigned flags)
 {
-    OPAQUE(stream, false, cuStreamBatchMemOp_v2,
-           (stream, count, operations, flags));
+    return OPAQUE(stream, false, cuStreamBatchMemOp_v2,
+                  (stream, count, operations, flags));
 }
 
 CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned count,
                                     void *operations, unsigned flags)
 {
-    OPAQUE(stream, true, cuStreamBatchMemOp_v2_ptsz,
-           (stream, count, operations, flags));
+    return OPAQUE(stream, true, cuStreamBatchMemOp_v2_ptsz,
+                  (stream, count, operations, flags));
 }
 
 CUresult cuLaunch(CUfunction kernel)
 {
-    OPAQUE(NULL, false, cuLaunch, (kernel));
+    return OPAQUE(NULL, false, cuLaunch, (kernel));
 }
 
 CUresult cuLaunchGrid(CUfunction kernel, int width, int height)
 {
-    OPAQUE(NULL, false, cuLaunchGrid, (kernel, width, height));
+    return OPAQUE(NULL, false, cuLaunchGrid, (kernel, width, height));
 }
 
 CUresult cuLaunchGridAsync(CUfunction kernel, int width, int height,
                            CUstream stream)
 {
-    OPAQUE(stream, false, cuLaunchGridAsync, (kernel, width, height, stream));
+    return OPAQUE(stream, false, cuLaunchGridAsync,
+                  (kernel, width, height, stream));
 }
 
 /* One call on streams of several contexts; nothing here releases those at

@@ -123,22 +123,34 @@ static CUresult enter_peer(struct device_work *work, struct cuda_copy3d *copy)
     return enter_volume(work, copy, &copy->src_context, &copy->dst_context);
 }
 
-/* `real` and `args` use the changed description `copy`. */
+/* The side of a copy that is the host's, if one is. */
+#define HOST_SIDE(copy)                                                        \
+    ((copy).src_type == CUDA_MEMORY_HOST   ? (copy).src_host                   \
+     : (copy).dst_type == CUDA_MEMORY_HOST ? (copy).dst_host                   \
+                                           : NULL)
+
+/* `args` use the changed description `copy`. */
 #define RECT(type, enter_it, asked, waits, stream, per_thread, real, args,     \
              untouched_args)                                                   \
-    if (!asked || !device_is_serving())                                        \
-        return CUDA_CALL(real, untouched_args);                                \
-    type copy = *asked;                                                        \
-    struct device_work work = cuda_work(stream, per_thread);                   \
-    CUresult result = (waits) ? cuda_wait_ahead(work.order) : CUDA_SUCCESS;    \
-    if (!result)                                                               \
-        result = enter_it(&work, &copy);                                       \
-    const void *host = copy.src_type == CUDA_MEMORY_HOST   ? copy.src_host     \
-                       : copy.dst_type == CUDA_MEMORY_HOST ? copy.dst_host     \
-                                                           : NULL;             \
-    return result                                                              \
-               ? result                                                        \
-               : cuda_done(&work, CUDA_SUBMIT_HOST(&work, host, real, args))
+    ({                                                                         \
+        CUresult rect_result;                                                  \
+        if (!asked || !device_is_serving()) {                                  \
+            rect_result = CUDA_CALL(real, untouched_args);                     \
+        } else {                                                               \
+            type copy = *asked;                                                \
+            struct device_work rect_work = cuda_work(stream, per_thread);      \
+            rect_result =                                                      \
+                (waits) ? cuda_wait_ahead(rect_work.order) : CUDA_SUCCESS;     \
+            if (!rect_result)                                                  \
+                rect_result = enter_it(&rect_work, &copy);                     \
+            const void *rect_host = HOST_SIDE(copy);                           \
+            if (!rect_result)                                                  \
+                rect_result = cuda_done(                                       \
+                    &rect_work,                                                \
+                    CUDA_SUBMIT_HOST(&rect_work, rect_host, real, args));      \
+        }                                                                      \
+        rect_result;                                                           \
+    })
 
 #define RECT_2D(waits, stream, per_thread, real, args, untouched_args)         \
     RECT(struct cuda_copy2d, enter_2d, asked, waits, stream, per_thread, real, \
@@ -196,69 +208,70 @@ CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
 
 CUresult cuMemcpy2DUnaligned_v2(const struct cuda_copy2d *asked)
 {
-    RECT_2D(true, NULL, false, cuMemcpy2DUnaligned_v2, (&copy), (asked));
+    return RECT_2D(true, NULL, false, cuMemcpy2DUnaligned_v2, (&copy), (asked));
 }
 
 CUresult cuMemcpy2DUnaligned_v2_ptds(const struct cuda_copy2d *asked)
 {
-    RECT_2D(true, NULL, true, cuMemcpy2DUnaligned_v2_ptds, (&copy), (asked));
+    return RECT_2D(true, NULL, true, cuMemcpy2DUnaligned_v2_ptds, (&copy),
+                   (asked));
 }
 
 CUresult cuMemcpy2DAsync_v2(const struct cuda_copy2d *asked, CUstream stream)
 {
-    RECT_2D(false, stream, false, cuMemcpy2DAsync_v2, (&copy, stream),
-            (asked, stream));
+    return RECT_2D(false, stream, false, cuMemcpy2DAsync_v2, (&copy, stream),
+                   (asked, stream));
 }
 
 CUresult cuMemcpy2DAsync_v2_ptsz(const struct cuda_copy2d *asked,
                                  CUstream stream)
 {
-    RECT_2D(false, stream, true, cuMemcpy2DAsync_v2_ptsz, (&copy, stream),
-            (asked, stream));
+    return RECT_2D(false, stream, true, cuMemcpy2DAsync_v2_ptsz,
+                   (&copy, stream), (asked, stream));
 }
 
 CUresult cuMemcpy3D_v2(const struct cuda_copy3d *asked)
 {
-    RECT_3D(true, NULL, false, cuMemcpy3D_v2, (&copy), (asked));
+    return RECT_3D(true, NULL, false, cuMemcpy3D_v2, (&copy), (asked));
 }
 
 CUresult cuMemcpy3D_v2_ptds(const struct cuda_copy3d *asked)
 {
-    RECT_3D(true, NULL, true, cuMemcpy3D_v2_ptds, (&copy), (asked));
+    return RECT_3D(true, NULL, true, cuMemcpy3D_v2_ptds, (&copy), (asked));
 }
 
 CUresult cuMemcpy3DAsync_v2(const struct cuda_copy3d *asked, CUstream stream)
 {
-    RECT_3D(false, stream, false, cuMemcpy3DAsync_v2, (&copy, stream),
-            (asked, stream));
+    return RECT_3D(false, stream, false, cuMemcpy3DAsync_v2, (&copy, stream),
+                   (asked, stream));
 }
 
 CUresult cuMemcpy3DAsync_v2_ptsz(const struct cuda_copy3d *asked,
                                  CUstream stream)
 {
-    RECT_3D(false, stream, true, cuMemcpy3DAsync_v2_ptsz, (&copy, stream),
-            (asked, stream));
+    return RECT_3D(false, stream, true, cuMemcpy3DAsync_v2_ptsz,
+                   (&copy, stream), (asked, stream));
 }
 
 CUresult cuMemcpy3DPeer(const struct cuda_copy3d *asked)
 {
-    RECT_PEER(true, NULL, false, cuMemcpy3DPeer, (&copy), (asked));
+    return RECT_PEER(true, NULL, false, cuMemcpy3DPeer, (&copy), (asked));
 }
 
 CUresult cuMemcpy3DPeer_ptds(const struct cuda_copy3d *asked)
 {
-    RECT_PEER(true, NULL, true, cuMemcpy3DPeer_ptds, (&copy), (asked));
+    return RECT_PEER(true, NULL, true, cuMemcpy3DPeer_ptds, (&copy), (asked));
 }
 
 CUresult cuMemcpy3DPeerAsync(const struct cuda_copy3d *asked, CUstream stream)
 {
-    RECT_PEER(false, stream, false, cuMemcpy3DPeerAsync, (&copy, stream),
-              (asked, stream));
+    return RECT_PEER(false, stream, false, cuMemcpy3DPeerAsync, (&copy, stream),
+                     (asked, stream));
 }
 
 CUresult cuMemcpy3DPeerAsync_ptsz(const struct cuda_copy3d *asked,
                                   CUstream stream)
 {
-    RECT_PEER(false, stream, true, cuMemcpy3DPeerAsync_ptsz, (&copy, stream),
-              (asked, stream));
+    return RECT_PEER(false, stream, true, cuMemcpy3DPeerAsync_ptsz,
+                     (&copy, stream), (asked, stream));
 }
