@@ -49,7 +49,7 @@ static inline void await_ahead(const uint8_t *p, uint32_t n)
     while (atomic_load(&object->ahead->unseen) < n)
         sched_yield();
     /* Held to the end: who passes them finds nobody. */
-    for (uint32_t i = 0; i < BLOCKS; i++)
+    for (uint32_t i = 0; i < object->block_count; i++)
         while (adsm_block_is_held(object, i))
             sched_yield();
     ck_assert_uint_eq(atomic_load(&object->ahead->unseen), n);
