@@ -46,7 +46,24 @@ def gdb(*commands, words=(), options=('--soft',), **extra):
 STOPPED = ('break stop_here', 'run')
 
 
+def can_call():
+    """Whether gdb can call functions of a program, which is how it asks us. On
+    some processors gdb 13 cannot: it does not know all of their registers."""
+    said = subprocess.run(['gdb', '-nx', '-batch', '-ex',
+                           'catch syscall exit_group', '-ex', 'run', '-ex',
+                           'print (int)getpid() > 1', '--args', 'true'],
+                          env=plain_environment(), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, timeout=100)
+    return 'write extended state' not in said.stdout
+
+
+calls = unittest.skipUnless(can_call(), 'this gdb cannot call functions of '
+                            'programs on this processor')
+
+
 class Printing(unittest.TestCase):
+    @calls
     def test_what_the_kernel_wrote_is_printed(self):
         for protocol in 'batch', 'lazy', 'rolling':
             said = gdb(*STOPPED, 'adsm print words[7]', 'adsm print *words@3',
@@ -61,12 +78,14 @@ class Printing(unittest.TestCase):
         said = gdb(*STOPPED, 'print words[7]', ADSM_PROTOCOL='rolling')
         self.assertIn('$1 = 7\n', said)
 
+    @calls
     def test_pointer_in_an_expression(self):
         said = gdb(*STOPPED, 'print $adsm(words, 40)[9] + 1',
                    'x/2uw $adsm(words + 500000, 8)')
         self.assertIn('$1 = 1028\n', said)
         self.assertIn('1501000\t1501003\n', said)
 
+    @calls
     def test_plain_memory_is_printed(self):
         said = gdb(*STOPPED, 'adsm print words == 0', 'adsm print WORDS',
                    'adsm print out', 'adsm print words')
@@ -74,6 +93,7 @@ class Printing(unittest.TestCase):
         self.assertIn('__jmpbuf', said)
         self.assertIn('(unsigned int *) 0x', said)
 
+    @calls
     def test_other_engines(self):
         for engine in 'sigsegv', 'async', 'uffd':
             said = gdb(*STOPPED, 'adsm print words[7]',
@@ -82,6 +102,7 @@ class Printing(unittest.TestCase):
 
 
 class Storing(unittest.TestCase):
+    @calls
     def test_kernels_see_what_is_stored(self):
         said = gdb(*STOPPED, 'adsm set words[8] = 100', 'continue')
         self.assertIn('\n1300\n', said)
@@ -99,6 +120,7 @@ class Refusing(unittest.TestCase):
         said = gdb('adsm print nowhere')
         self.assertIn('adsm: ', said)
 
+    @calls
     def test_inside_the_runtime(self):
         # First the hook, then what is behind it, with the array closed.
         said = gdb(*STOPPED, 'set $array = words', 'break cuLaunchKernel',
@@ -126,6 +148,7 @@ class Ending(unittest.TestCase):
 
 
 class Starting(unittest.TestCase):
+    @calls
     def test_only_the_program_has_the_environment(self):
         said = gdb('shell echo "gdb: $LD_PRELOAD $ADSM_PROTOCOL."',
                    *STOPPED, 'print (char *)getenv("LD_PRELOAD")',
