@@ -73,8 +73,7 @@ int adsm_object_gather(struct adsm_object *object,
  * which is said once.
  * Return: ADSM_OK; a device's error. Thread: any. Signal: fault path
  */
-int adsm_holders_fetch(struct adsm_object *object, size_t offset,
-                       size_t bytes,
+int adsm_holders_fetch(struct adsm_object *object, size_t offset, size_t bytes,
                        const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** Wait for transfers in flight between the shadow and copies that touch these
