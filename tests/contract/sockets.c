@@ -2,13 +2,16 @@
 #include "contract.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 static socklen_t length;
 static uint8_t buffer[20000];
 static struct sockaddr_un address;
-static const char abstract[] = "\1\0\0contract";
+/* An address without a file. Others of these programs run at the same time. */
+static char abstract[] = "\1\0\0contract 1234567";
 
 static int connect_listening(void)
 {
@@ -160,6 +163,8 @@ FILL(name, struct sockaddr_un, AF_UNIX, "/tmp/nobody/is/here")
 
 static void fill_abstract(uint8_t *init)
 {
+    snprintf(abstract + sizeof abstract - 8, 8, "%07u",
+             (unsigned)getpid() % 10000000);
     memcpy(init, abstract, sizeof abstract);
 }
 
