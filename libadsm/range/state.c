@@ -54,7 +54,8 @@ static void enter_home(struct adsm_object *object, struct adsm_ranged *ranged)
 }
 
 /* All of it held by the host, or by the home where it has one. */
-static int make(struct adsm_object *object, unsigned holder, bool gathered)
+static int make_ranged(struct adsm_object *object, unsigned holder,
+                       bool gathered)
 {
     struct adsm_ranged *ranged = calloc(1, sizeof *ranged);
     adsmBox bytes = {.nd = 1, .hi = {(long)object->bytes}};
@@ -82,8 +83,8 @@ int adsm_ranged_make(struct adsm_object *object)
     if (object->holders)
         return ADSM_OK;
     if (!object->homeless)
-        return make(object, ADSM_HOLDER_HOME, true);
-    int rc = make(object, ADSM_HOLDER_HOST, true);
+        return make_ranged(object, ADSM_HOLDER_HOME, true);
+    int rc = make_ranged(object, ADSM_HOLDER_HOST, true);
     if (rc == ADSM_OK)
         adsm_coherence_set_gathered(object, false);
     return rc;
@@ -92,7 +93,7 @@ int adsm_ranged_make(struct adsm_object *object)
 /* Its blocks have not been counted yet. */
 int adsm_ranged_make_away(struct adsm_object *object)
 {
-    return make(object, ADSM_HOLDER_HOST, false);
+    return make_ranged(object, ADSM_HOLDER_HOST, false);
 }
 
 int adsm_ranged_arrived(struct adsm_object *object)
