@@ -122,7 +122,7 @@ static bool make_product(struct sc_step *step, const struct sc_inst *inst)
     bool mad = inst->opcode == SC_OP_mad, wide = sc_inst_has(inst, SC_MOD_wide);
     if ((inst->opcode != SC_OP_mul && !mad) ||
         inst->operand_count != (mad ? 4u : 3u) ||
-        (!wide && !sc_inst_has(inst, SC_MOD_lo)))
+        (!wide && !sc_inst_has(inst, SC_MOD_lo)) || (wide && step->bits > 32))
         return false;
     step->kind = mad    ? wide ? SC_STEP_MAD_WIDE : SC_STEP_MAD
                  : wide ? SC_STEP_MUL_WIDE
