@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "driver/addresses.h"
 #include "driver/device.h"
 #include "driver/view.h"
 
@@ -21,7 +22,6 @@
 #define HEADROOM (256ull << 20)
 
 pthread_mutex_t sc_memory_lock = PTHREAD_MUTEX_INITIALIZER;
-struct sc_ranges sc_memory_addresses;
 
 static uint64_t window_base, window_bytes;
 static struct sc_file host_file;
@@ -75,10 +75,9 @@ CUresult sc_memory_init(void)
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
     uint64_t heaps = SC_PAGE + (uint64_t)sc_options.devices * heap_size();
-    if (!sc_ranges_init(&sc_memory_addresses, window_base + heaps,
-                        window_bytes - heaps))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    return CUDA_SUCCESS;
+    return sc_addresses_init(window_base + heaps, window_bytes - heaps)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 uint64_t sc_memory_window_base(void)
@@ -104,7 +103,8 @@ int sc_memory_host_file(void)
 
 bool sc_memory_in_window(uint64_t address)
 {
-    return address - window_base < window_bytes;
+    return address - window_base < window_bytes &&
+           !sc_addresses_are_host(address);
 }
 
 CUresult sc_memory_device_init(struct sc_device *device)

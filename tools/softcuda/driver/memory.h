@@ -67,7 +67,6 @@ struct sc_slab {
 #define SC_SCRATCH_BYTES   (1ull << 20)
 
 extern pthread_mutex_t sc_memory_lock;
-extern struct sc_ranges sc_memory_addresses; /* free parts of the window */
 
 /** Reserve the window and make the host memory file. Thread: cuInit only. */
 CUresult sc_memory_init(void);
@@ -79,7 +78,8 @@ uint64_t sc_memory_window_bytes(void);
  *  Return: -1 where the program has closed it, said once. Thread: any */
 int sc_memory_host_file(void);
 
-/** Is the address inside the window? */
+/** Is the address inside the window, and not the program's by now?
+ *  Thread: any, takes the lock */
 bool sc_memory_in_window(uint64_t address);
 
 /** Make the memory file of a device. Thread: holds the start lock. */

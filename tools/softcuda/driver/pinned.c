@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/large.h"
+#include "driver/addresses.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/memory.h"
@@ -63,7 +64,7 @@ static bool place(struct sc_block *block)
     block->offset = sc_ranges_take(&offsets, block->span, align);
     if (block->offset == SC_RANGES_NONE)
         return false;
-    block->address = sc_ranges_take(&sc_memory_addresses, block->span, align);
+    block->address = sc_addresses_take(block->span, align);
     if (block->address == SC_RANGES_NONE) {
         sc_ranges_give(&offsets, block->offset, block->span);
         return false;
@@ -76,7 +77,7 @@ static void displace(const struct sc_block *block)
     fallocate(sc_memory_host_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               (off_t)block->offset, (off_t)block->span);
     sc_ranges_give(&offsets, block->offset, block->span);
-    sc_ranges_give(&sc_memory_addresses, block->address, block->span);
+    sc_addresses_give(block->address, block->span);
 }
 
 /* A device that shares the host's memory has so much less of it. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/addresses.h"
 #include "driver/context.h"
 #include "driver/device.h"
 #include "driver/handle.h"
@@ -62,14 +63,9 @@ SC_API cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment,
     if (alignment < SC_PAGE)
         alignment = SC_PAGE;
     pthread_mutex_lock(&sc_memory_lock);
-    uint64_t base = SC_RANGES_NONE;
-    if (addr && addr % alignment == 0 &&
-        sc_ranges_take_at(&sc_memory_addresses, addr, size))
-        base = addr;
-    if (base == SC_RANGES_NONE)
-        base = sc_ranges_take(&sc_memory_addresses, size, alignment);
+    uint64_t base = sc_addresses_map(size, alignment, addr);
     if (base != SC_RANGES_NONE && !remember(base, size)) {
-        sc_ranges_give(&sc_memory_addresses, base, size);
+        sc_addresses_unmap(base, size);
         base = SC_RANGES_NONE;
     }
     pthread_mutex_unlock(&sc_memory_lock);
@@ -89,7 +85,7 @@ SC_API cuMemAddressFree(CUdeviceptr ptr, size_t size)
     if (r && r->base == ptr && r->bytes == size &&
         !(inside && inside->address < ptr + size)) {
         *r = reserved[--reserved_count];
-        sc_ranges_give(&sc_memory_addresses, ptr, size);
+        sc_addresses_unmap(ptr, size);
         result = CUDA_SUCCESS;
     }
     pthread_mutex_unlock(&sc_memory_lock);
