@@ -20,21 +20,25 @@ static bool is_apart(uint64_t span)
     return span > SC_PAGE;
 }
 
-static uint64_t place(uint64_t span)
+static uint64_t place(CUmemoryPool pool, uint64_t span)
 {
+    if (pool)
+        return sc_pool_place(pool, span);
     return is_apart(span) ? sc_addresses_map(span, SC_PAGE, 0)
                           : sc_addresses_take(span, SC_PAGE);
 }
 
-static void displace(uint64_t address, uint64_t span)
+static void displace(CUmemoryPool pool, uint64_t address, uint64_t span)
 {
-    if (is_apart(span))
+    if (pool)
+        sc_pool_displace(pool, address, span);
+    else if (is_apart(span))
         sc_addresses_unmap(address, span);
     else
         sc_addresses_give(address, span);
 }
 
-static struct sc_slab *slab_new(struct sc_device *device)
+static struct sc_slab *slab_new(struct sc_device *device, CUmemoryPool pool)
 {
     struct sc_slab *slab = calloc(1, sizeof *slab);
     if (!slab || !sc_ranges_init(&slab->free, 0, SC_PAGE))
@@ -42,11 +46,12 @@ static struct sc_slab *slab_new(struct sc_device *device)
     slab->offset = sc_memory_take(device, SC_PAGE);
     if (slab->offset == SC_RANGES_NONE)
         goto fail;
-    slab->address = place(SC_PAGE);
+    slab->address = place(pool, SC_PAGE);
     if (slab->address == SC_RANGES_NONE) {
         sc_memory_give(device, slab->offset, SC_PAGE);
         goto fail;
     }
+    slab->pool = pool;
     slab->next = device->slabs;
     device->slabs = slab;
     sc_memory_show_all(device, slab->address, SC_PAGE, slab->offset);
@@ -67,7 +72,7 @@ static void slab_free(struct sc_device *device, struct sc_slab *slab)
         }
     sc_memory_hide_all(device, slab->address, SC_PAGE);
     sc_memory_give(device, slab->offset, SC_PAGE);
-    displace(slab->address, SC_PAGE);
+    displace(slab->pool, slab->address, SC_PAGE);
     sc_ranges_fini(&slab->free);
     free(slab);
 }
@@ -78,12 +83,13 @@ static bool alloc_small(struct sc_device *device, struct sc_block *block)
     struct sc_slab *slab = device->slabs;
     uint64_t at = SC_RANGES_NONE;
     for (; slab; slab = slab->next) {
-        at = sc_ranges_take(&slab->free, block->span, SC_SMALLEST);
+        if (slab->pool == block->pool)
+            at = sc_ranges_take(&slab->free, block->span, SC_SMALLEST);
         if (at != SC_RANGES_NONE)
             break;
     }
     if (!slab) {
-        slab = slab_new(device);
+        slab = slab_new(device, block->pool);
         if (!slab)
             return false;
         at = sc_ranges_take(&slab->free, block->span, SC_SMALLEST);
@@ -103,7 +109,7 @@ static bool alloc_large(struct sc_device *device, struct sc_block *block)
     block->offset = sc_memory_take(device, block->span);
     if (block->offset == SC_RANGES_NONE)
         return false;
-    block->address = place(block->span);
+    block->address = place(block->pool, block->span);
     if (block->address == SC_RANGES_NONE) {
         sc_memory_give(device, block->offset, block->span);
         return false;
@@ -125,7 +131,7 @@ static void release(struct sc_block block)
     }
     sc_memory_hide_all(device, block.address, block.span);
     sc_memory_give(device, block.offset, block.span);
-    displace(block.address, block.span);
+    displace(block.pool, block.address, block.span);
 }
 
 CUresult sc_alloc_in_pool(CUcontext ctx, struct sc_device *device,

@@ -53,9 +53,10 @@ struct sc_block {
     struct sc_advice advice;     /* managed memory */
 };
 
-/** A 2 MiB page shared by small allocations of one device. */
+/** A 2 MiB page shared by small allocations of one device, or of a pool. */
 struct sc_slab {
     struct sc_slab *next;
+    CUmemoryPool pool; /* NULL: of cuMemAlloc */
     uint64_t address, offset;
     struct sc_ranges free;
     unsigned live;

@@ -3,12 +3,13 @@
  * Does not own: memory (alloc.c).  Lock: the memory lock.
  *
  * Memory goes back to the device as soon as it is free, so a pool reserves
- * nothing beyond what is used and trimming finds nothing to do.
+ * nothing beyond what is used, but addresses, and trimming finds nothing to do.
  */
 #include "driver/pool.h"
 
 #include <stdlib.h>
 
+#include "driver/addresses.h"
 #include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/graph_memory.h"
@@ -28,11 +29,50 @@ bool sc_pool_charge(CUmemoryPool pool, uint64_t bytes)
     return true;
 }
 
+static void delete_pool(CUmemoryPool pool)
+{
+    if (pool->range.bytes)
+        sc_addresses_unmap(pool->range.base, pool->range.bytes);
+    sc_ranges_fini(&pool->addresses);
+    free(pool);
+}
+
 void sc_pool_discharge(CUmemoryPool pool, uint64_t bytes)
 {
     pool->used -= bytes;
     if (--pool->allocations == 0 && pool->destroyed)
-        free(pool);
+        delete_pool(pool);
+}
+
+/* Twice the memory, as there. */
+static void take_range(CUmemoryPool pool)
+{
+    uint64_t bytes = (2 * sc_options.memory_bytes + SC_PAGE - 1) & -SC_PAGE;
+    if (bytes > sc_memory_window_bytes() / 8)
+        return;
+    uint64_t base = sc_addresses_map(bytes, SC_PAGE, 0);
+    if (base == SC_RANGES_NONE)
+        return;
+    if (sc_ranges_init(&pool->addresses, base, bytes))
+        pool->range = (struct sc_range){base, bytes};
+    else
+        sc_addresses_unmap(base, bytes);
+}
+
+uint64_t sc_pool_place(CUmemoryPool pool, uint64_t bytes)
+{
+    if (!pool->range.bytes && pool->allocations == 0)
+        take_range(pool);
+    return pool->range.bytes ? sc_ranges_take(&pool->addresses, bytes, SC_PAGE)
+                             : sc_addresses_take(bytes, SC_PAGE);
+}
+
+void sc_pool_displace(CUmemoryPool pool, uint64_t address, uint64_t bytes)
+{
+    if (pool->range.bytes)
+        sc_ranges_give(&pool->addresses, address, bytes);
+    else
+        sc_addresses_give(address, bytes);
 }
 
 static CUmemoryPool new_pool(struct sc_device *device)
@@ -266,7 +306,7 @@ SC_API cuMemPoolDestroy(CUmemoryPool pool)
             pool->device->pool = NULL;
         pool->destroyed = true;
         if (pool->allocations == 0)
-            free(pool);
+            delete_pool(pool);
     }
     pthread_mutex_unlock(&sc_memory_lock);
     return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

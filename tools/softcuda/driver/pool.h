@@ -4,6 +4,7 @@
 #ifndef SOFTCUDA_DRIVER_POOL_H
 #define SOFTCUDA_DRIVER_POOL_H
 
+#include "base/ranges.h"
 #include "driver/device.h"
 #include "driver/driver.h"
 
@@ -16,7 +17,9 @@ struct CUmemPoolHandle_st {
     uint64_t used, used_high, allocations;
     uint64_t threshold;
     int reuse[3];
-    uint32_t peers; /* devices that were given access */
+    uint32_t peers;             /* devices that were given access */
+    struct sc_range range;      /* of the window, since its first memory */
+    struct sc_ranges addresses; /* free parts of that */
 };
 
 /** Count an allocation. Return: false: above the pool's size.
@@ -26,6 +29,15 @@ bool sc_pool_charge(CUmemoryPool pool, uint64_t bytes);
 /** Take an allocation off; may free the pool.
  *  Thread: holds the memory lock. */
 void sc_pool_discharge(CUmemoryPool pool, uint64_t bytes);
+
+/** Take addresses of the pool's own range: one placeholder for as long as the
+ *  pool lives, as on the H200. Where the window is too small for that, they are
+ *  taken as any others. Return: SC_RANGES_NONE when nothing fits.
+ *  Thread: holds the memory lock. */
+uint64_t sc_pool_place(CUmemoryPool pool, uint64_t bytes);
+
+/** Give them back.  Thread: holds the memory lock. */
+void sc_pool_displace(CUmemoryPool pool, uint64_t address, uint64_t bytes);
 
 /** The device's own pool, made on first use. Return: NULL: no memory. */
 CUmemoryPool sc_pool_standard(struct sc_device *device);

@@ -219,10 +219,64 @@ START_TEST(contexts_that_end_free_what_they_have)
 }
 END_TEST
 
+START_TEST(pools_are_covered_until_they_are_destroyed)
+{
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = prop.location};
+    const size_t range = 256 * MIB;
+    CUmemoryPool pool;
+    CUdeviceptr small, large, other, again;
+    setenv("SOFTCUDA_MEMORY", "128M", 1);
+    begin();
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemAlloc(&other, SMALL));
+    OK(cuMemAllocFromPoolAsync(&small, SMALL, pool, NULL));
+    OK(cuMemAllocFromPoolAsync(&large, LARGE, pool, NULL));
+    ck_assert_uint_eq(large, small + 2 * MIB);
+    HOST_SIDE(small, range, "---p");
+    ck_assert(other < small || other >= small + range);
+    uint8_t *pages = cover(small, SMALL), *more = cover(large, LARGE);
+    OK(cuMemFreeAsync(small, NULL));
+    OK(cuMemFreeAsync(large, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuMemPoolTrimTo(pool, 0));
+    ck_assert_uint_eq(sevens(pages, SMALL) + sevens(more, LARGE),
+                      SMALL + LARGE);
+    OK(cuMemAllocFromPoolAsync(&again, SMALL, pool, NULL));
+    ck_assert_uint_eq(again, small);
+    ck_assert_uint_eq(sevens(pages, SMALL), SMALL);
+    /* not before its memory has gone, too */
+    OK(cuMemPoolDestroy(pool));
+    ck_assert_uint_eq(sevens(more, LARGE), LARGE);
+    OK(cuMemFree(again));
+    HOST_SIDE(small, range, "");
+}
+END_TEST
+
+/* Where twice the memory would be much of the window, pools have no range. */
+START_TEST(pools_leave_room_in_a_small_window)
+{
+    CUdeviceptr p, q;
+    setenv("SOFTCUDA_MEMORY", "300G", 1);
+    begin();
+    OK(cuMemAllocAsync(&p, SMALL, NULL));
+    OK(cuMemAddressReserve(&q, 512 * 1024 * MIB, 0, 0, 0));
+    OK(cuMemAllocAsync(&q, LARGE, NULL));
+    uint8_t *pages = cover(q, LARGE);
+    OK(cuMemFree(q));
+    ck_assert_uint_eq(sevens(pages, LARGE), LARGE);
+    OK(cuMemFree(p));
+    OK(cuMemAlloc(&p, LARGE));
+    HOST_SIDE(p, LARGE, "---p");
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: placeholders", 30,
            small_allocations_are_placed_one_behind_the_other,
            freeing_much_takes_away_what_lies_over_it,
            freeing_little_leaves_what_lies_over_it,
            freed_addresses_can_be_the_programs,
            reserved_addresses_are_covered_until_they_are_given_back,
-           contexts_that_end_free_what_they_have)
+           contexts_that_end_free_what_they_have,
+           pools_are_covered_until_they_are_destroyed,
+           pools_leave_room_in_a_small_window)
