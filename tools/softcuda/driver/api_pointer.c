@@ -25,13 +25,26 @@ static bool describe(uint64_t ptr, struct sc_block *block, uint64_t *device)
     return true;
 }
 
+/* Memory that is mapped knows what each device may do with it. */
+static unsigned access_flags(const struct sc_block *b)
+{
+    CUcontext ctx = sc_context_current();
+    const struct sc_device *viewer = ctx ? ctx->device : b->device;
+    if (b->kind != SC_BLOCK_MAPPED || b->writable & 1u << viewer->ordinal)
+        return CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
+    return b->readable & 1u << viewer->ordinal
+               ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
+               : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE;
+}
+
 static CUresult attribute(void *data, int which, uint64_t ptr,
                           const struct sc_block *b, uint64_t device)
 {
     bool host = b->kind == SC_BLOCK_HOST;
     switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)data = b->ctx;
+        /* of pools and of what is mapped: none */
+        *(CUcontext *)data = b->pool ? NULL : b->ctx;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned *)data = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -74,13 +87,13 @@ static CUresult attribute(void *data, int which, uint64_t ptr,
         *(size_t *)data = b->bytes;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MAPPED:
-        *(unsigned char *)data = b->kind != SC_BLOCK_MAPPED || b->readable;
+        *(unsigned char *)data = 1; /* also where nobody has access yet */
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
         *(uint64_t *)data = 0;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *(unsigned *)data = CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
+        *(unsigned *)data = access_flags(b);
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *(CUmemoryPool *)data = b->pool;

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "tests/driver/driver_test.h"
+#include "tests/driver/kernels.h"
 
 #define PAGE  ((size_t)4096)
 #define SMALL ((size_t)64 << 10)
@@ -271,6 +272,154 @@ START_TEST(pools_leave_room_in_a_small_window)
 }
 END_TEST
 
+/* What a library that finds memory at an address asks about it. */
+struct found {
+    CUcontext ctx;
+    unsigned type, access;
+    int ordinal;
+    CUdeviceptr start;
+    size_t bytes;
+    unsigned char managed, mapped;
+    CUmemoryPool pool;
+};
+
+static struct found ask_about(CUdeviceptr p)
+{
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
+                                   CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                   CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                   CU_POINTER_ATTRIBUTE_MAPPED,
+                                   CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE};
+    struct found f;
+    void *data[] = {&f.ctx,   &f.type,    &f.access, &f.ordinal, &f.start,
+                    &f.bytes, &f.managed, &f.mapped, &f.pool};
+    memset(&f, 0xee, sizeof f);
+    OK(cuPointerGetAttributes(9, which, data, p));
+    return f;
+}
+
+#define READWRITE CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+
+static void must_be_device_memory(struct found f, CUdeviceptr start,
+                                  size_t bytes, CUcontext ctx)
+{
+    ck_assert_uint_eq(f.type, CU_MEMORYTYPE_DEVICE);
+    ck_assert_uint_eq(f.start, start);
+    ck_assert_uint_eq(f.bytes, bytes);
+    ck_assert_ptr_eq(f.ctx, ctx);
+    ck_assert_int_eq(f.ordinal, 0);
+    ck_assert_int_eq(f.managed, 0);
+    ck_assert_int_eq(f.mapped, 1);
+}
+
+/* In the middle, and below pages of the program's own. */
+START_TEST(covered_memory_is_described_as_it_was_made)
+{
+    CUcontext ctx = begin();
+    CUmemoryPool pool;
+    CUmodule module;
+    CUdeviceptr large, small, pooled, variable;
+    size_t bytes;
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuMemAlloc(&large, LARGE - 100));
+    OK(cuMemAlloc(&small, 1000));
+    OK(cuMemAllocAsync(&pooled, LARGE + 100, NULL));
+    OK(cuModuleLoadData(&module, kernels_ptx));
+    OK(cuModuleGetGlobal(&variable, &bytes, module, "counter"));
+    HOST_SIDE(variable & -PAGE, PAGE, "---p");
+    for (int round = 0; round < 2; round++) {
+        must_be_device_memory(ask_about(large + MIB), large, LARGE - 100, ctx);
+        must_be_device_memory(ask_about(small + 999), small, 1000, ctx);
+        must_be_device_memory(ask_about(variable + 9), variable, 16, ctx);
+        struct found f = ask_about(pooled + LARGE);
+        must_be_device_memory(f, pooled, LARGE + 100, NULL);
+        ck_assert_ptr_eq(f.pool, pool);
+        ck_assert_uint_eq(f.access, READWRITE);
+        ck_assert_ptr_null(ask_about(large).pool);
+        cover(large, LARGE);
+        cover(small, PAGE);
+        cover(pooled, LARGE);
+        cover(variable, PAGE);
+    }
+}
+END_TEST
+
+START_TEST(mapped_memory_has_no_context_and_knows_its_access)
+{
+    CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READ};
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr at;
+    begin();
+    OK(cuMemAddressReserve(&at, 2 * LARGE, 0, 0, 0));
+    ck_assert_uint_eq(ask_about(at).type, 0);
+    ck_assert_int_eq(ask_about(at).mapped, 0);
+    OK(cuMemCreate(&memory, LARGE, &prop, 0));
+    OK(cuMemMap(at + LARGE, LARGE, 0, memory, 0));
+    for (unsigned flags = 0; flags <= 3; flags++) {
+        access.flags = (CUmemAccess_flags)flags;
+        if (flags != 2)
+            OK(cuMemSetAccess(at + LARGE, LARGE, &access, 1));
+        struct found f = ask_about(at + LARGE + MIB);
+        must_be_device_memory(f, at + LARGE, LARGE, NULL);
+        ck_assert_uint_eq(f.access, flags == 2 ? 1 : flags);
+    }
+    ck_assert_uint_eq(ask_about(at + LARGE - 1).type, 0);
+}
+END_TEST
+
+/* What is not the device's alone. */
+START_TEST(memory_of_both_sides_is_told_apart)
+{
+    CUdeviceptr managed;
+    void *pinned;
+    begin();
+    OK(cuMemAllocManaged(&managed, SMALL, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemHostAlloc(&pinned, SMALL, 0));
+    HOST_SIDE(managed, SMALL, "rw-s");
+    struct found f = ask_about(managed + PAGE);
+    ck_assert_int_eq(f.managed, 1);
+    ck_assert_uint_eq(f.type, CU_MEMORYTYPE_DEVICE);
+    f = ask_about((CUdeviceptr)(uintptr_t)pinned + PAGE);
+    ck_assert_int_eq(f.managed, 0);
+    ck_assert_uint_eq(f.type, CU_MEMORYTYPE_HOST);
+}
+END_TEST
+
+/* A variable's pages are its module's: the driver leaves what is over them. */
+START_TEST(covered_variables_are_the_devices)
+{
+    CUmodule module;
+    CUfunction count;
+    CUdeviceptr variable, p;
+    size_t bytes;
+    uint32_t words[4], sum;
+    begin();
+    OK(cuMemAlloc(&p, 4));
+    OK(cuModuleLoadData(&module, kernels_ptx));
+    OK(cuModuleGetGlobal(&variable, &bytes, module, "counter"));
+    OK(cuModuleGetFunction(&count, module, "count"));
+    uint8_t *pages = cover(variable, PAGE), *more = cover(p, PAGE);
+    void *params[] = {&p};
+    OK(cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cuMemcpyDtoH(words, variable, sizeof words));
+    OK(cuMemcpyDtoH(&sum, p, sizeof sum));
+    ck_assert_uint_eq(words[0], 2);
+    ck_assert_uint_eq(words[3], 4);
+    ck_assert_uint_eq(sum, 24);
+    OK(cuModuleUnload(module));
+    ck_assert_uint_eq(sevens(pages, PAGE) + sevens(more, PAGE), 2 * PAGE);
+    OK(cuModuleLoadData(&module, kernels_ptx));
+    OK(cuModuleGetGlobal(&variable, &bytes, module, "counter"));
+    ck_assert_ptr_eq(at_host(variable & -PAGE), pages);
+    OK(cuMemcpyDtoH(words, variable, sizeof words));
+    ck_assert_uint_eq(words[0], 1);
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: placeholders", 30,
            small_allocations_are_placed_one_behind_the_other,
            freeing_much_takes_away_what_lies_over_it,
@@ -279,4 +428,8 @@ SUITE_MAIN("softcuda driver: placeholders", 30,
            reserved_addresses_are_covered_until_they_are_given_back,
            contexts_that_end_free_what_they_have,
            pools_are_covered_until_they_are_destroyed,
-           pools_leave_room_in_a_small_window)
+           pools_leave_room_in_a_small_window,
+           covered_memory_is_described_as_it_was_made,
+           mapped_memory_has_no_context_and_knows_its_access,
+           memory_of_both_sides_is_told_apart,
+           covered_variables_are_the_devices)
