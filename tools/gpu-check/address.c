@@ -13,7 +13,7 @@
 
 void *file_memory(size_t bytes, int *fd)
 {
-    *fd = memfd_create("gpu-probe", MFD_CLOEXEC);
+    *fd = memfd_create(FILE_NAME, MFD_CLOEXEC);
     if (*fd < 0 || ftruncate(*fd, (off_t)bytes) != 0) {
         answer("no memory", "memfd_create: %s", strerror(errno));
         return NULL;
@@ -27,25 +27,19 @@ void *file_memory(size_t bytes, int *fd)
 /* A line of /proc/self/maps that is in the way or NULL; *mapped: any is. */
 static const char *in_the_way(uint64_t at, size_t bytes, bool *mapped)
 {
-    static char line[512];
-    unsigned long long begin, end;
-    char mode[8], name[8];
+    static struct mapping mapping;
     bool found = false;
     FILE *maps = fopen("/proc/self/maps", "r");
     *mapped = false;
-    while (maps && !found && fgets(line, sizeof line, maps)) {
-        *name = '\0';
-        if (sscanf(line, "%llx-%llx %7s %*s %*s %*s %7s", &begin, &end, mode,
-                   name) < 3 ||
-            end <= at || begin >= at + bytes)
+    while (!found && mapping_next(maps, &mapping)) {
+        if (mapping.end <= at || mapping.begin >= at + bytes)
             continue;
         *mapped = true;
-        found = strcmp(mode, "---p") != 0 ||
-                (*name && strncmp(name, "[anon", 5) != 0);
+        found = !mapping_is_placeholder(&mapping);
     }
     if (maps)
         fclose(maps);
-    return found ? strtok(line, "\n") : NULL;
+    return found ? mapping.line : NULL;
 }
 
 static void *address_of(const struct place *place)
@@ -94,9 +88,7 @@ static void fill(uint32_t *words, size_t bytes, uint32_t seed)
         words[i] = (uint32_t)i * 2654435761u + seed;
 }
 
-/* Words that are not what fill, and then a kernel, left. */
-static size_t wrong(const uint32_t *words, size_t bytes, uint32_t seed,
-                    bool kernel)
+size_t wrong(const uint32_t *words, size_t bytes, uint32_t seed, bool kernel)
 {
     size_t count = 0;
     for (size_t i = 0; i < bytes / 4; i++) {
@@ -120,9 +112,7 @@ static void answer_pages(const struct place *place, uint32_t seed)
                   wrong(place->host, place->bytes, seed, false));
 }
 
-/* Answer whether copies and a kernel work on the device's memory. The copies
- * are given the shadow, as libadsm does. */
-static bool device_right(const struct place *place, uint32_t seed)
+bool device_right(const struct place *place, uint32_t seed)
 {
     uint32_t *back = calloc(1, place->bytes);
     fill(place->shadow, place->bytes, seed);
@@ -186,7 +176,7 @@ static void attributes(const struct place *place)
                   "%#zx, %zu bytes", (size_t)base, (size_t)bytes);
 }
 
-static bool map_device(struct place *place, uint64_t *handle)
+bool map_device(struct place *place, uint64_t *handle)
 {
     struct memory_prop memory = {.type = 1, .location = 1, .device = device};
     const int access[3] = {1, device, 3}; /* location, read and write */
@@ -195,7 +185,7 @@ static bool map_device(struct place *place, uint64_t *handle)
            DID("cuMemSetAccess", place->device, place->bytes, P(access), 1);
 }
 
-static bool unmap_device(struct place *place, uint64_t handle)
+bool unmap_device(struct place *place, uint64_t handle)
 {
     return DID("cuMemUnmap", place->device, place->bytes) &&
            DID("cuMemRelease", handle);
@@ -323,6 +313,14 @@ void probe_overlay_large(void)
     overlay(64 * MIB);
 }
 
+void answer_shared(uint64_t a, uint64_t b)
+{
+    answer(a / PAGE == b / PAGE   ? "a page"
+           : a / SPAN == b / SPAN ? "2 MiB"
+                                  : "nothing",
+           "%#zx, %#zx", (size_t)a, (size_t)b);
+}
+
 void probe_small(void)
 {
     static const size_t sizes[] = {512, 4096, 65536};
@@ -335,9 +333,6 @@ void probe_small(void)
         if (!DID("cuMemAlloc_v2", P(&a), sizes[i]) ||
             !DID("cuMemAlloc_v2", P(&b), sizes[i]))
             return;
-        answer(a / PAGE == b / PAGE   ? "a page"
-               : a / SPAN == b / SPAN ? "2 MiB"
-                                      : "nothing",
-               "%#zx, %#zx", (size_t)a, (size_t)b);
+        answer_shared(a, b);
     }
 }

@@ -11,11 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define PAGE       ((size_t)4 << 10)
 #define MIB        ((size_t)1 << 20)
 #define SPAN       (2 * MIB)
 #define P(pointer) ((uintptr_t)(pointer))
+#define FILE_NAME  "gpu-probe" /* of what file_memory gives */
+#define CPU_PAGES  "the CPU's pages"
 
 enum { POINTER_MEMORY_TYPE = 2, POINTER_IS_MANAGED = 8 };
 
@@ -87,6 +90,37 @@ struct place {
     int fd;
     bool was_mapped; /* by the driver, before the pages came */
 };
+
+/** Answer whether copies and a kernel work on the device's memory. The copies
+ *  are given the shadow, as libadsm does, which they leave filled. */
+bool device_right(const struct place *place, uint32_t seed);
+
+/** Words that are not what filling, and then a kernel, left. */
+size_t wrong(const uint32_t *words, size_t bytes, uint32_t seed, bool kernel);
+
+/** Map memory of the device's at the addresses, and take it away. */
+bool map_device(struct place *place, uint64_t *handle);
+bool unmap_device(struct place *place, uint64_t handle);
+
+/** Answer what two addresses are both in: a page, 2 MiB, or nothing. */
+void answer_shared(uint64_t a, uint64_t b);
+
+/** A line of /proc/self/maps. */
+struct mapping {
+    uint64_t begin, end;
+    char mode[8], name[32], line[512];
+};
+
+/** The next one. Return: false: there is none. */
+bool mapping_next(FILE *maps, struct mapping *mapping);
+
+/** Is it one that holds addresses and nothing else? */
+bool mapping_is_placeholder(const struct mapping *mapping);
+
+/** What all pages of a range are: "nothing", "PROT_NONE", CPU_PAGES (of
+ *  file_memory), "something else", or "several things".
+ *  @first mapping there, empty where there is none */
+const char *host_side(uint64_t at, size_t bytes, struct mapping *first);
 
 /** An allocation of the driver's with pages over it; false: the answer says
  *  why. */
