@@ -7,6 +7,7 @@ test_probe.py BUILD-ROOT
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -60,6 +61,16 @@ class Answers(unittest.TestCase):
         for row in rows:
             if row['probe'] == 'timing':
                 self.assertGreater(float(row['answer']), 0)
+
+    def test_each_kind_of_memory_below_pages_is_as_it_was(self):
+        # What a GPU says otherwise is what the software device has to learn.
+        held = pathlib.Path(__file__).with_name('probe_soft.txt').read_text()
+        names = list(dict.fromkeys(re.findall(r'(?m)^(\w+):', held)))
+        rows = answers(probe(*names, **SOFT))
+        said = [f"{row['probe']}: {row['question']} {row['answer']}"
+                for row in rows if row['probe'] in names]
+        self.maxDiff = None
+        self.assertEqual(said, held.splitlines())
 
     def test_table_has_a_line_for_every_answer(self):
         lines = probe('--table', 'small', **SOFT).stdout.splitlines()

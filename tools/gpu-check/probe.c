@@ -37,6 +37,13 @@ static const struct probe {
     {"pageable-overlay", probe_pageable_overlay},
     {"entries", probe_entries},
     {"managed", probe_managed},
+    {"attributes", probe_attributes},
+    {"pool", probe_pool},
+    {"mapped", probe_mapped},
+    {"variable", probe_variable},
+    {"chunk", probe_chunk},
+    {"free", probe_free},
+    {"reset", probe_reset},
     {"timing", probe_timing},
 };
 #define PROBES (sizeof probes / sizeof *probes)

@@ -137,6 +137,13 @@ void probe_register(void);
 void probe_pageable(void);
 void probe_pageable_overlay(void);
 void probe_managed(void);
+void probe_pool(void);
+void probe_mapped(void);
+void probe_variable(void);
+void probe_chunk(void);
+void probe_free(void);
+void probe_reset(void);
+void probe_attributes(void);
 void probe_timing(void);
 
 #endif

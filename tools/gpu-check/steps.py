@@ -70,7 +70,7 @@ def answers(place):
     info = place.tool('tools/adsm-info')
     yield Item('addresses', 'address probe',
                [place.tool('tools/gpu-check/gpu-probe'), '--table'], 240,
-               seconds=5, quote=True)
+               seconds=8, quote=True)
     yield Item('addresses', 'adsm-info',
                [info, '--devices', '--driver', '--engines'], 60, quote=True)
     for way in WAYS:
