@@ -64,6 +64,7 @@ class Environment(unittest.TestCase):
         self.assertEqual([name for name in env
                           if name.startswith(('ADSM_', 'SOFTCUDA_'))], [])
         self.assertNotIn('LD_LIBRARY_PATH', env)
+        self.assertEqual(env['PYTHONPATH'], str(BUILD / 'tools/python'))
 
     def test_every_flag_sets_its_variable(self):
         env = environment_of('--protocol', 'lazy', '--block-size=64K',
@@ -90,9 +91,11 @@ class Environment(unittest.TestCase):
         libc = next(line.split()[-1] for line in
                     open('/proc/self/maps', encoding='utf-8')
                     if 'libc.so' in line)
-        env = environment_of('--soft', LD_PRELOAD=libc, LD_LIBRARY_PATH='/dev')
+        env = environment_of('--soft', LD_PRELOAD=libc, LD_LIBRARY_PATH='/dev',
+                             PYTHONPATH='/etc')
         self.assertEqual(env['LD_PRELOAD'], f'{PRELOAD}:{libc}')
         self.assertEqual(env['LD_LIBRARY_PATH'], f'{SOFTCUDA}:/dev')
+        self.assertEqual(env['PYTHONPATH'], f'{BUILD}/tools/python:/etc')
 
     def test_mpi_is_preloaded_into_ranks_and_on_request_only(self):
         both = f'{PRELOAD}:{PRELOAD.parent / "libadsm-mpi.so"}'
@@ -300,12 +303,16 @@ class Installed(unittest.TestCase):
             env = adsm_run('--soft', 'env', program=program)
             info = adsm_run('--soft', program.parent / 'adsm-info',
                             '--devices', program=program)
+            module = adsm_run('--soft', sys.executable, '-c',
+                              'import adsm; print(adsm.__file__)',
+                              program=program, PYTHONDONTWRITEBYTECODE='1')
         self.assertRegex(env.stdout, rf'(?m)^LD_PRELOAD={root}/.*/'
                                      r'libadsm-preload\.so$')
         self.assertRegex(env.stdout, rf'(?m)^LD_LIBRARY_PATH={root}/.*/'
                                      r'softcuda$')
         self.assertEqual((info.returncode, info.stderr), (0, ''), info)
         self.assertRegex(info.stdout, r'(?m)^ +0  \S')
+        self.assertRegex(module.stdout, rf'^{root}/.*/share/adsm/python/adsm\.py')
 
     def test_alone_it_says_what_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:

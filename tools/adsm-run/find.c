@@ -27,6 +27,11 @@ static const char *const gdb_places[] = {
     ADSM_DATADIR_FROM_BIN "/adsm",
     "../share/adsm",
 };
+static const char *const python_places[] = {
+    "python",
+    ADSM_DATADIR_FROM_BIN "/adsm/python",
+    "../share/adsm/python",
+};
 static const char *const softcuda_places[] = {
     "softcuda",
     ADSM_LIBDIR_FROM_BIN "/softcuda",
@@ -86,6 +91,13 @@ int find_gdb_commands(char *path, size_t bytes)
 {
     return find_file(gdb_places, sizeof gdb_places / sizeof *gdb_places,
                      "adsm-gdb.py", path, bytes);
+}
+
+int find_python(char *path, size_t bytes)
+{
+    return find_folder(python_places,
+                       sizeof python_places / sizeof *python_places, "adsm.py",
+                       path, bytes);
 }
 
 int find_softcuda(char *path, size_t bytes)

@@ -18,6 +18,9 @@ int find_preload(const char *name, char *path, size_t bytes);
 /** Path of the commands for gdb; as find_preload. */
 int find_gdb_commands(char *path, size_t bytes);
 
+/** Folder of what Python programs may import; as find_preload. */
+int find_python(char *path, size_t bytes);
+
 /** Folder of the software device's libcuda.so.1; as find_preload. */
 int find_softcuda(char *path, size_t bytes);
 

@@ -82,6 +82,15 @@ static int use_preload(const struct args *args, const char *program)
     return preload("libadsm-preload.so");
 }
 
+/* For the program, or what it starts, where that is Python. */
+static int use_python(void)
+{
+    char folder[PATH_MAX];
+    return find_python(folder, sizeof folder) == 0
+               ? prepend("PYTHONPATH", folder)
+               : 0;
+}
+
 /* Say so when the software device's folder lacks a file. */
 static bool device_has(const char *folder, const char *name, const char *advice)
 {
@@ -166,7 +175,8 @@ static int run(const struct args *args)
         warn_about_program(path);
     if (found && !args->soft)
         warn_without_driver();
-    if (use_preload(args, path) != 0 || (args->soft && use_softcuda(path) != 0))
+    if (use_preload(args, path) != 0 || use_python() != 0 ||
+        (args->soft && use_softcuda(path) != 0))
         return EXIT_SETUP;
     for (int i = 0; i < args->settings; i++)
         if (setenv(args->setting[i].name, args->setting[i].value, 1) != 0)
