@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""adsm.array on the software device, below adsm-run.
+
+test_array.py
+"""
+import ctypes
+import faulthandler
+import gc
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
+                       / 'common'))
+import suite  # noqa: E402
+from device import Device, Offer  # noqa: E402
+
+try:
+    import numpy as np
+except ImportError:
+    print(f'SKIP: {sys.executable} has no NumPy (python3-numpy)')
+    sys.exit(77)
+import adsm  # noqa: E402
+
+COUNT = 1 << 16
+WHILE_S = 0.2
+FLOATS = np.arange(COUNT, dtype=np.float32)
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.device = Device()
+
+    def setUp(self):
+        """The device has the numbers from 0 on."""
+        self.device.use()
+        self.at = self.device.alloc(FLOATS.nbytes)
+        self.addCleanup(self.device.free, self.at)
+        self.device.upload(self.at, FLOATS.tobytes())
+
+    def offer(self, shape=(COUNT,), typestr='<f4', read_only=False, at=None,
+              **entries):
+        return Offer(shape=shape, typestr=typestr,
+                     data=(self.at if at is None else at, read_only), **entries)
+
+    def other(self):
+        """Memory that no kernel uses: an access to it waits for none."""
+        at = self.device.alloc(64)
+        self.addCleanup(self.device.free, at)
+        return at
+
+    def device_has(self, index):
+        data = self.device.download(self.at + 4 * index, 4)
+        return struct.unpack('f', data)[0]
+
+    def launch_slow(self, stream=None):
+        """Add 1 on this stream, in a while."""
+        self.device.close_gate(WHILE_S)
+        self.device.launch_add(self.at, COUNT, 1, stream)
+        self.assertFalse(self.has_ended(stream), 'nothing is left to wait for')
+
+    def has_ended(self, stream=None):
+        return self.device.driver.cuStreamQuery(ctypes.c_void_p(stream)) == 0
+
+
+class InPlace(Case):
+    def test_view_is_the_devices_memory(self):
+        view = adsm.array(self.offer())
+        self.assertEqual(view.ctypes.data, self.at)
+        self.assertTrue((view == FLOATS).all())
+        view[7] = -1
+        self.assertEqual(self.device_has(7), -1)
+        self.device.launch_add(self.at, COUNT, 0.5)
+        self.assertEqual(view[[7, 8, -1]].tolist(), [-0.5, 8.5, COUNT - 0.5])
+
+    def test_views_ufuncs_and_files_work_in_place(self):
+        view = adsm.array(self.offer())
+        np.sqrt(view, out=view)
+        self.assertEqual(self.device_has(16), 4)
+        with tempfile.TemporaryFile() as file:
+            os.write(file.fileno(), view)
+            view.tofile(file)
+            file.seek(0)
+            for _ in range(2):
+                self.device.launch_add(self.at, COUNT, 1)
+                self.assertEqual(file.readinto(memoryview(view).cast('B')),
+                                 FLOATS.nbytes)
+                self.assertEqual(self.device_has(16), 4)
+
+    def test_access_waits_for_a_kernel_of_any_stream(self):
+        view = adsm.array(self.offer())
+        self.launch_slow(self.device.stream())
+        self.assertEqual(view[-1], COUNT)
+
+    def test_faulthandler_is_not_called(self):
+        faulthandler.enable()
+        self.addCleanup(faulthandler.disable)
+        self.device.launch_add(self.at, COUNT, 1)
+        self.assertEqual(adsm.array(self.offer())[1], 2)
+
+    def test_another_thread_without_a_context(self):
+        got, context = [], ctypes.c_void_p()
+
+        def look():
+            got.append(adsm.array(self.offer(stream=1))[3])
+            self.device.call('cuCtxGetCurrent', ctypes.byref(context))
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        self.assertEqual((got, context.value), ([3], None))
+
+
+class Shapes(Case):
+    def test_strides(self):
+        view = adsm.array(self.offer((8, 4), strides=(256, 8)))
+        self.assertTrue((view == FLOATS[:8 * 64].reshape(8, 64)[:, :8:2]).all())
+        view[2, 1] = -5
+        self.assertEqual(self.device_has(2 * 64 + 2), -5)
+
+    def test_strides_of_fortran(self):
+        view = adsm.array(self.offer((3, 5), strides=(4, 12)))
+        self.assertTrue(view.flags.f_contiguous)
+        self.assertTrue((view == FLOATS[:15].reshape(5, 3).T).all())
+
+    def test_negative_strides(self):
+        view = adsm.array(self.offer((10,), strides=(-8,), at=self.at + 80))
+        self.assertEqual(view.tolist(), FLOATS[20:0:-2].tolist())
+
+    def test_stride_of_nothing(self):
+        view = adsm.array(self.offer((3, 2), strides=(0, 4), at=self.at + 4))
+        self.assertEqual(view.tolist(), [[1, 2]] * 3)
+
+    def test_no_elements(self):
+        for shape in (0,), (3, 0, 2):
+            for at in self.at, 0:
+                view = adsm.array(self.offer(shape, at=at))
+                self.assertEqual((view.shape, view.dtype), (shape, np.float32))
+
+    def test_no_dimensions(self):
+        view = adsm.array(self.offer((), at=self.at + 12))
+        self.assertEqual((view.shape, view[()]), ((), 3))
+        view[()] = 9
+        self.assertEqual(self.device_has(3), 9)
+
+    def test_read_only(self):
+        view = adsm.array(self.offer(read_only=True))
+        with self.assertRaises(ValueError):
+            view[0] = 1
+        with self.assertRaises(ValueError):
+            view.flags.writeable = True
+        self.assertEqual(view[5], 5)
+
+    def test_version_2(self):
+        self.assertEqual(adsm.array(self.offer(version=2))[4], 4)
+
+    def test_lists_and_numbers_of_numpy(self):
+        view = adsm.array(self.offer([np.int64(2), 3], at=np.uint64(self.at),
+                                     strides=[np.int32(12), 4]))
+        self.assertEqual(view.tolist(), [[0, 1, 2], [3, 4, 5]])
+
+
+class Types(Case):
+    def test_numbers(self):
+        for name in ('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32',
+                     'uint32', 'int64', 'uint64', 'float16', 'float32',
+                     'float64', 'complex64', 'complex128', 'datetime64[us]'):
+            wanted = np.array([0, 1, 1, 0, 1]).astype(name)
+            self.device.upload(self.at, wanted.tobytes())
+            view = adsm.array(self.offer((5,), wanted.dtype.str))
+            self.assertEqual(view.dtype, wanted.dtype)
+            self.assertEqual(view.tolist(), wanted.tolist(), name)
+
+    def test_big_endian(self):
+        for typestr in '>f4', '>i2', '>c16':
+            wanted = np.arange(9).astype(typestr)
+            self.device.upload(self.at, wanted.tobytes())
+            view = adsm.array(self.offer((9,), typestr))
+            self.assertEqual(view.dtype.str, typestr)
+            self.assertEqual(view.tolist(), wanted.tolist())
+            view[1] = 4
+            self.assertEqual(self.device.download(self.at, wanted.nbytes),
+                             np.array([0, 4, *range(2, 9)],
+                                      typestr).tobytes())
+
+    def test_fields(self):
+        dtype = np.dtype([('mass', '<f8'), ('at', '<f4', (3,)), ('kind', 'u1'),
+                          ('inner', [('a', '>i2'), ('b', '<i4')])], align=True)
+        wanted = np.zeros(6, dtype)
+        wanted['at'] = np.arange(18).reshape(6, 3)
+        wanted['inner']['a'] = 7
+        self.device.upload(self.at, wanted.tobytes())
+        view = adsm.array(self.offer((6,), dtype.str, descr=dtype.descr))
+        self.assertEqual(view.dtype.names, dtype.names)
+        self.assertEqual(view['at'].tolist(), wanted['at'].tolist())
+        self.assertEqual(view['inner']['a'].tolist(), [7] * 6)
+        view['mass'][2] = 2.5
+        self.assertEqual(struct.unpack('d', self.device.download(
+            self.at + 2 * dtype.itemsize, 8))[0], 2.5)
+
+    def test_what_numpy_has_not_is_read_as_asked(self):
+        self.device.upload(self.at, struct.pack('<4H', 0x3f80, 0x4000, 1, 2))
+        offers = [lambda: self.offer((2, 2), '<V2'),
+                  lambda: self.offer((2, 2), '<V2', descr=[('', '<V2')])]
+        for offer in offers:
+            with self.assertRaisesRegex(TypeError, 'dtype=numpy.uint16'):
+                adsm.array(offer())
+            view = adsm.array(offer(), dtype=np.uint16)
+            self.assertEqual(view.tolist(), [[0x3f80, 0x4000], [1, 2]])
+            for wrong in np.uint32, object:
+                with self.assertRaisesRegex(TypeError, 'of 2 bytes'):
+                    adsm.array(offer(), dtype=wrong)
+
+    def test_what_numpy_has_is_read_as_asked(self):
+        self.assertEqual(adsm.array(self.offer(), dtype='<i4')[1], 0x3f800000)
+        with self.assertRaisesRegex(TypeError, 'dtype object'):
+            adsm.array(self.offer((4,), '<i8'), dtype=object)
+
+
+if __name__ == '__main__':
+    suite.main()
