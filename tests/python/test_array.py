@@ -224,5 +224,128 @@ class Types(Case):
             adsm.array(self.offer((4,), '<i8'), dtype=object)
 
 
+class Streams(Case):
+    def test_named_stream_is_waited_for(self):
+        stream = self.device.stream()
+        offer = self.offer((1,), at=self.other(), stream=stream)
+        self.launch_slow(stream)
+        adsm.array(offer)
+        self.assertTrue(self.has_ended(stream))
+
+    def test_default_streams(self):
+        for stream in 1, 2:
+            self.device.launch_add(self.at, COUNT, 1, stream)
+            self.assertEqual(adsm.array(self.offer(stream=stream))[0], stream)
+
+    def test_stream_of_a_capture_is_an_error(self):
+        stream = self.device.stream()
+        handle = ctypes.c_void_p(stream)
+        self.device.call('cuStreamBeginCapture_v2', handle, 2)
+        with self.assertRaisesRegex(RuntimeError, 'CUDA error 90'):
+            adsm.array(self.offer(stream=stream))
+        self.device.driver.cuStreamEndCapture(
+            handle, ctypes.byref(ctypes.c_void_p()))
+
+
+class Refused(Case):
+    def refused(self, error, says, offer, **words):
+        with self.assertRaisesRegex(error, says):
+            adsm.array(offer, **words)
+
+    def test_malformed_interfaces(self):
+        right = {'shape': (4,), 'typestr': '<f4', 'data': (self.at, False)}
+        for wrong in (
+                {'version': 1}, {'version': 4}, {'version': None},
+                {'shape': None}, {'shape': 4}, {'shape': (4, -1)},
+                {'shape': ('4',)}, {'shape': (2.5,)},
+                {'typestr': None}, {'typestr': 'f4'}, {'typestr': '<f3'},
+                {'typestr': '|O8'}, {'typestr': '<i4,<i4'}, {'typestr': ''},
+                {'typestr': '<f0'}, {'typestr': '<V' + '9' * 30},
+                {'data': None}, {'data': self.at}, {'data': (self.at,)},
+                {'data': (None, False)}, {'data': b'0123'},
+                {'strides': (4, 4)}, {'strides': 4}, {'strides': ('4',)},
+                {'stream': 0}, {'stream': -1}, {'stream': 'default'},
+                {'stream': 1 << 64}, {'mask': self.offer()},
+                {'typestr': '|V8', 'descr': [('a', '<f4')]},
+                {'typestr': '|V8', 'descr': [('a', '|O8')]},
+                {'typestr': '|V8', 'descr': [('a', 'nothing')]},
+                {'typestr': '|V8', 'descr': [('a',)]},
+                {'typestr': '|V8', 'descr': 7}):
+            with self.subTest(wrong):
+                self.refused(ValueError, '__cuda_array_interface__ is mal',
+                             Offer(**{**right, **wrong}))
+        for entry in right:
+            with self.subTest(without=entry):
+                self.refused(ValueError, entry, Offer(**{
+                    name: value for name, value in right.items()
+                    if name != entry}))
+        broken = self.offer()
+        broken.__cuda_array_interface__ = 'array'
+        self.refused(ValueError, '__cuda_array_interface__ is mal', broken)
+
+    def test_addresses_that_are_none(self):
+        self.refused(ValueError, 'no address', self.offer(at=0))
+        self.refused(ValueError, 'no address', self.offer(at=-8))
+        for words in ({'shape': (1 << 62,)}, {'shape': (1 << 40, 1 << 40)},
+                      {'shape': (3,), 'strides': (1 << 63,)},
+                      {'shape': (3,), 'strides': (-self.at,)}):
+            self.refused(ValueError, 'beyond', self.offer(**words))
+
+    def test_more_dimensions_than_numpy_has(self):
+        self.refused(ValueError, 'dimension', self.offer((1,) * 65))
+
+    def test_no_array(self):
+        for other in 5, 'text', [1, 2], None:
+            self.refused(TypeError, 'no array', other)
+
+    def test_memory_that_the_cpu_cannot_use(self):
+        """Said before NumPy meets it: an access would be SIGSEGV."""
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        closed = libc.mmap(None, ctypes.c_size_t(4096), 0, 0x22, -1,
+                           ctypes.c_long(0))
+        self.refused(RuntimeError, 'cannot be used by the CPU',
+                     self.offer((4,), at=closed))
+
+    def test_not_below_adsm_run(self):
+        """The same program in the same environment, but for the preload."""
+        env = {name: value for name, value in os.environ.items()
+               if name != 'LD_PRELOAD'}
+        code = ('import adsm\nfrom device import *\nimport sys\n'
+                'assert "numpy" not in sys.modules\n'
+                'device = Device()\nat = device.alloc(64)\n'
+                'assert not len(adsm.array(Offer(shape=(0,), typestr="<f4",'
+                ' data=(at, False))))\n'
+                'try:\n'
+                '    adsm.array(Offer(shape=(4,), typestr="<f4",'
+                ' data=(at, False)))\n'
+                'except RuntimeError as error:\n    print(error)\n')
+        done = subprocess.run([sys.executable, '-c', code], env=env, text=True,
+                              cwd=pathlib.Path(__file__).parent, check=False,
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertIn('`adsm-run python3 ...`', done.stdout)
+
+
+class Owners(Case):
+    def test_object_lives_as_long_as_a_view(self):
+        ended = []
+
+        class Owned(Offer):
+            def __del__(self):
+                ended.append(True)
+
+        view = adsm.array(Owned(shape=(COUNT,), typestr='<f4',
+                                data=(self.at, False)))
+        part = view[1:].view('<i4')[::2]
+        del view
+        gc.collect()
+        self.assertEqual(ended, [])
+        self.assertEqual(part[0], 0x3f800000)
+        del part
+        gc.collect()
+        self.assertEqual(ended, [True])
+
+
 if __name__ == '__main__':
     suite.main()
