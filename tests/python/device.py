@@ -1,5 +1,5 @@
 """Device memory by the driver's interface alone, offered as frameworks offer
-theirs."""
+theirs: by __cuda_array_interface__ and by DLPack."""
 import ctypes
 import os
 import time
@@ -119,3 +119,77 @@ class Offer:
 
     def __init__(self, **entries):
         self.__cuda_array_interface__ = {'version': 3, **entries}
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [('data', ctypes.c_void_p), ('kind', ctypes.c_int),
+                ('number', ctypes.c_int), ('ndim', ctypes.c_int),
+                ('code', ctypes.c_uint8), ('bits', ctypes.c_uint8),
+                ('lanes', ctypes.c_uint16),
+                ('shape', ctypes.POINTER(ctypes.c_int64)),
+                ('strides', ctypes.POINTER(ctypes.c_int64)),
+                ('byte_offset', ctypes.c_uint64)]
+
+
+class Plain(ctypes.Structure):
+    name = b'dltensor'
+    _fields_ = [('tensor', Tensor), ('context', ctypes.c_void_p),
+                ('deleter', ctypes.c_void_p)]
+
+
+class Versioned(ctypes.Structure):
+    name = b'dltensor_versioned'
+    _fields_ = [('major', ctypes.c_uint32), ('minor', ctypes.c_uint32),
+                ('context', ctypes.c_void_p), ('deleter', ctypes.c_void_p),
+                ('flags', ctypes.c_uint64), ('tensor', Tensor)]
+
+
+_api = ctypes.pythonapi
+_End = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p,
+                         ctypes.c_void_p)(('PyCapsule_New', _api))
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+    ('PyCapsule_IsValid', _api))
+_at = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ('PyCapsule_GetPointer', _api))
+
+
+@_End
+def _capsule_ends(capsule):
+    """As the DLPack page has it: a tensor that nobody took is given up."""
+    for form in Plain, Versioned:
+        if _is_valid(capsule, form.name):
+            at = _at(capsule, form.name)
+            _End(form.from_address(at).deleter)(at)
+
+
+class Tensors:
+    """Capsules, and how often the deleter of each was called."""
+
+    all = []    # a deleter is called when its maker may have gone
+
+    def __init__(self):
+        self.all.append(self)
+        self.kept, self.ended = {}, []
+        self.deleter = _End(self.ended.append)
+
+    def capsule(self, address, shape, form=Plain, strides=None, kind=2, code=2,
+                bits=32, lanes=1, offset=0, major=1, flags=0, deleter=True,
+                **wrong):
+        def numbers(values):
+            return None if values is None else (ctypes.c_int64 * len(values))(
+                *values)
+        managed = form()
+        lists = numbers(shape), numbers(strides)
+        managed.tensor = Tensor(
+            address, kind, 0, wrong.get('ndim', len(shape or ())), code, bits,
+            lanes, *(list_ and ctypes.cast(list_, ctypes.POINTER(
+                ctypes.c_int64)) for list_ in lists), offset)
+        managed.deleter = ctypes.cast(self.deleter, ctypes.c_void_p).value \
+            if deleter else None
+        if form is Versioned:
+            managed.major, managed.flags = major, flags
+        at = ctypes.addressof(managed)
+        self.kept[at] = managed, lists
+        return _new(at, form.name, ctypes.cast(
+            _capsule_ends, ctypes.c_void_p) if deleter else None)

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
                        / 'common'))
 import suite  # noqa: E402
-from device import Device, Offer  # noqa: E402
+from device import (Device, Offer, Plain, Tensors, Versioned)  # noqa: E402
 
 try:
     import numpy as np
@@ -143,12 +143,15 @@ class Shapes(Case):
             for at in self.at, 0:
                 view = adsm.array(self.offer(shape, at=at))
                 self.assertEqual((view.shape, view.dtype), (shape, np.float32))
+            view = adsm.array(Tensors().capsule(None, shape))
+            self.assertEqual((view.shape, view.dtype), (shape, np.float32))
 
     def test_no_dimensions(self):
         view = adsm.array(self.offer((), at=self.at + 12))
         self.assertEqual((view.shape, view[()]), ((), 3))
         view[()] = 9
         self.assertEqual(self.device_has(3), 9)
+        self.assertEqual(adsm.array(Tensors().capsule(self.at, ()))[()], 0)
 
     def test_read_only(self):
         view = adsm.array(self.offer(read_only=True))
@@ -208,7 +211,8 @@ class Types(Case):
     def test_what_numpy_has_not_is_read_as_asked(self):
         self.device.upload(self.at, struct.pack('<4H', 0x3f80, 0x4000, 1, 2))
         offers = [lambda: self.offer((2, 2), '<V2'),
-                  lambda: self.offer((2, 2), '<V2', descr=[('', '<V2')])]
+                  lambda: self.offer((2, 2), '<V2', descr=[('', '<V2')]),
+                  lambda: Tensors().capsule(self.at, (2, 2), code=4, bits=16)]
         for offer in offers:
             with self.assertRaisesRegex(TypeError, 'dtype=numpy.uint16'):
                 adsm.array(offer())
@@ -222,6 +226,100 @@ class Types(Case):
         self.assertEqual(adsm.array(self.offer(), dtype='<i4')[1], 0x3f800000)
         with self.assertRaisesRegex(TypeError, 'dtype object'):
             adsm.array(self.offer((4,), '<i8'), dtype=object)
+
+
+class Capsules(Case):
+    def setUp(self):
+        super().setUp()
+        self.tensors = Tensors()
+
+    def capsule(self, shape=(COUNT,), **words):
+        return self.tensors.capsule(self.at, shape, **words)
+
+    def ended(self):
+        gc.collect()
+        return len(self.tensors.ended)
+
+    def test_deleter_is_called_once_behind_the_last_view(self):
+        for form in Plain, Versioned:
+            self.tensors = Tensors()
+            capsule = self.capsule(form=form)
+            view = adsm.array(capsule)
+            del capsule
+            part = view[10:20:2].reshape(5, 1)
+            del view
+            self.assertEqual(self.ended(), 0)
+            self.assertEqual(part[:, 0].tolist(), [10, 12, 14, 16, 18])
+            del part
+            self.assertEqual(self.ended(), 1)
+            self.assertEqual(self.tensors.ended, [*self.tensors.kept])
+
+    def test_deleter_may_be_missing(self):
+        view = adsm.array(self.capsule(deleter=False))
+        self.assertEqual(view[3], 3)
+
+    def test_capsule_is_used_once(self):
+        for form in Plain, Versioned:
+            capsule = self.capsule(form=form)
+            view = adsm.array(capsule)
+            with self.assertRaisesRegex(ValueError, 'used before'):
+                adsm.array(capsule)
+            self.assertEqual(view[2], 2)
+
+    def test_refused_capsule_is_the_producers(self):
+        capsule = self.capsule(code=4, bits=16)
+        with self.assertRaises(TypeError):
+            adsm.array(capsule)
+        self.assertEqual(self.ended(), 0)
+        view = adsm.array(capsule, dtype=np.uint16)
+        del capsule, view
+        self.assertEqual(self.ended(), 1)
+        with self.assertRaises(TypeError):
+            adsm.array(self.capsule(lanes=4))
+        self.assertEqual(self.ended(), 2)
+
+    def test_offset_and_strides(self):
+        view = adsm.array(self.capsule((3, 2), offset=40, strides=(10, -2)))
+        self.assertEqual(view.tolist(), [[10, 8], [20, 18], [30, 28]])
+
+    def test_types(self):
+        for code, bits, name in ((0, 8, 'int8'), (0, 64, 'int64'),
+                                 (1, 16, 'uint16'), (2, 16, 'float16'),
+                                 (2, 64, 'float64'), (5, 64, 'complex64'),
+                                 (5, 128, 'complex128'), (6, 8, 'bool')):
+            wanted = np.array([1, 0, 1]).astype(name)
+            self.device.upload(self.at, wanted.tobytes())
+            view = adsm.array(self.capsule((3,), code=code, bits=bits))
+            self.assertEqual(view.dtype, wanted.dtype)
+            self.assertEqual(view.tolist(), wanted.tolist())
+
+    def test_read_only(self):
+        self.assertFalse(adsm.array(self.capsule(form=Versioned, flags=1))
+                         .flags.writeable)
+        self.assertTrue(adsm.array(self.capsule(form=Versioned))
+                        .flags.writeable)
+
+    def test_malformed(self):
+        for words, error, says in (
+                ({'form': Versioned, 'major': 2}, ValueError, 'version 2'),
+                ({'ndim': -1}, ValueError, 'dimensions'),
+                ({'ndim': 1 << 20}, ValueError, 'dimensions'),
+                ({'shape': None, 'ndim': 2}, ValueError, 'without a shape'),
+                ({'shape': (3, -1)}, ValueError, 'shape'),
+                ({'shape': (1 << 40, 1 << 40)}, ValueError, 'beyond'),
+                ({'shape': (9,), 'strides': (1 << 61,)}, ValueError, 'beyond'),
+                ({'kind': 10}, ValueError, 'neither CUDA nor the host'),
+                ({'bits': 4}, TypeError, 'whole bytes'),
+                ({'bits': 0}, TypeError, 'whole bytes'),
+                ({'code': 99}, TypeError, 'code 99')):
+            with self.assertRaisesRegex(error, says, msg=words):
+                adsm.array(self.capsule(**words))
+        self.assertEqual(self.ended(), len(self.tensors.kept))
+
+    def test_other_capsules_are_refused(self):
+        import datetime
+        with self.assertRaisesRegex(ValueError, 'no DLPack tensor'):
+            adsm.array(datetime.datetime_CAPI)
 
 
 class Streams(Case):
@@ -345,6 +443,22 @@ class Owners(Case):
         del part
         gc.collect()
         self.assertEqual(ended, [True])
+
+
+class Ends(Case):
+    def test_interpreter_ends_with_views_and_capsules_left(self):
+        code = ('import adsm, atexit\nfrom device import *\n'
+                'device, tensors = Device(), Tensors()\n'
+                'at = device.alloc(64)\n'
+                'capsules = [tensors.capsule(at, (4,)) for _ in range(3)]\n'
+                'views = [adsm.array(capsule) for capsule in capsules[:2]]\n'
+                'views[0][:] = 5\n'
+                'atexit.register(lambda: print(views[1][3], tensors.ended))\n')
+        done = subprocess.run([sys.executable, '-c', code], text=True,
+                              cwd=pathlib.Path(__file__).parent, check=False,
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stderr, done.stdout),
+                         (0, '', '5.0 []\n'))
 
 
 if __name__ == '__main__':

@@ -23,6 +23,18 @@ _HIGHEST = 1 << 63
 # Of an array without elements, which may have no address.
 _NOWHERE = 4096
 
+# Device types of DLPack.
+_CUDA, _MANAGED = 2, 13
+_DEVICES = (_CUDA, _MANAGED)
+_HOSTS = (1, 3, 11)
+# Of its type codes, those that NumPy has, with the bits that it has of them.
+_KINDS = {0: ('i', (8, 16, 32, 64)), 1: ('u', (8, 16, 32, 64)),
+          2: ('f', (16, 32, 64)), 5: ('c', (64, 128)), 6: ('b', (8,))}
+_NAMES = {0: 'int', 1: 'uint', 2: 'float', 3: 'handle', 4: 'bfloat',
+          5: 'complex', 6: 'bool'}
+_READ_ONLY = 1
+_MOST_DIMENSIONS = 64
+
 # Of the driver's interface: an attribute of a pointer.
 _POINTER_CONTEXT = 1
 
@@ -30,12 +42,14 @@ _POINTER_CONTEXT = 1
 def array(x, dtype=None):
     """A NumPy array of the memory of `x`: a view, no copy.
 
-    x      has __cuda_array_interface__ (version 2 or 3)
+    x      has __cuda_array_interface__ (version 2 or 3), or is a DLPack
+           capsule, which is used up unless this raises
     dtype  what the elements are read as, of the same size in bytes: for types
            that NumPy has not, such as numpy.uint16 for bfloat16
 
     Shape, strides, type and whether it can be written are those of `x`, which
-    is kept as long as the array or a view of it.
+    is kept as long as the array or a view of it. Memory of the host needs no
+    adsm-run.
 
     Waits for the stream that `x` names.
     Raises ValueError where what `x` offers is malformed, TypeError where it
@@ -47,13 +61,13 @@ def array(x, dtype=None):
     found = _look(np, x)
     elements = _elements(np, found, dtype)
     strides = _strides(found, elements.itemsize)
-    if 0 not in found.shape:
+    if found.device and 0 not in found.shape:
         _check_preloaded()
         _synchronise(found.stream, found.address)
         _check_shared(found.address)
     memory = _Memory(found, strides, elements.itemsize)
     view = np.asarray(memory).view(elements)
-    memory.owner = x
+    memory.owner = found.take()
     return view
 
 
@@ -68,10 +82,12 @@ class _Memory:
 
 
 def _look(np, x):
-    """What `x` offers."""
+    """What `x` offers, with `take` to be called when it is used."""
+    if _is_capsule(x):
+        return _of_capsule(np, x)
     offered = getattr(x, '__cuda_array_interface__', None)
     if offered is not None:
-        return _of_interface(np, offered)
+        return _of_interface(np, x, offered)
     raise TypeError(f'{type(x).__name__} has no __cuda_array_interface__: it is '
                     'no array of a device')
 
@@ -112,7 +128,7 @@ def _strides(found, itemsize):
 
 # __cuda_array_interface__
 
-def _of_interface(np, offered):
+def _of_interface(np, x, offered):
     try:
         version = offered['version']
         shape = tuple(operator.index(count) for count in offered['shape'])
@@ -139,7 +155,7 @@ def _of_interface(np, offered):
         raise _malformed('arrays with a mask are not known')
     return SimpleNamespace(
         address=address, shape=shape, strides=strides, stream=stream,
-        read_only=bool(read_only),
+        read_only=bool(read_only), device=True, take=lambda: x,
         **_of_typestr(np, typestr, offered.get('descr')))
 
 
@@ -165,6 +181,123 @@ def _of_typestr(np, typestr, descr):
         raise _malformed(f'descr {descr!r} is not of type {typestr!r}')
     return {'dtype': dtype if fields or match[1] != 'V' else None,
             'itemsize': itemsize, 'type_name': typestr}
+
+
+# DLPack
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [('data', ctypes.c_void_p),
+                ('device_type', ctypes.c_int32), ('device', ctypes.c_int32),
+                ('ndim', ctypes.c_int32),
+                ('code', ctypes.c_uint8), ('bits', ctypes.c_uint8),
+                ('lanes', ctypes.c_uint16),
+                ('shape', ctypes.POINTER(ctypes.c_int64)),
+                ('strides', ctypes.POINTER(ctypes.c_int64)),
+                ('byte_offset', ctypes.c_uint64)]
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = [('tensor', _Tensor), ('context', ctypes.c_void_p),
+                ('deleter', ctypes.c_void_p)]
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = [('major', ctypes.c_uint32), ('minor', ctypes.c_uint32),
+                ('context', ctypes.c_void_p), ('deleter', ctypes.c_void_p),
+                ('flags', ctypes.c_uint64), ('tensor', _Tensor)]
+
+
+def _python(name, result, *arguments):
+    """A function of Python's own, with no types in common with what others
+    declare of it."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_is_valid = _python('PyCapsule_IsValid', ctypes.c_int, ctypes.py_object,
+                    ctypes.c_char_p)
+_pointer = _python('PyCapsule_GetPointer', ctypes.c_void_p, ctypes.py_object,
+                   ctypes.c_char_p)
+_rename = _python('PyCapsule_SetName', ctypes.c_int, ctypes.py_object,
+                  ctypes.c_void_p)
+_Deleter = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+
+# By the name of a capsule: what it points to, and its name when it is used up.
+# A capsule keeps the address of its name and may outlive this module.
+_FORMS = {name: (form, ctypes.create_string_buffer(b'used_' + name))
+          for name, form in ((b'dltensor', _Managed),
+                             (b'dltensor_versioned', _Versioned))}
+for _, _used in _FORMS.values():
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_used))
+
+
+class _Owner:
+    """A tensor that was taken; its producer is told when it is not needed."""
+
+    def __init__(self, managed):
+        self.address = ctypes.addressof(managed)
+        self.deleter = _Deleter(managed.deleter) if managed.deleter else None
+
+    def __del__(self):
+        if self.deleter:
+            self.deleter(self.address)
+
+
+def _is_capsule(x):
+    return type(x).__name__ == 'PyCapsule'
+
+
+def _check_kind(kind):
+    if kind not in _DEVICES + _HOSTS:
+        raise ValueError(f'the array is on a device of DLPack type '
+                         f'{int(kind)}, which is neither CUDA nor the host')
+
+
+def _of_capsule(np, capsule):
+    name = next((name for name in _FORMS if _is_valid(capsule, name)), None)
+    if name is None:
+        raise ValueError(f'{capsule} is no DLPack tensor, or was used before')
+    form, used = _FORMS[name]
+    managed = form.from_address(_pointer(capsule, name))
+    if form is _Versioned and managed.major != 1:
+        raise ValueError(f'the capsule has version {managed.major} of DLPack; '
+                         '1 is known')
+    tensor = managed.tensor
+    _check_kind(tensor.device_type)
+    if not 0 <= tensor.ndim <= _MOST_DIMENSIONS:
+        raise ValueError(f'DLPack tensor of {tensor.ndim} dimensions')
+    if tensor.ndim and not tensor.shape:
+        raise ValueError('DLPack tensor without a shape')
+    shape = tuple(tensor.shape[:tensor.ndim])
+    if min(shape, default=0) < 0:
+        raise ValueError(f'DLPack tensor of shape {shape}')
+    kinds = _of_code(np, tensor)
+    strides = None
+    if tensor.strides:
+        strides = tuple(stride * kinds['itemsize']
+                        for stride in tensor.strides[:tensor.ndim])
+
+    def take():
+        owner = _Owner(managed)
+        _rename(capsule, ctypes.addressof(used))
+        return owner
+
+    return SimpleNamespace(
+        address=(tensor.data or 0) + tensor.byte_offset, shape=shape,
+        strides=strides, device=tensor.device_type in _DEVICES, stream=None,
+        read_only=form is _Versioned and bool(managed.flags & _READ_ONLY),
+        take=take, **kinds)
+
+
+def _of_code(np, tensor):
+    """dtype, itemsize and type_name of a DLPack type."""
+    code, bits, lanes = tensor.code, tensor.bits, tensor.lanes
+    name = f'{_NAMES.get(code, f"of DLPack code {code}, ")}{bits}'
+    if lanes != 1 or bits == 0 or bits % 8:
+        raise TypeError(f'elements of DLPack type {name} x {lanes} are no '
+                        'whole bytes, or are vectors: NumPy has no such array')
+    kind, known = _KINDS.get(code, ('', ()))
+    dtype = np.dtype(f'{kind}{bits // 8}') if bits in known else None
+    return {'dtype': dtype, 'itemsize': bits // 8, 'type_name': name}
 
 
 # What the memory is
