@@ -322,6 +322,70 @@ class Capsules(Case):
             adsm.array(datetime.datetime_CAPI)
 
 
+class Asked(Case):
+    """Objects with __dlpack__."""
+
+    class Producer:
+        def __init__(self, capsule, kind=2, old=False):
+            self.give, self.kind, self.old = capsule, kind, old
+            self.asked = []
+
+        def __dlpack_device__(self):
+            return self.kind, 0
+
+        def __dlpack__(self, **words):
+            if self.old and words.keys() - {'stream'}:
+                raise TypeError('unexpected keyword argument')
+            self.asked.append(words)
+            return self.give()
+
+    def producer(self, **words):
+        self.tensors = Tensors()
+        return self.Producer(lambda: self.tensors.capsule(self.at, (COUNT,)),
+                             **words)
+
+    def test_it_is_asked_for_this_memory_on_the_default_stream(self):
+        producer = self.producer()
+        self.assertEqual(adsm.array(producer)[6], 6)
+        self.assertEqual(producer.asked, [
+            {'stream': 1, 'max_version': (1, 0), 'copy': False}])
+        gc.collect()
+        self.assertEqual(len(self.tensors.ended), 1)
+
+    def test_older_ones_are_asked_in_their_words(self):
+        producer = self.producer(old=True)
+        self.assertEqual(adsm.array(producer)[6], 6)
+        self.assertEqual(producer.asked, [{'stream': 1}])
+
+    def test_default_stream_is_waited_for(self):
+        producer = self.Producer(lambda: Tensors().capsule(self.other(), (1,)))
+        self.launch_slow()
+        adsm.array(producer)
+        self.assertTrue(self.has_ended())
+
+    def test_memory_of_the_host(self):
+        host = np.arange(5)
+        self.assertEqual(adsm.array(host).ctypes.data, host.ctypes.data)
+        producer = self.Producer(lambda: Tensors().capsule(
+            host.ctypes.data, (5,), kind=1, code=0, bits=64), kind=1)
+        self.assertEqual(adsm.array(producer).tolist(), [*range(5)])
+        self.assertNotIn('stream', producer.asked[0])
+
+    def test_managed_memory(self):
+        at = self.device.alloc(64, 'cuMemAllocManaged', 1)
+        self.addCleanup(self.device.free, at)
+        self.device.upload(at, FLOATS[:16].tobytes())
+        producer = self.Producer(lambda: Tensors().capsule(at, (16,), kind=13),
+                                 kind=13)
+        self.assertEqual(adsm.array(producer).tolist(), [*range(16)])
+
+    def test_other_devices_and_answers_are_refused(self):
+        with self.assertRaisesRegex(ValueError, 'neither CUDA nor the host'):
+            adsm.array(self.producer(kind=10))
+        with self.assertRaisesRegex(ValueError, 'no capsule'):
+            adsm.array(self.Producer(lambda: None))
+
+
 class Streams(Case):
     def test_named_stream_is_waited_for(self):
         stream = self.device.stream()
@@ -394,7 +458,7 @@ class Refused(Case):
 
     def test_no_array(self):
         for other in 5, 'text', [1, 2], None:
-            self.refused(TypeError, 'no array', other)
+            self.refused(TypeError, 'neither', other)
 
     def test_memory_that_the_cpu_cannot_use(self):
         """Said before NumPy meets it: an access would be SIGSEGV."""
@@ -414,6 +478,7 @@ class Refused(Case):
                 'device = Device()\nat = device.alloc(64)\n'
                 'assert not len(adsm.array(Offer(shape=(0,), typestr="<f4",'
                 ' data=(at, False))))\n'
+                'import numpy\nassert adsm.array(numpy.arange(3))[2] == 2\n'
                 'try:\n'
                 '    adsm.array(Offer(shape=(4,), typestr="<f4",'
                 ' data=(at, False)))\n'

@@ -35,15 +35,17 @@ _NAMES = {0: 'int', 1: 'uint', 2: 'float', 3: 'handle', 4: 'bfloat',
 _READ_ONLY = 1
 _MOST_DIMENSIONS = 64
 
-# Of the driver's interface: an attribute of a pointer.
+# Of the driver's interface: the default stream of a context, and an attribute
+# of a pointer.
+_LEGACY_STREAM = 1
 _POINTER_CONTEXT = 1
 
 
 def array(x, dtype=None):
     """A NumPy array of the memory of `x`: a view, no copy.
 
-    x      has __cuda_array_interface__ (version 2 or 3), or is a DLPack
-           capsule, which is used up unless this raises
+    x      has __cuda_array_interface__ (version 2 or 3) or __dlpack__, or is a
+           DLPack capsule, which is used up unless this raises
     dtype  what the elements are read as, of the same size in bytes: for types
            that NumPy has not, such as numpy.uint16 for bfloat16
 
@@ -51,7 +53,7 @@ def array(x, dtype=None):
     is kept as long as the array or a view of it. Memory of the host needs no
     adsm-run.
 
-    Waits for the stream that `x` names.
+    Waits for the stream that `x` names, or the default stream for __dlpack__.
     Raises ValueError where what `x` offers is malformed, TypeError where it
     offers nothing or NumPy has no such type, and RuntimeError where the memory
     cannot be used: not below adsm-run, not shared, or an error of the device.
@@ -88,8 +90,10 @@ def _look(np, x):
     offered = getattr(x, '__cuda_array_interface__', None)
     if offered is not None:
         return _of_interface(np, x, offered)
-    raise TypeError(f'{type(x).__name__} has no __cuda_array_interface__: it is '
-                    'no array of a device')
+    if hasattr(x, '__dlpack__'):
+        return _of_dlpack(np, x)
+    raise TypeError(f'{type(x).__name__} has neither __cuda_array_interface__ '
+                    'nor __dlpack__: it is no array of a device')
 
 
 def _elements(np, found, dtype):
@@ -244,6 +248,24 @@ class _Owner:
 
 def _is_capsule(x):
     return type(x).__name__ == 'PyCapsule'
+
+
+def _of_dlpack(np, x):
+    """Asked in the words of 2023 first. The default stream then waits for the
+    producer's, and this module for the default stream."""
+    kind, _ = x.__dlpack_device__()
+    _check_kind(kind)
+    words = {'stream': _LEGACY_STREAM} if kind in _DEVICES else {}
+    try:
+        capsule = x.__dlpack__(max_version=(1, 0), copy=False, **words)
+    except TypeError:
+        capsule = x.__dlpack__(**words)
+    if not _is_capsule(capsule):
+        raise ValueError('__dlpack__ has given no capsule')
+    found = _of_capsule(np, capsule)
+    if found.device:
+        found.stream = _LEGACY_STREAM
+    return found
 
 
 def _check_kind(kind):
