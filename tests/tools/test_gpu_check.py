@@ -98,6 +98,12 @@ class OnTheSoftwareDevice(Case):
     def test_archive_is_small(self):
         self.assertLess(self.bytes, 60 << 20)
 
+    def test_archive_has_what_frameworks_import(self):
+        done = subprocess.run(
+            [sys.executable, '-c', 'import frameworks, adsm'], env=PLAIN,
+            cwd=self.unpacked / 'tools/gpu-check', check=False)
+        self.assertEqual(done.returncode, 0)
+
 
 class OtherTests(Case):
     """With another list of tests than the archive has."""

@@ -16,15 +16,19 @@ import subprocess
 import sys
 import time
 
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, '../python'))    # adsm
+
 ROUNDS = 3
 COUNT = 1 << 20
 
 
-def view(address, count):
-    """The floats at an address, whoever made it."""
-    import ctypes
-    import numpy as np
-    return np.ctypeslib.as_array((ctypes.c_float * count).from_address(address))
+class ByDlpack:
+    """An array that offers itself in this way alone."""
+
+    def __init__(self, x):
+        self.__dlpack__, self.__dlpack_device__ = (x.__dlpack__,
+                                                   x.__dlpack_device__)
 
 
 def expect(what, got, wanted):
@@ -32,11 +36,15 @@ def expect(what, got, wanted):
         sys.exit(f'{what}: {got}, not {wanted}')
 
 
-def touch_in_place(what, address, read_back):
+def touch_in_place(what, x, read_back):
     """The array holds its indices; the CPU reads, changes and saves it."""
+    import adsm
     import numpy as np
     import tempfile
-    there = view(address, COUNT)
+    there = adsm.array(x)
+    if hasattr(x, '__dlpack__'):
+        expect(f'{what} by DLPack', adsm.array(ByDlpack(x)).ctypes.data,
+               there.ctypes.data)
     expect(f'{what} read', there[:3].tolist() + [float(there[-1])],
            [0.0, 1.0, 2.0, COUNT - 1.0])
     there[7] = 100
@@ -92,8 +100,7 @@ def torch_same(torch):
 
 def torch_touch(torch):
     x = torch.arange(COUNT, device='cuda', dtype=torch.float32)
-    torch.cuda.synchronize()
-    touch_in_place('torch', x.data_ptr(), lambda at: x[at].item())
+    touch_in_place('torch', x, lambda at: x[at].item())
 
 
 def per_step_us(torch, count, step):
@@ -139,8 +146,7 @@ def cupy_same(cp):
 
 def cupy_touch(cp):
     x = cp.arange(COUNT, dtype=cp.float32)
-    cp.cuda.Device().synchronize()
-    touch_in_place('cupy', x.data.ptr, lambda at: float(x[at]))
+    touch_in_place('cupy', x, lambda at: float(x[at]))
 
 
 def jax_same(jax):
@@ -168,9 +174,7 @@ def numba_same(cuda):
 def numba_touch(cuda):
     import numpy as np
     x = cuda.to_device(np.arange(COUNT, dtype=np.float32))
-    cuda.synchronize()
-    touch_in_place('numba', x.__cuda_array_interface__['data'][0],
-                   lambda at: float(x.copy_to_host()[at]))
+    touch_in_place('numba', x, lambda at: float(x.copy_to_host()[at]))
 
 
 def numba_import():

@@ -25,8 +25,8 @@ GROUPS = ('opcodes', 'interpose', 'regress', 'core')
 # What every machine has.
 SYSTEM = re.compile(r'lib(c|m|dl|pthread|rt|gcc_s|cuda)\.so|ld-linux|linux-vdso')
 SOURCES = ('LICENSE', 'README.md', 'tools/gpu-check.sh', 'tools/gpu-check',
-           'tests/cuda', 'bench/wave/data', 'bench/parboil/data',
-           'bench/ranges/data')
+           'tools/python', 'tests/cuda', 'bench/wave/data',
+           'bench/parboil/data', 'bench/ranges/data')
 PROGRAMS = ('tools/adsm-run', 'tools/adsm-info', 'tools/gpu-check/gpu-probe',
             'interpose/libadsm-preload.so')
 FOLDERS = ('libadsm', 'tools/softcuda', 'bench/wave', 'bench/parboil',
