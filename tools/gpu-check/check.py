@@ -7,7 +7,7 @@ Steps, all of them when none is named:
   addresses   what the driver does with addresses; every way to share them
   preload     the suites of the preload library; programs of this machine's nvcc
   kernels     PTX and whole programs beside the software device, bit for bit
-  frameworks  PyTorch, CuPy, JAX, Numba: bare, preloaded, NumPy in place
+  frameworks  PyTorch, CuPy, JAX, Numba, PyCUDA: bare, preloaded, NumPy in place
   speed       benchmarks and benches, beside copies by hand and managed memory
 
 What tells most comes first, in lanes beside each other; what is timed comes at

@@ -6,11 +6,12 @@
     frameworks.py --timed NAME PRELOAD   steps of each, as lines of JSON
     frameworks.py --run NAME MODE        one run; MODE: same, touch or timed
 
-Ends with 77 where the framework is not installed.
+Ends with 77 where the framework, or what it compiles with, is not installed.
 """
 import importlib.util
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,10 @@ sys.path.insert(0, os.path.join(HERE, '../python'))    # adsm
 
 ROUNDS = 3
 COUNT = 1 << 20
+ABSENT = 77
+TWICE = r'''extern "C" __global__ void twice(float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = 2 * x[i]; }'''
 
 
 class ByDlpack:
@@ -29,6 +34,11 @@ class ByDlpack:
     def __init__(self, x):
         self.__dlpack__, self.__dlpack_device__ = (x.__dlpack__,
                                                    x.__dlpack_device__)
+
+
+def absent(why):
+    print(why)
+    sys.exit(ABSENT)
 
 
 def expect(what, got, wanted):
@@ -134,10 +144,7 @@ def torch_timed(torch):
 
 def cupy_same(cp):
     x = cp.arange(COUNT, dtype=cp.float32)
-    source = r'''extern "C" __global__ void twice(float *x, int n) {
-        int i = blockIdx.x * blockDim.x + threadIdx.x;
-        if (i < n) x[i] = 2 * x[i]; }'''
-    cp.RawKernel(source, 'twice')((COUNT // 256,), (256,), (x, COUNT))
+    cp.RawKernel(TWICE, 'twice')((COUNT // 256,), (256,), (x, COUNT))
     print('kernel', float(x[21]), float(x.sum()))
     a = cp.eye(200) * 3 + 1
     print('solved', f'{float(cp.linalg.solve(a, cp.ones(200)).sum()):.6f}')
@@ -182,7 +189,35 @@ def numba_import():
     if not hasattr(np, 'row_stack'):    # numba of NumPy 1 on NumPy 2
         np.row_stack = np.vstack
     from numba import cuda
+    try:
+        cuda.cudadrv.nvvm.NVVM()
+    except Exception as error:    # each version has its own
+        absent(f'Numba has no NVVM here: {type(error).__name__}')
     return cuda
+
+
+def pycuda_same(driver):
+    import numpy as np
+    from pycuda import compiler, gpuarray
+    code = driver.module_from_buffer(compiler.compile(TWICE, target='ptx'))
+    x = gpuarray.to_gpu(np.arange(COUNT, dtype=np.float32))
+    code.get_function('twice')(x, np.int32(COUNT), grid=(COUNT // 256, 1),
+                               block=(256, 1, 1))
+    print('kernel', float(x[21].get()), float(x.get().sum()))
+
+
+def pycuda_touch(_driver):
+    import numpy as np
+    from pycuda import gpuarray
+    x = gpuarray.to_gpu(np.arange(COUNT, dtype=np.float32))
+    touch_in_place('pycuda', x, lambda at: float(x[at].get()))
+
+
+def pycuda_import():
+    if not shutil.which('nvcc'):
+        absent('PyCUDA has no nvcc')
+    importlib.import_module('pycuda.autoprimaryctx')
+    return importlib.import_module('pycuda.driver')
 
 
 # JAX's arrays come from memory that is not shared: no touch.
@@ -191,12 +226,14 @@ MODES = {
     'cupy': {'same': cupy_same, 'touch': cupy_touch},
     'jax': {'same': jax_same},
     'numba': {'same': numba_same, 'touch': numba_touch},
+    'pycuda': {'same': pycuda_same, 'touch': pycuda_touch},
 }
+IMPORTS = {'numba': numba_import, 'pycuda': pycuda_import}
 
 
 def run(name, mode):
-    module = numba_import() if name == 'numba' else importlib.import_module(name)
-    MODES[name][mode](module)
+    MODES[name][mode](IMPORTS[name]() if name in IMPORTS
+                      else importlib.import_module(name))
 
 
 def child(name, mode, preload=''):
@@ -206,6 +243,8 @@ def child(name, mode, preload=''):
     done = subprocess.run([sys.executable, __file__, '--run', name, mode],
                           env=env, text=True, stdout=subprocess.PIPE,
                           check=False)
+    if done.returncode == ABSENT:
+        absent(done.stdout.strip())
     if done.returncode:
         sys.exit(f'{name}, {mode}, {"preloaded" if preload else "bare"}: '
                  f'status {done.returncode}')
@@ -253,8 +292,7 @@ def main():
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     if importlib.util.find_spec(words[-2]) is None:
-        print(f'{words[-2]} is not installed for {sys.executable}')
-        sys.exit(77)
+        absent(f'{words[-2]} is not installed for {sys.executable}')
     (timed if want_time else compare)(words[-2], words[-1])
 
 

@@ -9,7 +9,7 @@ import machine
 WAYS = ('window', 'overlay', 'translate')
 BENCHMARKS = ('cp', 'mri-fhd', 'mri-q', 'pns', 'rpes', 'sad', 'tpacf',
               'vecadd', 'stencil')
-FRAMEWORKS = ('torch', 'cupy', 'jax', 'numba')
+FRAMEWORKS = ('torch', 'cupy', 'jax', 'numba', 'pycuda')
 # What of a group of tests is rank 0.
 TELLING = {
     'core': r'(api|threads|twin)-rolling|accel/.*',
