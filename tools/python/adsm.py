@@ -5,7 +5,8 @@
     import adsm
     a = adsm.array(x)    # x of PyTorch, CuPy, Numba, ...: the same memory
 
-NumPy is imported by the first array.
+NumPy is imported by the first array. docs/python.md says what is shared, and
+what waits for what.
 """
 import ctypes
 import functools
@@ -365,7 +366,7 @@ def _check_shared(address):
             raise RuntimeError(
                 f'the memory at {address:#x} cannot be used by the CPU '
                 f'({os.strerror(ctypes.get_errno())}): it is not of a kind '
-                'that libadsm shares (docs/preload.md), or was freed')
+                'that libadsm shares (docs/python.md), or was freed')
     finally:
         for end in ends:
             os.close(end)
