@@ -183,8 +183,8 @@ def frameworks(place):
         yield Item('frameworks', name, [
             'python3', f'{place.here}/frameworks.py', name,
             place.tool('interpose/libadsm-preload.so')], 120, seconds=20,
-            why_not=(lambda: 'they bring a run-time library that does not '
-                     'accept the software device') if place.soft else None)
+            why_not=(lambda: 'suite python tries those that accept the '
+                     'software device') if place.soft else None)
 
 
 def bench_item(name, limit, seconds, command, rank=0, env=None):
