@@ -34,6 +34,12 @@ static const struct {
 enum { EXPORTS = sizeof exports / sizeof *exports };
 
 planted_function *planted_targets[EXPORTS];
+_Atomic unsigned long long planted_counts[EXPORTS];
+bool planted_marks;
+__attribute__((tls_model("initial-exec"))) _Thread_local struct {
+    long depth;
+    void *returns[PLANTED_DEPTH];
+} planted_inside;
 static planted_function *real[EXPORTS];
 static bool missing[EXPORTS];
 
@@ -50,6 +56,17 @@ bool planted_has(const char *word, unsigned long long *number)
         return true;
     }
     return false;
+}
+
+unsigned long long plantedCount(int i, const char **name)
+{
+    *name = i < EXPORTS ? exports[i].name : NULL;
+    return i < EXPORTS ? planted_counts[i] : 0;
+}
+
+const volatile long *plantedInside(void)
+{
+    return &planted_inside.depth;
 }
 
 planted_function *planted_real(const char *name)
@@ -105,4 +122,5 @@ __attribute__((constructor)) static void start(void)
     for (int i = 0; i < EXPORTS; i++)
         if (missing[i])
             take_out(exports[i].entry);
+    planted_marks = planted_has("inside", NULL);
 }

@@ -16,6 +16,7 @@
  *   newer        what the software device refuses of copies and launches works
  *                (newer.c, which has calls of newer drivers in any case)
  *   old=V        a driver of CUDA version V: what is newer is missing
+ *   inside       plantedInside() tells (x86-64 only)
  *
  *   crash=NAME   the function of this name dies by SIGSEGV
  *   hang=NAME    it never returns
@@ -24,6 +25,8 @@
  *
  * PLANTED_DRIVER names the file behind it; not set, it is the software
  * device's. planted.c finds the functions, behaviour.c and accident.c change them.
+ *
+ * Calls are counted in any case; who counts them finds plantedCount with dlsym.
  */
 #ifndef TESTS_DRIVERS_PLANTED_H
 #define TESTS_DRIVERS_PLANTED_H
@@ -31,6 +34,16 @@
 #include <stdbool.h>
 
 typedef void planted_function(void);
+
+#define PLANTED_EXPORT __attribute__((visibility("default")))
+
+/** How often export number `i` was called, and its name; NULL behind the last.
+ *  Thread: any */
+PLANTED_EXPORT unsigned long long plantedCount(int i, const char **name);
+
+/** Where it says how many calls of the driver the calling thread is in, one from
+ *  another; always 0 without the word "inside". Thread: any, each has its own */
+PLANTED_EXPORT const volatile long *plantedInside(void);
 
 /** A word of PLANTED, and the number behind its '='; 0 without one. */
 bool planted_has(const char *word, unsigned long long *number);
