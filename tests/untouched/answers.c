@@ -1,7 +1,8 @@
 /*
  * Questions to the driver by a program that never touches device memory from the
- * CPU: how much there is and where it lies; and to the kernel, what the process
- * has beside it. The lines are the same in every run, bare and preloaded.
+ * CPU: how much there is, where it lies, what pointers are; and to the kernel,
+ * what the process has beside it. The lines are the same in every run, bare and
+ * preloaded.
  */
 #include "answers.h"
 
@@ -202,6 +203,9 @@ int main(void)
     ask_process("with a context", true);
     ask_capacity();
     ask_places();
+    memory_make();
+    ask_pointers();
+    memory_end();
     ask_capacity();
     ask_process("at last", false);
     return fflush(stdout) == 0 ? 0 : 3;

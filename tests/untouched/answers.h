@@ -19,11 +19,31 @@ bool say_result(const char *name, CUresult result);
 /** That name. */
 const char *result_name(CUresult result);
 
+/** Memory of one kind, for the questions about pointers. */
+struct memory {
+    const char *name;
+    CUdeviceptr at;
+    size_t bytes;
+};
+
+enum { KINDS_MOST = 24 };
+
+/** The kinds there are; made by memory_make, all in the current context. */
+extern struct memory memories[KINDS_MOST];
+extern int memory_count;
+
+/** Say what comes of making each kind, and give each back. */
+void memory_make(void);
+void memory_end(void);
+
 /** Signals, and while the program is alone in the process, descriptors. */
 void ask_process(const char *when, bool alone);
 
 /** What is free, and where allocations lie beside each other. */
 void ask_capacity(void);
 void ask_places(void);
+
+/** What the driver says of addresses of each kind, and of those that are none. */
+void ask_pointers(void);
 
 #endif
