@@ -1,8 +1,8 @@
 /*
  * Questions to the driver by a program that never touches device memory from the
- * CPU: how much there is, where it lies, what pointers are; and to the kernel,
- * what the process has beside it. The lines are the same in every run, bare and
- * preloaded.
+ * CPU: how much there is, where it lies, what pointers are, what is refused; and
+ * to the kernel, what the process has beside it. The lines are the same in every
+ * run, bare and preloaded.
  */
 #include "answers.h"
 
@@ -192,6 +192,23 @@ void ask_places(void)
 
 /* ---- all ---------------------------------------------------------------------- */
 
+CUfunction answers_kernel(void)
+{
+    static CUmodule module;
+    static CUfunction kernel;
+    if (!module) {
+        MUST(cuModuleLoadData(
+            &module, ".version 6.0\n.target sm_50\n.address_size 64\n"
+                     ".visible .entry put(.param .u64 p, .param .u32 n)\n{\n"
+                     ".reg .b32 %r<2>;\n.reg .b64 %rd<3>;\n"
+                     "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\n"
+                     "cvta.to.global.u64 %rd2, %rd1;\n"
+                     "st.global.u32 [%rd2], %r1;\nret;\n}\n"));
+        MUST(cuModuleGetFunction(&kernel, module, "put"));
+    }
+    return kernel;
+}
+
 int main(void)
 {
     CUcontext context;
@@ -206,7 +223,11 @@ int main(void)
     memory_make();
     ask_pointers();
     memory_end();
+    ask_pools();
+    ask_refusals();
+    ask_contexts();
     ask_capacity();
     ask_process("at last", false);
+    ask_after_fault();
     return fflush(stdout) == 0 ? 0 : 3;
 }

@@ -46,4 +46,15 @@ void ask_places(void);
 /** What the driver says of addresses of each kind, and of those that are none. */
 void ask_pointers(void);
 
+/** Contexts, pools, what is refused. */
+void ask_contexts(void);
+void ask_pools(void);
+void ask_refusals(void);
+
+/** What a kernel does to a context that writes where nothing is: the last. */
+void ask_after_fault(void);
+
+/** A kernel of two parameters, pointer and number, that writes the number. */
+CUfunction answers_kernel(void);
+
 #endif
