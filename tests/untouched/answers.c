@@ -3,6 +3,8 @@
  * CPU: how much there is, where it lies, what pointers are, what is refused; and
  * to the kernel, what the process has beside it. The lines are the same in every
  * run, bare and preloaded.
+ *
+ *   answers [ROUTE]   named.c has the routes
  */
 #include "answers.h"
 

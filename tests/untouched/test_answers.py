@@ -46,15 +46,23 @@ class Answers(unittest.TestCase):
             self.fail(text)
 
     def test_bare_has_many_and_the_same_each_time(self):
-        """So that there is something to compare with."""
+        """By each of the routes, too."""
         names = {line.split(':')[0].split(' of ')[0] for line in self.want}
         self.assertGreater(len(names), LEAST)
         self.compare(bare(**DEVICE), HERE / 'answers')
+        for route in 'dlsym', 'procaddr':
+            self.compare(bare(**DEVICE), HERE / 'answers_named', route)
 
     def test_linked_program_gets_the_drivers(self):
         """The loader finds the hooks before the driver."""
         need_address()
         self.compare(preloaded(**DEVICE), HERE / 'answers')
+
+    def test_program_that_looks_functions_up_gets_the_drivers(self):
+        """By name, and by cuGetProcAddress."""
+        need_address()
+        for route in 'dlsym', 'procaddr':
+            self.compare(preloaded(**DEVICE), HERE / 'answers_named', route)
 
 
 if __name__ == '__main__':
