@@ -86,6 +86,7 @@ static struct {
     CUevent event, done;
     CUgraph graph;
     CUgraphExec exec;
+    CUmemoryPool pool;
     unsigned words, number; /* of step */
 } s;
 
@@ -120,6 +121,7 @@ static void prepare(void)
     CHECK(cuEventCreate(&s.event, CU_EVENT_DEFAULT));
     CHECK(cuEventCreate(&s.done, CU_EVENT_DISABLE_TIMING));
     CHECK(cuEventRecord(s.done, s.stream));
+    CHECK(cuDeviceGetDefaultMemPool(&s.pool, 0));
     s.words = 32;
     make_graph();
 }
@@ -264,6 +266,125 @@ static void context_synchronize(void)
     CHECK(cuCtxSynchronize());
 }
 
+static void allocate(void)
+{
+    CUdeviceptr at;
+    CHECK(cuMemAlloc(&at, BYTES));
+    CHECK(cuMemFree(at));
+}
+
+static void allocate_little(void)
+{
+    CUdeviceptr at;
+    CHECK(cuMemAlloc(&at, 100));
+    CHECK(cuMemFree(at));
+}
+
+static void allocate_much(void)
+{
+    CUdeviceptr at;
+    CHECK(cuMemAlloc(&at, 32 * BYTES));
+    CHECK(cuMemFree(at));
+}
+
+static void allocate_rows(void)
+{
+    CUdeviceptr at;
+    size_t pitch;
+    CHECK(cuMemAllocPitch(&at, &pitch, 100, 100, 4));
+    CHECK(cuMemFree(at));
+}
+
+static void allocate_async(void)
+{
+    CUdeviceptr at;
+    CHECK(cuMemAllocAsync(&at, BYTES, s.stream));
+    CHECK(cuMemFreeAsync(at, s.stream));
+}
+
+static void allocate_from_pool(void)
+{
+    CUdeviceptr at;
+    CHECK(cuMemAllocFromPoolAsync(&at, BYTES, s.pool, s.stream));
+    CHECK(cuMemFreeAsync(at, s.stream));
+}
+
+static void allocate_host(void)
+{
+    void *at;
+    CHECK(cuMemHostAlloc(&at, 4096, 0));
+    CHECK(cuMemFreeHost(at));
+}
+
+static void map_memory(void)
+{
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    const CUmemAccessDesc access = {prop.location,
+                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr at;
+    CHECK(cuMemAddressReserve(&at, 2 * BYTES, 0, 0, 0));
+    CHECK(cuMemCreate(&handle, 2 * BYTES, &prop, 0));
+    CHECK(cuMemMap(at, 2 * BYTES, 0, handle, 0));
+    CHECK(cuMemSetAccess(at, 2 * BYTES, &access, 1));
+    CHECK(cuMemUnmap(at, 2 * BYTES));
+    CHECK(cuMemRelease(handle));
+    CHECK(cuMemAddressFree(at, 2 * BYTES));
+}
+
+static void ask_context(void)
+{
+    CUcontext context;
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuCtxPushCurrent(context));
+    CHECK(cuCtxPopCurrent(&context));
+}
+
+static void ask_pointer(void)
+{
+    unsigned type;
+    CUdeviceptr base;
+    size_t bytes;
+    CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, s.a));
+    CHECK(cuMemGetAddressRange(&base, &bytes, s.a + 4));
+}
+
+static void ask_memory(void)
+{
+    size_t left, total;
+    CHECK(cuMemGetInfo(&left, &total));
+}
+
+static void ask_kernel(void)
+{
+    int value;
+    CHECK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, s.step));
+}
+
+static void capture(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK(cuStreamBeginCapture(s.stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    launch();
+    CHECK(cuStreamEndCapture(s.stream, &graph));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+static void load_module(void)
+{
+    CUmodule module;
+    CUfunction step;
+    CHECK(cuModuleLoadData(&module, victim_ptx));
+    CHECK(cuModuleGetFunction(&step, module, "step"));
+    CHECK(cuModuleUnload(module));
+}
+
 static const struct {
     const char *name;
     void (*call)(void);
@@ -292,6 +413,20 @@ static const struct {
     {"stream-wait-event", stream_wait_event},
     {"stream-create", stream_create},
     {"context-synchronize", context_synchronize},
+    {"allocate", allocate},
+    {"allocate-little", allocate_little},
+    {"allocate-much", allocate_much},
+    {"allocate-rows", allocate_rows},
+    {"allocate-async", allocate_async},
+    {"allocate-from-pool", allocate_from_pool},
+    {"allocate-host", allocate_host},
+    {"map-memory", map_memory},
+    {"ask-context", ask_context},
+    {"ask-pointer", ask_pointer},
+    {"ask-memory", ask_memory},
+    {"ask-kernel", ask_kernel},
+    {"capture", capture},
+    {"load-module", load_module},
 };
 
 /* ---- counting ------------------------------------------------------------------- */
