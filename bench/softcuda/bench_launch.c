@@ -9,10 +9,13 @@
  *                    has seen to its result on the host
  *   native/N         from there to a launch that ran in native code, the
  *                    kernel launched over and over, nothing in the cache
+ *   untouched/CALL   a call of a preloaded program that never touches device
+ *                    memory from the CPU, against the bare program
  */
 #include "../micro/bench.h"
 #include "../micro/device_stats.h"
 #include "device.h"
+#include "untouched.h"
 
 #include <linux/futex.h>
 #include <signal.h>
@@ -208,6 +211,8 @@ int main(int argc, char **argv)
     static const int counts[] = {50, 500};
     char cache[] = "/tmp/bench_launch-XXXXXX";
     char remove[64];
+    if (argc == 2 && strcmp(argv[1], UNTOUCHED_CHILD) == 0)
+        return untouched_child();
     bench_start(argc, argv, "launch");
     if (!mkdtemp(cache))
         return 1;
@@ -225,6 +230,7 @@ int main(int argc, char **argv)
                         "why)\n");
     kill(partner, SIGKILL);
     waitpid(partner, NULL, 0);
+    int failed = untouched_measure();
     snprintf(remove, sizeof remove, "rm -rf '%s'", cache);
-    return system(remove) == 0 ? 0 : 1;
+    return system(remove) == 0 ? failed : 1;
 }
