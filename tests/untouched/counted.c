@@ -5,7 +5,8 @@
  * Printed for each kind, if not zero: "KIND driver NAME COUNT", calls that came
  * to the planted driver (tests/drivers/planted.h), and "KIND heap calls COUNT",
  * calls of malloc and its like by this thread, but not those that the driver
- * makes. trace.c adds what else happened between the marks.
+ * makes. trace.c adds what else happened between the marks. In the end "process
+ * status NAME COUNT", threads and KiB of memory.
  */
 #include "marks.h"
 
@@ -486,6 +487,21 @@ static void count(const char *kind, void (*call)(void), int calls)
     CHECK(cuCtxSynchronize());
 }
 
+/* What the process has become. */
+static void report_process(void)
+{
+    static const char *const names[] = {"VmSize", "VmRSS", "Threads"};
+    char line[256];
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strncmp(line, names[i], strlen(names[i])) == 0)
+                printf("process status %s %ld\n", names[i],
+                       strtol(line + strlen(names[i]) + 1, NULL, 10));
+    if (status)
+        fclose(status);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -493,5 +509,6 @@ int main(int argc, char **argv)
     prepare();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         count(kinds[i].name, kinds[i].call, atoi(argv[1]));
+    report_process();
     return 0;
 }

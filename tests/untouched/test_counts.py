@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What preloading adds to calls of a program that never touches device memory:
 no call of the driver, of the system or of the heap, no locked instruction, and
-few instructions.
+few instructions; and to the process: no thread, and little memory.
 
 test_counts.py BUILD-ROOT calls|steps
 """
@@ -19,6 +19,8 @@ DRIVER = {'LD_LIBRARY_PATH': str(BUILD / 'tests/drivers'), 'PLANTED': 'inside'}
 NAMES = {'9': 'mmap', '10': 'mprotect', '11': 'munmap', '13': 'rt_sigaction',
          '14': 'rt_sigprocmask', '28': 'madvise', '39': 'getpid',
          '186': 'gettid', '202': 'futex', '324': 'membarrier'}
+# KiB of the library itself, its tables and its data; threads.
+PROCESS = {'VmSize': 64 << 10, 'VmRSS': 4 << 10, 'Threads': 0}
 # What a round of a loop has more, at most, and is not to: a line comes out when
 # it is none any longer. A module's text is kept. Hooks without a short way hold
 # off cancellation, and pthread_setcancelstate locks twice a call; allocations
@@ -117,6 +119,7 @@ class Counts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.want = counts()
+        cls.process = cls.want.pop('process')
 
     def test_bare_loops_are_of_calls_of_the_driver_alone(self):
         """So that what is counted beside them is the library's."""
@@ -126,12 +129,13 @@ class Counts(unittest.TestCase):
             self.assertFalse({what for what, _ in counted}
                              - {'driver', 'instructions'}, loop)
 
-    def test_preloaded_loops_have_nothing_more(self):
+    def test_preloaded_loops_and_process_have_nothing_more(self):
         """Of each loop that has, a table of what is not the same per round."""
         need_address()
         have = counts(*(f'{name}={value}'
                         for name, value in preloaded().items()
                         if name in ('LD_PRELOAD', 'ADSM_ADDRESS')))
+        process = have.pop('process')
         self.assertEqual(list(self.want), list(have))
         self.assertLessEqual(STILL.keys(), have.keys())
         tables = ''
@@ -140,6 +144,11 @@ class Counts(unittest.TestCase):
             if lines:
                 head = f'{loop:<42} {"bare":>10} {"preloaded":>10}'
                 tables += '\n'.join(['', head, *lines, ''])
+        for name, most in PROCESS.items():
+            before, after = (of['status', name] for of in (self.process,
+                                                           process))
+            if after - before > most:
+                tables += f'\nprocess {name}: {before}, preloaded {after}\n'
         if tables:
             self.fail(tables)
 
