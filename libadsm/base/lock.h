@@ -7,15 +7,14 @@
  * violation, builds with -DADSM_DEBUG_LOCKS abort on it. The locks are C11
  * atomics throughout, so ThreadSanitizer follows them without annotations.
  *
- * A thread that holds a lock takes no asynchronous signals: a handler of the
- * program that touches shared memory must not wait for the thread it has
- * interrupted. Nor can it be cancelled. Costs two system calls for the
- * outermost lock.
+ * A thread that holds a lock is in a quiet stretch (quiet.h).
  *
  * Not recursive, not robust, not shared between processes.
  */
 #ifndef ADSM_BASE_LOCK_H
 #define ADSM_BASE_LOCK_H
+
+#include "base/quiet.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -90,43 +89,6 @@ struct adsm_rwlock {
         0, 0, 0, false, 0, 0                                                   \
     }
 #endif
-
-/**
- * Begin or end a stretch in which the calling thread takes no asynchronous
- * signals and cannot be cancelled, as while it holds a lock. Stretches and
- * locks nest.
- *
- * Thread: any. Signal: fault path
- */
-void adsm_quiet_enter(void);
-void adsm_quiet_leave(void);
-
-/** Is the thread in a stretch, or holds it a lock? Signal: any handler */
-bool adsm_quiet_is_on(void);
-
-/** Outside of stretches: the asynchronous signals that the thread takes, bit
- *  n - 1 for signal n. Thread: any. Signal: fault path */
-uint64_t adsm_quiet_takes(void);
-
-/** The same for a thread in a handler of a synchronous signal that has all
- *  asynchronous ones blocked and cancellation held already: saves the calls. */
-void adsm_quiet_enter_handler(void);
-void adsm_quiet_leave_handler(void);
-
-/** In such a handler, before anything else: the signals that the interrupted
- *  code had blocked, bit n - 1 for signal n. Signal: fault path */
-void adsm_quiet_interrupted(uint64_t blocked);
-
-/**
- * Begin and end a wait that may last for ever, within quiet stretches or not.
- * Those of the usual signals to end a program that have no handler get through:
- * nothing of the program runs then.
- *
- * Return: what to give to adsm_quiet_wait_end
- * Thread: any. Signal: fault path
- */
-uint64_t adsm_quiet_wait_begin(void);
-void adsm_quiet_wait_end(uint64_t opened);
 
 /** Make a lock in dynamic memory; free locks need no destruction. */
 void adsm_lock_init(struct adsm_lock *lock, enum adsm_rank rank);
