@@ -33,7 +33,9 @@ static inline void lock_pause(void)
 static void lock_wait(_Atomic uint32_t *word, uint32_t value)
 {
     int saved_errno = errno;
+    bool sleeps = adsm_quiet_sleep_begin();
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    adsm_quiet_sleep_end(sleeps);
     errno = saved_errno;
 }
 

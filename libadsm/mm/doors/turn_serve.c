@@ -9,6 +9,7 @@
 #include "mm/doors/turn_parts.h"
 
 #include "base/log.h"
+#include "base/quiet.h"
 #include "base/thread.h"
 #include "mm/object/index.h"
 #include "mm/state/coherence.h"
@@ -43,7 +44,9 @@ static struct {
 
 static void sleep_on(_Atomic uint32_t *word, uint32_t value)
 {
+    bool sleeps = adsm_quiet_sleep_begin();
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    adsm_quiet_sleep_end(sleeps);
 }
 
 static void wake(_Atomic uint32_t *word, int threads)

@@ -6,6 +6,7 @@
  */
 #include "mm/object/block.h"
 
+#include "base/quiet.h"
 #include "mm/object/gate.h"
 
 #include <errno.h>
@@ -62,8 +63,10 @@ bool adsm_block_hold(struct adsm_object *object, uint32_t generation,
         if (busy) {
             /* The limit covers a holder that died with its thread. */
             struct timespec limit = {0, 10 * 1000 * 1000};
+            bool sleeps = adsm_quiet_sleep_begin();
             syscall(SYS_futex, &buckets[b].event, FUTEX_WAIT_PRIVATE, event,
                     &limit, NULL, 0);
+            adsm_quiet_sleep_end(sleeps);
         }
         atomic_fetch_sub(&buckets[b].sleepers, 1);
         adsm_gate_enter(gate);
