@@ -27,6 +27,10 @@ static _Atomic uint64_t handled;
 /* SIGSEGV is blocked while its handler runs. */
 static _Atomic bool segv_blocks;
 
+/* Signals whose handler has not asked for information (SA_SIGINFO): the kernel
+ * is asked for it in each case. */
+static _Atomic uint64_t uninformed;
+
 /* Signals whose system calls signal() does not restart (siginterrupt). */
 static _Atomic uint64_t interrupting;
 
@@ -68,6 +72,24 @@ static action_fn *kernel_for(int number, action_fn *others)
                                               : others;
 }
 
+/* What the program has there, made of what the kernel has. */
+static void tell(struct sigaction *before, handler_fn *handler,
+                 bool was_uninformed)
+{
+    if (before->sa_sigaction == deliver)
+        before->sa_sigaction = handler;
+    if (was_uninformed)
+        before->sa_flags &= ~SA_SIGINFO;
+}
+
+static void note_bit(_Atomic uint64_t *set, int number, bool is_in)
+{
+    if (is_in)
+        atomic_fetch_or(set, BIT(number));
+    else
+        atomic_fetch_and(set, ~BIT(number));
+}
+
 /* sigaction with `deliver` in the place of handlers; `before` says what the
  * program had there. */
 static int swap(action_fn *kernel, int number, const struct sigaction *action,
@@ -75,25 +97,28 @@ static int swap(action_fn *kernel, int number, const struct sigaction *action,
 {
     struct sigaction next, old;
     handler_fn *previous = atomic_load(&handlers[number]);
-    if (action) {
+    bool was_uninformed = atomic_load(&uninformed) & BIT(number);
+    bool handles = action && has_handler(action);
+    if (action)
         next = *action;
-        if (has_handler(action)) {
-            atomic_store(&handlers[number], action->sa_sigaction);
-            next.sa_sigaction = deliver;
-        }
+    if (handles) {
+        atomic_store(&handlers[number], action->sa_sigaction);
+        next.sa_sigaction = deliver;
+        next.sa_flags |= SA_SIGINFO;
     }
     int result = kernel(number, action ? &next : NULL, &old);
-    if (result != 0)
+    if (result != 0) {
         atomic_store(&handlers[number], previous);
-    else if (action && has_handler(action))
-        atomic_fetch_or(&handled, BIT(number));
-    else if (action)
-        atomic_fetch_and(&handled, ~BIT(number));
-    if (result == 0 && before) {
-        if (old.sa_sigaction == deliver)
-            old.sa_sigaction = previous;
-        *before = old;
+        return result;
     }
+    if (action) {
+        note_bit(&handled, number, handles);
+        note_bit(&uninformed, number,
+                 handles && !(action->sa_flags & SA_SIGINFO));
+    }
+    tell(&old, previous, was_uninformed);
+    if (before)
+        *before = old;
     return result;
 }
 
