@@ -31,6 +31,7 @@ static struct start *prepare(void *arg, bool blocked, bool has_mask)
 {
     uint64_t takes = has_mask ? 0 : adsm_quiet_takes();
     adsm_quiet_enter();
+    adsm_quiet_block(); /* the new thread has it from its maker */
     struct start *start = calloc(1, sizeof *start);
     if (start) {
         start->arg = arg;

@@ -15,6 +15,7 @@
 #ifndef INTERPOSE_SIGNALS_MASK_H
 #define INTERPOSE_SIGNALS_MASK_H
 
+#include "base/quiet.h"
 #include "interpose/hook.h"
 #include "interpose/calls/trap.h"
 
@@ -100,7 +101,8 @@ void mask_believe(bool blocked);
 /** The kernel now has this mask in this thread. Signal: any handler. */
 static inline void mask_know(uint64_t mask)
 {
-    mask_thread.others = mask & ~(mask_opened() | MASK_NEVER);
+    mask_thread.others =
+        mask & ~(mask_opened() | MASK_NEVER | adsm_quiet_is_shut());
 }
 
 /** The kernel had this mask where a signal has interrupted the thread: no longer

@@ -5,6 +5,7 @@
  * that thread, as pending signals are.
  */
 #include "interpose/signals/mask.h"
+#include "interpose/signals/keep.h"
 #include "os/fault.h"
 
 #include <errno.h>
@@ -142,6 +143,7 @@ static void begin(void)
     signal_adopt_actions();
     mask_adopt();
     mask_open_others();
+    keep_start();
 }
 
 __attribute__((constructor)) void mask_start(void)

@@ -2,14 +2,18 @@
  * What the program does when signals arrive: its handlers, one table.
  *
  * The kernel calls `deliver` for every signal that has a handler, and that the
- * program's: so it runs with SIGSEGV open whatever its mask says, and what it
- * does to the mask it returns to is seen (mask.h). The rest of an action, with
+ * program's: so it runs with SIGSEGV open whatever its mask says, what it does to
+ * the mask it returns to is seen (mask.h), and it runs when its thread holds
+ * nothing that others wait for (keep.h). The rest of an action, with
  * its mask, is the kernel's to keep. For SIGSEGV the place of the kernel is
  * taken by os/fault, which hands over every foreign fault.
  *
  * Until the runtime is in use nothing here does anything.
  */
+#include "base/quiet.h"
 #include "base/slices.h"
+#include "base/system.h"
+#include "interpose/signals/keep.h"
 #include "interpose/signals/mask.h"
 #include "os/action.h"
 #include "os/fault.h"
@@ -27,8 +31,8 @@ static _Atomic uint64_t handled;
 /* SIGSEGV is blocked while its handler runs. */
 static _Atomic bool segv_blocks;
 
-/* Signals whose handler has not asked for information (SA_SIGINFO): the kernel
- * is asked for it in each case. */
+/* Signals whose handler has not asked for information (SA_SIGINFO), which
+ * `deliver` needs. */
 static _Atomic uint64_t uninformed;
 
 /* Signals whose system calls signal() does not restart (siginterrupt). */
@@ -36,9 +40,39 @@ static _Atomic uint64_t interrupting;
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 
+static void deliver(int number, siginfo_t *info, void *context);
+
+/* With SA_RESETHAND the kernel has the default action again, and the signal is
+ * still to come. */
+static void have_again(int number)
+{
+    struct adsm_system_action now;
+    if (adsm_system_sigaction(number, NULL, &now) != 0 || now.handler ||
+        !(now.flags & SA_RESETHAND))
+        return;
+    now.handler = deliver;
+    adsm_system_sigaction(number, &now, NULL);
+}
+
+/* In a quiet stretch. */
+static __attribute__((noinline)) void keep(int number, const siginfo_t *info,
+                                           ucontext_t *context)
+{
+    int saved = errno;
+    have_again(number);
+    errno = saved;
+    keep_signal(number, info, context);
+}
+
 static void deliver(int number, siginfo_t *info, void *context)
 {
     struct mask_frame frame;
+    if (hook_unlikely(adsm_quiet_keeps(number))) {
+        keep(number, info, context);
+        return;
+    }
+    if (keep_is_ordered(number) && !keep_exchange(number, info))
+        return;
     handler_fn *handler = atomic_load(&handlers[number]);
     mask_handler_begin(&frame, context,
                        number == SIGSEGV && atomic_load(&segv_blocks));
@@ -115,6 +149,8 @@ static int swap(action_fn *kernel, int number, const struct sigaction *action,
         note_bit(&handled, number, handles);
         note_bit(&uninformed, number,
                  handles && !(action->sa_flags & SA_SIGINFO));
+        if (action->sa_handler == SIG_IGN)
+            keep_discard(number);
     }
     tell(&old, previous, was_uninformed);
     if (before)
