@@ -1,6 +1,7 @@
 /*
  * Signals that come while the library works for their thread: when, in which
- * order, where and how often their handlers run, and what those are told.
+ * order, where and how often their handlers run, what those are told, and what
+ * that costs in calls of the system.
  *
  * The program stands before libc's syscall: where a launch closes an object
  * that the CPU has written, the library changes a protection, and there what is
@@ -18,7 +19,10 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -524,6 +528,95 @@ START_TEST(real_time_signal_for_the_process_is_handed_on_before_a_wait)
 }
 END_TEST
 
+/* Of each real-time signal the values 1, 2, 3 and so on. */
+enum { KINDS = 4, EACH = 4000 };
+
+static _Atomic int last[KINDS], wrong, standard;
+
+static void on_value(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int kind = number - SIGRTMIN;
+    if (info->si_code != SI_QUEUE || info->si_value.sival_int != last[kind] + 1)
+        wrong++;
+    last[kind] = info->si_value.sival_int;
+    ((volatile uint32_t *)at)[kind * 1024] += 1;
+}
+
+static void on_standard(int number)
+{
+    (void)number;
+    standard++;
+}
+
+static pthread_t to;
+
+/* As many as fit, whoever takes them. */
+static void send_value(int number, int value, bool to_thread)
+{
+    const union sigval with = {.sival_int = value};
+    while (to_thread ? pthread_sigqueue(to, number, with)
+                     : sigqueue(getpid(), number, with))
+        sched_yield();
+}
+
+static void *send_values(void *to_thread)
+{
+    for (int value = 1; value <= EACH; value++) {
+        for (int kind = 0; kind < KINDS; kind++)
+            send_value(SIGRTMIN + kind, value, to_thread);
+        if (value % 8 == 0)
+            pthread_kill(to, SIGUSR1);
+        while (value - last[0] > 50) /* no more than may be pending */
+            sched_yield();
+    }
+    return NULL;
+}
+
+static int launch_under_values(bool to_thread)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    int launches = 0;
+    struct sigaction action = {.sa_sigaction = on_value,
+                               .sa_flags = SA_SIGINFO | SA_RESTART};
+    for (int kind = 0; kind < KINDS; kind++)
+        ck_assert_int_eq(sigaction(SIGRTMIN + kind, &action, NULL), 0);
+    signal(SIGUSR1, on_standard);
+    to = pthread_self();
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    ck_assert_int_eq(
+        pthread_create(&thread, NULL, send_values, to_thread ? &to : NULL), 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    for (; last[KINDS - 1] < EACH && !wrong; launches++)
+        launch();
+    ck_assert_int_eq(wrong, 0);
+    pthread_join(thread, NULL);
+    for (int kind = 0; kind < KINDS; kind++)
+        ck_assert_int_eq(last[kind], EACH);
+    ck_assert_int_gt(standard, 0);
+    ck_assert_uint_eq(mask_now(), 0);
+    ck_assert_uint_eq(*(volatile uint32_t *)(at + 8), 0);
+    return launches;
+}
+
+START_TEST(storm_to_the_thread_arrives_once_and_in_order)
+{
+    start();
+    ck_assert_int_gt(launch_under_values(true), 100);
+    ck_assert_uint_eq(*(volatile uint32_t *)(at + 4096), EACH);
+}
+END_TEST
+
+START_TEST(storm_to_the_process_arrives_once_and_in_order)
+{
+    start();
+    ck_assert_int_gt(launch_under_values(false), 100);
+    ck_assert_uint_eq(*(volatile uint32_t *)(at + 4096), EACH);
+}
+END_TEST
+
 static uint64_t others_mask;
 
 static void *tell_mask(void *unused)
@@ -548,6 +641,98 @@ START_TEST(new_thread_has_the_mask_of_its_maker)
 }
 END_TEST
 
+/* ---- what it costs ------------------------------------------------------ */
+
+#if defined(__x86_64__)
+enum { LAUNCHES = 1000, MARK = 4711 };
+
+/* A call of the system of which nobody hears but who traces. */
+static void mark(void)
+{
+    raw(SYS_getpriority, MARK, MARK, 0, 0, 0, 0);
+}
+
+static void launch_and_copy(void)
+{
+    char few[64] = {0};
+    start();
+    handle(SIGUSR1, 0, 0);
+    handle(SIGRTMIN, 0, 0);
+    launch();
+    must(cuCtxSynchronize());
+    mark();
+    for (int i = 0; i < LAUNCHES; i++)
+        launch();
+    mark();
+    must(cuCtxSynchronize());
+    mark();
+    for (int i = 0; i < LAUNCHES; i++)
+        must(cuMemcpyHtoD(at, few, sizeof few));
+    mark();
+    _exit(0);
+}
+
+/* Calls of a traced thread between marks; those that change masks. */
+struct calls {
+    long all[4], masks[4];
+};
+
+static bool trace(pid_t child, struct calls *calls)
+{
+    int state, marks = 0;
+    bool entry = true;
+    if (waitpid(child, &state, 0) != child || !WIFSTOPPED(state))
+        return false;
+    ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD);
+    for (int deliver = 0;; deliver = 0) {
+        struct user_regs_struct regs;
+        ptrace(PTRACE_SYSCALL, child, NULL, deliver);
+        ck_assert_int_eq(waitpid(child, &state, __WALL), child);
+        if (WIFEXITED(state))
+            return WEXITSTATUS(state) == 0 && marks == 4;
+        ck_assert(WIFSTOPPED(state));
+        if (WSTOPSIG(state) != (SIGTRAP | 0x80)) {
+            deliver = WSTOPSIG(state);
+            continue;
+        }
+        if (entry) {
+            ptrace(PTRACE_GETREGS, child, NULL, &regs);
+            if (regs.orig_rax == SYS_getpriority && regs.rdi == MARK) {
+                marks++;
+            } else if (marks < 4) {
+                calls->all[marks]++;
+                calls->masks[marks] += regs.orig_rax == SYS_rt_sigprocmask;
+            }
+        }
+        entry = !entry;
+    }
+}
+
+/* Between the first mark and the second one launches, between the third and the
+ * last one copies. */
+START_TEST(launches_and_copies_make_no_calls_about_masks)
+{
+    struct calls calls = {{0}, {0}};
+    pid_t child = fork();
+    if (child == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            _exit(77);
+        raw(SYS_kill, getpid(), SIGSTOP, 0, 0, 0, 0);
+        launch_and_copy();
+    }
+    ck_assert(trace(child, &calls));
+    ck_assert_int_gt(calls.masks[0], 0); /* it sees them */
+    ck_assert_int_eq(calls.masks[1], 0);
+    ck_assert_int_eq(calls.masks[3], 0);
+}
+END_TEST
+#else
+START_TEST(launches_and_copies_make_no_calls_about_masks)
+{
+}
+END_TEST
+#endif
+
 SUITE_MAIN("signals kept", 120,
            handler_runs_behind_the_launch_as_if_blocked_meanwhile,
            each_signal_of_many_arrives_once,
@@ -557,4 +742,7 @@ SUITE_MAIN("signals kept", 120,
            jump_out_of_a_handler_leaves_nothing_behind,
            signal_for_the_process_goes_to_a_thread_that_takes_it,
            real_time_signal_for_the_process_is_handed_on_before_a_wait,
-           new_thread_has_the_mask_of_its_maker)
+           storm_to_the_thread_arrives_once_and_in_order,
+           storm_to_the_process_arrives_once_and_in_order,
+           new_thread_has_the_mask_of_its_maker,
+           launches_and_copies_make_no_calls_about_masks)
