@@ -255,19 +255,27 @@ START_TEST(each_signal_of_many_arrives_once)
 }
 END_TEST
 
+/* All are pending when the first one comes. */
+static void send_three(void (*queue)(int, int))
+{
+    const uint64_t set = bit(SIGRTMIN);
+    raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, sizeof set, 0, 0);
+    for (int i = 1; i <= 3; i++)
+        queue(SIGRTMIN, i);
+    raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set, 0, 0);
+}
+
 static void send_three_to_thread(void)
 {
-    for (int i = 1; i <= 3; i++)
-        queue_thread(SIGRTMIN, i);
+    send_three(queue_thread);
 }
 
 static void send_three_to_process(void)
 {
-    for (int i = 1; i <= 3; i++)
-        queue_process(SIGRTMIN, i);
+    send_three(queue_process);
 }
 
-/* The first of them is kept while the others are pending already. */
+/* What is kept and sent once more comes behind those. */
 START_TEST(values_of_a_real_time_signal_stay_in_order)
 {
     start();
@@ -328,8 +336,17 @@ END_TEST
 
 static sigjmp_buf back;
 
+/* Where the kernel puts the next frame. */
+static __attribute__((noinline)) void spoil_stack(void)
+{
+    volatile char below[16384];
+    for (size_t i = 0; i < sizeof below; i++)
+        below[i] = 0x5a;
+}
+
 static void send_jump(void)
 {
+    spoil_stack();
     queue_thread(SIGUSR2, 0);
 }
 
