@@ -220,6 +220,11 @@ bool keep_exchange(int number, siginfo_t *info)
     return goes;
 }
 
+bool keep_has_some(void)
+{
+    return kept.count > 0;
+}
+
 void keep_discard(int number)
 {
     atomic_fetch_add(&discarded[number], 1);

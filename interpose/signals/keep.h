@@ -31,7 +31,7 @@
 void keep_signal(int number, const siginfo_t *info, ucontext_t *context);
 
 /**
- * What is handed to the program's handler for a signal that has come, in *info.
+ * What is handed to the program for a signal that has come, in *info.
  *
  * Return: false: nothing, what it stood for went another way
  * Signal: any handler
@@ -43,6 +43,10 @@ static inline bool keep_is_ordered(int number)
 {
     return number >= __SIGRTMIN;
 }
+
+/** Is a signal noted for the thread? What a call takes of those that are pending
+ *  (sigtimedwait) has to be exchanged then. Signal: any handler */
+bool keep_has_some(void);
 
 /** The program ignores signal `number` from now on: what was pending of it is no
  *  more. Signal: any handler */

@@ -7,6 +7,7 @@
  * newer ones, as in libc.
  */
 #include "interpose/signals/mask.h"
+#include "interpose/signals/keep.h"
 #include "interpose/calls/copy.h"
 #include "interpose/calls/hooks.h"
 #include "base/status.h"
@@ -305,11 +306,28 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *time)
     return -1;
 }
 
+/* Where real-time signals are noted: the oldest of the number that comes. */
+static __attribute__((noinline)) int
+wait_in_order(const sigset_t *set, siginfo_t *info, const struct timespec *time)
+{
+    siginfo_t got;
+    int number;
+    do
+        number = wait_for(set, &got, time);
+    while (keep_is_ordered(number) && !keep_exchange(number, &got));
+    if (number < 0 || !info || call_put(info, &got, sizeof got) == ADSM_OK)
+        return number;
+    errno = EFAULT; /* and the signal is gone, as the kernel has it */
+    return -1;
+}
+
 int sigtimedwait(const sigset_t *set, siginfo_t *info,
                  const struct timespec *time)
 {
-    return mask_is_active() ? wait_for(set, info, time)
-                            : HOOK_REAL(sigtimedwait)(set, info, time);
+    if (hook_unlikely(!mask_is_active()))
+        return HOOK_REAL(sigtimedwait)(set, info, time);
+    return hook_unlikely(keep_has_some()) ? wait_in_order(set, info, time)
+                                          : wait_for(set, info, time);
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)

@@ -290,6 +290,35 @@ START_TEST(values_of_a_real_time_signal_stay_in_order)
 }
 END_TEST
 
+/* A handler that takes what else is pending. */
+static void on_first(int number, siginfo_t *info, void *context)
+{
+    static const struct timespec now = {0, 0};
+    sigset_t set;
+    siginfo_t got = *info;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    do
+        on_signal(number, &got, context);
+    while (sigtimedwait(&set, &got, &now) == number);
+}
+
+START_TEST(values_that_a_handler_waits_for_stay_in_order)
+{
+    start();
+    handle_by(SIGRTMIN, on_first, 0, 0);
+    for (int round = 0; round < 20; round++) {
+        forget();
+        launch_with(round % 2 ? send_three_to_thread : send_three_to_process);
+        ck_assert_int_eq(seen_count, 3);
+        for (int i = 0; i < 3; i++) {
+            ck_assert_int_eq(seen[i].value, i + 1);
+            ck_assert_int_eq(seen[i].sender, getpid());
+        }
+    }
+}
+END_TEST
+
 static void send_two(void)
 {
     queue_thread(SIGRTMIN, 1);
@@ -754,6 +783,7 @@ SUITE_MAIN("signals kept", 120,
            handler_runs_behind_the_launch_as_if_blocked_meanwhile,
            each_signal_of_many_arrives_once,
            values_of_a_real_time_signal_stay_in_order,
+           values_that_a_handler_waits_for_stay_in_order,
            action_that_is_reset_runs_once,
            handler_runs_on_its_stack_and_leaves_itself_open,
            jump_out_of_a_handler_leaves_nothing_behind,
