@@ -38,7 +38,8 @@ static void displace(CUmemoryPool pool, uint64_t address, uint64_t span)
         sc_addresses_give(address, span);
 }
 
-static struct sc_slab *slab_new(struct sc_device *device, CUmemoryPool pool)
+static struct sc_slab *slab_new(struct sc_device *device, CUcontext ctx,
+                                CUmemoryPool pool)
 {
     struct sc_slab *slab = calloc(1, sizeof *slab);
     if (!slab || !sc_ranges_init(&slab->free, 0, SC_PAGE))
@@ -52,6 +53,7 @@ static struct sc_slab *slab_new(struct sc_device *device, CUmemoryPool pool)
         goto fail;
     }
     slab->pool = pool;
+    slab->ctx = ctx;
     slab->next = device->slabs;
     device->slabs = slab;
     sc_memory_show_all(device, slab->address, SC_PAGE, slab->offset);
@@ -80,16 +82,17 @@ static void slab_free(struct sc_device *device, struct sc_slab *slab)
 static bool alloc_small(struct sc_device *device, struct sc_block *block)
 {
     block->span = (block->bytes + SC_SMALLEST - 1) & ~(SC_SMALLEST - 1ull);
+    CUcontext owner = block->pool ? NULL : block->ctx;
     struct sc_slab *slab = device->slabs;
     uint64_t at = SC_RANGES_NONE;
     for (; slab; slab = slab->next) {
-        if (slab->pool == block->pool)
+        if (slab->pool == block->pool && slab->ctx == owner)
             at = sc_ranges_take(&slab->free, block->span, SC_SMALLEST);
         if (at != SC_RANGES_NONE)
             break;
     }
     if (!slab) {
-        slab = slab_new(device, block->pool);
+        slab = slab_new(device, owner, block->pool);
         if (!slab)
             return false;
         at = sc_ranges_take(&slab->free, block->span, SC_SMALLEST);

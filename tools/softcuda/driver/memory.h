@@ -53,10 +53,11 @@ struct sc_block {
     struct sc_advice advice;     /* managed memory */
 };
 
-/** A 2 MiB page shared by small allocations of one device, or of a pool. */
+/** A 2 MiB page shared by small allocations of one context, or of a pool. */
 struct sc_slab {
     struct sc_slab *next;
     CUmemoryPool pool; /* NULL: of cuMemAlloc */
+    CUcontext ctx;     /* NULL: the pool's, which is no context's */
     uint64_t address, offset;
     struct sc_ranges free;
     unsigned live;
