@@ -67,6 +67,23 @@ int adsm_accel_open(int device, struct adsm_accel **accel) ADSM_MUST_CHECK;
 int adsm_accel_of_current(struct adsm_accel **accel) ADSM_MUST_CHECK;
 
 /**
+ * The accel whose memory lies at a device address, whoever allocated it, and the
+ * allocation; the accel is created at the first call for its context. Memory
+ * that is no context's counts as the calling thread's, where that uses the same
+ * device, or the primary context's.
+ *
+ * Return: ADSM_OK; ADSM_E_NOT_FOUND: the device alone has none there;
+ *         ADSM_E_DEVICE
+ * Thread: any; takes the ACCEL lock. Signal: fault path, where the interrupted
+ *         code is not the driver's or malloc's
+ */
+int adsm_accel_of_memory(struct adsm_daddr at, struct adsm_accel **accel,
+                         struct adsm_memory *memory) ADSM_MUST_CHECK;
+
+/** All work of the accel's context has ended. Thread: any. Signal: fault path */
+int adsm_accel_wait(struct adsm_accel *accel) ADSM_MUST_CHECK;
+
+/**
  * The accel's context is about to be destroyed: no look-up finds the accel any
  * more, since another context may get the same handle, and a hold of ours on a
  * primary context is given up. `attach` when it was not destroyed after all.

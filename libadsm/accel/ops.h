@@ -134,6 +134,9 @@ struct adsm_accel_ops {
                        size_t *total_bytes);
     /* Whether the driver itself moves the memory between host and device. */
     bool (*memory_is_managed)(struct adsm_accel *accel, struct adsm_daddr at);
+    /* F: the allocation around an address, whoever made it. ADSM_E_NOT_FOUND:
+     * the device alone has none there. */
+    int (*memory_find)(struct adsm_daddr at, struct adsm_memory *memory);
 
     /* Memory of the host that kernels use where it is, at the host's address.
      * Can the device, and should it? ADSM_E_UNSUPPORTED with the reason.

@@ -26,6 +26,15 @@ static inline struct adsm_daddr adsm_daddr_add(struct adsm_daddr base,
 
 struct adsm_accel; /* opaque above this layer */
 
+/** An allocation, as the driver knows it. */
+struct adsm_memory {
+    struct adsm_daddr begin;
+    size_t bytes;
+    void *context; /* NULL: it is no context's                  */
+    bool mapped;   /* to its address, by the program (cuMemMap) */
+    int ordinal;   /* the driver's number of the device         */
+};
+
 /** A stream as the driver knows it: CUstream in the CUDA back end. */
 typedef void *adsm_stream;
 

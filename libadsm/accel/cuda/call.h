@@ -97,6 +97,7 @@ int adsm_cuda_direct_alloc(struct adsm_accel *accel, size_t bytes, void **host);
 int adsm_cuda_direct_free(struct adsm_accel *accel, void *host);
 bool adsm_cuda_memory_is_managed(struct adsm_accel *accel,
                                  struct adsm_daddr at);
+int adsm_cuda_memory_find(struct adsm_daddr at, struct adsm_memory *memory);
 int adsm_cuda_range_granule(struct adsm_accel *accel, size_t *bytes);
 int adsm_cuda_range_reserve(struct adsm_accel *accel, size_t bytes,
                             struct adsm_daddr *at);

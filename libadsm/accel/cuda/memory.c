@@ -71,6 +71,50 @@ bool adsm_cuda_memory_is_managed(struct adsm_accel *accel, struct adsm_daddr at)
            managed != 0;
 }
 
+/* What drivers before CUDA 11.3 do not know comes last. */
+static int find(struct adsm_daddr at, struct adsm_memory *memory,
+                unsigned count)
+{
+    int asked[] = {ADSM_CU_POINTER_MEMORY_TYPE, ADSM_CU_POINTER_IS_MANAGED,
+                   ADSM_CU_POINTER_CONTEXT,     ADSM_CU_POINTER_DEVICE_ORDINAL,
+                   ADSM_CU_POINTER_RANGE_START, ADSM_CU_POINTER_RANGE_BYTES,
+                   ADSM_CU_POINTER_POOL,        ADSM_CU_POINTER_ACCESS};
+    unsigned type = 0, managed = 0, access = ADSM_CU_MEM_ACCESS_READ_WRITE;
+    void *pool = NULL;
+    *memory = (struct adsm_memory){.ordinal = -1};
+    void *answers[] = {&type,
+                       &managed,
+                       &memory->context,
+                       &memory->ordinal,
+                       &memory->begin.at,
+                       &memory->bytes,
+                       &pool,
+                       &access};
+    if (ADSM_CUDA(NULL, PointerGetAttributes, count, asked, answers, at.at) !=
+        ADSM_OK)
+        return ADSM_E_UNSUPPORTED;
+    /* Neither a context's nor a pool's: mapped to reserved addresses. */
+    memory->mapped = !memory->context && !pool;
+    /* What is mapped may be in nobody's reach yet. */
+    bool is = type == ADSM_CU_MEMORY_DEVICE && !managed && memory->bytes != 0 &&
+              memory->ordinal >= 0 &&
+              (!memory->mapped || access == ADSM_CU_MEM_ACCESS_READ_WRITE);
+    return is ? ADSM_OK : ADSM_E_NOT_FOUND;
+}
+
+int adsm_cuda_memory_find(struct adsm_daddr at, struct adsm_memory *memory)
+{
+    enum { BEFORE_POOLS = 6, ALL = 8 };
+    if (!adsm_cuda_api()->PointerGetAttributes)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the driver has no cuPointerGetAttributes",
+                               NULL);
+    int status = find(at, memory, ALL);
+    if (status == ADSM_E_UNSUPPORTED)
+        status = find(at, memory, BEFORE_POOLS);
+    return status == ADSM_OK ? status : ADSM_E_NOT_FOUND;
+}
+
 static struct adsm_cu_allocation_prop on_device(const struct adsm_accel *accel)
 {
     return (struct adsm_cu_allocation_prop){

@@ -274,6 +274,7 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .memory_free = adsm_cuda_memory_free,
     .memory_info = adsm_cuda_memory_info,
     .memory_is_managed = adsm_cuda_memory_is_managed,
+    .memory_find = adsm_cuda_memory_find,
 
     .direct_probe = adsm_cuda_direct_probe,
     .direct_alloc = adsm_cuda_direct_alloc,
