@@ -10,6 +10,7 @@
 #include "accel/device.h"
 #include "accel/dma_write.h"
 #include "accel/error.h"
+#include "accel/extent.h"
 #include "accel/lane.h"
 #include "accel/launched.h"
 #include "accel/pinned.h"
@@ -129,6 +130,7 @@ struct whole {
     struct adsm_rates rates;
     struct adsm_store store;
     struct adsm_address address;
+    struct adsm_extent_table extents;
 };
 
 /* An accel that has its parts, all of them zero; NULL without memory. To be
@@ -149,6 +151,7 @@ static struct adsm_accel *allocate(void)
         .rates = &whole->rates,
         .store = &whole->store,
         .address = &whole->address,
+        .extents = &whole->extents,
     };
     return &whole->accel;
 }
@@ -169,6 +172,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     adsm_stage_init(accel->stage);
     adsm_store_init(accel->store);
     adsm_address_init(accel->address);
+    adsm_extent_table_init(accel->extents);
     int status = adsm_lanes_create(accel);
     if (status != ADSM_OK) {
         free(accel);
@@ -228,16 +232,10 @@ int adsm_accel_open(int device, struct adsm_accel **accel)
     return status;
 }
 
-int adsm_accel_of_current(struct adsm_accel **accel)
+/* Find it, or make it. */
+static int of_context(void *context, int ordinal, struct adsm_accel **accel)
 {
-    void *context = NULL;
-    int ordinal = 0;
-    int status = adsm_accel_init();
-    if (status != ADSM_OK)
-        return adsm_accel_fail(status, devices.why, NULL);
-    status = devices.ops->context_current(&context, &ordinal);
-    if (status != ADSM_OK)
-        return status;
+    int status = ADSM_OK;
     *accel = adsm_accel_of_context(context);
     if (*accel)
         return ADSM_OK;
@@ -247,6 +245,39 @@ int adsm_accel_of_current(struct adsm_accel **accel)
         status = create(context, ordinal, accel);
     adsm_lock_release(&devices.lock);
     return status;
+}
+
+int adsm_accel_of_current(struct adsm_accel **accel)
+{
+    void *context = NULL;
+    int ordinal = 0;
+    int status = adsm_accel_init();
+    if (status != ADSM_OK)
+        return adsm_accel_fail(status, devices.why, NULL);
+    status = devices.ops->context_current(&context, &ordinal);
+    return status == ADSM_OK ? of_context(context, ordinal, accel) : status;
+}
+
+int adsm_accel_of_memory(struct adsm_daddr at, struct adsm_accel **accel,
+                         struct adsm_memory *memory)
+{
+    int ordinal = -1;
+    int status = devices.ops->memory_find(at, memory);
+    if (status != ADSM_OK)
+        return status;
+    void *context = memory->context;
+    if (!context &&
+        devices.ops->context_current(&context, &ordinal) == ADSM_OK) {
+        if (ordinal != memory->ordinal)
+            context = NULL;
+    }
+    return context ? of_context(context, memory->ordinal, accel)
+                   : adsm_accel_open(index_of(memory->ordinal), accel);
+}
+
+int adsm_accel_wait(struct adsm_accel *accel)
+{
+    return accel->ops->context_wait(accel);
 }
 
 void *adsm_accel_detach(struct adsm_accel *accel)

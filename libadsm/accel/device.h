@@ -15,6 +15,7 @@
 
 struct adsm_address;
 struct adsm_dma;
+struct adsm_extent_table;
 struct adsm_lanes;
 struct adsm_launched;
 struct adsm_pinned;
@@ -52,15 +53,16 @@ struct adsm_accel {
      * from without the host, where that was asked already (accel/peer.h). */
     _Atomic adsm_device_set guests, peers_asked, peers;
     /* The parts, which are there as long as it: */
-    struct adsm_lanes *lanes;       /* lane.h */
-    struct adsm_launched *launched; /* launched.h */
-    struct adsm_timers *timers;     /* timer.h */
-    struct adsm_pinned *pinned;     /* pinned.h */
-    struct adsm_stage *stage;       /* stage.h */
-    struct adsm_dma *dma;           /* dma_write.h */
-    struct adsm_rates *rates;       /* rate.h */
-    struct adsm_store *store;       /* store.h */
-    struct adsm_address *address;   /* address/way.h */
+    struct adsm_lanes *lanes;          /* lane.h */
+    struct adsm_launched *launched;    /* launched.h */
+    struct adsm_timers *timers;        /* timer.h */
+    struct adsm_pinned *pinned;        /* pinned.h */
+    struct adsm_stage *stage;          /* stage.h */
+    struct adsm_dma *dma;              /* dma_write.h */
+    struct adsm_rates *rates;          /* rate.h */
+    struct adsm_store *store;          /* store.h */
+    struct adsm_address *address;      /* address/way.h */
+    struct adsm_extent_table *extents; /* extent.h */
 };
 
 /** Note that nothing will work any more; the first reason stays. Thread: any.

@@ -5,6 +5,7 @@
 #include "accel/dma.h"
 
 #include "accel/device.h"
+#include "accel/extent.h"
 #include "accel/dma_write.h"
 #include "accel/lane.h"
 #include "accel/piece.h"
@@ -128,8 +129,7 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
         return ADSM_OK;
     int status = dma_order(accel, ADSM_LANE_UPLOAD, after);
     if (status == ADSM_OK)
-        status = accel->ops->set_device(accel, upload_stream(accel), to, value,
-                                        bytes);
+        status = adsm_extent_set(accel, upload_stream(accel), to, value, bytes);
     if (status == ADSM_OK) {
         dma_submitted(accel, to, bytes, done);
         adsm_cause_device(cause, bytes);
@@ -164,7 +164,7 @@ static int download_now(struct adsm_accel *accel, void *shadow,
         char *to = (char *)shadow + got;
         size_t n = adsm_pinned_piece(accel, to, bytes - got);
         status =
-            accel->ops->copy_down_now(accel, to, adsm_daddr_add(from, got), n);
+            adsm_extent_copy_down_now(accel, to, adsm_daddr_add(from, got), n);
         got += n;
     }
     return status;

@@ -2,6 +2,7 @@
 #include "accel/piece.h"
 
 #include "accel/device.h"
+#include "accel/extent.h"
 #include "accel/lane.h"
 #include "accel/pinned.h"
 #include "accel/stage.h"
@@ -49,7 +50,7 @@ static int one_up(struct adsm_accel *accel, uint32_t lane, struct adsm_daddr to,
 {
     if (adsm_piece_must_stage(accel))
         return stage_up(accel, lane, to, from, bytes, behind);
-    int status = accel->ops->copy_up(accel, accel->lanes->lane[lane].stream, to,
+    int status = adsm_extent_copy_up(accel, accel->lanes->lane[lane].stream, to,
                                      from, bytes);
     if (!adsm_piece_is_refused(accel, status))
         return status;
@@ -79,7 +80,7 @@ static int one_down(struct adsm_accel *accel, uint32_t lane, void *to,
 {
     if (adsm_piece_must_stage(accel))
         return adsm_stage_down(accel, lane, to, from, bytes);
-    int status = accel->ops->copy_down(accel, accel->lanes->lane[lane].stream,
+    int status = adsm_extent_copy_down(accel, accel->lanes->lane[lane].stream,
                                        to, from, bytes);
     if (!adsm_piece_is_refused(accel, status))
         return status;

@@ -2,6 +2,7 @@
 #include "accel/stage.h"
 
 #include "accel/device.h"
+#include "accel/extent.h"
 #include "accel/error.h"
 #include "os/vm.h"
 
@@ -84,7 +85,7 @@ static int piece_up(struct adsm_accel *accel, uint32_t lane,
     if (!buffer)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a copy", NULL);
     memcpy(buffer->bytes, from, bytes);
-    int status = accel->ops->copy_up(accel, accel->lanes->lane[lane].stream, to,
+    int status = adsm_extent_copy_up(accel, accel->lanes->lane[lane].stream, to,
                                      buffer->bytes, bytes);
     put(accel, lane, buffer, adsm_lane_tick(accel, lane));
     return status;
@@ -105,7 +106,7 @@ static int fill_up(struct adsm_accel *accel, uint32_t lane,
         size_t offset = (*part)->offset + *at, left = (*part)->bytes - *at;
         n = left < ROOM - used ? left : ROOM - used;
         memcpy(buffer->bytes + used, from + offset, n);
-        status = accel->ops->copy_up(accel, accel->lanes->lane[lane].stream,
+        status = adsm_extent_copy_up(accel, accel->lanes->lane[lane].stream,
                                      adsm_daddr_add(to, offset),
                                      buffer->bytes + used, n);
         used += n;
@@ -122,7 +123,7 @@ static int piece_down(struct adsm_accel *accel, uint32_t lane, void *to,
     struct adsm_stage_buffer *buffer = take(accel, lane);
     if (!buffer)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a copy", NULL);
-    int status = accel->ops->copy_down(accel, accel->lanes->lane[lane].stream,
+    int status = adsm_extent_copy_down(accel, accel->lanes->lane[lane].stream,
                                        buffer->bytes, from, bytes);
     struct adsm_fence there = {accel, lane, adsm_lane_tick(accel, lane)};
     if (status == ADSM_OK)

@@ -20,6 +20,7 @@ static const struct adsm_address_way *const ways[] = {
     [ADSM_OVERLAY] = &adsm_address_overlay,
     [ADSM_TRANSLATE] = &adsm_address_translate,
     [ADSM_RESERVED] = &adsm_address_reserved,
+    [ADSM_ADOPTED] = &adsm_address_adopted,
 };
 
 /* What an accel may use. */
@@ -27,7 +28,7 @@ enum { WAYS = ADSM_RESERVED };
 
 const char *adsm_strategy_name(enum adsm_strategy strategy)
 {
-    return (unsigned)strategy <= ADSM_RESERVED ? ways[strategy]->name : "?";
+    return (unsigned)strategy <= ADSM_ADOPTED ? ways[strategy]->name : "?";
 }
 
 void adsm_address_init(struct adsm_address *address)

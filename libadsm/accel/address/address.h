@@ -9,6 +9,8 @@
  *              unmapped or the driver's PROT_NONE placeholder (checked)
  *   translate  cuMemAlloc, and a reserved host range somewhere else
  *   reserved   host addresses only: devices get copies of parts (range/)
+ *   adopted    memory that the program got from the driver by itself, in its own
+ *              way, and with it the driver's placeholder
  *
  * Probed once per accel, forced by ADSM_ADDRESS. A span's host range is whole
  * pages, no other span's, and, but for direct, PROT_NONE until the memory
@@ -19,6 +21,7 @@
 
 #include "accel/types.h"
 
+struct adsm_extents;
 struct adsm_share;
 
 enum adsm_strategy {
@@ -27,6 +30,7 @@ enum adsm_strategy {
     ADSM_OVERLAY,
     ADSM_TRANSLATE,
     ADSM_RESERVED, /* never the strategy of an accel */
+    ADSM_ADOPTED,  /* nor is this */
 };
 
 struct adsm_span {
@@ -36,6 +40,8 @@ struct adsm_span {
     uint64_t handle;          /* back end's own (VMM handle, base address) */
     struct adsm_share *share; /* window: where the last, broken part begins */
     enum adsm_strategy strategy;
+    struct adsm_extents
+        *extents;     /* adopted: of several allocations, else NULL */
     uint64_t *pieces; /* not NULL: movable, with room for their handles   */
     bool away;        /* movable, and has no device memory                */
 };
@@ -109,6 +115,29 @@ void adsm_address_trim(struct adsm_accel *accel);
 size_t adsm_address_taken(const struct adsm_accel *accel,
                           const struct adsm_span *span);
 size_t adsm_address_kept(struct adsm_accel *accel);
+
+/**
+ * A span over memory that the program allocated by itself: whole pages around
+ * an allocation, with all others that have bytes on them. Nobody allocates or
+ * frees there from then on, as far as the caller keeps them from it. It is to be
+ * claimed before pages are mapped over it, and freed in either case.
+ *
+ * @accel @memory  of adsm_accel_of_memory
+ * @bytes          from the beginning of the span to the end of its last
+ *                 allocation
+ * Return: ADSM_OK; ADSM_E_NOMEM
+ * Thread: any. Signal: as adsm_accel_of_memory
+ */
+int adsm_address_find(struct adsm_accel *accel,
+                      const struct adsm_memory *memory, struct adsm_span *span,
+                      size_t *bytes) ADSM_MUST_CHECK;
+
+/** Return: ADSM_OK; ADSM_E_LIMIT: something else is mapped at its addresses;
+ *  ADSM_E_NOMEM. Thread: any. Signal: as above */
+int adsm_address_claim_found(struct adsm_span *span) ADSM_MUST_CHECK;
+
+/** Is this allocation all that the span has? Signal: any handler */
+bool adsm_address_is_whole(const struct adsm_span *span, uint64_t begin);
 
 /**
  * Reserve host addresses for `bytes` without any device memory.

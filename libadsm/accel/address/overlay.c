@@ -30,31 +30,30 @@ static int allocate(struct adsm_accel *accel, size_t bytes,
     return accel->ops->memory_alloc(accel, bytes + adsm_vm_page_bytes(), base);
 }
 
-/*
- * Make sure of the host side of a span. Addresses that nothing holds are
- * claimed with a placeholder of our own, or another thread's mmap could get
- * them before the memory manager does.
- */
-static int claim(struct adsm_accel *accel, struct adsm_daddr base, size_t bytes,
-                 bool *claimed)
+int adsm_address_claim(uint64_t at, size_t bytes, bool *claimed)
 {
-    uintptr_t host = align(base);
     *claimed = false;
-    if ((host + bytes) >> 47)
+    if ((at + bytes) >> 47)
         return adsm_accel_fail(
             ADSM_E_LIMIT, "the driver's addresses are no host addresses", NULL);
-    if (accel->ops->memory_is_managed(accel, base))
-        return adsm_accel_fail(ADSM_E_LIMIT, "the driver gives managed memory",
-                               NULL);
-    uintptr_t got = adsm_vm_reserve(bytes, 0, host);
-    *claimed = got == host;
+    uintptr_t got = adsm_vm_reserve(bytes, 0, at);
+    *claimed = got == at;
     if (*claimed)
         return ADSM_OK;
     if (got)
         adsm_vm_release(got, bytes);
-    return adsm_address_look(host, bytes,
+    return adsm_address_look(at, bytes,
                              "something is mapped on the host where the "
                              "driver put device memory");
+}
+
+static int claim(struct adsm_accel *accel, struct adsm_daddr base, size_t bytes,
+                 bool *claimed)
+{
+    if (accel->ops->memory_is_managed(accel, base))
+        return adsm_accel_fail(ADSM_E_LIMIT, "the driver gives managed memory",
+                               NULL);
+    return adsm_address_claim(align(base), bytes, claimed);
 }
 
 static int overlay_alloc(struct adsm_accel *accel, size_t bytes,

@@ -76,6 +76,16 @@ extern const struct adsm_address_way adsm_address_window;
 extern const struct adsm_address_way adsm_address_overlay;
 extern const struct adsm_address_way adsm_address_translate;
 extern const struct adsm_address_way adsm_address_reserved; /* no probe */
+extern const struct adsm_address_way adsm_address_adopted;  /* free alone */
+
+/**
+ * Make sure of the host side of device memory. Addresses that nothing holds are
+ * claimed with a placeholder of our own, or another thread's mmap could get
+ * them before the memory manager does.
+ *
+ * Return: ADSM_OK; ADSM_E_LIMIT; ADSM_E_NOMEM
+ */
+int adsm_address_claim(uint64_t at, size_t bytes, bool *claimed);
 
 /** Addresses of a window without memory, in whole granules, and back. Return of
  *  `give`: they were in use. Thread: any. Signal: never */

@@ -1,0 +1,169 @@
+/*
+ * Spans over memory that the program allocated by itself.
+ *
+ * The driver gives small allocations of the same page, and what is mapped to
+ * addresses piece by piece may lie side by side. A span has whole pages, and
+ * whole allocations, for a pointer into one may reach all of it: so it grows at
+ * both ends until nothing goes on there.
+ */
+#include "accel/address/way.h"
+#include "accel/device.h"
+#include "accel/error.h"
+#include "accel/extent.h"
+#include "os/vm.h"
+
+#include <stdlib.h>
+
+/* What drivers align allocations to, and variables of modules. */
+enum { ALLOCATION_ALIGN = 512, VARIABLE_ALIGN = 4 };
+
+struct growth {
+    const struct adsm_accel_ops *ops;
+    struct adsm_memory first; /* what was asked for */
+    uint64_t begin, end;      /* of the allocations so far */
+    struct adsm_extents *extents;
+};
+
+static uint64_t page_of(uint64_t at)
+{
+    return at & ~(uint64_t)(adsm_vm_page_bytes() - 1);
+}
+
+/* The first page border from `at` on. */
+static uint64_t page_behind(uint64_t at)
+{
+    return page_of(at + adsm_vm_page_bytes() - 1);
+}
+
+static int add(struct growth *growth, const struct adsm_memory *memory)
+{
+    uint64_t end = memory->begin.at + memory->bytes;
+    if (memory->begin.at < growth->begin)
+        growth->begin = memory->begin.at;
+    if (end > growth->end)
+        growth->end = end;
+    return adsm_extents_add(growth->extents,
+                            (struct adsm_extent){memory->begin.at, end});
+}
+
+/* An allocation at `at` that belongs to the same accel. */
+static bool find(const struct growth *growth, uint64_t at,
+                 struct adsm_memory *memory)
+{
+    return growth->ops->memory_find((struct adsm_daddr){at}, memory) ==
+               ADSM_OK &&
+           at - memory->begin.at < memory->bytes &&
+           memory->context == growth->first.context &&
+           memory->ordinal == growth->first.ordinal;
+}
+
+/* Another one on the first page, or, of what is mapped, right before it. */
+static bool find_below(const struct growth *growth, struct adsm_memory *memory)
+{
+    uint64_t step =
+        growth->begin % ALLOCATION_ALIGN ? VARIABLE_ALIGN : ALLOCATION_ALIGN;
+    if (growth->first.mapped && find(growth, growth->begin - 1, memory))
+        return true;
+    for (uint64_t at = growth->begin; at > page_of(growth->begin);) {
+        at = (at - 1) / step * step;
+        if (find(growth, at, memory))
+            return true;
+    }
+    return false;
+}
+
+static bool find_above(const struct growth *growth, struct adsm_memory *memory)
+{
+    uint64_t step =
+        growth->begin % ALLOCATION_ALIGN ? VARIABLE_ALIGN : ALLOCATION_ALIGN;
+    if (growth->first.mapped && find(growth, growth->end, memory))
+        return true;
+    for (uint64_t at = growth->end; at < page_behind(growth->end);
+         at = at / step * step + step)
+        if (find(growth, at, memory))
+            return true;
+    return false;
+}
+
+static int grow(struct growth *growth)
+{
+    struct adsm_memory next;
+    int status = add(growth, &growth->first);
+    while (status == ADSM_OK && find_below(growth, &next))
+        status = add(growth, &next);
+    while (status == ADSM_OK && find_above(growth, &next))
+        status = add(growth, &next);
+    return status;
+}
+
+static void forget(struct adsm_extents *extents)
+{
+    if (extents)
+        free(extents->list);
+    free(extents);
+}
+
+/* Only what is not one allocation from a page border on has to be cut. */
+static void keep_extents(struct adsm_accel *accel, struct adsm_span *span,
+                         struct adsm_extents *extents)
+{
+    if (extents->count == 1 &&
+        extents->list[0].begin == (uint64_t)(uintptr_t)span->host) {
+        forget(extents);
+        return;
+    }
+    span->extents = extents;
+    adsm_extent_enter(accel->extents, extents);
+}
+
+int adsm_address_find(struct adsm_accel *accel,
+                      const struct adsm_memory *memory, struct adsm_span *span,
+                      size_t *bytes)
+{
+    struct growth growth = {
+        .ops = accel->ops, .first = *memory, .begin = UINT64_MAX};
+    *span = (struct adsm_span){.strategy = ADSM_ADOPTED};
+    growth.extents = calloc(1, sizeof *growth.extents);
+    int status = growth.extents ? grow(&growth) : ADSM_E_NOMEM;
+    if (status != ADSM_OK) {
+        forget(growth.extents);
+        return status;
+    }
+    uint64_t begin = page_of(growth.begin);
+    span->host = (uint8_t *)(uintptr_t)begin;
+    span->device.at = begin;
+    span->bytes = page_behind(growth.end) - begin;
+    span->handle = begin;
+    *bytes = growth.end - begin;
+    keep_extents(accel, span, growth.extents);
+    return ADSM_OK;
+}
+
+int adsm_address_claim_found(struct adsm_span *span)
+{
+    bool claimed;
+    int status = adsm_address_claim(span->device.at, span->bytes, &claimed);
+    if (claimed)
+        span->handle |= 1;
+    return status;
+}
+
+bool adsm_address_is_whole(const struct adsm_span *span, uint64_t begin)
+{
+    return !span->extents && (uint64_t)(uintptr_t)span->host == begin;
+}
+
+/* The memory is the program's. */
+static int adopted_free(struct adsm_accel *accel, struct adsm_span *span)
+{
+    if (span->extents)
+        adsm_extent_remove(accel->extents, span->extents);
+    forget(span->extents);
+    adsm_address_withdraw(span);
+    return ADSM_OK;
+}
+
+const struct adsm_address_way adsm_address_adopted = {
+    .name = "adopted",
+    .free = adopted_free,
+};
