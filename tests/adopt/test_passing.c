@@ -1,0 +1,113 @@
+/* Who bars the way meets nobody on it, and nobody comes past him. */
+#include "common/must.h"
+
+#include "mm/object/passing.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum { THREADS = 4, ROUNDS = 400, LOOKS = 50 };
+
+static struct {
+    /* Each on a line of its own, as the records are. */
+    struct {
+        _Alignas(64) _Atomic uint32_t on_the_way;
+        _Atomic uint64_t passed, kept_back;
+    } thread[THREADS];
+    _Atomic bool stop;
+} way;
+
+/* With no fence of its own: those of passing.h have to do. */
+static void *pass(void *number)
+{
+    int i = *(int *)number;
+    while (!atomic_load_explicit(&way.stop, memory_order_relaxed)) {
+        if (!adsm_passing_begin()) {
+            atomic_fetch_add(&way.thread[i].kept_back, 1);
+            continue;
+        }
+        atomic_store_explicit(&way.thread[i].on_the_way, 1,
+                              memory_order_relaxed);
+        for (volatile int k = 0; k < 20; k++)
+            ;
+        atomic_store_explicit(&way.thread[i].on_the_way, 0,
+                              memory_order_relaxed);
+        adsm_passing_end();
+        atomic_fetch_add_explicit(&way.thread[i].passed, 1,
+                                  memory_order_relaxed);
+    }
+    return NULL;
+}
+
+START_TEST(nobody_is_met)
+{
+    pthread_t threads[THREADS];
+    int numbers[THREADS], met = 0;
+    atomic_store(&way.stop, false);
+    for (int i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, pass, &numbers[i]),
+                         0);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        adsm_passing_bar();
+        for (int look = 0; look < LOOKS; look++)
+            for (int i = 0; i < THREADS; i++)
+                met += atomic_load(&way.thread[i].on_the_way) != 0;
+        adsm_passing_allow();
+        nanosleep(&(struct timespec){0, 20000}, NULL);
+    }
+    atomic_store(&way.stop, true);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert_uint_gt(atomic_load(&way.thread[i].passed), 0);
+    }
+    ck_assert_int_eq(met, 0);
+}
+END_TEST
+
+START_TEST(one_thread_bars_itself_and_is_not_waited_for)
+{
+    ck_assert(adsm_passing_begin());
+    adsm_passing_bar();
+    ck_assert(!adsm_passing_begin());
+    adsm_passing_end();
+    adsm_passing_bar();
+    adsm_passing_allow();
+    ck_assert(!adsm_passing_begin());
+    adsm_passing_allow();
+    ck_assert(adsm_passing_begin());
+    ck_assert(adsm_passing_begin());
+    adsm_passing_leave();
+    adsm_passing_bar();
+    adsm_passing_allow();
+}
+END_TEST
+
+/* More threads than there is room for at first, one after the other and at the
+ * same time: records are used again. */
+static void *once(void *unused)
+{
+    (void)unused;
+    if (adsm_passing_begin())
+        adsm_passing_end();
+    return NULL;
+}
+
+START_TEST(threads_come_and_go)
+{
+    enum { MANY = 200 };
+    pthread_t threads[MANY];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < MANY; i++)
+            ck_assert_int_eq(pthread_create(&threads[i], NULL, once, NULL), 0);
+        for (int i = 0; i < MANY; i++)
+            pthread_join(threads[i], NULL);
+    }
+    adsm_passing_bar();
+    adsm_passing_allow();
+}
+END_TEST
+
+SUITE_MAIN("passing", 60, nobody_is_met,
+           one_thread_bars_itself_and_is_not_waited_for, threads_come_and_go)
