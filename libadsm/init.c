@@ -18,6 +18,7 @@
 #include "mm/doors/touch.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
+#include "mm/object/placeholder.h"
 #include "mm/state/coherence.h"
 #include "os/real.h"
 #include "range/state.h"
@@ -74,6 +75,7 @@ static void in_child(void)
     atomic_store(&runtime.forked, true);
     atomic_store(&runtime.up, false);
     adsm_index_forget();
+    adsm_placeholder_forget();
     adsm_quiet_leave();
 }
 

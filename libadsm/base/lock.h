@@ -23,6 +23,8 @@
 /** The order in which locks are taken: outermost first. */
 enum adsm_rank {
     ADSM_RANK_RING, /* entries of io_uring, while they are looked at */
+    ADSM_RANK_ADOPT,
+    ADSM_RANK_ADOPTING,
     ADSM_RANK_API,
     ADSM_RANK_MODULE,
     ADSM_RANK_CODE,

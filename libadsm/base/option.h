@@ -38,7 +38,8 @@
     W(ADDRESS, DIRECT, "direct")                                               \
     W(ADDRESS, WINDOW, "window")                                               \
     W(ADDRESS, OVERLAY, "overlay")                                             \
-    W(ADDRESS, TRANSLATE, "translate")
+    W(ADDRESS, TRANSLATE, "translate")                                         \
+    W(ADDRESS, ADOPT, "adopt")
 #define ADSM_WORDS_HUGE_PAGES(W)                                               \
     W(HUGE_PAGES, AUTO, "auto")                                                \
     W(HUGE_PAGES, ON, "on")                                                    \

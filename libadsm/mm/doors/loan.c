@@ -3,8 +3,10 @@
 
 #include "base/lock.h"
 #include "base/stats.h"
+#include "mm/doors/adopt.h"
 #include "mm/doors/in_place.h"
 #include "mm/doors/turn.h"
+#include "mm/heap/life.h"
 #include "mm/object/gate.h"
 #include "mm/object/holders.h"
 #include "mm/object/host.h"
@@ -55,7 +57,8 @@ static size_t plain_bytes(const void *address, size_t bytes)
 {
     uintptr_t a = (uintptr_t)address;
     uintptr_t c = adsm_index_border(a);
-    while (c && c - a < bytes && !adsm_index_find((void *)c))
+    while (c && c - a < bytes && !adsm_index_find((void *)c) &&
+           !adsm_placeholder_is(c))
         c = adsm_index_border(c);
     return c && c - a < bytes ? c - a : bytes;
 }
@@ -255,6 +258,14 @@ static bool begin_in_place(const void *address, size_t bytes,
     return true;
 }
 
+/* It may be another object by now, if it was freed meanwhile. */
+static void discount(const struct adsm_loan *loan)
+{
+    if (loan->counted &&
+        atomic_load(&loan->object->generation) == loan->generation)
+        atomic_fetch_sub(&loan->object->loans, 1);
+}
+
 int adsm_loan_begin_for(const void *address, size_t bytes,
                         enum adsm_access access, struct adsm_loan *loan,
                         const struct adsm_cause *cause)
@@ -267,11 +278,18 @@ int adsm_loan_begin_for(const void *address, size_t bytes,
         return begin_in_turn(address, bytes, access, loan);
     if (access == ADSM_READ && begin_in_place(address, bytes, loan))
         return ADSM_OK;
-    struct adsm_object *object = adsm_turn_pass(address, &loan->gate);
+    struct adsm_object *object;
+    /* What was adopted for the call may have been given up since. */
+    do
+        object = adsm_turn_pass(address, &loan->gate);
+    while (!object && adsm_placeholder_is((uintptr_t)address) &&
+           adsm_adopt((uintptr_t)address));
     if (!object) {
         loan->bytes = plain_bytes(address, bytes);
         return ADSM_OK;
     }
+    loan->counted = adsm_object_is_adopted(object);
+    atomic_fetch_add(&object->loans, loan->counted);
     loan->object = object;
     loan->generation = atomic_load(&object->generation);
     loan->offset = (size_t)((const uint8_t *)address - object->host);
@@ -290,6 +308,8 @@ int adsm_loan_begin_for(const void *address, size_t bytes,
         adsm_direct_take_back(object);
     adsm_rwlock_release_shared(&object->lock);
     adsm_gate_leave(loan->gate);
+    if (rc != ADSM_OK)
+        discount(loan);
     if (rc != ADSM_OK)
         *loan = (struct adsm_loan){.address = (void *)address};
     else if (loan->held_count > 0)
@@ -408,6 +428,8 @@ static void conceal(struct adsm_object *object, uint32_t i)
 int adsm_loan_end(struct adsm_loan *loan, size_t done)
 {
     struct adsm_object *object = loan->object;
+    if (object && loan->access == ADSM_READ)
+        discount(loan);
     if (!object || (loan->access == ADSM_READ && !object->direct))
         return ADSM_OK;
     int saved = errno;
@@ -432,6 +454,8 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
     adsm_write_back(loan->gate);
     adsm_gate_leave(loan->gate);
     let_go(loan);
+    if (loan->access != ADSM_READ)
+        discount(loan);
     errno = saved;
     return rc;
 }

@@ -32,6 +32,7 @@ struct adsm_loan {
     struct adsm_loan *outer; /* loan_owner.h: the next one of the list       */
     pid_t owner;             /* and whose it is, where all are in one        */
     uint32_t asked;          /* accesses of its thread to its blocks, there  */
+    bool counted; /* in the object's loans                                   */
     bool exposed; /* a held block was opened for a signal handler            */
     struct adsm_cause cause; /* of what moves for it                         */
 };

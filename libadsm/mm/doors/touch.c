@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/trace.h"
+#include "mm/doors/adopt.h"
 #include "mm/doors/loan.h"
 #include "mm/doors/turn.h"
 #include "mm/object/gate.h"
@@ -133,6 +134,11 @@ bool adsm_touch(uintptr_t address, enum adsm_access access, uintptr_t ip)
     adsm_quiet_enter_handler();
     struct spent before = spent_so_far();
     bool shared = open_for_thread(address, access, &rc, &cause);
+    /* It may have been given up again already: the access will fault again. */
+    if (!shared && adsm_placeholder_is(address) && adsm_adopt(address)) {
+        (void)open_for_thread(address, access, &rc, &cause);
+        shared = true;
+    }
     if (shared)
         account(&before, &cause);
     if (shared && rc != ADSM_OK)

@@ -7,15 +7,19 @@
 
 #include "mm/object/gate.h"
 #include "mm/object/index.h"
+#include "mm/object/passing.h"
 #include "mm/state/coherence.h"
 
 /* Host functions enqueued and not ended; grows with all gates closed: work of
  * any device may wait for a function that another one's stream has. */
 static _Atomic uint32_t expected;
 static _Atomic bool always;
+static _Atomic bool barred; /* for good: nobody passes by any more */
 
 void adsm_turn_submit(struct adsm_turn *turn)
 {
+    /* The function may be the first to touch something. */
+    adsm_passing_bar();
     turn->gates = adsm_gate_close_all();
     atomic_fetch_add(&expected, 1);
     turn->counted = true;
@@ -27,7 +31,7 @@ void adsm_turn_submitted(struct adsm_turn *turn, adsm_stream stream,
                          bool per_thread, bool ok)
 {
     if (!ok)
-        atomic_fetch_sub(&expected, 1);
+        adsm_turn_ended(turn);
     else if (turn->accel)
         adsm_lane_note(turn->accel, stream, per_thread);
     adsm_gate_open(turn->gates);
@@ -35,12 +39,16 @@ void adsm_turn_submitted(struct adsm_turn *turn, adsm_stream stream,
 
 void adsm_turn_ended(const struct adsm_turn *turn)
 {
-    if (turn->counted)
-        atomic_fetch_sub(&expected, 1);
+    if (!turn->counted)
+        return;
+    atomic_fetch_sub(&expected, 1);
+    adsm_passing_allow();
 }
 
 void adsm_turn_expect_always(void)
 {
+    if (!atomic_exchange(&barred, true))
+        adsm_passing_bar();
     uint32_t gates = adsm_gate_close_all();
     atomic_store(&always, true);
     adsm_gate_open(gates);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/quiet.h"
 #include "base/thread.h"
+#include "mm/doors/adopt.h"
 #include "mm/object/index.h"
 #include "mm/state/coherence.h"
 
@@ -56,6 +57,17 @@ static void wake(_Atomic uint32_t *word, int threads)
 
 /* ---- the runtime's thread ------------------------------------------------ */
 
+static int open_piece(void)
+{
+    int rc =
+        adsm_turn_open_piece(desk.turn, desk.address, desk.access, desk.cause);
+    if (rc != ADSM_E_NOT_SHARED || !adsm_placeholder_is(desk.address) ||
+        !adsm_adopt_aside(desk.address))
+        return rc;
+    return adsm_turn_open_piece(desk.turn, desk.address, desk.access,
+                                desk.cause);
+}
+
 static void *serve(void *unused)
 {
     (void)unused;
@@ -63,10 +75,8 @@ static void *serve(void *unused)
         /* Acquire: the errand was written before it was posted. */
         while (atomic_load_explicit(&desk.posted, memory_order_acquire) == done)
             sleep_on(&desk.posted, done);
-        desk.status = desk.address
-                          ? adsm_turn_open_piece(desk.turn, desk.address,
-                                                 desk.access, desk.cause)
-                          : adsm_turn_close_pieces(desk.turn);
+        desk.status =
+            desk.address ? open_piece() : adsm_turn_close_pieces(desk.turn);
         atomic_store_explicit(&desk.served, done + 1, memory_order_release);
         wake(&desk.served, 1);
     }
@@ -210,7 +220,7 @@ void adsm_turn_let_go(struct adsm_turn *turn)
 int adsm_turn_touch(struct adsm_turn *turn, uintptr_t address,
                     enum adsm_access access, const struct adsm_cause *cause)
 {
-    return adsm_index_find((void *)address)
+    return adsm_index_find((void *)address) || adsm_placeholder_is(address)
                ? run_errand(turn, address, access, cause)
                : ADSM_E_NOT_SHARED;
 }

@@ -12,12 +12,27 @@
 #include "mm/object/index.h"
 #include "mm/object/list.h"
 #include "mm/object/movable.h"
+#include "mm/object/passing.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/keep.h"
 
 static _Atomic size_t live;
+static _Atomic bool adopted; /* some were, at any time */
+
+/* Work of the program passes the runtime by only while there is none. */
+static void come(void)
+{
+    atomic_fetch_add(&adsm_passing_barred, 1);
+    atomic_fetch_add(&live, 1);
+}
+
+static void go(void)
+{
+    atomic_fetch_sub(&live, 1);
+    atomic_fetch_sub(&adsm_passing_barred, 1);
+}
 
 static bool may_move(struct adsm_accel *accel, size_t bytes)
 {
@@ -110,7 +125,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
     if (rc != ADSM_OK)
         return rc;
     adsm_dirty_grow(reach);
-    atomic_fetch_add(&live, 1);
+    come();
     ADSM_COUNT(allocs, 1);
     return ADSM_OK;
 }
@@ -125,6 +140,33 @@ static struct adsm_object *object_at(const void *host, uint32_t *generation)
         adsm_rwlock_release_shared(&object->lock);
     }
     return object;
+}
+
+int adsm_heap_adopt(struct adsm_accel *accel, const struct adsm_span *span,
+                    size_t bytes)
+{
+    struct adsm_object *object;
+    atomic_store(&adopted, true);
+    int rc = adsm_object_adopt(accel, span, bytes, &object);
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_dirty_grow(object->reach);
+    come();
+    ADSM_COUNT(adoptions, 1);
+    return ADSM_OK;
+}
+
+int adsm_heap_disown(const void *host, bool keep)
+{
+    uint32_t generation;
+    struct adsm_object *object = object_at(host, &generation);
+    if (!object || !adsm_object_is_adopted(object))
+        return ADSM_E_NOT_SHARED;
+    int rc = keep ? adsm_object_give_back(object, generation)
+                  : adsm_object_destroy(object, generation);
+    if (rc != ADSM_E_NOT_SHARED)
+        go();
+    return rc;
 }
 
 /* What is allocated next in its slot is something else. */
@@ -149,7 +191,7 @@ int adsm_heap_free(void *host)
 {
     uint32_t generation;
     struct adsm_object *object = object_at(host, &generation);
-    if (!object)
+    if (!object || adsm_object_is_adopted(object))
         return ADSM_E_NOT_SHARED;
     int rc = ADSM_E_NOT_SHARED;
     if (object->slab) {
@@ -162,7 +204,7 @@ int adsm_heap_free(void *host)
     }
     if (rc == ADSM_E_NOT_SHARED)
         return rc;
-    atomic_fetch_sub(&live, 1);
+    go();
     ADSM_COUNT(frees, 1);
     return rc;
 }
@@ -211,7 +253,8 @@ void adsm_heap_withdraw(struct adsm_accel *accel)
 {
     /* Elsewhere no object is looked at: its lock may be held by a thread that
      * waits for a kernel, which the end of the context will wake. */
-    if (adsm_address_strategy(accel, NULL) == ADSM_OVERLAY)
+    if (atomic_load(&adopted) ||
+        adsm_address_strategy(accel, NULL) == ADSM_OVERLAY)
         (void)adsm_object_each(accel, false, withdraw, NULL);
 }
 
@@ -225,7 +268,7 @@ void adsm_heap_forget(struct adsm_accel *accel)
             return;
         if (adsm_object_destroy(object, atomic_load(&object->generation)) !=
             ADSM_E_NOT_SHARED)
-            atomic_fetch_sub(&live, 1);
+            go();
     }
 }
 

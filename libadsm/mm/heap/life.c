@@ -2,6 +2,7 @@
  * the lists of them in object/list.c. */
 #include "mm/heap/life.h"
 
+#include "base/log.h"
 #include "base/option.h"
 #include "base/pool.h"
 #include "mm/heap/between.h"
@@ -21,6 +22,7 @@
 #include "os/fault_range.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 /* Largest number of blocks in one object (the mapping limit is usually 65,530
  * ranges, and each open block next to a closed one costs two). */
@@ -134,19 +136,22 @@ static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
 
 /* A range of the arena may take a file, which an access could not be told that
  * it cannot have: so both are taken at once. */
+static int take_shadow(struct adsm_accel *accel, struct ranges *ranges)
+{
+    ranges->shadow = (struct adsm_arena_range){.shadow = ranges->span.host};
+    if (ranges->span.strategy == ADSM_DIRECT)
+        return ADSM_OK; /* that memory is the host's already */
+    int rc = adsm_arena_alloc(&ranges->shadow, ranges->span.bytes);
+    if (rc != ADSM_OK)
+        give_ranges(accel, ranges);
+    return rc;
+}
+
 static int take_ranges(struct adsm_accel *accel, size_t bytes,
                        const struct adsm_kind *kind, struct ranges *ranges)
 {
     int rc = kind->take(accel, bytes, &ranges->span);
-    if (rc != ADSM_OK)
-        return rc;
-    ranges->shadow = (struct adsm_arena_range){.shadow = ranges->span.host};
-    if (ranges->span.strategy == ADSM_DIRECT)
-        return ADSM_OK; /* that memory is the host's already */
-    rc = adsm_arena_alloc(&ranges->shadow, ranges->span.bytes);
-    if (rc != ADSM_OK)
-        give_ranges(accel, ranges);
-    return rc;
+    return rc == ADSM_OK ? take_shadow(accel, ranges) : rc;
 }
 
 /* All members but the blocks'. The lock is held exclusively. */
@@ -170,6 +175,7 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
     object->shadow = ranges->shadow;
     object->direct = ranges->span.strategy == ADSM_DIRECT;
     atomic_store(&object->lent, 0);
+    atomic_store(&object->loans, 0);
     atomic_store(&object->backed, object->direct);
     object->withdrawn = false;
 }
@@ -203,40 +209,37 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
     return rc;
 }
 
-/* A live object from an empty structure. */
+/* A live object from an empty structure, over ranges that are given back where
+ * it fails. */
 static int make(struct adsm_object *object, struct adsm_accel *accel,
-                size_t bytes, size_t unit, enum adsm_state first,
-                const struct adsm_kind *kind)
+                size_t bytes, size_t unit, enum adsm_state first, bool homeless,
+                struct ranges *ranges)
 {
-    struct ranges ranges;
-    int rc = take_ranges(accel, bytes, kind, &ranges);
-    if (rc != ADSM_OK)
-        return rc;
-    atomic_store(&object->gate, adsm_gate_use(kind->homeless ? NULL : accel));
+    atomic_store(&object->gate, adsm_gate_use(homeless ? NULL : accel));
     adsm_rwlock_acquire(&object->lock);
-    set_up(object, accel, bytes, kind->homeless, &ranges);
-    rc = bring_to_life(object, unit, first);
+    set_up(object, accel, bytes, homeless, ranges);
+    int rc = bring_to_life(object, unit, first);
     adsm_rwlock_release(&object->lock);
     if (rc != ADSM_OK)
-        give_ranges(accel, &ranges);
+        give_ranges(accel, ranges);
     return rc;
 }
 
-int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
-                       enum adsm_state first, const struct adsm_kind *kind,
-                       struct adsm_object **out)
+/* What is to be there before any range is taken. NULL with *rc. */
+static struct adsm_object *prepare(struct adsm_accel *accel, int *rc)
 {
-    int rc = adsm_mapping_provide();
-    if (rc == ADSM_OK)
-        rc = adsm_object_provide_walks(accel);
-    if (rc != ADSM_OK)
-        return rc;
-    struct adsm_object *object = take_structure();
-    if (!object)
-        return ADSM_E_NOMEM;
-    adsm_between_begin();
-    rc = make(object, accel, bytes, unit, first, kind);
-    adsm_between_end();
+    struct adsm_object *object = NULL;
+    *rc = adsm_mapping_provide();
+    if (*rc == ADSM_OK)
+        *rc = adsm_object_provide_walks(accel);
+    if (*rc == ADSM_OK && !(object = take_structure()))
+        *rc = ADSM_E_NOMEM;
+    return object;
+}
+
+/* It is in the lists from now on, or was never there. */
+static int finish(struct adsm_object *object, int rc, struct adsm_object **out)
+{
     if (rc != ADSM_OK) {
         adsm_pool_put(&pool, object);
         return rc;
@@ -244,6 +247,39 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     adsm_object_list(object);
     *out = object;
     return ADSM_OK;
+}
+
+int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
+                       enum adsm_state first, const struct adsm_kind *kind,
+                       struct adsm_object **out)
+{
+    int rc;
+    struct ranges ranges;
+    struct adsm_object *object = prepare(accel, &rc);
+    if (!object)
+        return rc;
+    adsm_between_begin();
+    rc = take_ranges(accel, bytes, kind, &ranges);
+    if (rc == ADSM_OK)
+        rc = make(object, accel, bytes, unit, first, kind->homeless, &ranges);
+    adsm_between_end();
+    return finish(object, rc, out);
+}
+
+int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
+                      size_t bytes, struct adsm_object **out)
+{
+    int rc;
+    struct ranges ranges = {.span = *span};
+    struct adsm_object *object = prepare(accel, &rc);
+    if (!object) {
+        (void)!adsm_address_free(accel, &ranges.span);
+        return rc;
+    }
+    rc = take_shadow(accel, &ranges);
+    if (rc == ADSM_OK)
+        rc = make(object, accel, bytes, bytes, ADSM_INVALID, false, &ranges);
+    return finish(object, rc, out);
 }
 
 /* Work that may still read or write the object's device or host memory. */
@@ -260,7 +296,8 @@ void adsm_object_withdraw(struct adsm_object *object)
 {
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && !object->withdrawn &&
-        object->span.strategy == ADSM_OVERLAY) {
+        (object->span.strategy == ADSM_OVERLAY ||
+         adsm_object_is_adopted(object))) {
         adsm_index_remove(object);
         adsm_coherence_abandon(object);
         adsm_mapping_give_back(object);
@@ -270,15 +307,47 @@ void adsm_object_withdraw(struct adsm_object *object)
     adsm_rwlock_release(&object->lock);
 }
 
-int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
+/* As for a call that may write all of it: the device gets what it has not, no
+ * block stays open, and the CPU's next access faults. */
+static void write_back(struct adsm_object *object)
 {
-    adsm_rwlock_acquire(&object->lock);
-    if (!atomic_load(&object->live) ||
-        atomic_load(&object->generation) != generation) {
+    int rc = atomic_load(&object->dirty)
+                 ? adsm_coherence_apply_all(object, 0, object->block_count,
+                                            ADSM_CALL, ADSM_CAUSE(own))
+                 : ADSM_OK;
+    if (rc != ADSM_OK)
+        adsm_log_signal_address(ADSM_LOG_ERROR,
+                                "what the CPU wrote is lost, the device does "
+                                "not take it back at",
+                                (uintptr_t)object->host);
+}
+
+/* Take the lock of an object that is to go; where it is kept, with no bytes of
+ * it in the hands of a call. A call that lasts is not waited for for ever.
+ * Return: false: it has gone already */
+static bool take(struct adsm_object *object, uint32_t generation, bool keep)
+{
+    enum { TRIES = 20000, PAUSE_NS = 50 * 1000 };
+    for (int i = 0;; i++) {
+        adsm_rwlock_acquire(&object->lock);
+        bool is = atomic_load(&object->live) &&
+                  atomic_load(&object->generation) == generation;
+        if (is && (!keep || !atomic_load(&object->loans) || i == TRIES))
+            return true;
         adsm_rwlock_release(&object->lock);
-        return ADSM_E_NOT_SHARED;
+        if (!is)
+            return false;
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
     }
+}
+
+static int end(struct adsm_object *object, uint32_t generation, bool keep)
+{
+    if (!take(object, generation, keep))
+        return ADSM_E_NOT_SHARED;
     adsm_between_begin();
+    if (keep)
+        write_back(object);
     atomic_store(&object->live, false);
     atomic_fetch_add(&object->generation, 1);
     if (!object->withdrawn)
@@ -296,6 +365,16 @@ int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
     adsm_between_end();
     adsm_pool_put(&pool, object);
     return rc;
+}
+
+int adsm_object_destroy(struct adsm_object *object, uint32_t generation)
+{
+    return end(object, generation, false);
+}
+
+int adsm_object_give_back(struct adsm_object *object, uint32_t generation)
+{
+    return end(object, generation, true);
 }
 
 bool adsm_object_is_valid(const struct adsm_object *object)

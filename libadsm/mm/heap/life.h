@@ -25,6 +25,25 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
                        struct adsm_object **object) ADSM_MUST_CHECK;
 
 /**
+ * The same over memory that is there, and which the device alone has so far: all
+ * blocks are INVALID. Nothing that the device was given before may still run on
+ * it. The span is given back where it fails.
+ *
+ * @span   of adsm_address_find, claimed
+ * Return: ADSM_OK; ADSM_E_NOMEM; ADSM_E_LIMIT: nothing was made
+ * Thread: as adsm_object_create. Signal: as adsm_address_find
+ */
+int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
+                      size_t bytes,
+                      struct adsm_object **object) ADSM_MUST_CHECK;
+
+/** Is it such memory? Signal: any handler */
+static inline bool adsm_object_is_adopted(const struct adsm_object *object)
+{
+    return object->span.strategy == ADSM_ADOPTED;
+}
+
+/**
  * Wait for the work that uses it, then release everything it holds.
  *
  * @generation  the object's when the caller found it: of two threads that free
@@ -36,6 +55,11 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
  */
 int adsm_object_destroy(struct adsm_object *object,
                         uint32_t generation) ADSM_MUST_CHECK;
+
+/** The same for what is adopted and goes on without us: its memory has every
+ *  byte when this returns. Waits for loans of it, a second at most. */
+int adsm_object_give_back(struct adsm_object *object,
+                          uint32_t generation) ADSM_MUST_CHECK;
 
 /**
  * The object's context is about to be destroyed: give up its host addresses if

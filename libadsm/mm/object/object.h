@@ -77,6 +77,7 @@ struct adsm_object {
     _Atomic uint32_t closings; /* grows before blocks are closed: in_place.h */
     _Atomic bool settled;      /* none was since a call released it          */
     _Atomic uint32_t lent;     /* direct: loans that keep it open: direct.h   */
+    _Atomic uint32_t loans;    /* of its bytes, where it is adopted           */
 
     /* The copy at home. Of an object without one only `home` means something,
      * which page-locks its pages, and `span`, which has no memory. */
