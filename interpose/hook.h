@@ -129,6 +129,9 @@ long hook_absent(void);
  */
 extern _Thread_local int hook_depth __attribute__((tls_model("initial-exec")));
 
+/** Greater than 0 while this thread is inside the driver, by a hook's call. */
+extern _Thread_local int hook_driver __attribute__((tls_model("initial-exec")));
+
 /** What the outermost hook of this thread restores. */
 extern _Thread_local struct adsm_cancel hook_cancel
     __attribute__((tls_model("initial-exec")));

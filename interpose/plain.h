@@ -4,6 +4,7 @@
 #ifndef INTERPOSE_PLAIN_H
 #define INTERPOSE_PLAIN_H
 
+#include "mm/doors/adopt.h"
 #include "mm/doors/loan.h"
 #include "mm/object/index.h"
 
@@ -15,14 +16,41 @@
  * program's goes on at both sides of an object. */
 #define HOOK_TRACT_BYTES ((size_t)1 << ADSM_TRACT_SHIFT)
 
-/** True when no byte of the range can be shared. Signal: any handler */
-static inline bool hook_is_plain(const void *address, size_t bytes)
+/** True when no byte of the range is shared now. Signal: any handler */
+static inline bool hook_is_apart(const void *address, size_t bytes)
 {
     if (hook_unlikely(bytes > HOOK_TRACT_BYTES))
         return adsm_loan_unneeded(address, bytes);
     const char *first = address;
     return !adsm_index_find(first) &&
            !adsm_index_find(first + bytes - (bytes != 0));
+}
+
+/** May device memory be in the range that is no object yet? */
+static inline bool hook_may_adopt(const void *address, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)address;
+    uintptr_t last = first + bytes - (bytes != 0);
+    if (hook_likely(
+            !atomic_load_explicit(&adsm_placeholder_any, memory_order_relaxed)))
+        return false;
+    return adsm_placeholder_is(first) || adsm_placeholder_is(last) ||
+           (hook_unlikely(bytes > HOOK_TRACT_BYTES) &&
+            adsm_placeholder_next(first, last) < last);
+}
+
+/**
+ * True when no byte of the range can be shared: for what the CPU is about to
+ * read or write, by itself or in a call. Device memory in it is shared then.
+ *
+ * Signal: any handler; where there is device memory, as adsm_adopt
+ */
+static inline bool hook_is_plain(const void *address, size_t bytes)
+{
+    if (hook_unlikely(hook_may_adopt(address, bytes)) &&
+        adsm_adopt_range(address, bytes))
+        return false;
+    return hook_is_apart(address, bytes);
 }
 
 #endif

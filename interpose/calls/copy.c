@@ -93,14 +93,19 @@ struct call_stretch call_stretch(const void *at, size_t bytes)
 {
     struct call_stretch stretch = {bytes, false};
     uintptr_t a = (uintptr_t)at, border = adsm_index_border(a);
-    struct adsm_object *object = adsm_index_acquire(at);
+    struct adsm_object *object;
+    /* What was adopted for the call may have been given up since. */
+    do
+        object = adsm_index_acquire(at);
+    while (!object && adsm_placeholder_is(a) && adsm_adopt(a));
     if (object) {
         stretch.shared = true;
         stretch.bytes =
             object->bytes - (size_t)((const uint8_t *)at - object->host);
         adsm_rwlock_release_shared(&object->lock);
     } else {
-        while (border && border - a < bytes && !adsm_index_find((void *)border))
+        while (border && border - a < bytes &&
+               !adsm_index_find((void *)border) && !adsm_placeholder_is(border))
             border = adsm_index_border(border);
         stretch.bytes = border ? border - a : bytes;
     }

@@ -37,7 +37,7 @@ static int place_word(uintptr_t *word, bool kernel_writes)
     const void *program = (const void *)*word;
     struct adsm_loan loan;
     void *kept;
-    if (hook_likely(!adsm_index_find(program)))
+    if (hook_likely(hook_is_plain(program, sizeof(uint32_t))))
         return ADSM_OK;
     hook_enter();
     /* Without an S the page has to stay open. Others than words are refused. */

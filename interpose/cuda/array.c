@@ -9,7 +9,7 @@
 
 static bool host_is_shared(const void *host, size_t bytes)
 {
-    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_passes();
+    return hook_unlikely(!hook_is_apart(host, bytes)) && !hook_passes();
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t at, size_t bytes)

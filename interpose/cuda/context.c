@@ -4,19 +4,34 @@
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/module.h"
 #include "interpose/cuda/params.h"
+#include "interpose/device/adopt.h"
 
 CUresult cuda_accel_serving(struct adsm_accel **accel)
 {
     *accel = NULL;
-    if (hook_passes() || !cuda_driver_context())
+    if (hook_passes() || device_adopts() || !cuda_driver_context())
         return CUDA_SUCCESS;
     return device_serve(accel) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+struct adsm_accel *cuda_accel_made(void)
+{
+    struct adsm_accel *accel = NULL;
+    if (hook_passes() || !cuda_driver_context())
+        return NULL;
+    hook_enter();
+    if (device_is_up())
+        (void)!adsm_accel_of_current(&accel);
+    hook_leave();
+    return accel;
 }
 
 struct adsm_accel *cuda_accel_current(void)
 {
     CUcontext context = cuda_driver_context();
-    return context ? adsm_accel_of_context(context) : NULL;
+    struct adsm_accel *accel = context ? adsm_accel_of_context(context) : NULL;
+    /* No allocation has made one: the context may use what others have. */
+    return accel || !context || !device_adopts() ? accel : cuda_accel_made();
 }
 
 struct cuda_parting cuda_context_part(CUcontext context)

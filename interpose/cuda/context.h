@@ -17,6 +17,10 @@
  */
 CUresult cuda_accel_serving(struct adsm_accel **accel);
 
+/** The accel of the calling thread's context, made if it has none, whatever there
+ *  is of shared memory. NULL: no context, or no runtime. */
+struct adsm_accel *cuda_accel_made(void);
+
 /** The accel of the calling thread's context when it has one, else NULL. */
 struct adsm_accel *cuda_accel_current(void);
 

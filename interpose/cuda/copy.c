@@ -49,6 +49,7 @@ static CUresult upload_mixed(struct device_order order, bool waits,
 {
     CUresult result = CUDA_SUCCESS;
     while (bytes > 0 && !result) {
+        DEVICE_STAYS;
         struct device_work work = {.order = order};
         bool shared;
         size_t piece = uniform(from, bytes, &shared);
@@ -75,6 +76,7 @@ static CUresult download_mixed(struct device_order order, bool waits,
 {
     CUresult result = CUDA_SUCCESS;
     while (bytes > 0 && !result) {
+        DEVICE_STAYS;
         struct device_work work = {.order = order};
         bool shared;
         size_t piece = uniform(to, bytes, &shared);
@@ -126,11 +128,10 @@ static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
 #define COPY_HOST(to, from, host, bytes, stream, per_thread, real, args)       \
     ({                                                                         \
         CUresult copy_result;                                                  \
-        if (!device_is_serving()) {                                            \
-            copy_result = CUDA_CALL(real, args);                               \
-        } else if (!cuda_away_copy(cuda_order(stream, per_thread),             \
-                                   ON_DEVICE(to), ON_DEVICE(from), bytes,      \
-                                   &copy_result)) {                            \
+        if (!CUDA_PASSES(&copy_result, real, args) &&                          \
+            !cuda_away_copy(cuda_order(stream, per_thread), ON_DEVICE(to),     \
+                            ON_DEVICE(from), bytes, &copy_result)) {           \
+            DEVICE_STAYS;                                                      \
             struct device_work copy_work = cuda_work(stream, per_thread);      \
             copy_result = enter_copy(&copy_work, to, from, bytes);             \
             if (!copy_result)                                                  \
@@ -263,7 +264,7 @@ CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from,
 /* True when the host side needs more than the driver's own copy. */
 static bool host_is_shared(const void *host, size_t bytes)
 {
-    return hook_unlikely(!hook_is_plain(host, bytes)) && !hook_passes();
+    return hook_unlikely(!hook_is_apart(host, bytes)) && !hook_passes();
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)

@@ -141,7 +141,7 @@ static CUresult prepare(struct submission *s, CUstream stream, bool per_thread,
         s->wish.data = node.data;
         return result;
     }
-    if (!device_is_serving())
+    if (!device_is_serving() && !device_adopts())
         return CUDA_SUCCESS;
     hook_enter();
     int status = adsm_turn_start();

@@ -80,6 +80,7 @@ release_to(struct adsm_call *call, const struct adsm_launch *launch,
 static CUresult run(struct adsm_launch *launch, struct form form)
 {
     struct cuda_arguments with;
+    DEVICE_STAYS;
     struct adsm_call call =
         device_call(cuda_order(launch->stream, form.per_thread));
     call.code = launch->kernel;
@@ -109,6 +110,11 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
                         unsigned shared, CUstream stream, void **params,
                         void **extra)
 {
+    CUresult passed;
+    if (CUDA_PASSES(
+            &passed, cuLaunchKernel,
+            (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra)))
+        return passed;
     return run(
         &(struct adsm_launch){
             kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, extra},
@@ -120,6 +126,11 @@ CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
                              unsigned shared, CUstream stream, void **params,
                              void **extra)
 {
+    CUresult passed;
+    if (CUDA_PASSES(
+            &passed, cuLaunchKernel_ptsz,
+            (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra)))
+        return passed;
     return run(
         &(struct adsm_launch){
             kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, extra},
@@ -131,6 +142,10 @@ CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
                                    unsigned bz, unsigned shared,
                                    CUstream stream, void **params)
 {
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuLaunchCooperativeKernel,
+                    (kernel, gx, gy, gz, bx, by, bz, shared, stream, params)))
+        return passed;
     return run(
         &(struct adsm_launch){
             kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, NULL},
@@ -143,6 +158,10 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
                                         unsigned shared, CUstream stream,
                                         void **params)
 {
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuLaunchCooperativeKernel_ptsz,
+                    (kernel, gx, gy, gz, bx, by, bz, shared, stream, params)))
+        return passed;
     return run(
         &(struct adsm_launch){
             kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, NULL},
@@ -161,7 +180,7 @@ static CUresult resolve_description(struct description *d,
     d->how = *asked;
     size_t bytes = (size_t)d->how.attribute_count * ATTRIBUTE_BYTES;
     if (!bytes || bytes > sizeof d->attributes ||
-        hook_is_plain(d->how.attributes, bytes))
+        hook_is_apart(d->how.attributes, bytes))
         return CUDA_SUCCESS;
     CUresult result =
         cuda_arguments_fetch(d->attributes, d->how.attributes, bytes);
@@ -190,7 +209,10 @@ static CUresult run_described(const struct cuda_launch *asked, bool per_thread,
 CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
                           void **params, void **extra)
 {
-    if (!asked || !device_is_serving())
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuLaunchKernelEx, (asked, kernel, params, extra)))
+        return passed;
+    if (!asked)
         return CUDA_CALL(cuLaunchKernelEx, (asked, kernel, params, extra));
     return run_described(asked, false, kernel, params, extra);
 }
@@ -198,7 +220,11 @@ CUresult cuLaunchKernelEx(const struct cuda_launch *asked, CUfunction kernel,
 CUresult cuLaunchKernelEx_ptsz(const struct cuda_launch *asked,
                                CUfunction kernel, void **params, void **extra)
 {
-    if (!asked || !device_is_serving())
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuLaunchKernelEx_ptsz,
+                    (asked, kernel, params, extra)))
+        return passed;
+    if (!asked)
         return CUDA_CALL(cuLaunchKernelEx_ptsz, (asked, kernel, params, extra));
     return run_described(asked, true, kernel, params, extra);
 }

@@ -4,6 +4,7 @@
  */
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/module.h"
+#include "interpose/device/adopt.h"
 #include "interpose/cuda/params.h"
 
 #include <fcntl.h>
@@ -64,7 +65,7 @@ struct file {
 static struct file file_open(const char *path)
 {
     struct file file = {.fd = -1};
-    if (hook_depth || !path || !hook_is_plain(path, 1))
+    if (hook_depth || !path || !hook_is_apart(path, 1))
         return file;
     hook_enter();
     file.fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -194,10 +195,40 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return result;
 }
 
+/* Both answers of the driver may be left out, and the address is then nobody's. */
+static CUresult found_variable(CUresult result, const CUdeviceptr *at,
+                               size_t bytes)
+{
+    if (result == CUDA_SUCCESS && at)
+        device_came(*at, bytes);
+    return result;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *at, size_t *bytes, CUmodule module,
+                              const char *name)
+{
+    size_t own = 0;
+    size_t *has = bytes || !at ? bytes : &own;
+    CUresult result =
+        CUDA_CALL_HELD(cuModuleGetGlobal_v2, (at, has, module, name));
+    return found_variable(result, at, result || !has ? 0 : *has);
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *at, size_t *bytes, CUlibrary library,
+                            const char *name)
+{
+    size_t own = 0;
+    size_t *has = bytes || !at ? bytes : &own;
+    CUresult result =
+        CUDA_CALL_HELD(cuLibraryGetGlobal, (at, has, library, name));
+    return found_variable(result, at, result || !has ? 0 : *has);
+}
+
 CUresult cuModuleUnload(CUmodule module)
 {
     cuda_params_forget();
-    CUresult result = CUDA_CALL_LONG(cuModuleUnload, (module));
+    CUresult result =
+        CUDA_GIVES(device_variables_go(), cuModuleUnload, (module));
     if (result == CUDA_SUCCESS)
         cuda_module_unloaded(module);
     return result;
@@ -206,7 +237,8 @@ CUresult cuModuleUnload(CUmodule module)
 CUresult cuLibraryUnload(CUlibrary library)
 {
     cuda_params_forget();
-    CUresult result = CUDA_CALL_LONG(cuLibraryUnload, (library));
+    CUresult result =
+        CUDA_GIVES(device_variables_go(), cuLibraryUnload, (library));
     if (result == CUDA_SUCCESS)
         cuda_module_unloaded(library);
     return result;

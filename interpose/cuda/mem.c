@@ -3,7 +3,8 @@
  *
  * What the runtime did not allocate (before it was up, through pools, managed)
  * belongs to the driver and is passed on. An allocation made in stream order
- * stays the driver's: its lifetime is known to the stream only.
+ * stays the driver's: its lifetime is known to the stream only. Under
+ * ADSM_ADDRESS=adopt all do, until the CPU touches them (device/adopt.h).
  */
 #include "base/log.h"
 #include "base/option.h"
@@ -13,7 +14,9 @@
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/result.h"
 #include "interpose/cuda/work.h"
+#include "interpose/device/adopt.h"
 #include "mm/heap/heap.h"
+#include "mm/heap/life.h"
 #include "mm/heap/shortage.h"
 #include "mm/object/holders.h"
 
@@ -39,6 +42,14 @@ static CUresult alloc(struct adsm_accel *accel, CUdeviceptr *device,
     return cuda_result("an allocation of device memory", status);
 }
 
+/* The driver's own allocation. Return: `result`, its answer */
+static CUresult came(CUresult result, const CUdeviceptr *device, size_t bytes)
+{
+    if (result == CUDA_SUCCESS)
+        device_came(*device, bytes);
+    return result;
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
 {
     struct adsm_accel *accel = NULL;
@@ -48,8 +59,9 @@ CUresult cuMemAlloc_v2(CUdeviceptr *device, size_t bytes)
         if (result)
             return result;
     }
-    return accel ? alloc(accel, device, bytes)
-                 : CUDA_CALL(cuMemAlloc_v2, (device, bytes));
+    return accel
+               ? alloc(accel, device, bytes)
+               : came(CUDA_CALL(cuMemAlloc_v2, (device, bytes)), device, bytes);
 }
 
 /* Copies, or arrays that move, give their memory to the driver. */
@@ -71,9 +83,11 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *device, size_t *pitch, size_t width,
         result = cuda_accel_serving(&accel);
     if (result)
         return result;
-    if (!accel)
-        return CUDA_CALL(cuMemAllocPitch_v2,
-                         (device, pitch, width, height, element_bytes));
+    if (!accel) {
+        result = CUDA_CALL(cuMemAllocPitch_v2,
+                           (device, pitch, width, height, element_bytes));
+        return came(result, device, result ? 0 : *pitch * height);
+    }
     /* The pitch is the driver's choice: ask for one row. */
     CUdeviceptr row;
     do
@@ -102,14 +116,16 @@ static CUresult release(CUdeviceptr device)
 /* Did it come from here? */
 static bool is_allocated(CUdeviceptr device)
 {
-    return !hook_passes() && device_is_shared(device, 1);
+    const struct adsm_object *object =
+        hook_passes() ? NULL : adsm_index_find((const void *)device);
+    return object && !adsm_object_is_adopted(object);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr device)
 {
-    if (!is_allocated(device))
-        return CUDA_CALL_LONG(cuMemFree_v2, (device));
-    return release(device);
+    return is_allocated(device)
+               ? release(device)
+               : CUDA_GIVES(device_goes(device), cuMemFree_v2, (device));
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
@@ -131,6 +147,8 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
 
 static void say_unshared(void)
 {
+    if (device_adopts())
+        return;
     /* It may be the first that the library hears of: what is to be printed is
      * an option. */
     hook_enter();
@@ -143,14 +161,34 @@ static void say_unshared(void)
 CUresult cuMemAllocAsync(CUdeviceptr *device, size_t bytes, CUstream stream)
 {
     say_unshared();
-    return CUDA_CALL(cuMemAllocAsync, (device, bytes, stream));
+    return came(CUDA_CALL(cuMemAllocAsync, (device, bytes, stream)), device,
+                bytes);
 }
 
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr *device, size_t bytes,
                               CUstream stream)
 {
     say_unshared();
-    return CUDA_CALL(cuMemAllocAsync_ptsz, (device, bytes, stream));
+    return came(CUDA_CALL(cuMemAllocAsync_ptsz, (device, bytes, stream)),
+                device, bytes);
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *device, size_t bytes,
+                                 CUmemoryPool pool, CUstream stream)
+{
+    say_unshared();
+    return came(
+        CUDA_CALL(cuMemAllocFromPoolAsync, (device, bytes, pool, stream)),
+        device, bytes);
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *device, size_t bytes,
+                                      CUmemoryPool pool, CUstream stream)
+{
+    say_unshared();
+    return came(
+        CUDA_CALL(cuMemAllocFromPoolAsync_ptsz, (device, bytes, pool, stream)),
+        device, bytes);
 }
 
 /* Memory of cuMemAlloc may be freed in stream order too: after the stream. */
@@ -163,13 +201,15 @@ static CUresult release_after(CUdeviceptr device, struct device_order order)
 CUresult cuMemFreeAsync(CUdeviceptr device, CUstream stream)
 {
     if (!is_allocated(device))
-        return CUDA_CALL(cuMemFreeAsync, (device, stream));
+        return CUDA_GIVES(device_goes(device), cuMemFreeAsync,
+                          (device, stream));
     return release_after(device, cuda_order(stream, false));
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr device, CUstream stream)
 {
     if (!is_allocated(device))
-        return CUDA_CALL(cuMemFreeAsync_ptsz, (device, stream));
+        return CUDA_GIVES(device_goes(device), cuMemFreeAsync_ptsz,
+                          (device, stream));
     return release_after(device, cuda_order(stream, true));
 }

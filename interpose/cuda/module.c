@@ -98,7 +98,7 @@ static void add_image(const void *handle, const void *of,
 static struct adsm_image *image_with_ptx(const void *bytes)
 {
     struct adsm_image *image =
-        bytes && hook_is_plain(bytes, 1)
+        bytes && hook_is_apart(bytes, 1)
             ? adsm_image_new(bytes, 0, cuda_driver_capability())
             : NULL;
     if (!image || adsm_image_has_ptx(image))

@@ -11,13 +11,18 @@
 #define OPAQUE(stream, per_thread, real, args)                                 \
     ({                                                                         \
         CUresult opaque_result;                                                \
-        struct adsm_call opaque = device_call(cuda_order(stream, per_thread)); \
-        if (opaque.accel) {                                                    \
-            opaque_result = cuda_release(&opaque);                             \
-            if (!opaque_result)                                                \
-                opaque_result = cuda_called(&opaque, CUDA_SUBMIT(real, args)); \
-        } else {                                                               \
-            opaque_result = CUDA_CALL(real, args);                             \
+        if (!CUDA_PASSES(&opaque_result, real, args)) {                        \
+            DEVICE_STAYS;                                                      \
+            struct adsm_call opaque =                                          \
+                device_call(cuda_order(stream, per_thread));                   \
+            if (opaque.accel) {                                                \
+                opaque_result = cuda_release(&opaque);                         \
+                if (!opaque_result)                                            \
+                    opaque_result =                                            \
+                        cuda_called(&opaque, CUDA_SUBMIT(real, args));         \
+            } else {                                                           \
+                opaque_result = CUDA_CALL(real, args);                         \
+            }                                                                  \
         }                                                                      \
         opaque_result;                                                         \
     })

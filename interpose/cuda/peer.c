@@ -7,6 +7,17 @@
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/result.h"
+#include "interpose/device/adopt.h"
+
+/* NULL: without one there is nothing to open. */
+static struct adsm_accel *accel_here(void)
+{
+    struct adsm_accel *accel;
+    if (device_adopts())
+        return cuda_accel_made();
+    (void)cuda_accel_serving(&accel);
+    return accel;
+}
 
 /* The accel of another context; its later allocations are opened too, so it
  * is made if there is none yet. */
@@ -14,8 +25,7 @@ static struct adsm_accel *accel_of(CUcontext context)
 {
     if (!cuda_driver_push(context))
         return NULL;
-    struct adsm_accel *accel;
-    (void)cuda_accel_serving(&accel); /* without one there is nothing to open */
+    struct adsm_accel *accel = accel_here();
     cuda_driver_pop();
     return accel;
 }
@@ -24,8 +34,7 @@ static CUresult open_peer(CUcontext peer, bool enable)
 {
     if (hook_passes())
         return CUDA_SUCCESS;
-    struct adsm_accel *guest;
-    (void)cuda_accel_serving(&guest);
+    struct adsm_accel *guest = accel_here();
     struct adsm_accel *host = guest ? accel_of(peer) : NULL;
     if (!host)
         return CUDA_SUCCESS;

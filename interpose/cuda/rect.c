@@ -134,13 +134,14 @@ static CUresult enter_peer(struct device_work *work, struct cuda_copy3d *copy)
              untouched_args)                                                   \
     ({                                                                         \
         CUresult rect_result;                                                  \
-        if (!asked || !device_is_serving()) {                                  \
+        if (!asked) {                                                          \
             rect_result = CUDA_CALL(real, untouched_args);                     \
-        } else {                                                               \
+        } else if (!CUDA_PASSES(&rect_result, real, untouched_args)) {         \
             type copy = *asked;                                                \
             struct device_work rect_work = cuda_work(stream, per_thread);      \
             rect_result =                                                      \
                 (waits) ? cuda_wait_ahead(rect_work.order) : CUDA_SUCCESS;     \
+            DEVICE_STAYS;                                                      \
             if (!rect_result)                                                  \
                 rect_result = enter_it(&rect_work, &copy);                     \
             const void *rect_host = HOST_SIDE(copy);                           \
@@ -175,11 +176,15 @@ static bool is_changed(const struct cuda_copy2d *copy,
 
 CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 {
-    if (!asked || !device_is_serving())
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuMemcpy2D_v2, (asked)))
+        return passed;
+    if (!asked)
         return CUDA_CALL(cuMemcpy2D_v2, (asked));
     struct cuda_copy2d copy = *asked;
     struct device_work work = cuda_work(NULL, false);
     CUresult result = cuda_wait_ahead(work.order);
+    DEVICE_STAYS;
     if (!result)
         result = enter_2d(&work, &copy);
     if (result)
@@ -191,11 +196,15 @@ CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 
 CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
 {
-    if (!asked || !device_is_serving())
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuMemcpy2D_v2_ptds, (asked)))
+        return passed;
+    if (!asked)
         return CUDA_CALL(cuMemcpy2D_v2_ptds, (asked));
     struct cuda_copy2d copy = *asked;
     struct device_work work = cuda_work(NULL, true);
     CUresult result = cuda_wait_ahead(work.order);
+    DEVICE_STAYS;
     if (!result)
         result = enter_2d(&work, &copy);
     if (result)

@@ -9,6 +9,7 @@
  */
 #include "base/log.h"
 #include "interpose/cuda/context.h"
+#include "interpose/device/adopt.h"
 
 static bool is_ours(CUdeviceptr at)
 {
@@ -18,7 +19,7 @@ static bool is_ours(CUdeviceptr at)
 /* No part of a range of the host may be shared. */
 static bool has_ours(const void *at, size_t bytes)
 {
-    return (!hook_is_plain(at, bytes) && !hook_passes()) ||
+    return (!hook_is_apart(at, bytes) && !hook_passes()) ||
            is_ours((CUdeviceptr)at);
 }
 
@@ -40,12 +41,18 @@ static bool has_ours(const void *at, size_t bytes)
 CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, uint64_t handle,
                   unsigned long long flags)
 {
-    return UNLESS(is_ours(at), cuMemMap, (at, bytes, offset, handle, flags));
+    CUresult result =
+        UNLESS(is_ours(at), cuMemMap, (at, bytes, offset, handle, flags));
+    if (result == CUDA_SUCCESS)
+        device_came(at, bytes);
+    return result;
 }
 
 CUresult cuMemUnmap(CUdeviceptr at, size_t bytes)
 {
-    return UNLESS(is_ours(at), cuMemUnmap, (at, bytes));
+    return is_ours(at) ? CUDA_ERROR_INVALID_VALUE
+                       : CUDA_GIVES(device_range_goes(at, bytes), cuMemUnmap,
+                                    (at, bytes));
 }
 
 CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes)
@@ -56,7 +63,13 @@ CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes)
 CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const void *access,
                         size_t count)
 {
-    return UNLESS(is_ours(at), cuMemSetAccess, (at, bytes, access, count));
+    if (is_ours(at))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = CUDA_GIVES(device_range_goes(at, bytes), cuMemSetAccess,
+                                 (at, bytes, access, count));
+    if (result == CUDA_SUCCESS)
+        device_came(at, bytes);
+    return result;
 }
 
 CUresult cuMemGetAccess(unsigned long long *flags, const void *location,

@@ -7,7 +7,10 @@
 #include "base/lock.h"
 #include "base/slices.h"
 #include "interpose/hook.h"
+#include "interpose/device/adopt.h"
+#include "interpose/device/serve.h"
 #include "mm/heap/heap.h"
+#include "mm/object/passing.h"
 #include "os/fault.h"
 
 /**
@@ -31,13 +34,30 @@ bool cuda_resolve_has(void **slot);
          ? hook_real.name args                                                 \
          : CUDA_ERROR_NOT_INITIALIZED)
 
+/** The driver's own call, while nothing is shared: nothing of ours is around it
+ *  but the mark that the thread is inside. */
+#define CUDA_BARE(name, args)                                                  \
+    ({                                                                         \
+        hook_depth++;                                                          \
+        hook_driver++;                                                         \
+        CUresult cuda_bare_result = CUDA_REAL(name, args);                     \
+        hook_driver--;                                                         \
+        hook_depth--;                                                          \
+        cuda_bare_result;                                                      \
+    })
+
 /** CUDA_REAL for calls that may last for ever: what the driver calls meanwhile
  *  is its own business, and so are its faults. */
 #define CUDA_CALL_OPEN(name, args)                                             \
     ({                                                                         \
-        hook_enter();                                                          \
-        CUresult cuda_call_result = CUDA_REAL(name, args);                     \
-        hook_leave();                                                          \
+        CUresult cuda_call_result;                                             \
+        if (adsm_passing_is_barred()) {                                        \
+            hook_enter();                                                      \
+            cuda_call_result = CUDA_BARE(name, args);                          \
+            hook_leave();                                                      \
+        } else {                                                               \
+            cuda_call_result = CUDA_BARE(name, args);                          \
+        }                                                                      \
         cuda_call_result;                                                      \
     })
 
@@ -57,6 +77,25 @@ static inline void cuda_call_end(bool quiet)
     if (quiet)
         adsm_quiet_leave();
 }
+
+/**
+ * Whether a call passes the runtime by, because nothing is shared or because it
+ * is the driver's own; then it was made, and *result is its answer. For calls
+ * that submit work: who shares memory for the first time waits for those that
+ * are on their way (mm/object/passing.h).
+ */
+#define CUDA_PASSES(result, name, args)                                        \
+    ({                                                                         \
+        bool cuda_passes = adsm_passing_begin();                               \
+        if (hook_likely(cuda_passes)) {                                        \
+            *(result) = CUDA_BARE(name, args);                                 \
+            adsm_passing_end();                                                \
+        } else if (!device_is_serving()) {                                     \
+            *(result) = CUDA_CALL(name, args);                                 \
+            cuda_passes = true;                                                \
+        }                                                                      \
+        cuda_passes;                                                           \
+    })
 
 /** CUDA_CALL_OPEN with handlers kept away: for all other calls. */
 #define CUDA_CALL(name, args)                                                  \
@@ -87,6 +126,18 @@ static inline void cuda_call_end(bool quiet)
         adsm_quiet_wait_end(cuda_call_opened);                                 \
         cuda_call_end(cuda_call_quiet);                                        \
         cuda_call_answer;                                                      \
+    })
+
+/** CUDA_CALL_LONG for one that gives memory back to the driver; `goes` is one of
+ *  device/adopt.h's. */
+#define CUDA_GIVES(goes, name, args)                                           \
+    ({                                                                         \
+        struct device_going cuda_going = goes;                                 \
+        CUresult cuda_gives_result = cuda_going.passes                         \
+                                         ? CUDA_BARE(name, args)               \
+                                         : CUDA_CALL_LONG(name, args);         \
+        device_gone(cuda_going);                                               \
+        cuda_gives_result;                                                     \
     })
 
 /** CUDA_CALL for submitted work: an object or all of them are closed to the

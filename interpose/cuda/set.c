@@ -22,11 +22,11 @@ static CUresult enter(struct device_work *work, CUdeviceptr to, size_t pitch,
 #define SET(to, value, pitch, bytes, height, stream, per_thread, real, args)   \
     ({                                                                         \
         CUresult set_result;                                                   \
-        if (!device_is_serving()) {                                            \
-            set_result = CUDA_CALL(real, args);                                \
-        } else if ((height) != 1 ||                                            \
-                   !cuda_away_set(cuda_order(stream, per_thread), to, &value,  \
-                                  sizeof value, bytes, &set_result)) {         \
+        if (!CUDA_PASSES(&set_result, real, args) &&                           \
+            ((height) != 1 ||                                                  \
+             !cuda_away_set(cuda_order(stream, per_thread), to, &value,        \
+                            sizeof value, bytes, &set_result))) {              \
+            DEVICE_STAYS;                                                      \
             struct device_work set_work = cuda_work(stream, per_thread);       \
             set_result = enter(&set_work, to, pitch, bytes, height);           \
             if (!set_result)                                                   \

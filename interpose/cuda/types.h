@@ -22,6 +22,7 @@ typedef void *CUkernel;
 typedef void *CUmodule;
 typedef void *CUfunction;
 typedef void *CUarray;
+typedef void *CUmemoryPool;
 typedef void *CUgraph;
 typedef void *CUgraphExec;
 typedef void *CUgraphNode;

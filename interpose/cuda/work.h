@@ -124,14 +124,13 @@ CUresult cuda_called(const struct adsm_call *call, CUresult result);
 #define CUDA_WORK(enter, at, bytes, stream, per_thread, name, args)            \
     ({                                                                         \
         CUresult cuda_work_result;                                             \
-        if (device_is_serving()) {                                             \
+        if (!CUDA_PASSES(&cuda_work_result, name, args)) {                     \
+            DEVICE_STAYS;                                                      \
             struct device_work cuda_the_work = cuda_work(stream, per_thread);  \
             cuda_work_result = enter(&cuda_the_work, at, bytes);               \
             if (!cuda_work_result)                                             \
                 cuda_work_result =                                             \
                     cuda_done(&cuda_the_work, CUDA_SUBMIT(name, args));        \
-        } else {                                                               \
-            cuda_work_result = CUDA_CALL(name, args);                          \
         }                                                                      \
         cuda_work_result;                                                      \
     })

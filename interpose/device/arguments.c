@@ -22,11 +22,11 @@ int device_arguments_list(struct device_arguments *a, void **params)
     a->params = params;
     if (!params)
         return ADSM_OK;
-    bool copied = known->count && !hook_is_plain(params, sizeof *params);
+    bool copied = known->count && !hook_is_apart(params, sizeof *params);
     for (unsigned i = 0; i < known->count && !status; i++) {
         size_t offset = known->at[i].offset, bytes = known->at[i].bytes;
         void *value = params[i];
-        if (!hook_is_plain(value, bytes) &&
+        if (!hook_is_apart(value, bytes) &&
             offset + bytes <= sizeof a->values) {
             status = device_arguments_fetch(a->values + offset, value, bytes);
             value = a->values + offset;
@@ -44,7 +44,7 @@ int device_arguments_buffer(struct device_arguments *a, const void *buffer,
 {
     a->buffer = buffer;
     a->bytes = bytes;
-    if (!buffer || hook_is_plain(buffer, bytes) || bytes > sizeof a->values)
+    if (!buffer || hook_is_apart(buffer, bytes) || bytes > sizeof a->values)
         return ADSM_OK;
     a->buffer = a->values;
     return device_arguments_fetch(a->values, buffer, bytes);

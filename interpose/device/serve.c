@@ -13,13 +13,14 @@
 #include "interpose/signals/mask.h"
 #include "libadsm/init.h"
 #include "mm/heap/heap.h"
+#include "mm/heap/life.h"
 
 bool device_is_serving(void)
 {
     return !hook_passes() && adsm_heap_count() > 0;
 }
 
-static bool is_up(void)
+bool device_is_up(void)
 {
     mask_start();
     int status = adsm_init();
@@ -62,7 +63,7 @@ int device_serve(struct adsm_accel **accel)
     int status = ADSM_OK;
     *accel = NULL;
     hook_enter();
-    if (is_up())
+    if (device_is_up())
         status = open_current(accel);
     hook_leave();
     return status;
@@ -70,7 +71,8 @@ int device_serve(struct adsm_accel **accel)
 
 bool device_is_ours(uint64_t address)
 {
-    return adsm_index_find((const void *)address) ||
+    const struct adsm_object *object = adsm_index_find((const void *)address);
+    return (object && !adsm_object_is_adopted(object)) ||
            adsm_address_is_reserved(address);
 }
 

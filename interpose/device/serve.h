@@ -12,6 +12,9 @@
  *  driver's own. */
 bool device_is_serving(void);
 
+/** Is the runtime up, or comes up now? What kept it from that is said once. */
+bool device_is_up(void);
+
 /**
  * The accel of the calling thread's context, which there is, for an allocation:
  * brings the runtime up at the first call. NULL: hand the call to the driver (no
@@ -25,11 +28,12 @@ int device_serve(struct adsm_accel **accel);
 /** Is any byte of the range in an object? */
 static inline bool device_is_shared(uint64_t address, size_t bytes)
 {
-    return !hook_is_plain((const void *)address, bytes);
+    return !hook_is_apart((const void *)address, bytes);
 }
 
 /** Is it an address of the runtime's: in an object, or in what it keeps device
- *  memory for? There the driver knows more than the program may hear of. */
+ *  memory for? There the driver knows more than the program may hear of; but what
+ *  is adopted it knows as the program does. */
 bool device_is_ours(uint64_t address);
 
 /** Device address of a shared address; any other address unchanged. */

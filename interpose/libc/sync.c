@@ -38,7 +38,7 @@ static __attribute__((noinline)) void *keep(const void *object, size_t bytes)
 
 /* Where libc is to work on *object, which no allocation ends in. */
 #define PLACE(object)                                                          \
-    (hook_likely(!adsm_index_find(object))                                     \
+    (hook_likely(hook_is_plain(object, 1))                                     \
          ? (object)                                                            \
          : (__typeof__(object))keep(object, sizeof *(object)))
 

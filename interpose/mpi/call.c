@@ -27,7 +27,7 @@ static inline bool may_be_shared(const struct mpi_row *row,
 {
     for (int i = 0; i < MPI_MOST_BUFFERS && row->buffer[i].access; i++) {
         const void *at = (const void *)args[row->buffer[i].at];
-        if (hook_unlikely(!at || adsm_index_find(at)))
+        if (hook_unlikely(!at || !hook_is_plain(at, 1)))
             return true;
     }
     return false;

@@ -12,6 +12,7 @@
  */
 #include "interpose/loader.h"
 #include "interpose/signals/mask.h"
+#include "mm/object/passing.h"
 
 #include <setjmp.h>
 
@@ -53,6 +54,10 @@ struct hook_answer hook___sigsetjmp_answer(struct __jmp_buf_tag *buffer,
 
 static void jump(struct __jmp_buf_tag *buffer)
 {
+    /* A handler that leaves a call of the driver ends it. */
+    adsm_passing_leave();
+    hook_driver = 0;
+
     if (!buffer->__mask_was_saved || !mask_is_seen())
         return;
     bool blocked = noted_blocked(&buffer->__saved_mask);
