@@ -101,7 +101,7 @@ ORDER = {
     'libadsm/accel': [
         'types error launch ops granule share',
         'device',
-        'fence lane lane_parts lane_note lane_table',
+        'extent fence lane lane_parts lane_note lane_table',
         'launched timer store',
         'address/',
         'pinned stage piece rate peer',

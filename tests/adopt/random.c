@@ -1,0 +1,366 @@
+/*
+ * Device memory of every kind, got, used by both sides and given back in any
+ * order, beside a copy of what it must hold. Links with the driver alone; run
+ * preloaded.
+ *
+ *   random SEED STEPS THREADS
+ *
+ * Return: 0; 1 with a line for each place that differs, or for host pages that
+ * are left where device memory was
+ */
+#include "../interpose/victims/victim.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { SLOTS = 12, MOST_WORDS = 60000, VARIABLE_WORDS = 250 };
+
+enum kind { LINE, PITCH, ASYNC, POOL, MAPPED, VARIABLE, KINDS };
+
+static const char code[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .global .align 4 .b8 first[1000];\n"
+    ".visible .global .align 4 .b8 second[1000];\n"
+    ".visible .entry add(.param .u64 p, .param .u32 n, .param .u32 k)\n"
+    "{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<5>;\n"
+    "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\n"
+    "ld.param.u32 %r7, [k];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"
+    "mad.lo.s32 %r5, %r2, %r3, %r4;\n"
+    "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\n"
+    "cvta.to.global.u64 %rd2, %rd1;\nmul.wide.u32 %rd3, %r5, 4;\n"
+    "add.s64 %rd4, %rd2, %rd3;\nld.global.u32 %r6, [%rd4];\n"
+    "add.u32 %r6, %r6, %r7;\nst.global.u32 [%rd4], %r6;\n"
+    "DONE:\nret;\n}\n";
+
+struct slot {
+    enum kind kind;
+    CUdeviceptr at; /* 0: empty */
+    uint32_t words;
+    uint32_t *want;
+    size_t mapped; /* MAPPED: bytes of it, in `pieces` allocations */
+    unsigned pieces;
+    CUmemGenericAllocationHandle handle[2];
+};
+
+struct player {
+    pthread_t thread;
+    uint64_t seed;
+    unsigned steps, wrong;
+    CUcontext context;
+    CUstream stream;
+    CUmodule module;
+    CUfunction add;
+    CUmemoryPool pool;
+    unsigned variables; /* of the module that are in slots */
+    struct slot slot[SLOTS];
+};
+
+static uint32_t draw(struct player *p, uint32_t below)
+{
+    p->seed ^= p->seed << 13;
+    p->seed ^= p->seed >> 7;
+    p->seed ^= p->seed << 17;
+    return (uint32_t)(p->seed >> 11) % below;
+}
+
+static volatile uint32_t *touched(const struct slot *s)
+{
+    return (volatile uint32_t *)(uintptr_t)s->at;
+}
+
+/* ---- memory comes and goes ------------------------------------------------- */
+
+static size_t granule(void)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    size_t bytes;
+    CHECK(cuMemGetAllocationGranularity(&bytes, &prop,
+                                        CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    return bytes;
+}
+
+/* One range of addresses over one or two allocations, side by side. */
+static void map(struct player *p, struct slot *s)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAccessDesc access = {prop.location,
+                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    size_t piece = granule();
+    s->pieces = 1 + draw(p, 2);
+    s->mapped = s->pieces * piece;
+    CHECK(cuMemAddressReserve(&s->at, s->mapped, 0, 0, 0));
+    for (unsigned i = 0; i < s->pieces; i++) {
+        CHECK(cuMemCreate(&s->handle[i], piece, &prop, 0));
+        CHECK(cuMemMap(s->at + i * piece, piece, 0, s->handle[i], 0));
+    }
+    CHECK(cuMemSetAccess(s->at, s->mapped, &access, 1));
+}
+
+static void unmap(struct slot *s)
+{
+    CHECK(cuMemUnmap(s->at, s->mapped));
+    CHECK(cuMemAddressFree(s->at, s->mapped));
+    for (unsigned i = 0; i < s->pieces; i++)
+        CHECK(cuMemRelease(s->handle[i]));
+}
+
+static void find_variable(struct player *p, struct slot *s)
+{
+    static const char *const names[] = {"first", "second"};
+    size_t bytes;
+    unsigned which = p->variables & 1 ? 1 : 0;
+    p->variables |= 1u << which;
+    CHECK(cuModuleGetGlobal(&s->at, &bytes, p->module, names[which]));
+    s->words = VARIABLE_WORDS;
+    s->pieces = which;
+}
+
+static void get(struct player *p, struct slot *s)
+{
+    size_t pitch;
+    s->kind = draw(p, KINDS);
+    s->words = 1 + draw(p, draw(p, 3) ? 2000 : MOST_WORDS);
+    if (s->kind == VARIABLE && p->variables == 3)
+        s->kind = LINE;
+    size_t bytes = s->words * 4ul;
+    switch (s->kind) {
+    case LINE:
+        CHECK(cuMemAlloc(&s->at, bytes));
+        break;
+    case PITCH:
+        CHECK(cuMemAllocPitch(&s->at, &pitch, bytes, 1 + draw(p, 3), 4));
+        break;
+    case ASYNC:
+        CHECK(cuMemAllocAsync(&s->at, bytes, p->stream));
+        break;
+    case POOL:
+        CHECK(cuMemAllocFromPoolAsync(&s->at, bytes, p->pool, p->stream));
+        break;
+    case MAPPED:
+        map(p, s);
+        break;
+    default:
+        find_variable(p, s);
+    }
+    /* In the order of the stream that has it. */
+    CHECK(cuMemsetD32Async(s->at, 7, s->words, p->stream));
+    CHECK(cuStreamSynchronize(p->stream));
+    s->want = malloc(s->words * 4ul);
+    for (uint32_t i = 0; i < s->words; i++)
+        s->want[i] = 7;
+}
+
+static void give(struct player *p, struct slot *s)
+{
+    switch (s->kind) {
+    case LINE:
+    case PITCH:
+        CHECK(cuMemFree(s->at));
+        break;
+    case ASYNC:
+    case POOL:
+        CHECK(cuMemFreeAsync(s->at, p->stream));
+        break;
+    case MAPPED:
+        unmap(s);
+        break;
+    default:
+        p->variables &= ~(1u << s->pieces);
+    }
+    free(s->want);
+    *s = (struct slot){0};
+}
+
+/* ---- what is done with it -------------------------------------------------- */
+
+static void compare(struct player *p, const struct slot *s,
+                    const volatile uint32_t *have, uint32_t first,
+                    uint32_t count, const char *how)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        if (have[i] != s->want[i]) {
+            printf("kind %d, %u words, word %u by %s: %x, not %x\n", s->kind,
+                   s->words, i, how, have[i], s->want[i]);
+            p->wrong++;
+            return;
+        }
+}
+
+static void launch(struct player *p, struct slot *s)
+{
+    uint32_t k = draw(p, 1000);
+    void *params[] = {&s->at, &s->words, &k};
+    CHECK(cuLaunchKernel(p->add, (s->words + 127) / 128, 1, 1, 128, 1, 1, 0,
+                         p->stream, params, NULL));
+    for (uint32_t i = 0; i < s->words; i++)
+        s->want[i] += k;
+}
+
+static void expect(struct player *p, const struct slot *s, ssize_t did,
+                   size_t bytes, const char *how)
+{
+    if (did == (ssize_t)bytes)
+        return;
+    printf("kind %d, %u words: %s of %zu gave %zd (%m)\n", s->kind, s->words,
+           how, bytes, did);
+    p->wrong++;
+}
+
+/* A system call in each direction, by way of a pipe. */
+static void pass(struct player *p, struct slot *s, uint32_t first,
+                 uint32_t count)
+{
+    int ends[2];
+    count = count < 8000 ? count : 8000; /* what a pipe takes at once */
+    size_t bytes = count * 4ul;
+    uint32_t *plain = malloc(bytes);
+    uint8_t *at = (uint8_t *)(uintptr_t)(s->at + first * 4ul);
+    if (pipe(ends) != 0)
+        exit(3);
+    expect(p, s, write(ends[1], at, bytes), bytes, "write");
+    expect(p, s, read(ends[0], plain, bytes), bytes, "plain read");
+    compare(p, s, plain - first, first, count, "write");
+    for (uint32_t i = 0; i < count; i++)
+        s->want[first + i] = plain[i] ^= 0x5a5a;
+    expect(p, s, write(ends[1], plain, bytes), bytes, "plain write");
+    expect(p, s, read(ends[0], at, bytes), bytes, "read");
+    close(ends[0]);
+    close(ends[1]);
+    free(plain);
+}
+
+static void use(struct player *p, struct slot *s)
+{
+    uint32_t first = draw(p, s->words), count = 1 + draw(p, s->words - first);
+    uint32_t *plain;
+    switch (draw(p, 7)) {
+    case 0:
+        for (uint32_t i = first; i < first + count; i++)
+            touched(s)[i] = s->want[i] = i * 2654435761u;
+        break;
+    case 1:
+        compare(p, s, touched(s), first, count, "loads");
+        break;
+    case 2:
+        launch(p, s);
+        break;
+    case 3:
+        CHECK(cuMemsetD32Async(s->at + first * 4ul, count, count, p->stream));
+        for (uint32_t i = first; i < first + count; i++)
+            s->want[i] = count;
+        break;
+    case 4:
+        plain = malloc(s->words * 4ul);
+        CHECK(cuMemcpyDtoHAsync(plain, s->at, s->words * 4ul, p->stream));
+        CHECK(cuStreamSynchronize(p->stream));
+        compare(p, s, plain, 0, s->words, "a copy");
+        free(plain);
+        break;
+    case 5:
+        pass(p, s, first, count);
+        break;
+    default:
+        plain = malloc(s->words * 4ul);
+        memcpy(plain, (void *)(uintptr_t)s->at, s->words * 4ul);
+        compare(p, s, plain, 0, s->words, "memcpy");
+        memset(plain, (int)count, s->words * 4ul);
+        memcpy(s->want, plain, s->words * 4ul);
+        memcpy((void *)(uintptr_t)s->at, plain, s->words * 4ul);
+        free(plain);
+    }
+}
+
+/* The variables end with their module, whatever was adopted with them. */
+static void load(struct player *p)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (p->slot[i].at && p->slot[i].kind == VARIABLE)
+            give(p, &p->slot[i]);
+    CHECK(cuStreamSynchronize(p->stream));
+    if (p->module)
+        CHECK(cuModuleUnload(p->module));
+    CHECK(cuModuleLoadData(&p->module, code));
+    CHECK(cuModuleGetFunction(&p->add, p->module, "add"));
+}
+
+static void *play(void *player)
+{
+    struct player *p = player;
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CHECK(cuCtxSetCurrent(p->context));
+    CHECK(cuStreamCreate(&p->stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemPoolCreate(&p->pool, &props));
+    load(p);
+    for (unsigned i = 0; i < p->steps; i++) {
+        struct slot *s = &p->slot[draw(p, SLOTS)];
+        if (!s->at)
+            get(p, s);
+        else if (draw(p, 6) == 0)
+            give(p, s);
+        else
+            use(p, s);
+        if (draw(p, 300) == 0)
+            load(p);
+        if (draw(p, 100) == 0)
+            CHECK(cuMemPoolTrimTo(p->pool, 0));
+    }
+    for (int i = 0; i < SLOTS; i++)
+        if (p->slot[i].at)
+            give(p, &p->slot[i]);
+    CHECK(cuStreamSynchronize(p->stream));
+    CHECK(cuModuleUnload(p->module));
+    CHECK(cuMemPoolDestroy(p->pool));
+    CHECK(cuStreamDestroy(p->stream));
+    return NULL;
+}
+
+/* Host pages of the runtime's that lie at addresses of device memory are shared
+ * between two places; each of those left is in one. */
+static unsigned left_pages(void)
+{
+    char line[512];
+    unsigned left = 0;
+    unsigned long begin, end;
+    CUdeviceptr at = 0;
+    CHECK(cuMemAlloc(&at, 64 << 20)); /* near all that was before */
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx", &begin, &end) == 2 &&
+            strstr(line, "/memfd:adsm") && begin < at + (64 << 20) && at < end)
+            left++;
+    if (maps)
+        fclose(maps);
+    CHECK(cuMemFree(at));
+    return left;
+}
+
+int main(int argc, char **argv)
+{
+    enum { MOST_THREADS = 16 };
+    static struct player players[MOST_THREADS];
+    unsigned wrong = 0, threads = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
+    CUcontext context;
+    victim_start();
+    CHECK(cuCtxGetCurrent(&context));
+    for (unsigned i = 0; i < threads && i < MOST_THREADS; i++) {
+        players[i] = (struct player){
+            .seed = (argc > 1 ? strtoull(argv[1], NULL, 0) : 1) *
+                        0x9e3779b97f4a7c15u +
+                    i + 1,
+            .steps = argc > 2 ? (unsigned)atoi(argv[2]) : 500,
+            .context = context};
+        if (pthread_create(&players[i].thread, NULL, play, &players[i]) != 0)
+            return 3;
+    }
+    for (unsigned i = 0; i < threads && i < MOST_THREADS; i++) {
+        pthread_join(players[i].thread, NULL);
+        wrong += players[i].wrong;
+    }
+    unsigned left = left_pages();
+    printf("%u wrong, %u left\n", wrong, left);
+    return wrong || left;
+}
