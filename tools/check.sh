@@ -83,7 +83,7 @@ fi
 # tests: the sanitiser's run-time would have to come first. Suite plain has what
 # would say nothing more there: whether PTX is current, and under the other fault
 # engines what is run under the first.
-plain="contract interpose mpi nvcc ordinary parboil python touched untouched wave tools slow stress night tsan plain"
+plain="adopt contract interpose mpi nvcc ordinary parboil python touched untouched wave tools slow stress night tsan plain"
 selection=
 for suite in ${suites:-$plain}; do
     case "${suites:+named} $plain " in

@@ -158,6 +158,15 @@ CUresult sc_alloc_in_pool(CUcontext ctx, struct sc_device *device,
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+void sc_alloc_conceal(uint64_t address)
+{
+    pthread_mutex_lock(&sc_memory_lock);
+    struct sc_block *block = sc_memory_find(address);
+    if (block)
+        block->opaque = true;
+    pthread_mutex_unlock(&sc_memory_lock);
+}
+
 CUresult sc_alloc_on(CUcontext ctx, struct sc_device *device, uint64_t bytes,
                      uint64_t *address)
 {

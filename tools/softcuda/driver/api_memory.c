@@ -64,7 +64,7 @@ SC_API cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
     CUcontext ctx;
     struct sc_block block;
     SC_TRY(sc_enter_context(&ctx));
-    if (!sc_memory_lookup(dptr, &block))
+    if (!sc_memory_lookup(dptr, &block) || block.opaque)
         return CUDA_ERROR_NOT_FOUND;
     if (pbase)
         *pbase = block.address;

@@ -14,7 +14,7 @@ static bool describe(uint64_t ptr, struct sc_block *block, uint64_t *device)
     struct sc_registered range;
     *device = ptr;
     if (sc_memory_lookup(ptr, block))
-        return true;
+        return !block->opaque;
     if (!sc_pinned_registered(ptr, &range))
         return false;
     *block = (struct sc_block){

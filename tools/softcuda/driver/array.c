@@ -115,6 +115,8 @@ static CUresult create(CUarray *out, CUcontext ctx,
     array->slice = array->pitch * sc_array_rows(array);
     CUresult result =
         sc_alloc(ctx, array->slice * sc_array_slices(array), &array->address);
+    if (result == CUDA_SUCCESS)
+        sc_alloc_conceal(array->address);
     if (result == CUDA_SUCCESS && !sc_handle_add(array, SC_HANDLE_ARRAY)) {
         sc_alloc_free(array->address);
         result = CUDA_ERROR_OUT_OF_MEMORY;

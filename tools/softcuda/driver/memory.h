@@ -50,7 +50,8 @@ struct sc_block {
     CUmemoryPool pool;           /* of cuMemAllocAsync, NULL none */
     bool leaving;                /* its cuMemFreeAsync is under way */
     bool managed;                /* a variable the host has mapped as well */
-    struct sc_advice advice;     /* managed memory */
+    bool opaque;             /* an array's: programs have no address of it */
+    struct sc_advice advice; /* managed memory */
 };
 
 /** A 2 MiB page shared by small allocations of one context, or of a pool. */
@@ -181,6 +182,10 @@ void sc_memory_peer(struct sc_device *viewer, struct sc_device *owner,
  * Thread: any
  */
 CUresult sc_alloc(CUcontext ctx, uint64_t bytes, uint64_t *address);
+
+/** The block at an address is not told of to programs that ask about addresses.
+ *  Thread: any, takes the lock */
+void sc_alloc_conceal(uint64_t address);
 
 /** As sc_alloc, on another device than the context's. */
 CUresult sc_alloc_on(CUcontext ctx, struct sc_device *device, uint64_t bytes,
