@@ -218,6 +218,11 @@ CUresult cuLaunchGridAsync(CUfunction kernel, int width, int height,
 CUresult cuLaunchCooperativeKernelMultiDevice(void *launches, unsigned count,
                                               unsigned flags)
 {
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuLaunchCooperativeKernelMultiDevice,
+                    (launches, count, flags)))
+        return passed;
+    DEVICE_STAYS;
     if (!device_is_serving())
         return CUDA_CALL(cuLaunchCooperativeKernelMultiDevice,
                          (launches, count, flags));

@@ -82,7 +82,8 @@ static inline void cuda_call_end(bool quiet)
  * Whether a call passes the runtime by, because nothing is shared or because it
  * is the driver's own; then it was made, and *result is its answer. For calls
  * that submit work: who shares memory for the first time waits for those that
- * are on their way (mm/object/passing.h).
+ * are on their way (mm/object/passing.h). That nothing is shared is no reason
+ * once somebody is about to: he has waited already.
  */
 #define CUDA_PASSES(result, name, args)                                        \
     ({                                                                         \
@@ -90,7 +91,7 @@ static inline void cuda_call_end(bool quiet)
         if (hook_likely(cuda_passes)) {                                        \
             *(result) = CUDA_BARE(name, args);                                 \
             adsm_passing_end();                                                \
-        } else if (!device_is_serving()) {                                     \
+        } else if (hook_passes()) {                                            \
             *(result) = CUDA_CALL(name, args);                                 \
             cuda_passes = true;                                                \
         }                                                                      \
