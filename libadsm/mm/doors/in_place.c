@@ -1,6 +1,7 @@
 /* Ranges that a system call may use as they are; see in_place.h. */
 #include "mm/doors/in_place.h"
 
+#include "mm/heap/life.h"
 #include "mm/object/block.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
@@ -21,7 +22,9 @@ void *adsm_in_place_read(const void *address, size_t *bytes)
 {
     size_t offset;
     const struct adsm_object *object = find(address, &offset);
-    if (!object || *bytes == 0)
+    /* What is adopted may be given up beside the look, and S with it: it waits
+     * for loans alone. */
+    if (!object || *bytes == 0 || adsm_object_is_adopted(object))
         return NULL;
     if (*bytes > object->bytes - offset)
         *bytes = object->bytes - offset;
