@@ -3,7 +3,10 @@
  * order, beside a copy of what it must hold. Links with the driver alone; run
  * preloaded.
  *
- *   random SEED STEPS THREADS
+ *   random SEED STEPS THREADS [SLOTS]
+ *
+ * A thread has so many pieces of memory at most; with one, there is often nothing
+ * shared, so that who shares the next one meets calls on their way.
  *
  * Return: 0; 1 with a line for each place that differs, or for host pages that
  * are left where device memory was
@@ -13,25 +16,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { SLOTS = 12, MOST_WORDS = 60000, VARIABLE_WORDS = 250 };
+enum { MOST_SLOTS = 12, MOST_WORDS = 60000, VARIABLE_WORDS = 250 };
 
 enum kind { LINE, PITCH, ASYNC, POOL, MAPPED, VARIABLE, KINDS };
 
 static const char code[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
     ".visible .global .align 4 .b8 first[1000];\n"
-    ".visible .global .align 4 .b8 second[1000];\n"
-    ".visible .entry add(.param .u64 p, .param .u32 n, .param .u32 k)\n"
-    "{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<5>;\n"
-    "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\n"
-    "ld.param.u32 %r7, [k];\n"
-    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"
-    "mad.lo.s32 %r5, %r2, %r3, %r4;\n"
-    "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\n"
-    "cvta.to.global.u64 %rd2, %rd1;\nmul.wide.u32 %rd3, %r5, 4;\n"
-    "add.s64 %rd4, %rd2, %rd3;\nld.global.u32 %r6, [%rd4];\n"
-    "add.u32 %r6, %r6, %r7;\nst.global.u32 [%rd4], %r6;\n"
-    "DONE:\nret;\n}\n";
+    ".visible .global .align 4 .b8 second[1000];\n" VICTIM_STEP;
 
 struct slot {
     enum kind kind;
@@ -50,10 +42,11 @@ struct player {
     CUcontext context;
     CUstream stream;
     CUmodule module;
-    CUfunction add;
+    CUfunction step;
     CUmemoryPool pool;
     unsigned variables; /* of the module that are in slots */
-    struct slot slot[SLOTS];
+    unsigned slots;
+    struct slot slot[MOST_SLOTS];
 };
 
 static uint32_t draw(struct player *p, uint32_t below)
@@ -193,10 +186,10 @@ static void launch(struct player *p, struct slot *s)
 {
     uint32_t k = draw(p, 1000);
     void *params[] = {&s->at, &s->words, &k};
-    CHECK(cuLaunchKernel(p->add, (s->words + 127) / 128, 1, 1, 128, 1, 1, 0,
+    CHECK(cuLaunchKernel(p->step, (s->words + 127) / 128, 1, 1, 128, 1, 1, 0,
                          p->stream, params, NULL));
     for (uint32_t i = 0; i < s->words; i++)
-        s->want[i] += k;
+        s->want[i] = s->want[i] * 3 + k;
 }
 
 static void expect(struct player *p, const struct slot *s, ssize_t did,
@@ -276,14 +269,14 @@ static void use(struct player *p, struct slot *s)
 /* The variables end with their module, whatever was adopted with them. */
 static void load(struct player *p)
 {
-    for (int i = 0; i < SLOTS; i++)
+    for (unsigned i = 0; i < p->slots; i++)
         if (p->slot[i].at && p->slot[i].kind == VARIABLE)
             give(p, &p->slot[i]);
     CHECK(cuStreamSynchronize(p->stream));
     if (p->module)
         CHECK(cuModuleUnload(p->module));
     CHECK(cuModuleLoadData(&p->module, code));
-    CHECK(cuModuleGetFunction(&p->add, p->module, "add"));
+    CHECK(cuModuleGetFunction(&p->step, p->module, "step"));
 }
 
 static void *play(void *player)
@@ -296,7 +289,7 @@ static void *play(void *player)
     CHECK(cuMemPoolCreate(&p->pool, &props));
     load(p);
     for (unsigned i = 0; i < p->steps; i++) {
-        struct slot *s = &p->slot[draw(p, SLOTS)];
+        struct slot *s = &p->slot[draw(p, p->slots)];
         if (!s->at)
             get(p, s);
         else if (draw(p, 6) == 0)
@@ -308,7 +301,7 @@ static void *play(void *player)
         if (draw(p, 100) == 0)
             CHECK(cuMemPoolTrimTo(p->pool, 0));
     }
-    for (int i = 0; i < SLOTS; i++)
+    for (unsigned i = 0; i < p->slots; i++)
         if (p->slot[i].at)
             give(p, &p->slot[i]);
     CHECK(cuStreamSynchronize(p->stream));
@@ -343,6 +336,9 @@ int main(int argc, char **argv)
     enum { MOST_THREADS = 16 };
     static struct player players[MOST_THREADS];
     unsigned wrong = 0, threads = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
+    unsigned slots = argc > 4 ? (unsigned)atoi(argv[4]) : MOST_SLOTS;
+    if (slots == 0 || slots > MOST_SLOTS)
+        slots = MOST_SLOTS;
     CUcontext context;
     victim_start();
     CHECK(cuCtxGetCurrent(&context));
@@ -352,6 +348,7 @@ int main(int argc, char **argv)
                         0x9e3779b97f4a7c15u +
                     i + 1,
             .steps = argc > 2 ? (unsigned)atoi(argv[2]) : 500,
+            .slots = slots,
             .context = context};
         if (pthread_create(&players[i].thread, NULL, play, &players[i]) != 0)
             return 3;

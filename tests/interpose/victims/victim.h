@@ -27,21 +27,23 @@
     } while (0)
 
 /** words[i] = words[i] * 3 + k for i < n, one thread each. */
+#define VICTIM_STEP                                                            \
+    ".visible .entry step(.param .u64 p, .param .u32 n, .param .u32 k)\n"      \
+    "{\n"                                                                      \
+    ".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<5>;\n"                 \
+    "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\n"                        \
+    "ld.param.u32 %r7, [k];\n"                                                 \
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"    \
+    "mad.lo.s32 %r5, %r2, %r3, %r4;\n"                                         \
+    "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\n"                             \
+    "cvta.to.global.u64 %rd2, %rd1;\nmul.wide.u32 %rd3, %r5, 4;\n"             \
+    "add.s64 %rd4, %rd2, %rd3;\nld.global.u32 %r6, [%rd4];\n"                  \
+    "mul.lo.u32 %r6, %r6, 3;\nadd.u32 %r6, %r6, %r7;\n"                        \
+    "st.global.u32 [%rd4], %r6;\n"                                             \
+    "DONE:\nret;\n}\n"
+
 static const char victim_ptx[] =
-    ".version 6.0\n.target sm_50\n.address_size 64\n"
-    ".visible .entry step(.param .u64 p, .param .u32 n, .param .u32 k)\n"
-    "{\n"
-    ".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<5>;\n"
-    "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\n"
-    "ld.param.u32 %r7, [k];\n"
-    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"
-    "mad.lo.s32 %r5, %r2, %r3, %r4;\n"
-    "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\n"
-    "cvta.to.global.u64 %rd2, %rd1;\nmul.wide.u32 %rd3, %r5, 4;\n"
-    "add.s64 %rd4, %rd2, %rd3;\nld.global.u32 %r6, [%rd4];\n"
-    "mul.lo.u32 %r6, %r6, 3;\nadd.u32 %r6, %r6, %r7;\n"
-    "st.global.u32 [%rd4], %r6;\n"
-    "DONE:\nret;\n}\n";
+    ".version 6.0\n.target sm_50\n.address_size 64\n" VICTIM_STEP;
 
 static uint64_t victim_seed = 0x9e3779b97f4a7c15u;
 
