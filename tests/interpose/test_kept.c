@@ -9,6 +9,7 @@
  *
  * Meson runs it preloaded.
  */
+#include "raw_call.h"
 #include "regress/interpose/preloaded.h"
 
 #include <errno.h>
@@ -44,28 +45,13 @@ static CUfunction next;
 static _Thread_local void (*in_the_middle)(void);
 static _Atomic bool is_middle, was_middle;
 
-static long raw(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long d_ __asm__("r10") = d;
-    register long e_ __asm__("r8") = e;
-    register long f_ __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d_), "r"(e_),
-                       "r"(f_)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
 /* What the library and the driver call. */
 __attribute__((visibility("default"))) long syscall(long number, ...)
 {
+    long words[RAW_WORDS];
     va_list list;
     va_start(list, number);
-    long w[6];
-    for (int i = 0; i < 6; i++)
-        w[i] = va_arg(list, long);
+    raw_words(words, list);
     va_end(list);
     void (*work)(void) = in_the_middle;
     if (number == SYS_mprotect && work) {
@@ -75,12 +61,7 @@ __attribute__((visibility("default"))) long syscall(long number, ...)
         is_middle = false;
         was_middle = true;
     }
-    long result = raw(number, w[0], w[1], w[2], w[3], w[4], w[5]);
-    if (result < 0 && result > -4096) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
+    return raw_call(number, words);
 }
 
 static void start(void)
@@ -110,7 +91,7 @@ static void launch_with(void (*work)(void))
 
 static int self(void)
 {
-    return (int)raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    return (int)RAW_CALL(SYS_gettid);
 }
 
 /* ---- what handlers have seen -------------------------------------------- */
@@ -259,10 +240,10 @@ END_TEST
 static void send_three(void (*queue)(int, int))
 {
     const uint64_t set = bit(SIGRTMIN);
-    raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, sizeof set, 0, 0);
+    RAW_CALL(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, sizeof set, 0, 0);
     for (int i = 1; i <= 3; i++)
         queue(SIGRTMIN, i);
-    raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set, 0, 0);
+    RAW_CALL(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set, 0, 0);
 }
 
 static void send_three_to_thread(void)
@@ -500,14 +481,14 @@ END_TEST
 static void send_from_child(void)
 {
     siginfo_t info = {.si_signo = SIGRTMIN, .si_code = SI_QUEUE};
-    pid_t to = getpid(), child = (pid_t)raw(SYS_fork, 0, 0, 0, 0, 0, 0);
+    pid_t to = getpid(), child = (pid_t)RAW_CALL(SYS_fork);
     if (child == 0) {
-        info.si_pid = (pid_t)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+        info.si_pid = (pid_t)RAW_CALL(SYS_getpid);
         info.si_value.sival_int = 5;
-        raw(SYS_rt_sigqueueinfo, to, SIGRTMIN, (long)&info, 0, 0, 0);
-        raw(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+        RAW_CALL(SYS_rt_sigqueueinfo, to, SIGRTMIN, (long)&info, 0, 0, 0);
+        RAW_CALL(SYS_exit_group);
     }
-    while (raw(SYS_wait4, child, 0, 0, 0, 0, 0) == -EINTR)
+    while (RAW_CALL(SYS_wait4, child) == -1 && errno == EINTR)
         continue;
     turn_gate(TO_OPEN);
 }
@@ -695,7 +676,7 @@ enum { LAUNCHES = 1000, MARK = 4711 };
 /* A call of the system of which nobody hears but who traces. */
 static void mark(void)
 {
-    raw(SYS_getpriority, MARK, MARK, 0, 0, 0, 0);
+    RAW_CALL(SYS_getpriority, MARK, MARK, 0, 0, 0, 0);
 }
 
 static void launch_and_copy(void)
@@ -763,7 +744,7 @@ START_TEST(launches_and_copies_make_no_calls_about_masks)
     if (child == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
             _exit(77);
-        raw(SYS_kill, getpid(), SIGSTOP, 0, 0, 0, 0);
+        RAW_CALL(SYS_kill, getpid(), SIGSTOP, 0, 0, 0, 0);
         launch_and_copy();
     }
     ck_assert(trace(child, &calls));

@@ -5,6 +5,7 @@
  *
  * Meson runs it preloaded.
  */
+#include "raw_call.h"
 #include "regress/interpose/preloaded.h"
 
 #include <errno.h>
@@ -37,27 +38,14 @@ static _Atomic unsigned changes;
 /* What the library and the driver call. */
 __attribute__((visibility("default"))) long syscall(long number, ...)
 {
+    long words[RAW_WORDS];
     va_list list;
     va_start(list, number);
-    long a = va_arg(list, long), b = va_arg(list, long);
-    long c = va_arg(list, long);
-    register long d __asm__("r10") = va_arg(list, long);
-    register long e __asm__("r8") = va_arg(list, long);
-    register long f __asm__("r9") = va_arg(list, long);
+    raw_words(words, list);
     va_end(list);
     if (number == SYS_rt_sigprocmask)
         changes++;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d), "r"(e),
-                       "r"(f)
-                     : "rcx", "r11", "memory");
-    if (result < 0 && result > -4096) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
+    return raw_call(number, words);
 }
 
 static void start(void)
