@@ -5,6 +5,7 @@
  * export is taken out of the symbol table that the loader looks names up in.
  */
 #include "planted.h"
+#include "entries.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -31,17 +32,8 @@ static const struct {
 #undef SC_REFUSED
 };
 
-enum { EXPORTS = sizeof exports / sizeof *exports };
-
-planted_function *planted_targets[EXPORTS];
-_Atomic unsigned long long planted_counts[EXPORTS];
-bool planted_marks;
-__attribute__((tls_model("initial-exec"))) _Thread_local struct {
-    long depth;
-    void *returns[PLANTED_DEPTH];
-} planted_inside;
-static planted_function *real[EXPORTS];
-static bool missing[EXPORTS];
+static planted_function *real[ENTRIES];
+static bool missing[ENTRIES];
 
 bool planted_has(const char *word, unsigned long long *number)
 {
@@ -60,8 +52,8 @@ bool planted_has(const char *word, unsigned long long *number)
 
 unsigned long long plantedCount(int i, const char **name)
 {
-    *name = i < EXPORTS ? exports[i].name : NULL;
-    return i < EXPORTS ? planted_counts[i] : 0;
+    *name = i < ENTRIES ? exports[i].name : NULL;
+    return i < ENTRIES ? planted_counts[i] : 0;
 }
 
 const volatile long *plantedInside(void)
@@ -71,7 +63,7 @@ const volatile long *plantedInside(void)
 
 planted_function *planted_real(const char *name)
 {
-    for (int i = 0; i < EXPORTS; i++)
+    for (int i = 0; i < ENTRIES; i++)
         if (strcmp(exports[i].name, name) == 0)
             return real[i];
     return NULL;
@@ -79,7 +71,7 @@ planted_function *planted_real(const char *name)
 
 void *planted_own(void *found)
 {
-    for (int i = 0; found && i < EXPORTS; i++)
+    for (int i = 0; found && i < ENTRIES; i++)
         if ((void *)real[i] == found)
             return missing[i] ? NULL : (void *)exports[i].entry;
     return found;
@@ -108,7 +100,7 @@ __attribute__((constructor)) static void start(void)
         fprintf(stderr, "planted: %s\n", dlerror());
         _exit(127);
     }
-    for (int i = 0; i < EXPORTS; i++) {
+    for (int i = 0; i < ENTRIES; i++) {
         const char *name = exports[i].name;
         planted_function *instead =
             planted_accident(name)
@@ -119,7 +111,7 @@ __attribute__((constructor)) static void start(void)
         missing[i] =
             !found || planted_is_missing(exports[i].name, exports[i].since);
     }
-    for (int i = 0; i < EXPORTS; i++)
+    for (int i = 0; i < ENTRIES; i++)
         if (missing[i])
             take_out(exports[i].entry);
     planted_marks = planted_has("inside", NULL);

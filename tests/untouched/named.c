@@ -7,14 +7,13 @@
  *
  * entries.S of the planted driver has the functions, one for each name.
  */
+#include "../drivers/entries.h"
+
 #include <cuda.h>
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef void named_function(void);
 
 #undef cuGetProcAddress
 
@@ -27,17 +26,8 @@ static const struct {
 #define SC_REFUSED SC_ENTRY
 #include "driver/entries.def"
 #undef SC_ENTRY
+#undef SC_REFUSED
 };
-
-enum { NAMES = sizeof names / sizeof *names };
-
-named_function *planted_targets[NAMES];
-_Atomic unsigned long long planted_counts[NAMES];
-bool planted_marks;
-__attribute__((tls_model("initial-exec"))) _Thread_local struct {
-    long depth;
-    void *returns[PLANTED_DEPTH];
-} planted_inside;
 
 typedef CUresult ask(const char *symbol, void **found, int version,
                      cuuint64_t flags, CUdriverProcAddressQueryResult *status);
@@ -63,7 +53,7 @@ __attribute__((constructor)) static void start(int argc, char **argv)
     void *found = dlsym(driver, "cuGetProcAddress_v2");
     ask *get;
     memcpy(&get, &found, sizeof get);
-    for (int i = 0; i < NAMES; i++) {
+    for (int i = 0; i < ENTRIES; i++) {
         found = asks ? by_address(get, i) : dlsym(driver, names[i].name);
         memcpy(&planted_targets[i], &found, sizeof found);
     }
