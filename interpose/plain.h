@@ -23,20 +23,19 @@ static inline bool hook_is_apart(const void *address, size_t bytes)
         return adsm_loan_unneeded(address, bytes);
     const char *first = address;
     return !adsm_index_find(first) &&
-           !adsm_index_find(first + bytes - (bytes != 0));
+           (bytes <= 1 || !adsm_index_find(first + bytes - 1));
 }
 
 /** May device memory be in the range that is no object yet? */
 static inline bool hook_may_adopt(const void *address, size_t bytes)
 {
     uintptr_t first = (uintptr_t)address;
-    uintptr_t last = first + bytes - (bytes != 0);
-    if (hook_likely(
-            !atomic_load_explicit(&adsm_placeholder_any, memory_order_relaxed)))
-        return false;
-    return adsm_placeholder_is(first) || adsm_placeholder_is(last) ||
-           (hook_unlikely(bytes > HOOK_TRACT_BYTES) &&
-            adsm_placeholder_next(first, last) < last);
+    if (adsm_placeholder_is(first))
+        return true;
+    uintptr_t last = first + bytes - 1;
+    return bytes > 1 && (adsm_placeholder_is(last) ||
+                         (hook_unlikely(bytes > HOOK_TRACT_BYTES) &&
+                          adsm_placeholder_next(first, last) < last));
 }
 
 /**

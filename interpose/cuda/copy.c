@@ -270,7 +270,8 @@ static bool host_is_shared(const void *host, size_t bytes)
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(NULL, false), ON_DEVICE(to), ON_HOST(from),
+    if (CUDA_PASSES(&away, cuMemcpyHtoD_v2, (to, from, bytes)) ||
+        cuda_away_copy(cuda_order(NULL, false), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
     if (host_is_shared(from, bytes))
@@ -282,7 +283,8 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(NULL, true), ON_DEVICE(to), ON_HOST(from),
+    if (CUDA_PASSES(&away, cuMemcpyHtoD_v2_ptds, (to, from, bytes)) ||
+        cuda_away_copy(cuda_order(NULL, true), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
     if (host_is_shared(from, bytes))
@@ -296,7 +298,8 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
                               CUstream stream)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(stream, false), ON_DEVICE(to), ON_HOST(from),
+    if (CUDA_PASSES(&away, cuMemcpyHtoDAsync_v2, (to, from, bytes, stream)) ||
+        cuda_away_copy(cuda_order(stream, false), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
     if (host_is_shared(from, bytes))
@@ -310,7 +313,9 @@ CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
                                    size_t bytes, CUstream stream)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(stream, true), ON_DEVICE(to), ON_HOST(from),
+    if (CUDA_PASSES(&away, cuMemcpyHtoDAsync_v2_ptsz,
+                    (to, from, bytes, stream)) ||
+        cuda_away_copy(cuda_order(stream, true), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
     if (host_is_shared(from, bytes))
@@ -323,7 +328,8 @@ CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(NULL, false), ON_HOST(to), ON_DEVICE(from),
+    if (CUDA_PASSES(&away, cuMemcpyDtoH_v2, (to, from, bytes)) ||
+        cuda_away_copy(cuda_order(NULL, false), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
     if (host_is_shared(to, bytes))
@@ -335,7 +341,8 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(NULL, true), ON_HOST(to), ON_DEVICE(from),
+    if (CUDA_PASSES(&away, cuMemcpyDtoH_v2_ptds, (to, from, bytes)) ||
+        cuda_away_copy(cuda_order(NULL, true), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
     if (host_is_shared(to, bytes))
@@ -349,7 +356,8 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
                               CUstream stream)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(stream, false), ON_HOST(to), ON_DEVICE(from),
+    if (CUDA_PASSES(&away, cuMemcpyDtoHAsync_v2, (to, from, bytes, stream)) ||
+        cuda_away_copy(cuda_order(stream, false), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
     if (host_is_shared(to, bytes))
@@ -363,7 +371,9 @@ CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes,
                                    CUstream stream)
 {
     CUresult away;
-    if (cuda_away_copy(cuda_order(stream, true), ON_HOST(to), ON_DEVICE(from),
+    if (CUDA_PASSES(&away, cuMemcpyDtoHAsync_v2_ptsz,
+                    (to, from, bytes, stream)) ||
+        cuda_away_copy(cuda_order(stream, true), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
     if (host_is_shared(to, bytes))

@@ -46,20 +46,20 @@ bool cuda_resolve_has(void **slot);
         cuda_bare_result;                                                      \
     })
 
+/** The driver's own call in what comes around it, which counts only where
+ *  something is shared. */
+#define CUDA_AMID(name, args, around)                                          \
+    (hook_likely(!adsm_passing_is_barred()) ? CUDA_BARE(name, args) : (around))
+
 /** CUDA_REAL for calls that may last for ever: what the driver calls meanwhile
  *  is its own business, and so are its faults. */
 #define CUDA_CALL_OPEN(name, args)                                             \
-    ({                                                                         \
-        CUresult cuda_call_result;                                             \
-        if (adsm_passing_is_barred()) {                                        \
-            hook_enter();                                                      \
-            cuda_call_result = CUDA_BARE(name, args);                          \
-            hook_leave();                                                      \
-        } else {                                                               \
-            cuda_call_result = CUDA_BARE(name, args);                          \
-        }                                                                      \
-        cuda_call_result;                                                      \
-    })
+    CUDA_AMID(name, args, ({                                                   \
+                  hook_enter();                                                \
+                  CUresult cuda_call_result = CUDA_BARE(name, args);           \
+                  hook_leave();                                                \
+                  cuda_call_result;                                            \
+              }))
 
 /** Where there is shared memory no handler of the program's, which may touch it,
  *  comes between while the driver holds its locks. Return: what to give to
@@ -100,34 +100,35 @@ static inline void cuda_call_end(bool quiet)
 
 /** CUDA_CALL_OPEN with handlers kept away: for all other calls. */
 #define CUDA_CALL(name, args)                                                  \
-    ({                                                                         \
-        bool cuda_call_quiet = cuda_call_begin();                              \
-        CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);                \
-        cuda_call_end(cuda_call_quiet);                                        \
-        cuda_call_answer;                                                      \
-    })
+    CUDA_AMID(name, args, ({                                                   \
+                  bool cuda_call_quiet = cuda_call_begin();                    \
+                  CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);      \
+                  cuda_call_end(cuda_call_quiet);                              \
+                  cuda_call_answer;                                            \
+              }))
 
 /** The same for one that nothing of ours belongs to: only where the program has a
  *  handler that could come. */
 #define CUDA_CALL_HELD(name, args)                                             \
-    ({                                                                         \
-        bool cuda_call_quiet = adsm_slices_begin() && cuda_call_begin();       \
-        CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);                \
-        cuda_call_end(cuda_call_quiet);                                        \
-        cuda_call_answer;                                                      \
-    })
+    CUDA_AMID(name, args, ({                                                   \
+                  bool cuda_call_quiet =                                       \
+                      adsm_slices_begin() && cuda_call_begin();                \
+                  CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);      \
+                  cuda_call_end(cuda_call_quiet);                              \
+                  cuda_call_answer;                                            \
+              }))
 
 /** The same for one that may wait for kernels: signals that end the program get
  *  through. */
 #define CUDA_CALL_LONG(name, args)                                             \
-    ({                                                                         \
-        bool cuda_call_quiet = cuda_call_begin();                              \
-        uint64_t cuda_call_opened = adsm_quiet_wait_begin();                   \
-        CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);                \
-        adsm_quiet_wait_end(cuda_call_opened);                                 \
-        cuda_call_end(cuda_call_quiet);                                        \
-        cuda_call_answer;                                                      \
-    })
+    CUDA_AMID(name, args, ({                                                   \
+                  bool cuda_call_quiet = cuda_call_begin();                    \
+                  uint64_t cuda_call_opened = adsm_quiet_wait_begin();         \
+                  CUresult cuda_call_answer = CUDA_CALL_OPEN(name, args);      \
+                  adsm_quiet_wait_end(cuda_call_opened);                       \
+                  cuda_call_end(cuda_call_quiet);                              \
+                  cuda_call_answer;                                            \
+              }))
 
 /** CUDA_CALL_LONG for one that gives memory back to the driver; `goes` is one of
  *  device/adopt.h's. */

@@ -42,11 +42,15 @@ static bool await_all(void)
 
 CUresult cuCtxSynchronize(void)
 {
+    if (hook_likely(!adsm_passing_is_barred()))
+        return CUDA_BARE(cuCtxSynchronize, ());
     return waited(CUDA_WAIT(await_all(), cuCtxSynchronize, ()));
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
+    if (hook_likely(!adsm_passing_is_barred()))
+        return CUDA_BARE(cuCtxSynchronize_v2, (context));
     struct adsm_accel *accel =
         device_is_serving() ? adsm_accel_of_context(context) : NULL;
     bool awaited = accel && !cuda_captures() && adsm_accel_await(accel);
@@ -55,6 +59,8 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
+    if (hook_likely(!adsm_passing_is_barred()))
+        return CUDA_BARE(cuStreamSynchronize, (stream));
     bool awaited =
         is_over(cuda_driver_await_stream(cuda_order(stream, false).stream));
     return waited(CUDA_WAIT(awaited, cuStreamSynchronize, (stream)));
@@ -62,6 +68,8 @@ CUresult cuStreamSynchronize(CUstream stream)
 
 CUresult cuStreamSynchronize_ptsz(CUstream stream)
 {
+    if (hook_likely(!adsm_passing_is_barred()))
+        return CUDA_BARE(cuStreamSynchronize_ptsz, (stream));
     bool awaited =
         is_over(cuda_driver_await_stream(cuda_order(stream, true).stream));
     return waited(CUDA_WAIT(awaited, cuStreamSynchronize_ptsz, (stream)));
@@ -69,6 +77,8 @@ CUresult cuStreamSynchronize_ptsz(CUstream stream)
 
 CUresult cuEventSynchronize(CUevent event)
 {
+    if (hook_likely(!adsm_passing_is_barred()))
+        return CUDA_BARE(cuEventSynchronize, (event));
     bool awaited = is_over(cuda_driver_await_event(event));
     return waited(CUDA_WAIT(awaited, cuEventSynchronize, (event)));
 }
