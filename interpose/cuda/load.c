@@ -196,33 +196,20 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 }
 
 /* Both answers of the driver may be left out, and the address is then nobody's. */
-static CUresult found_variable(CUresult result, const CUdeviceptr *at,
-                               size_t bytes)
-{
-    if (result == CUDA_SUCCESS && at)
-        device_came(*at, bytes);
-    return result;
-}
+#define VARIABLE(name_, handle)                                                \
+    CUresult name_(CUdeviceptr *at, size_t *bytes, handle of,                  \
+                   const char *name)                                           \
+    {                                                                          \
+        size_t own = 0;                                                        \
+        size_t *has = bytes || !at ? bytes : &own;                             \
+        CUresult result = CUDA_CALL_HELD(name_, (at, has, of, name));          \
+        if (result == CUDA_SUCCESS && at)                                      \
+            device_came(*at, *has);                                            \
+        return result;                                                         \
+    }
 
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *at, size_t *bytes, CUmodule module,
-                              const char *name)
-{
-    size_t own = 0;
-    size_t *has = bytes || !at ? bytes : &own;
-    CUresult result =
-        CUDA_CALL_HELD(cuModuleGetGlobal_v2, (at, has, module, name));
-    return found_variable(result, at, result || !has ? 0 : *has);
-}
-
-CUresult cuLibraryGetGlobal(CUdeviceptr *at, size_t *bytes, CUlibrary library,
-                            const char *name)
-{
-    size_t own = 0;
-    size_t *has = bytes || !at ? bytes : &own;
-    CUresult result =
-        CUDA_CALL_HELD(cuLibraryGetGlobal, (at, has, library, name));
-    return found_variable(result, at, result || !has ? 0 : *has);
-}
+VARIABLE(cuModuleGetGlobal_v2, CUmodule)
+VARIABLE(cuLibraryGetGlobal, CUlibrary)
 
 CUresult cuModuleUnload(CUmodule module)
 {

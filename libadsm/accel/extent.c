@@ -2,6 +2,7 @@
 #include "accel/extent.h"
 
 #include "accel/device.h"
+#include "os/vm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +85,9 @@ static size_t piece_of(const struct adsm_extents *extents, uint64_t at,
  * lies between two is theirs, and so are the ends of the first and last page. */
 static bool surrounds(const struct adsm_extents *extents, uint64_t at)
 {
-    enum { PAGE = 4096 };
-    return at >= extents->list[0].begin / PAGE * PAGE &&
-           at <
-               (extents->list[extents->count - 1].end + PAGE - 1) / PAGE * PAGE;
+    uint64_t in_page = adsm_vm_page_bytes() - 1;
+    uint64_t last = extents->list[extents->count - 1].end - 1;
+    return at >= (extents->list[0].begin & ~in_page) && at <= (last | in_page);
 }
 
 /* How much of [at, at + bytes) can be copied at once, or lies in no allocation.
