@@ -2,80 +2,70 @@
  * Parameters of kernels, remembered; see params.h.
  *
  * A table of a fixed size: a function has one place in it, where it takes the
- * turn of another. A writer makes the place's version odd, and even again; a
- * reader that has met the same even version before and after has copied what
- * one writer wrote. A writer that never comes back, because a handler of the
- * program jumped out of it, costs the place and nothing else.
+ * turn of another.
  */
 #include "interpose/cuda/params.h"
 
+#include "base/cell.h"
 #include "base/status.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/module.h"
 
 #include <string.h>
 
-enum { PLACES_LOG2 = 8, PLACES = 1 << PLACES_LOG2 };
+enum { PLACES_LOG2 = 8 };
 
-struct place {
-    _Atomic uint32_t version; /* odd: being written                          */
-    _Atomic uint32_t count;
-    _Atomic(CUfunction) kernel;
-    _Atomic uint64_t age;
-    _Atomic uint32_t
-        at[ADSM_PARAMETERS_MOST]; /* offset << 16 | bytes           */
-};
+/* Whose they are, and how many. */
+enum { KERNEL, AGE, COUNT, HEAD };
 
-static struct place places[PLACES];
+static struct place {
+    adsm_cell cell;
+    _Atomic uint64_t head[HEAD];
+    _Atomic uint64_t at[ADSM_PARAMETERS_MOST]; /* offset << 32 | bytes */
+} places[1 << PLACES_LOG2];
 
 /* Of what is remembered; what is of another age is forgotten. Never 0. */
 static _Atomic uint64_t age = 1;
 
 static struct place *place_of(CUfunction kernel)
 {
-    uint64_t mixed = (uintptr_t)kernel * UINT64_C(0x9e3779b97f4a7c15);
-    return &places[mixed >> (64 - PLACES_LOG2)];
+    return &places[adsm_cell_of((uintptr_t)kernel, PLACES_LOG2)];
 }
-
-/* Acquire throughout: the version is looked at again behind the last of them,
- * and whoever sees a value of a later writer sees its odd version, too. */
-#define LOOK(field) atomic_load_explicit(&(field), memory_order_acquire)
-
-/* Release throughout: none of them is seen before the odd version. */
-#define PUT(field, value)                                                      \
-    atomic_store_explicit(&(field), value, memory_order_release)
 
 static bool recall(CUfunction kernel, uint64_t now,
                    struct device_params *params)
 {
     struct place *place = place_of(kernel);
-    uint32_t version = LOOK(place->version);
-    if (version % 2 || LOOK(place->kernel) != kernel || LOOK(place->age) != now)
+    uint64_t head[HEAD], at;
+    uint32_t version;
+    if (!adsm_cell_begin(&place->cell, &version))
         return false;
-    params->count = LOOK(place->count);
+    adsm_cell_read(place->head, head, HEAD);
+    if (head[KERNEL] != (uintptr_t)kernel || head[AGE] != now)
+        return false;
+    params->count = (unsigned)head[COUNT];
     for (unsigned i = 0; i < params->count; i++) {
-        uint32_t at = LOOK(place->at[i]);
-        params->at[i] = (struct adsm_parameter){.offset = (uint16_t)(at >> 16),
+        adsm_cell_read(&place->at[i], &at, 1);
+        params->at[i] = (struct adsm_parameter){.offset = (uint16_t)(at >> 32),
                                                 .bytes = (uint16_t)at};
     }
-    return LOOK(place->version) == version;
+    return adsm_cell_is(&place->cell, version);
 }
 
 static void remember(CUfunction kernel, uint64_t now,
                      const struct device_params *params)
 {
     struct place *place = place_of(kernel);
-    uint32_t version = LOOK(place->version);
-    if (version % 2 ||
-        !atomic_compare_exchange_strong(&place->version, &version, version + 1))
+    const uint64_t head[HEAD] = {(uintptr_t)kernel, now, params->count};
+    if (!adsm_cell_take(&place->cell))
         return;
-    PUT(place->kernel, kernel);
-    PUT(place->age, now);
-    PUT(place->count, params->count);
+    adsm_cell_write(place->head, head, HEAD);
     for (unsigned i = 0; i < params->count; i++)
-        PUT(place->at[i],
-            (uint32_t)params->at[i].offset << 16 | params->at[i].bytes);
-    PUT(place->version, version + 2);
+        adsm_cell_write(&place->at[i],
+                        &(uint64_t){(uint64_t)params->at[i].offset << 32 |
+                                    params->at[i].bytes},
+                        1);
+    adsm_cell_give(&place->cell);
 }
 
 /* As code/layout.h has it. */
@@ -113,10 +103,15 @@ static bool ask(CUfunction kernel, struct device_params *params)
     return layout.count != ADSM_LAYOUT_REFUSED;
 }
 
+uint64_t cuda_params_age(void)
+{
+    return atomic_load_explicit(&age, memory_order_acquire);
+}
+
 void cuda_params_of(CUfunction kernel, struct device_params *params)
 {
     /* Before anybody is asked: what is said may be old behind that. */
-    uint64_t now = LOOK(age);
+    uint64_t now = cuda_params_age();
     if (!recall(kernel, now, params) && ask(kernel, params))
         remember(kernel, now, params);
 }

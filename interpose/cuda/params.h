@@ -3,14 +3,17 @@
  *
  * What its record says (module.h), or the driver of a function that has none, is
  * kept under its handle. Handles return: whatever ends modules, libraries or
- * contexts must forget everything first. No lock: a place that is being written, or has been for another function, is
- * as good as empty, and is filled again.
+ * contexts must forget everything first. No lock (base/cell.h).
  */
 #ifndef INTERPOSE_CUDA_PARAMS_H
 #define INTERPOSE_CUDA_PARAMS_H
 
 #include "interpose/cuda/types.h"
 #include "interpose/device/arguments.h"
+
+/** Grows when functions have ended: who remembers something under a handle
+ *  remembers this with it. Thread: any. Signal: any handler */
+uint64_t cuda_params_age(void);
 
 /** The parameters of a kernel. Thread: any. */
 void cuda_params_of(CUfunction kernel, struct device_params *params);
