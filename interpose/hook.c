@@ -18,6 +18,7 @@
 struct hook_real hook_real;
 _Thread_local int hook_depth;
 _Thread_local int hook_driver;
+_Thread_local int hook_bare;
 _Thread_local struct adsm_cancel hook_cancel;
 
 static const struct adsm_hook infos[] = {

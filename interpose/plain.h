@@ -39,6 +39,12 @@ static inline bool hook_may_adopt(const void *address, size_t bytes)
 }
 
 /**
+ * Greater than 0 while this thread is inside the driver for a call that uses no
+ * shared memory: then nothing that the driver reads or writes is.
+ */
+extern _Thread_local int hook_bare __attribute__((tls_model("initial-exec")));
+
+/**
  * True when no byte of the range can be shared: for what the CPU is about to
  * read or write, by itself or in a call. Device memory in it is shared then.
  *
@@ -46,6 +52,8 @@ static inline bool hook_may_adopt(const void *address, size_t bytes)
  */
 static inline bool hook_is_plain(const void *address, size_t bytes)
 {
+    if (hook_bare)
+        return true;
     if (hook_unlikely(hook_may_adopt(address, bytes)) &&
         adsm_adopt_range(address, bytes))
         return false;

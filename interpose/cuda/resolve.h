@@ -34,15 +34,26 @@ bool cuda_resolve_has(void **slot);
          ? hook_real.name args                                                 \
          : CUDA_ERROR_NOT_INITIALIZED)
 
-/** The driver's own call, while nothing is shared: nothing of ours is around it
- *  but the mark that the thread is inside. */
-#define CUDA_BARE(name, args)                                                  \
+/** The driver's own call, with nothing of ours around it but the mark that the
+ *  thread is inside. */
+#define CUDA_INSIDE(name, args)                                                \
     ({                                                                         \
         hook_depth++;                                                          \
         hook_driver++;                                                         \
-        CUresult cuda_bare_result = CUDA_REAL(name, args);                     \
+        CUresult cuda_inside_result = CUDA_REAL(name, args);                   \
         hook_driver--;                                                         \
         hook_depth--;                                                          \
+        cuda_inside_result;                                                    \
+    })
+
+/** The same for a call that uses no memory that is shared, since none is, or
+ *  since the call was given plain memory: what the driver does by functions of
+ *  libc is not looked at. */
+#define CUDA_BARE(name, args)                                                  \
+    ({                                                                         \
+        hook_bare++;                                                           \
+        CUresult cuda_bare_result = CUDA_INSIDE(name, args);                   \
+        hook_bare--;                                                           \
         cuda_bare_result;                                                      \
     })
 
@@ -56,7 +67,7 @@ bool cuda_resolve_has(void **slot);
 #define CUDA_CALL_OPEN(name, args)                                             \
     CUDA_AMID(name, args, ({                                                   \
                   hook_enter();                                                \
-                  CUresult cuda_call_result = CUDA_BARE(name, args);           \
+                  CUresult cuda_call_result = CUDA_INSIDE(name, args);         \
                   hook_leave();                                                \
                   cuda_call_result;                                            \
               }))

@@ -36,9 +36,10 @@ static __attribute__((noinline)) void *keep(const void *object, size_t bytes)
     return (void *)object;
 }
 
-/* Where libc is to work on *object, which no allocation ends in. */
+/* Where libc is to work on *object, which no allocation ends in. The driver's
+ * own are not shared. */
 #define PLACE(object)                                                          \
-    (hook_likely(hook_is_plain(object, 1))                                     \
+    (hook_likely(hook_driver || hook_is_plain(object, 1))                      \
          ? (object)                                                            \
          : (__typeof__(object))keep(object, sizeof *(object)))
 

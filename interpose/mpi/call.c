@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+_Thread_local int hook_bare; /* the driver's calls do not come here */
+
 #define MPI_CALL(name_, arity_, how, ...)                                      \
     [MPI_AT_##name_] = {.name = #name_,                                        \
                         .arity = arity_,                                       \

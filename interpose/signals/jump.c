@@ -56,7 +56,7 @@ static void jump(struct __jmp_buf_tag *buffer)
 {
     /* A handler that leaves a call of the driver ends it. */
     adsm_passing_leave();
-    hook_driver = 0;
+    hook_driver = hook_bare = 0;
 
     if (!buffer->__mask_was_saved || !mask_is_seen())
         return;
