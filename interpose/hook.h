@@ -20,6 +20,7 @@
 #undef sigpause
 
 #include "base/cancel.h"
+#include "base/quiet.h"
 #include "interpose/cuda/types.h"
 #include "interpose/hooks_list.h"
 #include "interpose/plain.h"
@@ -138,12 +139,14 @@ extern _Thread_local struct adsm_cancel hook_cancel
 
 /**
  * Begin and end a stretch inside the driver or the runtime. Not a place where
- * the thread can be cancelled: it may hold locks there. Thread: any.
+ * the thread can be cancelled: it may hold locks there. A quiet stretch that has
+ * begun sees to that already, and ends later. Thread: any.
  */
 static inline void hook_enter(void)
 {
     if (hook_depth++ == 0)
-        hook_cancel = adsm_cancel_hold();
+        hook_cancel =
+            adsm_quiet_is_on() ? ADSM_CANCEL_HELD : adsm_cancel_hold();
 }
 
 static inline void hook_leave(void)

@@ -37,7 +37,7 @@ static CUresult result_of(int status)
     }
 }
 
-CUresult cuda_result(const char *what, int status)
+CUresult cuda_result_of(const char *what, int status)
 {
     CUresult result = result_of(status);
     if (status > 0 && status != ADSM_E_DEVICE_NOMEM &&
@@ -46,7 +46,7 @@ CUresult cuda_result(const char *what, int status)
     return result;
 }
 
-CUresult cuda_seen(CUresult result)
+void cuda_see(CUresult result)
 {
     switch (result) {
     case CUDA_ERROR_ECC_UNCORRECTABLE:
@@ -63,7 +63,6 @@ CUresult cuda_seen(CUresult result)
     case CUDA_ERROR_TENSOR_MEMORY_LEAK:
         atomic_store_explicit(&fault_seen, true, memory_order_relaxed);
     }
-    return result;
 }
 
 CUresult cuda_context_health(void)

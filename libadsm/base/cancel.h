@@ -15,6 +15,9 @@ struct adsm_cancel {
     int state, type;
 };
 
+/** What ends a stretch that is part of one that another has begun: nothing. */
+#define ADSM_CANCEL_HELD ((struct adsm_cancel){-1, -1})
+
 /** Begin a stretch; they nest. Return: what ends it. Signal: fault path */
 static inline struct adsm_cancel adsm_cancel_hold(void)
 {
@@ -27,6 +30,8 @@ static inline struct adsm_cancel adsm_cancel_hold(void)
 /** End it. A thread of asynchronous type may end in here. Signal: fault path */
 static inline void adsm_cancel_release(struct adsm_cancel before)
 {
+    if (before.state < 0)
+        return;
     pthread_setcancelstate(before.state, NULL);
     pthread_setcanceltype(before.type, NULL);
 }

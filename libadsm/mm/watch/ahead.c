@@ -56,10 +56,9 @@ void adsm_ahead_free(struct adsm_object *object)
 
 void adsm_ahead_called(uint32_t gates, const void *kernel)
 {
-    for (uint32_t gate = 0; gate < ADSM_GATES; gate++)
-        if (gates >> gate & 1)
-            atomic_store_explicit(&launched[gate], kernel,
-                                  memory_order_relaxed);
+    for (; gates; gates &= gates - 1)
+        atomic_store_explicit(&launched[__builtin_ctz(gates)], kernel,
+                              memory_order_relaxed);
 }
 
 /* ---- bits ---------------------------------------------------------------- */
