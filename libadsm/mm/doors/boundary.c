@@ -106,12 +106,23 @@ static bool is_dropped_later(const struct adsm_use *use)
            !(protocol->cell[event][ADSM_DIRTY].actions & ADSM_DO_FLUSH);
 }
 
+/* Has the host nothing of it that would be sent or taken away? The gate is
+ * closed: so it stays. */
+static bool is_idle(const struct adsm_use *use)
+{
+    const struct adsm_object *object = use->object;
+    return !object->direct && !object->holders &&
+           (atomic_load(&object->near) == 0 ||
+            (use->mode == ADSM_IN && atomic_load(&object->settled))) &&
+           adsm_use_fits(use);
+}
+
 static int release_use(struct adsm_call *call, const struct adsm_use *use)
 {
     bool may_be_gone = call->rest == ADSM_REST_UNTOUCHED;
     int rc = may_be_gone ? ADSM_OK : ADSM_E_NOT_SHARED;
     /* With the gate closed it stays gathered. */
-    if (is_dropped_later(use) && !use->object->holders)
+    if (is_idle(use) || (is_dropped_later(use) && !use->object->holders))
         return ADSM_OK;
     adsm_rwlock_acquire(&use->object->lock);
     if (adsm_use_fits(use))
