@@ -47,6 +47,7 @@ static int resolve_extra(struct cuda_arguments *a, void **extra)
 CUresult cuda_arguments_resolve(struct cuda_arguments *a, CUfunction kernel,
                                 void **params, void **extra)
 {
+    a->age = cuda_params_age();
     cuda_params_of(kernel, &a->list.known);
     int status = device_arguments_list(&a->list, params);
     a->params = a->list.params;

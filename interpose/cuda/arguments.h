@@ -12,6 +12,7 @@ enum { CUDA_EXTRA_MOST = 8 };
 
 /** What the driver is given, and copies of what lies in shared memory. */
 struct cuda_arguments {
+    uint64_t age; /* of the kernel's handle: cuda_params_age              */
     void **params;
     void **extra;
     struct device_arguments list;

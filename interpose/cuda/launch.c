@@ -9,7 +9,7 @@
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/module.h"
 #include "interpose/cuda/work.h"
-#include "interpose/device/reach.h"
+#include "interpose/device/plan.h"
 
 #include <string.h>
 
@@ -22,49 +22,74 @@ struct form {
     const struct cuda_launch *description; /* of the extended ones; else NULL */
 };
 
+/* In a quiet stretch. */
 static CUresult submit(const struct adsm_launch *l, struct form form)
 {
     const unsigned *grid = l->grid, *block = l->block;
     if (form.description && form.per_thread)
-        return CUDA_CALL(cuLaunchKernelEx_ptsz,
-                         (form.description, l->kernel, l->values, l->packed));
+        return CUDA_INSIDE(cuLaunchKernelEx_ptsz,
+                           (form.description, l->kernel, l->values, l->packed));
     if (form.description)
-        return CUDA_CALL(cuLaunchKernelEx,
-                         (form.description, l->kernel, l->values, l->packed));
+        return CUDA_INSIDE(cuLaunchKernelEx,
+                           (form.description, l->kernel, l->values, l->packed));
 #define WHERE                                                                  \
     grid[0], grid[1], grid[2], block[0], block[1], block[2], l->shared_bytes,  \
         l->stream
     if (form.cooperative && form.per_thread)
-        return CUDA_CALL(cuLaunchCooperativeKernel_ptsz,
-                         (l->kernel, WHERE, l->values));
+        return CUDA_INSIDE(cuLaunchCooperativeKernel_ptsz,
+                           (l->kernel, WHERE, l->values));
     if (form.cooperative)
-        return CUDA_CALL(cuLaunchCooperativeKernel,
-                         (l->kernel, WHERE, l->values));
+        return CUDA_INSIDE(cuLaunchCooperativeKernel,
+                           (l->kernel, WHERE, l->values));
     if (form.per_thread)
-        return CUDA_CALL(cuLaunchKernel_ptsz,
-                         (l->kernel, WHERE, l->values, l->packed));
-    return CUDA_CALL(cuLaunchKernel, (l->kernel, WHERE, l->values, l->packed));
+        return CUDA_INSIDE(cuLaunchKernel_ptsz,
+                           (l->kernel, WHERE, l->values, l->packed));
+    return CUDA_INSIDE(cuLaunchKernel,
+                       (l->kernel, WHERE, l->values, l->packed));
 #undef WHERE
 }
 
-/* What the kernel may touch is released, as far as that is known. What is said of
- * it has left the stack when the driver is called. */
-static __attribute__((noinline)) CUresult
-release_to(struct adsm_call *call, const struct adsm_launch *launch,
-           const struct cuda_arguments *a)
+/* The same with arguments in plain memory, while objects are closed to the CPU. */
+static CUresult submit_plain(const struct adsm_launch *launch, struct form form)
+{
+    adsm_fault_enter_driver();
+    hook_bare++;
+    CUresult result = submit(launch, form);
+    hook_bare--;
+    adsm_fault_leave_driver();
+    return result;
+}
+
+/* What the kernel touches is said, as far as that is known. */
+static void tell(struct adsm_call *call, const struct adsm_launch *launch,
+                 const struct cuda_arguments *a, struct device_told *told)
 {
     const unsigned *grid = launch->grid, *block = launch->block;
     const struct sc_geometry geometry = {
         .grid = {grid[0], grid[1], grid[2]},
         .block = {block[0], block[1], block[2]}};
+    const struct device_launch which = {(uintptr_t)launch->kernel, a->age,
+                                        &geometry, &a->list};
+    struct device_plan_key key;
+    if (device_plan_recall(call, &which, &key, told))
+        return;
+    hook_enter();
+    struct adsm_code *code = cuda_module_hold(launch->kernel);
+    device_reach_tell(call, code, &geometry, &a->list, told);
+    cuda_module_release(code);
+    hook_leave();
+    device_plan_note(call, &which, &key);
+}
+
+/* What the kernel may touch is released. What is said of it has left the stack
+ * when the driver is called. */
+static __attribute__((noinline)) CUresult
+release_to(struct adsm_call *call, const struct adsm_launch *launch,
+           const struct cuda_arguments *a)
+{
     struct device_told told;
-    if (device_reach_matters()) {
-        hook_enter();
-        struct adsm_code *code = cuda_module_hold(launch->kernel);
-        device_reach_tell(call, code, &geometry, &a->list, &told);
-        cuda_module_release(code);
-        hook_leave();
-    }
+    if (device_reach_matters())
+        tell(call, launch, a, &told);
     CUresult result = cuda_release(call);
     /* Nobody looks at them again: none of them gets a fence. */
     call->uses = call->reach = NULL;
@@ -84,21 +109,21 @@ static CUresult run(struct adsm_launch *launch, struct form form)
     struct adsm_call call =
         device_call(cuda_order(launch->stream, form.per_thread));
     call.code = launch->kernel;
-    if (!call.accel)
-        return cuda_called(&call, submit(launch, form));
-    CUresult result = cuda_arguments_resolve(&with, launch->kernel,
-                                             launch->values, launch->packed);
+    CUresult result = CUDA_SUCCESS;
+    if (call.accel)
+        result = cuda_arguments_resolve(&with, launch->kernel, launch->values,
+                                        launch->packed);
     adsm_quiet_enter();
-    if (!result)
+    if (!call.accel)
+        result = submit(launch, form);
+    else if (!result)
         result = release_to(&call, launch, &with);
-    if (result) {
+    if (result)
         call.accel = NULL; /* nothing is closed */
-    } else {
+    if (call.accel) {
         launch->values = with.params;
         launch->packed = with.extra;
-        adsm_fault_enter_driver();
-        result = submit(launch, form);
-        adsm_fault_leave_driver();
+        result = submit_plain(launch, form);
     }
     result = cuda_called(&call, result);
     adsm_quiet_leave();

@@ -37,6 +37,10 @@ static const char text[] = HEAD
                        "setp.lt.u64 %p, %t, 100000000; @%p bra L;"
                        "ld.volatile.global.u32 %v, [%a+3145724];"
                        "st.global.u32 [%b], %v; ret; }\n"
+    /* b[0] = a[0] in each MiB of b that has a block */
+    ENTRY("each", TWO) "ld.global.u32 %v, [%a]; mov.u32 %w, %ctaid.x;"
+                       "mul.wide.u32 %t, %w, 1048576; add.s64 %c, %b, %t;"
+                       "st.global.u32 [%c], %v; ret; }\n"
     /* what a structure points to second */
     ENTRY(
         "second",
@@ -62,11 +66,17 @@ static CUfunction kernel(const char *name)
     return function;
 }
 
-static void launch(const char *name, const void *a, const void *b)
+static void launch_kernel(CUfunction function, const void *a, const void *b,
+                          unsigned blocks)
 {
     void *arguments[] = {&a, &b};
-    must(cuLaunchKernel(kernel(name), 1, 1, 1, 1, 1, 1, 0, NULL, arguments,
+    must(cuLaunchKernel(function, blocks, 1, 1, 1, 1, 1, 0, NULL, arguments,
                         NULL));
+}
+
+static void launch(const char *name, const void *a, const void *b)
+{
+    launch_kernel(kernel(name), a, b, 1);
 }
 
 START_TEST(what_is_only_read_stays)
@@ -286,18 +296,138 @@ START_TEST(kernel_reads_what_was_there)
 }
 END_TEST
 
-START_TEST(handle_that_returns_is_another_kernel)
+/* ---- launches that were made before ---------------------------------------- */
+
+START_TEST(launch_made_before_sees_each_store)
 {
     device_start();
-    volatile uint32_t *first = words(BYTES, 0), *second = words(BYTES, 0);
+    volatile uint32_t *in = words(BYTES, 0), *out = words(BYTES, 0);
+    volatile uint32_t *beside = words(BYTES, 0);
+    for (uint32_t round = 1; round < 20; round++) {
+        beside[0] = round;
+        if (round % 3 == 0)
+            in[0] = round;
+        if (round % 4 == 0)
+            out[2] = round;
+        launch("next", (void *)in, (void *)out);
+        launch("next", (void *)in, (void *)out);
+        ck_assert_int_eq(is_open(beside), keeps());
+        if (round % 2 == 0)
+            ck_assert_uint_eq(out[0], round / 3 * 3 + 1);
+        ck_assert_uint_eq(beside[0], round);
+    }
+    ck_assert_uint_eq(out[2], 16);
+}
+END_TEST
+
+/* It leads to memory that was another's then. */
+START_TEST(launch_made_before_finds_what_came)
+{
+    device_start();
+    volatile uint32_t *in = words(BYTES, 0), *near = words(BYTES, 0);
+    volatile uint32_t *before = NULL;
+    int same = 0;
+    for (uint32_t round = 1; round < 9; round++) {
+        volatile uint32_t *out = words(BYTES, 0);
+        same += out == before;
+        in[0] = near[0] = round;
+        out[0] = out[1] = 100 + round;
+        launch("next", (void *)in, (void *)out);
+        ck_assert_uint_eq(out[0], round + 1);
+        ck_assert_uint_eq(out[1], 100 + round);
+        before = out;
+        must(cuMemFree((CUdeviceptr)out));
+    }
+    ck_assert_int_gt(same, 0);
+}
+END_TEST
+
+START_TEST(launch_with_more_blocks_is_another)
+{
+    device_start();
+    volatile uint32_t *in = words(BYTES, 0), *out = words(BYTES, 0);
+    for (uint32_t blocks = 1; blocks <= 3; blocks++) {
+        in[0] = 10 * blocks;
+        for (uint32_t i = 0; i < 3; i++)
+            out[i << 18] = i;
+        launch_kernel(kernel("each"), (void *)in, (void *)out, blocks);
+        launch_kernel(kernel("each"), (void *)in, (void *)out, blocks);
+        for (uint32_t i = 0; i < 3; i++)
+            ck_assert_uint_eq(out[i << 18], i < blocks ? 10 * blocks : i);
+    }
+}
+END_TEST
+
+START_TEST(launch_with_other_arguments_is_another)
+{
+    enum { STEP = 1 << 10 };
+    device_start();
+    volatile uint32_t *in = words(BYTES, 0), *out = words(BYTES, 0);
+    for (uint32_t round = 1; round < 3; round++)
+        for (uint32_t i = 0; i < WORDS; i += STEP) {
+            in[i] = round + i;
+            ck_assert_uint_ne(out[i], round + i + 1);
+            launch("next", (void *)(in + i), (void *)(out + i));
+            ck_assert_uint_eq(out[i], round + i + 1);
+        }
+}
+END_TEST
+
+enum { HANDLES = 12 };
+
+static void first_writes_second(CUfunction next, volatile uint32_t *first,
+                                volatile uint32_t *second)
+{
     first[0] = second[0] = 1;
-    launch("next", (void *)first, (void *)second);
+    launch_kernel(next, (void *)first, (void *)second, 1);
+    ck_assert_uint_eq(first[0], 1);
     ck_assert_uint_eq(second[0], 2);
-    must(cuModuleUnload(module));
-    must(cuModuleLoadDataEx(&module, other_text, 0, NULL, NULL));
-    launch("next", (void *)first, (void *)second);
+}
+
+static void other_writes_first(CUfunction next, volatile uint32_t *first,
+                               volatile uint32_t *second)
+{
+    first[0] = second[0] = 1;
+    launch_kernel(next, (void *)first, (void *)second, 1);
     ck_assert_uint_eq(first[0], 8);
-    ck_assert_uint_eq(second[0], 2);
+    ck_assert_uint_eq(second[0], 1);
+}
+
+/* Return: how many of the others have the handle of one that went */
+static int replace_kernels(volatile uint32_t *first, volatile uint32_t *second)
+{
+    CUmodule modules[HANDLES];
+    CUfunction before[HANDLES];
+    int same = 0;
+    for (int i = 0; i < HANDLES; i++) {
+        must(cuModuleLoadData(&modules[i], text));
+        must(cuModuleGetFunction(&before[i], modules[i], "next"));
+        first_writes_second(before[i], first, second);
+    }
+    for (int i = HANDLES; i-- > 0;)
+        must(cuModuleUnload(modules[i]));
+    for (int i = 0; i < HANDLES; i++) {
+        CUfunction next;
+        must(cuModuleLoadDataEx(&modules[i], other_text, 0, NULL, NULL));
+        must(cuModuleGetFunction(&next, modules[i], "next"));
+        other_writes_first(next, first, second);
+        for (int k = 0; k < HANDLES; k++)
+            same += next == before[k];
+    }
+    for (int i = HANDLES; i-- > 0;)
+        must(cuModuleUnload(modules[i]));
+    return same;
+}
+
+START_TEST(handle_that_returns_is_another_kernel)
+{
+    enum { ROUNDS = 9 };
+    int same = 0;
+    device_start();
+    volatile uint32_t *first = words(BYTES, 0), *second = words(BYTES, 0);
+    for (int i = 0; i < ROUNDS && !same; i++)
+        same = replace_kernels(first, second);
+    ck_assert_int_gt(same, 0);
 }
 END_TEST
 
@@ -309,4 +439,8 @@ SUITE_MAIN("what launches write", 60, what_is_only_read_stays,
            pointer_from_memory_reaches_everything, structure_is_looked_into,
            first_access_sees_what_launches_wrote,
            launches_before_the_first_store_take_nothing_else,
-           kernel_reads_what_was_there, handle_that_returns_is_another_kernel)
+           kernel_reads_what_was_there, launch_made_before_sees_each_store,
+           launch_made_before_finds_what_came,
+           launch_with_more_blocks_is_another,
+           launch_with_other_arguments_is_another,
+           handle_that_returns_is_another_kernel)

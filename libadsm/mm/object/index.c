@@ -97,6 +97,13 @@ static void store(uintptr_t at, uintptr_t bytes, struct adsm_object *object)
         atomic_store_explicit(&pages->page[i], object, memory_order_release);
 }
 
+static _Atomic uint64_t inserted;
+
+uint64_t adsm_index_count(void)
+{
+    return atomic_load_explicit(&inserted, memory_order_acquire);
+}
+
 int adsm_index_insert(struct adsm_object *object)
 {
     uintptr_t first = (uintptr_t)object->host;
@@ -110,6 +117,7 @@ int adsm_index_insert(struct adsm_object *object)
     }
     for (uintptr_t at = first; at < end; at += part(at, end))
         store(at, part(at, end), object);
+    atomic_fetch_add(&inserted, 1);
     return ADSM_OK;
 }
 

@@ -93,6 +93,11 @@ struct adsm_object *adsm_index_acquire(const void *address);
  *  Thread: any; holds no lock of an object. Signal: fault path */
 struct adsm_object *adsm_index_acquire_alone(const void *address);
 
+/** How many objects have come so far: what was found to be shared by nobody, or
+ *  by one, is so as long as that stands still. Thread: any. Signal: any
+ *  handler */
+uint64_t adsm_index_count(void);
+
 /** Enter or remove all pages of an object's span. ADSM_OK, ADSM_E_NOMEM.
  *  Thread: any; the object's lock is held exclusively. Signal: never */
 int adsm_index_insert(struct adsm_object *object) ADSM_MUST_CHECK;
