@@ -9,8 +9,8 @@
  *                    has seen to its result on the host
  *   native/N         from there to a launch that ran in native code, the
  *                    kernel launched over and over, nothing in the cache
- *   untouched/CALL   a call of a preloaded program that never touches device
- *                    memory from the CPU, against the bare program
+ *   untouched/CALL   a call of a preloaded program, against the bare program
+ *   and others/CALL  (untouched.h)
  */
 #include "../micro/bench.h"
 #include "../micro/device_stats.h"
@@ -211,8 +211,8 @@ int main(int argc, char **argv)
     static const int counts[] = {50, 500};
     char cache[] = "/tmp/bench_launch-XXXXXX";
     char remove[64];
-    if (argc == 2 && strcmp(argv[1], UNTOUCHED_CHILD) == 0)
-        return untouched_child();
+    if (argc == 3 && strcmp(argv[1], UNTOUCHED_CHILD) == 0)
+        return untouched_child(argv[2]);
     bench_start(argc, argv, "launch");
     if (!mkdtemp(cache))
         return 1;
