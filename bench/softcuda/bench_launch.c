@@ -11,10 +11,12 @@
  *                    kernel launched over and over, nothing in the cache
  *   untouched/CALL   a call of a preloaded program, against the bare program
  *   and others/CALL  (untouched.h)
+ *   first-touch/SIZE the CPU's first access to an array, against a later one
  */
 #include "../micro/bench.h"
 #include "../micro/device_stats.h"
 #include "device.h"
+#include "first_touch.h"
 #include "untouched.h"
 
 #include <linux/futex.h>
@@ -213,6 +215,8 @@ int main(int argc, char **argv)
     char remove[64];
     if (argc == 3 && strcmp(argv[1], UNTOUCHED_CHILD) == 0)
         return untouched_child(argv[2]);
+    if (argc == 2 && strcmp(argv[1], FIRST_TOUCH_CHILD) == 0)
+        return first_touch_child();
     bench_start(argc, argv, "launch");
     if (!mkdtemp(cache))
         return 1;
@@ -230,7 +234,7 @@ int main(int argc, char **argv)
                         "why)\n");
     kill(partner, SIGKILL);
     waitpid(partner, NULL, 0);
-    int failed = untouched_measure();
+    int failed = untouched_measure() || first_touch_measure();
     snprintf(remove, sizeof remove, "rm -rf '%s'", cache);
     return system(remove) == 0 ? failed : 1;
 }
