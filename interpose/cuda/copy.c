@@ -150,15 +150,35 @@ static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
     COPY_HOST(to, from, plain_side(to, from), bytes, stream, per_thread, real, \
               args)
 
+/* Whether a copy is none of ours, and may wait in the driver: there is nothing
+ * shared on either side, and no handler of the program that could come
+ * meanwhile. Then it was made, and *result is the driver's answer. */
+#define COPY_APART(result, to, from, bytes, real, args)                        \
+    ({                                                                         \
+        bool copy_apart = false;                                               \
+        if (device_is_serving() && !adsm_slices_begin()) {                     \
+            DEVICE_STAYS;                                                      \
+            copy_apart = !device_is_shared(to, bytes) &&                       \
+                         !device_is_shared(from, bytes);                       \
+            if (copy_apart)                                                    \
+                *(result) = CUDA_CALL_LONG(real, args);                        \
+        }                                                                      \
+        copy_apart;                                                            \
+    })
+
 /* A copy that returns when it is done. */
 #define COPY_NOW(to, from, bytes, per_thread, real, args)                      \
     ({                                                                         \
-        CUresult copy_ahead =                                                  \
-            device_is_serving()                                                \
-                ? cuda_wait_ahead(cuda_order(NULL, per_thread))                \
-                : CUDA_SUCCESS;                                                \
-        copy_ahead ? copy_ahead                                                \
-                   : COPY(to, from, bytes, NULL, per_thread, real, args);      \
+        CUresult copy_now;                                                     \
+        if (!COPY_APART(&copy_now, to, from, bytes, real, args)) {             \
+            copy_now = device_is_serving()                                     \
+                           ? cuda_wait_ahead(cuda_order(NULL, per_thread))     \
+                           : CUDA_SUCCESS;                                     \
+            if (!copy_now)                                                     \
+                copy_now =                                                     \
+                    COPY(to, from, bytes, NULL, per_thread, real, args);       \
+        }                                                                      \
+        copy_now;                                                              \
     })
 
 /* Each copy in its form for the legacy and for the per-thread stream. */
