@@ -11,6 +11,7 @@
 #include "driver/capture.h"
 #include "driver/device.h"
 #include "driver/handle.h"
+#include "driver/latency.h"
 #include "driver/memory.h"
 #include "driver/module.h"
 #include "driver/output.h"
@@ -163,6 +164,7 @@ CUresult sc_context_wait(CUcontext ctx)
     sc_op_drop_locked(op);
     pthread_mutex_unlock(&sc_sched_lock);
     sc_output_drain(ctx->device);
+    sc_latency_waited();
     return result;
 }
 

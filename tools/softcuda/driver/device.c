@@ -28,8 +28,8 @@ CUresult sc_device_init(void)
         sc_engine_init(&device->download_engine);
         sc_engine_init(&device->host_engine);
         uint64_t rate = sc_options.link_bytes_per_second[i];
-        sc_link_init(&device->upload_link, rate);
-        sc_link_init(&device->download_link, rate);
+        sc_link_init(&device->upload_link, rate, sc_options.latency.up_ns);
+        sc_link_init(&device->download_link, rate, sc_options.latency.down_ns);
     }
     return CUDA_SUCCESS;
 }

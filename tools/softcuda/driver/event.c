@@ -11,6 +11,7 @@
 #include "driver/device.h"
 #include "driver/entry.h"
 #include "driver/handle.h"
+#include "driver/latency.h"
 #include "driver/output.h"
 #include "driver/stream.h"
 
@@ -161,6 +162,7 @@ SC_API cuEventSynchronize(CUevent hEvent)
         return CUDA_SUCCESS;
     CUresult result = sc_op_wait(op);
     sc_output_drain(op->device);
+    sc_latency_waited();
     sc_op_drop(op);
     return result;
 }

@@ -10,6 +10,7 @@
 #include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/device.h"
+#include "driver/latency.h"
 #include "driver/module.h"
 #include "driver/output.h"
 #include "driver/stream.h"
@@ -132,6 +133,7 @@ static CUresult launch(CUfunction handle, const struct sc_shape *s,
     CUstream stream;
     CUfunction f;
     uint8_t *params;
+    uint64_t begin = sc_latency_begin();
     SC_TRY(sc_enter_context(&ctx));
     SC_TRY(sc_stream_resolve(stream_handle, &ctx, &stream));
     SC_TRY(sc_function_resolve(handle, ctx, &f));
@@ -149,6 +151,7 @@ static CUresult launch(CUfunction handle, const struct sc_shape *s,
         sc_op_submit(op, stream);
     else
         sc_op_drop(op);
+    sc_latency_launched(begin);
     return result;
 }
 

@@ -1,21 +1,20 @@
 /*
- * Owns: the throttle (SOFTCUDA_LINK) and the byte counters.
+ * Owns: the throttle (SOFTCUDA_LINK, SOFTCUDA_LATENCY) and the byte counters.
  * Does not own: the copies.  Lock: link->lock, a leaf.
  */
 #include "driver/link.h"
 
-#include <errno.h>
-#include <time.h>
+#include <stdbool.h>
 
 #include "base/futex.h"
+#include "driver/latency.h"
 
-/* The program's threads wake up some 50 us late. */
-#define SLEEP_NS 30000u
-
-void sc_link_init(struct sc_link *link, uint64_t bytes_per_second)
+void sc_link_init(struct sc_link *link, uint64_t bytes_per_second,
+                  uint64_t latency_ns)
 {
     pthread_mutex_init(&link->lock, NULL);
     link->bytes_per_second = bytes_per_second;
+    link->latency_ns = latency_ns;
     link->free_ns = 0;
     link->users = 0;
     atomic_init(&link->none, 0);
@@ -39,9 +38,14 @@ uint64_t sc_link_wire_ns(const struct sc_link *link, uint64_t bytes)
                : 0;
 }
 
+static bool takes_time(const struct sc_link *link)
+{
+    return link && (link->bytes_per_second || link->latency_ns);
+}
+
 void sc_link_open(struct sc_link *link)
 {
-    if (!link || link->bytes_per_second == 0)
+    if (!takes_time(link))
         return;
     pthread_mutex_lock(&link->lock);
     uint64_t now = sc_now_ns();
@@ -54,11 +58,14 @@ void sc_link_open(struct sc_link *link)
 
 void sc_link_close(struct sc_link *link)
 {
-    if (!link || link->bytes_per_second == 0)
+    if (!takes_time(link))
         return;
     pthread_mutex_lock(&link->lock);
     link->users--;
+    uint64_t end = link->free_ns += link->latency_ns;
     pthread_mutex_unlock(&link->lock);
+    if (link->latency_ns)
+        sc_latency_until(end);
 }
 
 void sc_link_pass(struct sc_link *link, uint64_t bytes)
@@ -70,16 +77,5 @@ void sc_link_pass(struct sc_link *link, uint64_t bytes)
     pthread_mutex_lock(&link->lock);
     uint64_t end = link->free_ns += wire;
     pthread_mutex_unlock(&link->lock);
-    uint64_t now = sc_now_ns();
-    while (now < end && end - now < SLEEP_NS) {
-        sc_relax();
-        now = sc_now_ns();
-    }
-    if (end <= now)
-        return;
-    struct timespec until = {(time_t)(end / 1000000000u),
-                             (long)(end % 1000000000u)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
-           EINTR)
-        continue;
+    sc_latency_until(end);
 }

@@ -12,19 +12,21 @@
 struct sc_link {
     pthread_mutex_t lock; /* leaf */
     uint64_t bytes_per_second;
-    uint64_t free_ns; /* when the wire is free again; under lock */
-    unsigned users;   /* copies under way; under lock */
+    uint64_t latency_ns; /* of each copy, however small */
+    uint64_t free_ns;    /* when the wire is free again; under lock */
+    unsigned users;      /* copies under way; under lock */
     _Atomic uint64_t none;
     _Atomic uint64_t *bytes; /* ever moved, for the statistics */
 };
 
 /** Prepare a direction; 0 bytes per second means unthrottled. Thread: one. */
-void sc_link_init(struct sc_link *link, uint64_t bytes_per_second);
+void sc_link_init(struct sc_link *link, uint64_t bytes_per_second,
+                  uint64_t latency_ns);
 
 /** A copy begins; NULL is no link.  Thread: any. */
 void sc_link_open(struct sc_link *link);
 
-/** The copy ended.  Thread: any. */
+/** The copy ended, but for its latency: sleep that out.  Thread: any. */
 void sc_link_close(struct sc_link *link);
 
 /**

@@ -166,14 +166,50 @@ static void read_rates(const char *name, parse_one *parse, const char *wanted,
     free(list);
 }
 
+static bool parse_time(const char *text, uint64_t *ns)
+{
+    static const struct unit units[] = {
+        {"", 1e3}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
+    return parse_rate(text, units, sizeof units / sizeof *units, 1, 1e9, ns);
+}
+
+/* Four times, or 0 for none. */
+static bool parse_latency(char *list, struct sc_latency *latency)
+{
+    uint64_t *const times[] = {&latency->launch_ns, &latency->wait_ns,
+                               &latency->up_ns, &latency->down_ns};
+    if (strcmp(list, "0") == 0)
+        return true;
+    for (int i = 0; i < 4; i++) {
+        char *item = strsep(&list, ",");
+        if (!item || !parse_time(item, times[i]))
+            return false;
+    }
+    return !list;
+}
+
+static struct sc_latency read_latency(void)
+{
+    struct sc_latency latency = {0};
+    const char *text = getenv("SOFTCUDA_LATENCY");
+    char *list = text && *text ? strdup(text) : NULL;
+    if (list && !parse_latency(list, &latency)) {
+        warn("SOFTCUDA_LATENCY", text,
+             "four times such as 3.6us,8.8us,5.4us,8.3us or 0", "none");
+        latency = (struct sc_latency){0};
+    }
+    free(list);
+    return latency;
+}
+
 /* A misspelt variable would go unnoticed. */
 static void warn_unknown(void)
 {
     static const char *const names[] = {
-        "DEVICES",        "MEMORY", "LINK",  "PACE",   "PEER",
-        "STATS",          "NATIVE", "CC",    "ISA",    "CACHE",
-        "CACHE_MAX",      "KEEP",   "LATER", "STRICT", "INTEGRATED",
-        "DEVICE_PROGRAM", "TOUCHED"};
+        "DEVICES",        "MEMORY",  "LINK",   "PACE",   "PEER",
+        "STATS",          "NATIVE",  "CC",     "ISA",    "CACHE",
+        "CACHE_MAX",      "KEEP",    "LATER",  "STRICT", "INTEGRATED",
+        "DEVICE_PROGRAM", "TOUCHED", "LATENCY"};
     for (char **at = environ; at && *at; at++) {
         if (strncmp(*at, "SOFTCUDA_", 9) != 0)
             continue;
@@ -199,6 +235,7 @@ void sc_options_read(struct sc_options *options)
     read_rates("SOFTCUDA_LINK", sc_options_parse_rate,
                "a rate such as 12GB/s or 0, or up to 16 with commas",
                options->link_bytes_per_second);
+    options->latency = read_latency();
     read_rates("SOFTCUDA_PACE", parse_pace,
                "a rate of threads such as 50M/s or 0, or up to 16 with commas",
                options->pace_threads_per_second);

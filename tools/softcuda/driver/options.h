@@ -9,11 +9,20 @@
 
 #include "base/protocol.h"
 
+/** What hardware takes for a call however little it does; 0: nothing is added. */
+struct sc_latency {
+    uint64_t launch_ns; /* a launch */
+    uint64_t wait_ns;   /* a launch and the wait for it, together */
+    uint64_t up_ns;     /* a copy to the device */
+    uint64_t down_ns;   /* a copy to the host */
+};
+
 struct sc_options {
     int devices;           /* SOFTCUDA_DEVICES, 1..16 */
     uint64_t memory_bytes; /* SOFTCUDA_MEMORY, of each device */
     /* SOFTCUDA_LINK, of each device, 0 = unthrottled */
     uint64_t link_bytes_per_second[SC_MAX_DEVICES];
+    struct sc_latency latency; /* SOFTCUDA_LATENCY, of all devices */
     /* SOFTCUDA_PACE, of each device, 0 = what the processors give */
     uint64_t pace_threads_per_second[SC_MAX_DEVICES];
     bool peer;           /* SOFTCUDA_PEER */

@@ -10,6 +10,7 @@
 #include "driver/capture.h"
 #include "driver/context.h"
 #include "driver/handle.h"
+#include "driver/latency.h"
 #include "driver/output.h"
 
 struct own_stream {
@@ -191,6 +192,7 @@ CUresult sc_stream_wait(CUstream stream)
     if (tail)
         sc_op_wait(tail);
     sc_output_drain(stream->ctx->device);
+    sc_latency_waited();
     pthread_mutex_lock(&sc_sched_lock);
     CUresult result = stream->ctx->sticky;
     if (result == CUDA_SUCCESS) {

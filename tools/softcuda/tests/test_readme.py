@@ -58,14 +58,14 @@ class Variables(unittest.TestCase):
         self.assertEqual(set(kept), set(garbage))
         for name, value in kept.items():
             if name not in ('SOFTCUDA_LINK', 'SOFTCUDA_PACE',
-                            'SOFTCUDA_ISA'):
+                            'SOFTCUDA_LATENCY', 'SOFTCUDA_ISA'):
                 self.assertEqual(value, self.table[name], name)
 
-    def check_list(self, name, wrong, right):
+    def check_list(self, name, wrong, right, what='a rate'):
         for text in wrong:
             said = complaints(**{name: text, 'SOFTCUDA_DEVICES': '2'})
             self.assertEqual(said.count('\n'), 1, said)
-            self.assertIn(f'{name}={text} is not a rate', said)
+            self.assertIn(f'{name}={text} is not {what}', said)
         for text in right:
             self.assertEqual(complaints(**{name: text}), '')
 
@@ -82,6 +82,15 @@ class Variables(unittest.TestCase):
                          ','.join(['1MB/s'] * 17)),
                         ('0', '0,1e6', '1.5GiB/s,20MB/s,0',
                          '1MB/s,' * 15 + '1MB/s'))
+
+    def test_wrong_latency_is_said_once(self):
+        self.check_list('SOFTCUDA_LATENCY',
+                        ('3us', '1us,2us,3us', '1us,2us,3us,', '1,2,3,4,5',
+                         '1us,2us,3us,x', '1s,1s,1s,1s', '-1us,1us,1us,1us',
+                         '1us,2us,3us,2000ms', 'H200'),
+                        ('0', '0,0,0,0', '3.6us,8.8us,5.4us,8.3us',
+                         '3.6,8800ns,0,1ms'),
+                        'four times')
 
     def test_misspelt_one_is_said(self):
         said = complaints(SOFTCUDA_NATIV='off', SOFTCUDA_LINKS='1')

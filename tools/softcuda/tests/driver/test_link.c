@@ -1,5 +1,6 @@
 /*
- * The throttled link: rate, full duplex, byte counters.
+ * The throttled link: rate, full duplex, byte counters; and what a call takes
+ * however little it does.
  *
  * The clock is the test's: it passes when threads of the driver sleep, and by
  * nothing else, so that a busy machine changes no result.
@@ -11,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "tests/driver/driver_test.h"
+#include "tests/driver/kernels.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t passed = PTHREAD_COND_INITIALIZER;
@@ -211,6 +213,93 @@ START_TEST(counters_see_what_crossed_the_link)
 }
 END_TEST
 
+static double ms_of_copies(size_t bytes, bool up, int count)
+{
+    static uint8_t host[2 * MIB];
+    CUdeviceptr device;
+    OK(cuMemAlloc(&device, bytes));
+    double start = now_ms();
+    for (int i = 0; i < count; i++)
+        OK(up ? cuMemcpyHtoD(device, host, bytes)
+              : cuMemcpyDtoH(host, device, bytes));
+    return now_ms() - start;
+}
+
+START_TEST(copies_take_their_latency_besides)
+{
+    setenv("SOFTCUDA_LATENCY", "0,0,3ms,4ms", 1);
+    setenv("SOFTCUDA_LINK", "200MB/s", 1);
+    begin();
+    own_clock(1);
+    double wire = (double)MIB / 200e6 * 1e3;
+    const struct {
+        size_t bytes;
+        bool up;
+        int count;
+        double want;
+    } cases[] = {{4, true, 1, 3},
+                 {4, false, 1, 4},
+                 {4, true, 5, 15},
+                 {MIB, true, 1, 3 + wire},
+                 {MIB, false, 1, 4 + wire}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double took = ms_of_copies(cases[i].bytes, cases[i].up, cases[i].count);
+        /* Each is late by a little. */
+        ck_assert_msg(took > cases[i].want - 0.02 &&
+                          took < cases[i].want + 0.2 * cases[i].count,
+                      "%zu: %g of %g", i, took, cases[i].want);
+    }
+}
+END_TEST
+
+static double ms_of_launches(CUfunction empty, int count, bool waits)
+{
+    double start = now_ms();
+    for (int i = 0; i < count; i++)
+        OK(cuLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    if (waits)
+        OK(cuCtxSynchronize());
+    return now_ms() - start;
+}
+
+START_TEST(launches_and_waits_take_their_latency)
+{
+    CUmodule module;
+    CUfunction empty;
+    CUevent event;
+    setenv("SOFTCUDA_LATENCY", "2ms,5ms,0,0", 1);
+    begin();
+    OK(cuModuleLoadData(&module, kernels_ptx));
+    OK(cuModuleGetFunction(&empty, module, "empty"));
+    OK(cuEventCreate(&event, 0));
+    ms_of_launches(empty, 1, true);
+    own_clock(1);
+    double one = ms_of_launches(empty, 1, false);
+    ck_assert_msg(is_near(one, 2), "a launch %g", one);
+    double waited = ms_of_launches(empty, 1, true);
+    ck_assert_msg(is_near(waited, 5), "and a wait %g", waited);
+    double three = ms_of_launches(empty, 3, true);
+    ck_assert_msg(three > 8.9 && three < 9.6, "three and a wait %g", three);
+    double start = now_ms();
+    ms_of_launches(empty, 1, false);
+    OK(cuEventRecord(event, NULL));
+    OK(cuEventSynchronize(event));
+    waited = now_ms() - start;
+    ck_assert_msg(is_near(waited, 5), "and an event %g", waited);
+    start = now_ms();
+    ms_of_launches(empty, 1, false);
+    OK(cuStreamSynchronize(NULL));
+    waited = now_ms() - start;
+    ck_assert_msg(is_near(waited, 5), "and its stream %g", waited);
+    start = now_ms();
+    OK(cuCtxSynchronize());
+    waited = now_ms() - start;
+    ck_assert_msg(waited < 0.2, "a second wait %g", waited);
+}
+END_TEST
+
 SUITE_MAIN("softcuda driver: link", 30, rate_is_kept_in_each_direction,
            each_device_has_a_rate_of_its_own, directions_overlap,
-           counters_see_what_crossed_the_link)
+           counters_see_what_crossed_the_link,
+           copies_take_their_latency_besides,
+           launches_and_waits_take_their_latency)
