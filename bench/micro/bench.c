@@ -10,6 +10,7 @@
 static const char *bench_name = "?";
 static bool table, quick, quiet;
 static int reps = 9;
+static const char *more_members = "", *more_words = "";
 static double busy = -1; /* share of the processors' time; below 0: not known */
 
 void bench_start(int argc, char **argv, const char *name)
@@ -142,6 +143,12 @@ double bench_median(const struct bench_samples *samples)
                        : (s.value[s.count / 2 - 1] + s.value[s.count / 2]) / 2;
 }
 
+void bench_also(const char *members, const char *words)
+{
+    more_members = members;
+    more_words = words;
+}
+
 void bench_report(const char *name, const char *unit,
                   const struct bench_samples *samples, const char *against,
                   const struct bench_samples *peer)
@@ -156,7 +163,7 @@ void bench_report(const char *name, const char *unit,
                high);
         if (peer)
             printf("%7.2f  %s", ratio, against);
-        printf("\n");
+        printf("%s\n", more_words);
     } else {
         printf("{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"reps\":%d,"
                "\"median\":%.4g,\"min\":%.4g,\"max\":%.4g",
@@ -165,8 +172,9 @@ void bench_report(const char *name, const char *unit,
             printf(",\"against\":\"%s\",\"ratio\":%.3f", against, ratio);
         if (busy >= 0)
             printf(",\"busy\":%.2f", busy);
-        printf("}\n");
+        printf("%s}\n", more_members);
     }
+    more_members = more_words = "";
     fflush(stdout);
 }
 

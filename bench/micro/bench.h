@@ -55,6 +55,14 @@ void bench_report(const char *name, const char *unit,
                   const struct bench_samples *peer);
 
 /**
+ * More about the case that is reported next.
+ *
+ * @members  of its line of JSON, each with a comma before it
+ * @words    for its row of the table
+ */
+void bench_also(const char *members, const char *words);
+
+/**
  * What this program prints, a number, when it is run once more: for what is
  * chosen once per process.
  *
