@@ -7,6 +7,7 @@ test_gpu_check.py BUILD-ROOT
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -89,7 +90,16 @@ class OnTheSoftwareDevice(Case):
                              if row.get('step') == step], step)
         self.assertGreater(len(report.outcomes('passed')), 40)
         benches = {row['bench'] for row in report.rows if 'bench' in row}
-        self.assertLessEqual({'wave', 'cp', 'fault', 'launch'}, benches)
+        self.assertLessEqual({'wave', 'cp', 'fault', 'launch', 'access'},
+                             benches)
+        patterns = [row['case'].split('/')[0] for row in report.rows
+                    if row.get('bench') == 'access']
+        listed = re.search(r'ACCESS = \(([^)]*)\)', (
+            ROOT / 'tools/gpu-check/steps.py').read_text())[1]
+        self.assertEqual({name: patterns.count(name) for name in patterns},
+                         {name: 8 for name in re.findall(r"'(.*?)'", listed)})
+        self.assertRegex(report.page, r'\| access \| residual/rolling \| ms '
+                         r'\|.*\| by-hand \| 10 \| [\d.]* \| 0 \| 1 \|')
         self.assertIn('| wave | ported/rolling | s |', report.page)
         self.assertNotIn(str(ROOT), report.page)
         self.assertEqual(report.packed('hardware.md'), report.page.encode())

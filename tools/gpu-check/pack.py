@@ -30,7 +30,8 @@ SOURCES = ('LICENSE', 'README.md', 'tools/gpu-check.sh', 'tools/gpu-check',
 PROGRAMS = ('tools/adsm-run', 'tools/adsm-info', 'tools/gpu-check/gpu-probe',
             'interpose/libadsm-preload.so')
 FOLDERS = ('libadsm', 'tools/softcuda', 'bench/wave', 'bench/parboil',
-           'bench/ranges', 'bench/micro', 'bench/softcuda', 'tests/interpose/victims')
+           'bench/ranges', 'bench/micro', 'bench/softcuda', 'bench/access',
+           'tests/interpose/victims')
 
 
 def introspected(build):

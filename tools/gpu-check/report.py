@@ -9,6 +9,9 @@ import threading
 import time
 
 COLUMNS = ('bench', 'case', 'unit', 'median', 'min', 'max', 'ratio', 'against')
+# What a step cost, where a bench says it.
+STEP_COLUMNS = ('steps', 'faults', 'up', 'down', 'bytes_up', 'bytes_down',
+                'calls')
 KEPT_BYTES = 4 << 20
 
 
@@ -33,6 +36,10 @@ def json_lines(log):
 
 def cell(value):
     return re.sub(r'[|\n]', '/', str(value))
+
+
+def blank(value):
+    return '' if value is None else value
 
 
 def row(values):
@@ -140,8 +147,11 @@ class Report:
             figures = [figure for figure in json_lines(item.log)
                        if 'median' in figure]
             if figures:
-                parts.append(table(COLUMNS, [
-                    [figure.get(column, '') for column in COLUMNS]
+                columns = COLUMNS + tuple(
+                    column for column in STEP_COLUMNS
+                    if any(column in figure for figure in figures))
+                parts.append(table(columns, [
+                    [blank(figure.get(column)) for column in columns]
                     for figure in figures]))
             elif item.quote:
                 parts.append(f'\n```text\n{self.end_of(item, 1000)}```\n')

@@ -9,6 +9,9 @@ import machine
 WAYS = ('window', 'overlay', 'translate')
 BENCHMARKS = ('cp', 'mri-fhd', 'mri-q', 'pns', 'rpes', 'sad', 'tpacf',
               'vecadd', 'stencil')
+# Patterns of bench_access, which measures each in eight forms.
+ACCESS = ('stream', 'fresh', 'residual', 'sources', 'halo', 'file',
+          'sparse-read', 'index')
 FRAMEWORKS = ('torch', 'cupy', 'jax', 'numba', 'pycuda')
 # What of a group of tests is rank 0.
 TELLING = {
@@ -204,6 +207,7 @@ def speed(place):
     for name in ('micro/bench_fault', 'micro/bench_write',
                  'softcuda/bench_launch', 'micro/bench_choice'):
         yield micro(place, name, reps)
+    yield from access(place, 'bench_access', 0)
     # What a launch costs more when preloaded.
     launch = micro(place, 'softcuda/bench_launch', reps)
     launch.name += ', preloaded'
@@ -216,6 +220,21 @@ def speed(place):
             place.tool('interpose/libadsm-preload.so')])
     if not place.quick:
         yield from parboil(place, real, 'medium', '3', 1)
+    # NVIDIA's run-time library does not accept the software device.
+    if not place.soft and os.access(
+            place.tool('bench/access/bench_access_static'), os.X_OK):
+        yield from access(place, 'bench_access_static', 1)
+
+
+def access(place, program, rank):
+    """One item for each pattern, so that whoever stops the check has some."""
+    size = [] if place.quick or place.soft else ['--large']
+    for pattern in ACCESS:
+        item = micro(place, f'access/{program}', '1' if place.quick else '3')
+        item.name = f'{pattern}, {program}'
+        item.command += [*size, f'--pattern={pattern}']
+        item.rank, item.seconds = rank, 5 if place.quick else 15
+        yield item
 
 
 def parboil(place, real, size, reps, rank):
