@@ -26,6 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         FUZZ_CHECK(!link || (link >= 100000 && link <= 10000000000000));
         FUZZ_CHECK(!pace || (pace >= 1000 && pace <= 10000000000000));
     }
+    const struct sc_latency *latency = &options.latency;
+    const uint64_t times[] = {latency->launch_ns, latency->wait_ns,
+                              latency->up_ns, latency->down_ns};
+    for (int i = 0; i < 4; i++)
+        FUZZ_CHECK(times[i] <= 1000000000);
     FUZZ_CHECK(!options.program || *options.program);
     fuzz_lines_free(lines);
     return 0;
