@@ -421,7 +421,7 @@ static int replace_kernels(volatile uint32_t *first, volatile uint32_t *second)
 
 START_TEST(handle_that_returns_is_another_kernel)
 {
-    enum { ROUNDS = 9 };
+    enum { ROUNDS = 60 };
     int same = 0;
     device_start();
     volatile uint32_t *first = words(BYTES, 0), *second = words(BYTES, 0);
