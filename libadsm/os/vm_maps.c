@@ -28,41 +28,37 @@ struct map_query {
 #define MAP_OR_NEXT 0x10u
 enum { MAP_IS_ANYTHING = 0xf }; /* readable, writable, executable, shared */
 
-/* The mapping at `at`, or the next one. `name` gets the name, or as much of it as
- * is there. Return: 0; an errno, ENOENT behind the last one */
-static int map_next(int maps, uintptr_t at, struct map_query *map, char *name,
-                    uint32_t name_bytes)
+/* The mapping at `at`, or the next one, and whether it is a placeholder: closed,
+ * without the name of a file, or of the kernel's. Asked at once: other threads
+ * cut mappings and join them meanwhile. Return: 0; an errno, ENOENT behind the
+ * last one */
+static int map_next(int maps, uintptr_t at, struct map_query *map,
+                    bool *is_placeholder)
 {
+    char name[4096];
     *map = (struct map_query){.size = sizeof *map,
                               .flags = MAP_OR_NEXT,
                               .address = at,
-                              .name_bytes = name_bytes,
+                              .name_bytes = sizeof name,
                               .name = (uintptr_t)name};
-    return syscall(SYS_ioctl, maps, MAP_QUERY, map) == 0 ? 0 : errno;
-}
-
-/* Closed, without the name of a file, which alone can be too long, or of the
- * kernel's. */
-static bool is_placeholder(int maps, const struct map_query *map)
-{
-    char name[128] = "";
-    struct map_query named;
-    return !(map->is & MAP_IS_ANYTHING) &&
-           map_next(maps, map->start, &named, name, sizeof name) == 0 &&
-           named.start == map->start &&
-           (named.name_bytes == 0 || memcmp(name, "[anon", 5) == 0);
+    if (syscall(SYS_ioctl, maps, MAP_QUERY, map) != 0)
+        return errno;
+    *is_placeholder = !(map->is & MAP_IS_ANYTHING) &&
+                      (map->name_bytes == 0 || memcmp(name, "[anon", 5) == 0);
+    return 0;
 }
 
 adsm_status_t adsm_vm_maps_ask(int maps, uintptr_t addr, size_t bytes)
 {
     for (uintptr_t at = addr; at < addr + bytes;) {
         struct map_query map;
-        int error = map_next(maps, at, &map, NULL, 0);
+        bool is_placeholder;
+        int error = map_next(maps, at, &map, &is_placeholder);
         if (error == ENOENT || (!error && map.start >= addr + bytes))
             return ADSM_OK;
         if (error)
             return ADSM_E_SYSTEM;
-        if (!is_placeholder(maps, &map))
+        if (!is_placeholder)
             return ADSM_E_INVALID;
         at = map.end;
     }

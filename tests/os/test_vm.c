@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -239,6 +242,40 @@ START_TEST(placeholder_is_told_from_data)
 }
 END_TEST
 
+/* Cuts the mapping before a range and joins it again, until told to stop. */
+struct cutter {
+    uintptr_t at;
+    _Atomic bool stop;
+};
+
+static void *cut_and_join(void *argument)
+{
+    struct cutter *cutter = argument;
+    while (!atomic_load(&cutter->stop)) {
+        mprotect((void *)cutter->at, 4096, PROT_READ);
+        mprotect((void *)cutter->at, 4096, PROT_NONE);
+    }
+    return NULL;
+}
+
+START_TEST(placeholder_is_one_while_its_neighbour_is_cut)
+{
+    enum { LOOKS = 20000, PAGE = 4096 };
+    pthread_t thread;
+    struct cutter cutter = {.at = adsm_vm_reserve(64 * PAGE, 0, 0)};
+    ck_assert_uint_ne(cutter.at, 0);
+    uintptr_t still = cutter.at + 2 * PAGE;
+    ck_assert_int_eq(pthread_create(&thread, NULL, cut_and_join, &cutter), 0);
+    int others = 0;
+    for (int i = 0; i < LOOKS; i++)
+        others += !adsm_vm_is_placeholder(still, 62 * PAGE);
+    atomic_store(&cutter.stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(others, 0);
+    adsm_vm_release(cutter.at, 64 * PAGE);
+}
+END_TEST
+
 START_TEST(placeholder_is_found_among_many_mappings)
 {
     /* Enough lines before it that /proc/self/maps is read in pieces. */
@@ -305,5 +342,6 @@ SUITE_MAIN("vm", 60, reserved_range_is_aligned_and_closed,
            mapping_limit_is_reported_and_merging_still_works,
            populated_pages_are_present, populate_of_a_hole_is_an_error,
            placeholder_is_told_from_data, mappings_asked_for_are_those_read,
+           placeholder_is_one_while_its_neighbour_is_cut,
            placeholder_is_found_among_many_mappings,
            closings_count_what_takes_access_away)
