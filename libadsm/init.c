@@ -94,6 +94,7 @@ static void expect_fork(void)
     runtime.alive = page;
     atomic_store(runtime.alive, true);
     adsm_index_expect_fork();
+    adsm_placeholder_expect_fork();
 }
 
 static bool owns(uintptr_t address)

@@ -8,7 +8,8 @@
 #define BIT_BYTES ((uintptr_t)1 << ADSM_PLACEHOLDER_SHIFT)
 
 struct adsm_placeholder_part *_Atomic
-    adsm_placeholders[1 << (ADSM_PLACEHOLDER_BITS - ADSM_PLACEHOLDER_PART)];
+    adsm_placeholders[1 << (ADSM_PLACEHOLDER_BITS - ADSM_PLACEHOLDER_PART)]
+    __attribute__((aligned(4096)));
 _Atomic bool adsm_placeholder_any;
 
 /* How many ranges were marked. */
@@ -101,6 +102,12 @@ uintptr_t adsm_placeholder_next(uintptr_t at, uintptr_t end)
         at = (at & ~(BIT_BYTES - 1)) + bits * BIT_BYTES;
     }
     return end;
+}
+
+void adsm_placeholder_expect_fork(void)
+{
+    (void)adsm_system_madvise((void *)adsm_placeholders,
+                              sizeof adsm_placeholders, MADV_WIPEONFORK);
 }
 
 void adsm_placeholder_forget(void)

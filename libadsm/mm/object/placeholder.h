@@ -32,6 +32,7 @@ struct adsm_placeholder_part {
     _Atomic uint64_t crowded[ADSM_PLACEHOLDER_WORDS];
 };
 
+/* On pages of its own, which a child gets empty. */
 extern struct adsm_placeholder_part *_Atomic
     adsm_placeholders[1 << (ADSM_PLACEHOLDER_BITS - ADSM_PLACEHOLDER_PART)];
 
@@ -71,6 +72,10 @@ void adsm_placeholder_mark(uintptr_t at, size_t bytes);
  *  came since stays marked. Thread: any. Signal: any handler */
 uint64_t adsm_placeholder_marks(void);
 void adsm_placeholder_clear(uintptr_t at, uint64_t asked);
+
+/** Have nothing marked in every child that is a copy of this process, as
+ *  adsm_index_expect_fork. Thread: one. Signal: never */
+void adsm_placeholder_expect_fork(void);
 
 /** In the child of a fork nothing is marked any more. Thread: the only one.
  *  Signal: never */
