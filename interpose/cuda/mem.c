@@ -116,9 +116,8 @@ static CUresult release(CUdeviceptr device)
 /* Did it come from here? */
 static bool is_allocated(CUdeviceptr device)
 {
-    const struct adsm_object *object =
-        hook_passes() ? NULL : adsm_index_find((const void *)device);
-    return object && !adsm_object_is_adopted(object);
+    return !hook_passes() && adsm_index_find((const void *)device) &&
+           adsm_adopt_has_other(device);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr device)

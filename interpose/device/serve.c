@@ -71,8 +71,8 @@ int device_serve(struct adsm_accel **accel)
 
 bool device_is_ours(uint64_t address)
 {
-    const struct adsm_object *object = adsm_index_find((const void *)address);
-    return (object && !adsm_object_is_adopted(object)) ||
+    return (adsm_index_find((const void *)address) &&
+            adsm_adopt_has_other(address)) ||
            adsm_address_is_reserved(address);
 }
 

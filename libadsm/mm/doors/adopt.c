@@ -33,10 +33,34 @@ static const struct adsm_object *at(uint64_t address)
     return adsm_index_find((const void *)(uintptr_t)address);
 }
 
+/* Without its lock, an object may end meanwhile, and its structure be another's
+ * or nobody's: what was read is right if the object was there all the time. */
+static bool has(uint64_t address, bool adopted)
+{
+    const struct adsm_object *object, *now;
+    uint32_t generation, then;
+    bool is;
+    do {
+        object = at(address);
+        if (!object)
+            return false;
+        generation = atomic_load(&object->generation);
+        is = adsm_object_is_adopted(object);
+        atomic_thread_fence(memory_order_acquire);
+        now = at(address);
+        then = atomic_load(&object->generation);
+    } while (now != object || then != generation);
+    return is == adopted;
+}
+
 bool adsm_adopt_has(uint64_t address)
 {
-    const struct adsm_object *object = at(address);
-    return object && adsm_object_is_adopted(object);
+    return has(address, true);
+}
+
+bool adsm_adopt_has_other(uint64_t address)
+{
+    return has(address, false);
 }
 
 /* ---- the beginning --------------------------------------------------------- */

@@ -77,7 +77,9 @@ void adsm_adopt_end_all(void);
 void adsm_adopt_go_on(void);
 
 /** Is the address in an adopted object? Of such memory the driver knows all that
- *  the program may hear. Thread: any. Signal: any handler */
+ *  the program may hear. Or in one that is not? Thread: any. Signal: any
+ *  handler */
 bool adsm_adopt_has(uint64_t address);
+bool adsm_adopt_has_other(uint64_t address);
 
 #endif

@@ -361,7 +361,9 @@ static int end(struct adsm_object *object, uint32_t generation, bool keep)
     adsm_mapping_give_back(object);
     adsm_object_release_host(object);
     free_blocks(object);
-    int rc = adsm_address_free(object->home, &object->span);
+    /* A copy: who looks without the lock still finds what kind it was of. */
+    struct adsm_span span = object->span;
+    int rc = adsm_address_free(object->home, &span);
     adsm_between_end();
     adsm_pool_put(&pool, object);
     return rc;
