@@ -44,7 +44,7 @@ CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, uint64_t handle,
     CUresult result =
         UNLESS(is_ours(at), cuMemMap, (at, bytes, offset, handle, flags));
     if (result == CUDA_SUCCESS)
-        device_came(at, bytes);
+        device_came_mapped(at, bytes);
     return result;
 }
 
@@ -68,7 +68,7 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const void *access,
     CUresult result = CUDA_GIVES(device_range_goes(at, bytes), cuMemSetAccess,
                                  (at, bytes, access, count));
     if (result == CUDA_SUCCESS)
-        device_came(at, bytes);
+        device_came_mapped(at, bytes);
     return result;
 }
 

@@ -54,7 +54,7 @@ static bool is_at_work(void)
     return !hook_passes() && device_adopts() && adsm_is_up();
 }
 
-void device_came(uint64_t begin, size_t bytes)
+static void note(uint64_t begin, size_t bytes, bool mapped)
 {
     if (!is_at_work())
         return;
@@ -64,8 +64,18 @@ void device_came(uint64_t begin, size_t bytes)
     if (!adsm_passing_is_barred())
         return;
     hook_enter();
-    adsm_adopt_note(begin, bytes);
+    adsm_adopt_note(begin, bytes, mapped);
     hook_leave();
+}
+
+void device_came(uint64_t begin, size_t bytes)
+{
+    note(begin, bytes, false);
+}
+
+void device_came_mapped(uint64_t begin, size_t bytes)
+{
+    note(begin, bytes, true);
 }
 
 bool device_stay(void)

@@ -18,8 +18,9 @@
 /** Is that so? Decided at the first call, which brings the runtime up then. */
 bool device_adopts(void);
 
-/** The driver gave the program memory. */
+/** The driver gave the program memory; or mapped it where the program asked. */
 void device_came(uint64_t begin, size_t bytes);
+void device_came_mapped(uint64_t begin, size_t bytes);
 
 /** From here to the end of the block, which submits work of the program, nothing
  *  else is adopted. */

@@ -220,14 +220,14 @@ static void give_up_range(uint64_t begin, size_t bytes)
             give_up(c, true);
 }
 
-void adsm_adopt_note(uint64_t begin, size_t bytes)
+void adsm_adopt_note(uint64_t begin, size_t bytes, bool mapped)
 {
     if (bytes == 0)
         return;
     adsm_rwlock_acquire(&lock);
-    /* What is mapped goes on in what is mapped beside it. */
-    give_up(begin - 1, true);
-    give_up_range(begin, bytes + 1);
+    if (mapped)
+        give_up(begin - 1, true);
+    give_up_range(begin, bytes + mapped);
     adsm_rwlock_release(&lock);
 }
 

@@ -57,9 +57,11 @@ void adsm_adopt_leave(void);
  * The program has got device memory, which is marked as a placeholder, while
  * something is shared: what has its pages is given up.
  *
+ * @mapped  by the program to addresses: it goes on in what is mapped beside it,
+ *          which is given up as well
  * Thread: any; holds no lock. Signal: never
  */
-void adsm_adopt_note(uint64_t begin, size_t bytes);
+void adsm_adopt_note(uint64_t begin, size_t bytes, bool mapped);
 
 /**
  * Around a call that gives memory back to the driver: nobody adopts meanwhile
