@@ -148,6 +148,13 @@ enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
     return accel->address->strategy;
 }
 
+bool adsm_address_is(struct adsm_accel *accel, enum adsm_strategy strategy)
+{
+    return atomic_load_explicit(&accel->address->chosen,
+                                memory_order_acquire) &&
+           accel->address->strategy == strategy;
+}
+
 /* A span of `bytes` by one of the ways, in whole pages. */
 static int address_take(struct adsm_accel *accel, enum adsm_strategy strategy,
                         size_t bytes, struct adsm_span *span)

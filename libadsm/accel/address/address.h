@@ -59,6 +59,10 @@ int adsm_address_choose(struct adsm_accel *accel);
 enum adsm_strategy adsm_address_strategy(struct adsm_accel *accel,
                                          const char **why);
 
+/** Is that the strategy in use? Chooses none: to try them asks much of the
+ *  driver, and waits for kernels. Signal: any handler */
+bool adsm_address_is(struct adsm_accel *accel, enum adsm_strategy strategy);
+
 /** Bytes of device memory that all spans take, with what is left of granules;
  *  0 where the driver rounds (overlay, translate). Signal: any handler */
 size_t adsm_address_mapped(struct adsm_accel *accel);

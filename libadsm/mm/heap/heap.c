@@ -253,8 +253,7 @@ void adsm_heap_withdraw(struct adsm_accel *accel)
 {
     /* Elsewhere no object is looked at: its lock may be held by a thread that
      * waits for a kernel, which the end of the context will wake. */
-    if (atomic_load(&adopted) ||
-        adsm_address_strategy(accel, NULL) == ADSM_OVERLAY)
+    if (atomic_load(&adopted) || adsm_address_is(accel, ADSM_OVERLAY))
         (void)adsm_object_each(accel, false, withdraw, NULL);
 }
 
