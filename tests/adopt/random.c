@@ -8,12 +8,14 @@
  * A thread has so many pieces of memory at most; with one, there is often nothing
  * shared, so that who shares the next one meets calls on their way.
  *
- * Return: 0; 1 with a line for each place that differs, or for host pages that
- * are left where device memory was
+ * Return: 0; 1 with a line for each place that differs, for memory that is shared
+ * no more and has not its placeholder back, or for host pages that are left where
+ * device memory was
  */
 #include "../interpose/victims/victim.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 enum { MOST_SLOTS = 12, MOST_WORDS = 60000, VARIABLE_WORDS = 250 };
@@ -49,6 +51,9 @@ struct player {
     struct slot slot[MOST_SLOTS];
 };
 
+/* All addresses that were device memory, at any time, lie between. */
+static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;
+
 static uint32_t draw(struct player *p, uint32_t below)
 {
     p->seed ^= p->seed << 13;
@@ -63,6 +68,15 @@ static volatile uint32_t *touched(const struct slot *s)
 }
 
 /* ---- memory comes and goes ------------------------------------------------- */
+
+static void note(uintptr_t begin, uintptr_t end)
+{
+    uintptr_t low = atomic_load(&lowest), high = atomic_load(&highest);
+    while (begin < low && !atomic_compare_exchange_weak(&lowest, &low, begin))
+        ;
+    while (end > high && !atomic_compare_exchange_weak(&highest, &high, end))
+        ;
+}
 
 static size_t granule(void)
 {
@@ -138,6 +152,7 @@ static void get(struct player *p, struct slot *s)
     default:
         find_variable(p, s);
     }
+    note(s->at, s->at + bytes);
     /* In the order of the stream that has it. */
     CHECK(cuMemsetD32Async(s->at, 7, s->words, p->stream));
     CHECK(cuStreamSynchronize(p->stream));
@@ -301,6 +316,70 @@ static void *play(void *player)
         if (draw(p, 100) == 0)
             CHECK(cuMemPoolTrimTo(p->pool, 0));
     }
+    CHECK(cuStreamSynchronize(p->stream));
+    return NULL;
+}
+
+/* ---- what is left ---------------------------------------------------------- */
+
+struct mapping {
+    uintptr_t begin, end;
+    bool is_placeholder, is_ours;
+};
+
+/* The next one of /proc/self/maps. */
+static bool next_mapping(FILE *maps, struct mapping *map)
+{
+    char line[512], mode[8];
+    if (!fgets(line, sizeof line, maps))
+        return false;
+    if (sscanf(line, "%lx-%lx %7s", &map->begin, &map->end, mode) != 3)
+        exit(3);
+    map->is_placeholder = strcmp(mode, "---p") == 0;
+    map->is_ours = strstr(line, "/memfd:adsm") != NULL;
+    return true;
+}
+
+/* Is all of a range under placeholders, with no hole between them? */
+static bool is_closed(uintptr_t begin, uintptr_t end)
+{
+    struct mapping map;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (begin < end && maps && next_mapping(maps, &map)) {
+        if (map.end <= begin)
+            continue;
+        if (map.begin > begin || !map.is_placeholder)
+            break;
+        begin = map.end;
+    }
+    if (maps)
+        fclose(maps);
+    return begin >= end;
+}
+
+/* Nothing is shared when a module has gone: what it had is the driver's again,
+ * and the device has what the CPU wrote. */
+static unsigned check_driver_has(struct player *p)
+{
+    unsigned open = 0;
+    for (unsigned i = 0; i < p->slots; i++) {
+        struct slot *s = &p->slot[i];
+        if (!s->at)
+            continue;
+        if (!is_closed(s->at, s->at + s->words * 4ul)) {
+            printf("kind %d, %u words: no placeholder\n", s->kind, s->words);
+            open++;
+        }
+        uint32_t *plain = malloc(s->words * 4ul);
+        CHECK(cuMemcpyDtoH(plain, s->at, s->words * 4ul));
+        compare(p, s, plain, 0, s->words, "the last copy");
+        free(plain);
+    }
+    return open;
+}
+
+static void end(struct player *p)
+{
     for (unsigned i = 0; i < p->slots; i++)
         if (p->slot[i].at)
             give(p, &p->slot[i]);
@@ -308,26 +387,20 @@ static void *play(void *player)
     CHECK(cuModuleUnload(p->module));
     CHECK(cuMemPoolDestroy(p->pool));
     CHECK(cuStreamDestroy(p->stream));
-    return NULL;
 }
 
 /* Host pages of the runtime's that lie at addresses of device memory are shared
  * between two places; each of those left is in one. */
 static unsigned left_pages(void)
 {
-    char line[512];
+    struct mapping map;
     unsigned left = 0;
-    unsigned long begin, end;
-    CUdeviceptr at = 0;
-    CHECK(cuMemAlloc(&at, 64 << 20)); /* near all that was before */
     FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps))
-        if (sscanf(line, "%lx-%lx", &begin, &end) == 2 &&
-            strstr(line, "/memfd:adsm") && begin < at + (64 << 20) && at < end)
+    while (maps && next_mapping(maps, &map))
+        if (map.is_ours && map.begin < highest && lowest < map.end)
             left++;
     if (maps)
         fclose(maps);
-    CHECK(cuMemFree(at));
     return left;
 }
 
@@ -353,11 +426,17 @@ int main(int argc, char **argv)
         if (pthread_create(&players[i].thread, NULL, play, &players[i]) != 0)
             return 3;
     }
-    for (unsigned i = 0; i < threads && i < MOST_THREADS; i++) {
+    for (unsigned i = 0; i < threads && i < MOST_THREADS; i++)
         pthread_join(players[i].thread, NULL);
+    load(&players[0]);
+    unsigned open = 0;
+    for (unsigned i = 0; i < threads && i < MOST_THREADS; i++)
+        open += check_driver_has(&players[i]);
+    for (unsigned i = 0; i < threads && i < MOST_THREADS; i++) {
+        end(&players[i]);
         wrong += players[i].wrong;
     }
     unsigned left = left_pages();
-    printf("%u wrong, %u left\n", wrong, left);
-    return wrong || left;
+    printf("%u wrong, %u open, %u left\n", wrong, open, left);
+    return wrong || open || left;
 }
