@@ -711,9 +711,10 @@ static bool trace(pid_t child, struct calls *calls)
     if (waitpid(child, &state, 0) != child || !WIFSTOPPED(state))
         return false;
     ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD);
-    for (int deliver = 0;; deliver = 0) {
+    for (int deliver = 0;;) {
         struct user_regs_struct regs;
         ptrace(PTRACE_SYSCALL, child, NULL, deliver);
+        deliver = 0;
         ck_assert_int_eq(waitpid(child, &state, __WALL), child);
         if (WIFEXITED(state))
             return WEXITSTATUS(state) == 0 && marks == 4;

@@ -11,6 +11,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define must(call) ck_assert_int_eq((call), CUDA_SUCCESS)
@@ -26,11 +27,20 @@ static inline void device_start(void)
     must(cuCtxSetCurrent(context));
 }
 
-/** Device memory, every byte `value`, last written by the device. */
+/** Is memory shared only from the CPU's first touch on? */
+static inline int shares_at_touch(void)
+{
+    const char *strategy = getenv("ADSM_ADDRESS");
+    return strategy && strcmp(strategy, "adopt") == 0;
+}
+
+/** Device memory, shared, every byte `value`, last written by the device. */
 static inline uint8_t *device_bytes(size_t bytes, uint8_t value)
 {
     CUdeviceptr at;
     must(cuMemAlloc(&at, bytes));
+    if (shares_at_touch())
+        (void)*(volatile uint8_t *)at;
     must(cuMemsetD8(at, value, bytes));
     return (uint8_t *)at;
 }
