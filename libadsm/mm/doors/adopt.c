@@ -122,12 +122,23 @@ static int await(uintptr_t address)
     return rc == ADSM_OK ? adsm_accel_wait(accel) : rc;
 }
 
+static const char *reason(int rc)
+{
+    switch (rc) {
+    case ADSM_E_NOMEM:
+        return "the host has no memory to share device memory with, at";
+    case ADSM_E_LIMIT:
+        return "device memory cannot be shared, for something else is mapped "
+               "there or no mappings or addresses are left, at";
+    default:
+        return "the device does not answer, its memory cannot be shared, at";
+    }
+}
+
 static bool is_adopted(uintptr_t address, int rc)
 {
     if (rc != ADSM_OK && rc != ADSM_E_NOT_FOUND)
-        adsm_log_signal_address(
-            ADSM_LOG_ERROR, "device memory cannot be shared with the CPU at",
-            address);
+        adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
     return rc == ADSM_OK;
 }
 
