@@ -2,13 +2,11 @@
 #include "mm/object/passing.h"
 
 #include "base/system.h"
+#include "os/barrier.h"
 
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { RECORDS = 64, PAGE = 4096, POLL_NS = 20 * 1000 };
 
@@ -21,7 +19,7 @@ static struct {
     struct adsm_passing *_Atomic list;
     pthread_once_t once;
     pthread_key_t at_end;
-    _Atomic bool has_key, registered;
+    _Atomic bool has_key;
 } passing = {.once = PTHREAD_ONCE_INIT};
 
 /* ---- a thread joins, and ends --------------------------------------------- */
@@ -38,9 +36,7 @@ static void prepare(void)
 {
     atomic_store(&passing.has_key,
                  pthread_key_create(&passing.at_end, give_back) == 0);
-    atomic_store(&passing.registered,
-                 syscall(SYS_membarrier,
-                         MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0);
+    adsm_barrier_prepare();
 }
 
 /* One that an ended thread has left. */
@@ -88,27 +84,10 @@ struct adsm_passing *adsm_passing_join(void)
 
 /* ---- the wait -------------------------------------------------------------- */
 
-/* Every thread of the process has passed a full fence when it returns: where the
- * system has no call for that, taking away a right to a page that is in use
- * makes it interrupt every processor that runs one. */
-static void fence_everywhere(void)
-{
-    if (atomic_load(&passing.registered) &&
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
-        return;
-    volatile char *page = adsm_system_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return;
-    *page = 1;
-    adsm_system_mprotect((void *)page, PAGE, PROT_NONE);
-    adsm_system_munmap((void *)page, PAGE);
-}
-
 void adsm_passing_bar(void)
 {
     atomic_fetch_add(&adsm_passing_barred, 1);
-    fence_everywhere();
+    adsm_barrier_everywhere();
     struct adsm_passing *record = atomic_load(&passing.list);
     for (; record; record = record->next)
         while (record != adsm_passing_mine &&
