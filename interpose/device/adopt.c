@@ -1,6 +1,7 @@
 /* Where memory comes and goes that is the driver's own; see adopt.h. */
 #include "interpose/device/adopt.h"
 
+#include "accel/address/address.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "interpose/device/serve.h"
@@ -10,20 +11,15 @@
 
 static bool is_wanted(void)
 {
+    const char *why;
     adsm_options_load();
-    const struct adsm_options *options = adsm_options_get();
-    if (options->address != ADSM_OPT_ADDRESS_ADOPT)
-        return false;
-    const char *why = options->oversubscribe ? "ADSM_OVERSUBSCRIBE moves arrays"
-                      : options->fault_engine == ADSM_OPT_FAULT_ENGINE_UFFD
-                          ? "the fault engine uffd sees its own ranges only"
-                          : NULL;
-    if (why)
+    bool adopts = adsm_address_adopts(&why);
+    if (adsm_options_get()->address == ADSM_OPT_ADDRESS_ADOPT && !adopts)
         adsm_log_once(ADSM_LOG_WARN,
                       "ADSM_ADDRESS=adopt cannot be had: %s; memory is shared "
                       "when it is allocated",
                       why);
-    return !why;
+    return adopts;
 }
 
 static bool is_in_driver(void)

@@ -188,6 +188,19 @@ class Told(Planted):
         self.finding('old=10000', 'CUDA version', '10.0',
                      str(BUILD / 'tests/drivers/libcuda.so.1'))
 
+    def test_driver_whose_addresses_are_taken_cannot_have_adopt(self):
+        taken = f'{TAKEN}put device memory'
+        for asked, state, why in (
+                ('auto', 'in force', taken),
+                ('adopt', 'not in force',
+                 f'{taken}; ADSM_ADDRESS asks for it all the same, and of '
+                 'this device nothing is shared')):
+            window, adopt = info('memory', 'sharing', ADSM_ADDRESS=asked)
+            self.assertEqual((window['address'], window['state']),
+                             ('window', state))
+            self.assertEqual((adopt['address'], adopt['state'], adopt['why']),
+                             ('adopt', 'cannot be had', why))
+
     def test_no_driver_is_said_and_no_error(self):
         done = run('old=6050', BUILD / 'tools/adsm-info', '--driver')
         self.assertEqual(done.returncode, 0)

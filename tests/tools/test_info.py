@@ -21,6 +21,20 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 INFO = BUILD / 'tools/adsm-info'
 SOFT = {'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda')}
 
+# A program without membarrier, for which EPERM stands, that becomes its
+# arguments.
+NO_MEMBARRIER = '''import ctypes, os, platform, struct, sys
+NUMBER = {'x86_64': 324, 'aarch64': 283}[platform.machine()]
+code = b''.join(struct.pack('HBBI', *line) for line in [
+    (0x20, 0, 0, 0), (0x15, 0, 1, NUMBER), (0x06, 0, 0, 0x00050001),
+    (0x06, 0, 0, 0x7fff0000)])
+kept = ctypes.create_string_buffer(code)
+program = struct.pack('HxxxxxxP', 4, ctypes.addressof(kept))
+prctl = ctypes.CDLL(None).prctl
+assert prctl(38, 1, 0, 0, 0) == 0
+assert prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])'''
+
 # A program with no huge pages (PR_SET_THP_DISABLE) that becomes its arguments.
 THP_OFF = '''import ctypes, os, sys
 ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)
@@ -86,8 +100,9 @@ class Options(unittest.TestCase):
 class Sections(unittest.TestCase):
     def test_all_sections_when_none_is_named(self):
         whole = json.loads(adsm_info('--json', **SOFT).stdout)
-        self.assertEqual(list(whole), ['version', 'devices', 'driver', 'engines',
-                                       'memory', 'options', 'hooks'])
+        self.assertEqual(list(whole), ['version', 'devices', 'sharing', 'driver',
+                                       'engines', 'memory', 'options',
+                                       'hooks'])
 
     def test_engine_in_use_is_named(self):
         rows, _ = section('engines')
@@ -203,6 +218,59 @@ class Devices(unittest.TestCase):
                              check=False, timeout=60, env=PLAIN)
         self.assertEqual((run.returncode, run.stderr), (0, ''), run)
         self.assertRegex(run.stdout, r'(?m)^ +0  \S')
+
+
+class Sharing(unittest.TestCase):
+    def sharing(self, **extra):
+        """Rows of device 0, by address: state and why."""
+        rows, _ = section('sharing', **SOFT, **extra)
+        self.assertEqual([(row['device'], row['when']) for row in rows],
+                         [(0, 'at once'), (0, 'at the first touch')])
+        return {row['address']: (row['state'], row['why']) for row in rows}
+
+    def test_window_is_the_default_and_says_why(self):
+        rows = self.sharing()
+        self.assertEqual(rows['window'],
+                         ('in force',
+                          'the default, for adopt has run on no GPU yet'))
+        self.assertEqual(rows['adopt'],
+                         ('not in force', 'tried, it works: '
+                                          'ADSM_ADDRESS=adopt asks for it'))
+
+    def test_what_the_environment_asks_for_is_in_force(self):
+        rows = self.sharing(ADSM_ADDRESS='adopt')
+        self.assertEqual(rows['adopt'], ('in force', 'ADSM_ADDRESS asks for it'))
+        self.assertEqual(rows['window'][0], 'not in force')
+        rows = self.sharing(ADSM_ADDRESS='overlay')
+        self.assertEqual(rows['overlay'],
+                         ('in force', 'ADSM_ADDRESS asks for it'))
+        self.assertEqual(rows['adopt'][0], 'not in force')
+
+    def test_translate_shares_nothing(self):
+        rows = self.sharing(ADSM_ADDRESS='translate')
+        self.assertEqual(rows['translate'][0], 'cannot be had')
+        self.assertEqual(rows['adopt'][0], 'not in force')
+
+    def test_an_option_in_the_way_is_named(self):
+        for option, value in (('ADSM_OVERSUBSCRIBE', '1'),
+                              ('ADSM_FAULT_ENGINE', 'uffd')):
+            rows = self.sharing(ADSM_ADDRESS='adopt', **{option: value})
+            self.assertEqual(rows['adopt'][0], 'cannot be had')
+            self.assertIn(value if value == 'uffd' else option,
+                          rows['adopt'][1])
+            self.assertEqual(rows['window'],
+                             ('in force', 'ADSM_ADDRESS=adopt cannot be had'))
+
+    def test_a_kernel_without_membarrier_is_named(self):
+        run = subprocess.run([sys.executable, '-c', NO_MEMBARRIER, INFO,
+                              '--json', '--sharing'], check=True, text=True,
+                             env={**PLAIN, **SOFT}, capture_output=True,
+                             timeout=60)
+        row = json.loads(run.stdout)['sharing'][1]
+        self.assertIn('membarrier', row['why'])
+        self.assertEqual(row['state'],
+                         'not in force' if os.uname().machine == 'x86_64'
+                         else 'cannot be had')
 
 
 class Links(unittest.TestCase):

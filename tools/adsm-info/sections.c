@@ -11,6 +11,7 @@
 #include "accel/address/address.h"
 #include "accel/inspect.h"
 #include "base/option.h"
+#include "os/barrier.h"
 #include "os/fault.h"
 #include "os/huge.h"
 
@@ -44,6 +45,86 @@ void section_devices(struct table *table)
         table->empty = adsm_accel_why();
     for (int i = 0; i < adsm_accel_devices(); i++)
         add_device(table, i);
+}
+
+/* ---- when a program's memory is shared ------------------------------------ */
+
+static bool asks_for(const char *address)
+{
+    struct adsm_option_info asked;
+    adsm_option_info(ADSM_OPTION_ID_address, &asked);
+    return strcmp(asked.value_text, address) == 0;
+}
+
+/* From its allocation on, by the strategy of section_devices. */
+static void add_at_once(struct table *table, const char *device,
+                        enum adsm_strategy strategy, bool adopts)
+{
+    bool apart = strategy == ADSM_TRANSLATE;
+    const char *state = adopts  ? "not in force"
+                        : apart ? "cannot be had"
+                                : "in force";
+    const char *why =
+        adopts  ? "for adsmAlloc alone: ADSM_ADDRESS leaves what the program "
+                  "allocates to the driver"
+        : apart ? "device pointers cannot be host pointers: nothing is shared"
+        : asks_for("adopt") ? "ADSM_ADDRESS=adopt cannot be had"
+        : asks_for("auto")  ? "the default, for adopt has run on no GPU yet"
+                            : "ADSM_ADDRESS asks for it";
+    table_add(table,
+              (const char *[]){device, "at once", adsm_strategy_name(strategy),
+                               state, why});
+}
+
+/* From the first touch on. */
+static void add_adopt(struct table *table, const char *device,
+                      struct adsm_accel *accel, bool adopts,
+                      const char *refused)
+{
+    char why[400];
+    const char *lacks =
+        adsm_barrier_is_call()
+            ? ""
+            : "; the kernel has no membarrier, or denies it: a first touch "
+              "stops calls on their way by a change of protection";
+    if (!refused && adsm_address_try_adopting(accel) != ADSM_OK)
+        refused = adsm_accel_error_text();
+    if (refused)
+        snprintf(why, sizeof why, "%s%s", refused,
+                 adopts
+                     ? "; ADSM_ADDRESS asks for it all the same, and of this "
+                       "device nothing is shared"
+                     : "");
+    else
+        snprintf(why, sizeof why, "%s%s",
+                 adopts ? "ADSM_ADDRESS asks for it"
+                        : "tried, it works: ADSM_ADDRESS=adopt asks for it",
+                 lacks);
+    table_add(table, (const char *[]){device, "at the first touch", "adopt",
+                                      refused  ? "cannot be had"
+                                      : adopts ? "in force"
+                                               : "not in force",
+                                      why});
+}
+
+void section_sharing(struct table *table)
+{
+    const char *refused;
+    bool adopts = adsm_address_adopts(&refused);
+    table_columns(table, "sharing", "no device is visible", "#device", "when",
+                  "address", "state", "why", NULL);
+    if (adsm_accel_init() != 0)
+        table->empty = adsm_accel_why();
+    for (int i = 0; i < adsm_accel_devices(); i++) {
+        char number[16];
+        const char *why;
+        struct adsm_accel *accel;
+        snprintf(number, sizeof number, "%d", i);
+        if (adsm_accel_open(i, &accel) != 0)
+            continue;
+        add_at_once(table, number, adsm_address_strategy(accel, &why), adopts);
+        add_adopt(table, number, accel, adopts, refused);
+    }
 }
 
 static void add_findings(struct table *table, const char *device,

@@ -10,6 +10,10 @@
  *  Opens each device. */
 void section_devices(struct table *table);
 
+/** When a preloaded program's memory is shared, and why. Opens each device and
+ *  tries. */
+void section_sharing(struct table *table);
+
 /** The driver, and what each device does about host memory. Opens each device
  *  and tries. */
 void section_driver(struct table *table);

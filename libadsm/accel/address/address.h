@@ -140,6 +140,23 @@ int adsm_address_find(struct adsm_accel *accel,
  *  ADSM_E_NOMEM. Thread: any. Signal: as above */
 int adsm_address_claim_found(struct adsm_span *span) ADSM_MUST_CHECK;
 
+/**
+ * Does a preloaded program keep the memory that its driver gives it, until the
+ * CPU touches it? By the options, which have been loaded.
+ *
+ * @why  what stands in the way, one sentence; NULL: nothing
+ * Thread: any. Signal: never
+ */
+bool adsm_address_adopts(const char **why);
+
+/**
+ * Can that be had of this accel? It is tried.
+ *
+ * Return: ADSM_OK; another status, with the reason in adsm_accel_error_text
+ * Thread: any. Signal: never
+ */
+int adsm_address_try_adopting(struct adsm_accel *accel) ADSM_MUST_CHECK;
+
 /** Is this allocation all that the span has? Signal: any handler */
 bool adsm_address_is_whole(const struct adsm_span *span, uint64_t begin);
 

@@ -10,6 +10,8 @@
 #include "accel/device.h"
 #include "accel/error.h"
 #include "accel/extent.h"
+#include "base/option.h"
+#include "os/barrier.h"
 #include "os/vm.h"
 
 #include <stdlib.h>
@@ -151,6 +153,52 @@ int adsm_address_claim_found(struct adsm_span *span)
 bool adsm_address_is_whole(const struct adsm_span *span, uint64_t begin)
 {
     return !span->extents && (uint64_t)(uintptr_t)span->host == begin;
+}
+
+bool adsm_address_adopts(const char **why)
+{
+    const struct adsm_options *options = adsm_options_get();
+    adsm_barrier_prepare();
+    *why = options->oversubscribe ? "ADSM_OVERSUBSCRIBE moves arrays"
+           : options->fault_engine == ADSM_OPT_FAULT_ENGINE_UFFD
+               ? "the fault engine uffd sees its own ranges only"
+           : !adsm_barrier_can()
+               ? "the kernel has no membarrier, or denies it, and this "
+                 "processor knows no other way to stop calls on their way"
+               : NULL;
+    return options->address == ADSM_OPT_ADDRESS_ADOPT && !*why;
+}
+
+/* What a program allocates is found again, and its placeholder is free. */
+static int try_to_find(struct adsm_accel *accel, struct adsm_daddr at)
+{
+    struct adsm_memory memory;
+    struct adsm_span span;
+    size_t bytes;
+    int status = accel->ops->memory_find(at, &memory);
+    if (status == ADSM_E_NOT_FOUND)
+        return adsm_accel_fail(ADSM_E_UNSUPPORTED,
+                               "the driver does not tell of its allocations",
+                               NULL);
+    if (status == ADSM_OK)
+        status = adsm_address_find(accel, &memory, &span, &bytes);
+    if (status != ADSM_OK)
+        return status;
+    status = adsm_address_claim_found(&span);
+    (void)!adsm_address_free(accel, &span);
+    return status;
+}
+
+int adsm_address_try_adopting(struct adsm_accel *accel)
+{
+    struct adsm_daddr at;
+    int status = accel->ops->memory_alloc(accel, ADSM_GRANULE_BYTES, &at);
+    /* A full device says nothing about addresses. */
+    if (status != ADSM_OK)
+        return status == ADSM_E_DEVICE_NOMEM ? ADSM_OK : status;
+    status = try_to_find(accel, at);
+    int freed = accel->ops->memory_free(accel, at);
+    return status == ADSM_OK ? freed : status;
 }
 
 /* The memory is the program's. */
