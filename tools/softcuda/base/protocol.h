@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SC_PROTOCOL_VERSION 8u
+#define SC_PROTOCOL_VERSION 9u
 #define SC_RING_BYTES       (1u << 20)
 #define SC_RESULT_SLOTS     4096u
 #define SC_MAX_DEVICES      16
@@ -26,8 +26,10 @@
 #define SC_WHY_SLOTS        64u
 
 /* File numbers in map commands: 0..15 a device's memory, then: */
-#define SC_FILE_HOST 16
-#define SC_FILES     17
+#define SC_FILE_HOST   16
+#define SC_FILE_IMPORT 17 /* devices of other processes */
+#define SC_IMPORTS     64
+#define SC_FILES       (SC_FILE_IMPORT + SC_IMPORTS)
 
 enum sc_command_type {
     SC_COMMAND_PAD,    /* skip to the start of the ring */

@@ -118,7 +118,7 @@ bool sc_space_map(uint64_t address, uint64_t bytes, uint32_t file,
     if (file >= SC_FILES || files[file] <= 0)
         return false;
     bool opens =
-        writable && file != SC_FILE_HOST && is_large(address, bytes, offset);
+        writable && file < SC_FILE_HOST && is_large(address, bytes, offset);
     void *got = mmap((void *)(uintptr_t)address, bytes,
                      PROT_READ | (writable && !opens ? PROT_WRITE : 0),
                      MAP_SHARED | MAP_FIXED, files[file], (off_t)offset);

@@ -11,6 +11,7 @@
 #include "driver/capture.h"
 #include "driver/device.h"
 #include "driver/handle.h"
+#include "driver/ipc.h"
 #include "driver/latency.h"
 #include "driver/memory.h"
 #include "driver/module.h"
@@ -194,6 +195,7 @@ void sc_context_free(CUcontext ctx)
     sc_module_free_context(ctx);
     sc_texture_free_context(ctx);
     sc_array_free_context(ctx);
+    sc_ipc_free_context(ctx);
     sc_alloc_free_context(ctx);
     sc_stream_forget(ctx);
     for (int peer = 0; peer < sc_device_count(); peer++)

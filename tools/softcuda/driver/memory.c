@@ -228,6 +228,7 @@ bool sc_memory_place(uint64_t address, struct sc_place *place)
     place->device = block.device;
     place->offset = block.offset + into;
     place->bytes = block.bytes - into;
+    place->import = block.import;
     return true;
 }
 
@@ -281,6 +282,14 @@ void sc_memory_show(struct sc_device *viewer, struct sc_device *owner,
         post_adopt(viewer, owner);
         viewer->adopted |= 1u << owner->ordinal;
     }
+    sc_memory_show_file(viewer, owner ? (uint32_t)owner->ordinal : SC_FILE_HOST,
+                        address, bytes, offset, writable);
+}
+
+void sc_memory_show_file(struct sc_device *viewer, uint32_t file,
+                         uint64_t address, uint64_t bytes, uint64_t offset,
+                         bool writable)
+{
     struct sc_op *op = sc_op_new(SC_OP_COMPUTE, viewer, NULL);
     struct sc_command_map *c =
         op ? sc_op_command(op, SC_COMMAND_MAP, sizeof *c) : NULL;
@@ -289,7 +298,7 @@ void sc_memory_show(struct sc_device *viewer, struct sc_device *owner,
     c->address = address;
     c->bytes = bytes;
     c->offset = offset;
-    c->file = owner ? (uint32_t)owner->ordinal : SC_FILE_HOST;
+    c->file = file;
     c->writable = writable;
     sc_op_submit(op, NULL);
 }

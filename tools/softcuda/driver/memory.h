@@ -16,13 +16,15 @@
 struct sc_device;
 struct sc_slab;
 struct sc_physical;
+struct sc_import;
 
 enum sc_block_kind {
     SC_BLOCK_ALLOC,    /* cuMemAlloc */
     SC_BLOCK_MAPPED,   /* cuMemMap */
     SC_BLOCK_VARIABLE, /* a module's variable */
     SC_BLOCK_HOST,     /* cuMemHostAlloc */
-    SC_BLOCK_MANAGED   /* cuMemAllocManaged: lies where host memory does */
+    SC_BLOCK_MANAGED,  /* cuMemAllocManaged: lies where host memory does */
+    SC_BLOCK_IMPORT    /* cuIpcOpenMemHandle: in another process's file */
 };
 
 /** What cuMemAdvise and cuMemPrefetchAsync said about managed memory. */
@@ -46,6 +48,7 @@ struct sc_block {
     uint64_t id;
     struct sc_slab *slab;
     struct sc_physical *physical;
+    struct sc_import *import;    /* of another process, NULL none */
     uint32_t readable, writable; /* by device, for mapped blocks */
     CUmemoryPool pool;           /* of cuMemAllocAsync, NULL none */
     bool leaving;                /* its cuMemFreeAsync is under way */
@@ -126,6 +129,7 @@ bool sc_memory_covers(uint64_t address, uint64_t bytes);
 struct sc_place {
     struct sc_device *device; /* NULL: host memory */
     uint64_t offset, bytes;
+    const struct sc_import *import; /* whose file it is, NULL: the device's */
 };
 
 /** Return: false when nothing is there. Thread: any, takes the lock. */
@@ -158,6 +162,11 @@ void sc_memory_give(struct sc_device *device, uint64_t offset, uint64_t bytes);
 void sc_memory_show(struct sc_device *viewer, struct sc_device *owner,
                     uint64_t address, uint64_t bytes, uint64_t offset,
                     bool writable);
+
+/** As sc_memory_show, of a file by its number in the device process. */
+void sc_memory_show_file(struct sc_device *viewer, uint32_t file,
+                         uint64_t address, uint64_t bytes, uint64_t offset,
+                         bool writable);
 
 /** Undo sc_memory_show. Thread: holds the lock. */
 void sc_memory_hide(struct sc_device *viewer, uint64_t address, uint64_t bytes);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "driver/device.h"
+#include "driver/ipc.h"
 #include "driver/view.h"
 
 #if defined(__x86_64__)
@@ -71,7 +72,8 @@ static int64_t pass(long number, uint8_t *view, uint64_t buffer, uint64_t bytes)
 static bool by_view(long number, const struct sc_place *place, uint64_t buffer,
                     uint64_t bytes, bool *moved)
 {
-    uint8_t *base = place->device ? sc_view_base(place->device) : NULL;
+    uint8_t *base =
+        place->device && !place->import ? sc_view_base(place->device) : NULL;
     int64_t n = base ? pass(number, base + place->offset, buffer, bytes) : -1;
     *moved = n == (int64_t)bytes;
     return n >= 0;
@@ -79,8 +81,9 @@ static bool by_view(long number, const struct sc_place *place, uint64_t buffer,
 
 static int file_of(const struct sc_place *place)
 {
-    return place->device ? sc_device_file(place->device)
-                         : sc_memory_host_file();
+    return place->import   ? sc_file_number(&place->import->file)
+           : place->device ? sc_device_file(place->device)
+                           : sc_memory_host_file();
 }
 
 static bool write_at(const struct sc_place *to, uint64_t buffer, uint64_t bytes)
@@ -160,7 +163,7 @@ static void copy(uint8_t *dst, const uint8_t *src, uint64_t bytes)
 
 static uint8_t *view_of(const struct sc_place *place, uint64_t bytes)
 {
-    if (!place->device || bytes < VIEW_BYTES)
+    if (!place->device || place->import || bytes < VIEW_BYTES)
         return NULL;
     return sc_view_at(place->device, place->offset, bytes);
 }
