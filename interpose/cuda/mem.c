@@ -15,6 +15,7 @@
 #include "interpose/cuda/result.h"
 #include "interpose/cuda/work.h"
 #include "interpose/device/adopt.h"
+#include "interpose/device/outside.h"
 #include "mm/heap/heap.h"
 #include "mm/heap/life.h"
 #include "mm/heap/shortage.h"
@@ -120,11 +121,20 @@ static bool is_allocated(CUdeviceptr device)
            adsm_adopt_has_other(device);
 }
 
+/* The driver's own, which other processes may have used. */
+static CUresult freed(CUresult result, CUdeviceptr device)
+{
+    if (result == CUDA_SUCCESS)
+        device_outside_freed(device);
+    return result;
+}
+
 CUresult cuMemFree_v2(CUdeviceptr device)
 {
     return is_allocated(device)
                ? release(device)
-               : CUDA_GIVES(device_goes(device), cuMemFree_v2, (device));
+               : freed(CUDA_GIVES(device_goes(device), cuMemFree_v2, (device)),
+                       device);
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes,
@@ -200,15 +210,17 @@ static CUresult release_after(CUdeviceptr device, struct device_order order)
 CUresult cuMemFreeAsync(CUdeviceptr device, CUstream stream)
 {
     if (!is_allocated(device))
-        return CUDA_GIVES(device_goes(device), cuMemFreeAsync,
-                          (device, stream));
+        return freed(
+            CUDA_GIVES(device_goes(device), cuMemFreeAsync, (device, stream)),
+            device);
     return release_after(device, cuda_order(stream, false));
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr device, CUstream stream)
 {
     if (!is_allocated(device))
-        return CUDA_GIVES(device_goes(device), cuMemFreeAsync_ptsz,
-                          (device, stream));
+        return freed(CUDA_GIVES(device_goes(device), cuMemFreeAsync_ptsz,
+                                (device, stream)),
+                     device);
     return release_after(device, cuda_order(stream, true));
 }

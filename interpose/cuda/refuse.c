@@ -101,11 +101,6 @@ CUresult cuMemFreeHost(void *at)
                                     : CUDA_CALL_LONG(cuMemFreeHost, (at));
 }
 
-CUresult cuIpcGetMemHandle(void *handle, CUdeviceptr at)
-{
-    return REFUSE(at, cuIpcGetMemHandle, (handle, at));
-}
-
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr at,
                                        size_t bytes, int type,
                                        unsigned long long flags)

@@ -9,6 +9,7 @@
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/result.h"
 #include "interpose/cuda/work.h"
+#include "interpose/device/outside.h"
 #include "mm/doors/boundary.h"
 
 /* A wait of the program ended with `result`: acquire. */
@@ -17,10 +18,10 @@ static CUresult waited(CUresult result)
     if (cuda_seen(result) || !device_is_serving())
         return result;
     struct adsm_accel *accel = cuda_accel_current();
-    if (!accel)
-        return result;
     hook_enter();
-    int status = adsm_boundary_return(accel);
+    int status = accel ? adsm_boundary_return(accel) : ADSM_OK;
+    if (!status)
+        status = device_outside_seen();
     hook_leave();
     return cuda_result("acquiring shared memory", status);
 }

@@ -27,6 +27,11 @@ typedef void *CUgraph;
 typedef void *CUgraphExec;
 typedef void *CUgraphNode;
 
+/* Of memory, for other processes. */
+struct cuda_ipc_handle {
+    char bytes[64];
+};
+
 typedef void cuda_host_fn(void *);
 typedef void cuda_stream_callback(CUstream, CUresult, void *);
 

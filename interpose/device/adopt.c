@@ -4,6 +4,7 @@
 #include "accel/address/address.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "interpose/device/outside.h"
 #include "interpose/device/serve.h"
 #include "interpose/hook.h"
 #include "libadsm/init.h"
@@ -109,7 +110,10 @@ struct device_going device_goes(uint64_t address)
     struct device_going going = begin();
     if (going.stops) {
         hook_enter();
-        adsm_adopt_end(address);
+        if (device_outside_is_theirs(address))
+            adsm_adopt_end_range(address, 1);
+        else
+            adsm_adopt_end(address);
         hook_leave();
     }
     return going;

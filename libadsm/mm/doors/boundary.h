@@ -125,6 +125,18 @@ int adsm_boundary_device_write_parts(
 void adsm_boundary_device_written(struct adsm_device_write *write);
 
 /**
+ * Somebody of whom nobody here hears uses what is adopted in a range, or all that
+ * is adopted: what is dirty there is on the device when it returns, and all
+ * blocks are INVALID. Not for what the CPU writes at the same time, of which
+ * either may come first.
+ *
+ * Return: ADSM_OK, also where nothing is adopted; a device error
+ * Thread: any; holds no lock. Signal: never
+ */
+int adsm_boundary_yield(const void *address, size_t bytes) ADSM_MUST_CHECK;
+int adsm_boundary_yield_all(void) ADSM_MUST_CHECK;
+
+/**
  * True when the range lies in one object, or none, and no block of it is on the
  * host or about to be. For reads only: the driver may be asked directly, there
  * is nothing to flush. A device write always goes through

@@ -2,8 +2,10 @@
  * object after the other change hands; see boundary.h. */
 #include "mm/doors/boundary.h"
 
+#include "mm/heap/life.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 #include "mm/object/movable.h"
 #include "mm/state/coherence.h"
 #include "mm/watch/keep.h"
@@ -130,6 +132,56 @@ void adsm_boundary_device_written(struct adsm_device_write *write)
     if (write->object)
         adsm_rwlock_release(&write->object->lock);
     write->object = NULL;
+}
+
+/* ---- memory that others use ------------------------------------------------ */
+
+/* Lock held exclusively. First what is dirty, so that nothing written is lost. */
+static int yield_part(const struct part *p)
+{
+    if (!adsm_object_is_adopted(p->object) || !atomic_load(&p->object->near))
+        return ADSM_OK;
+    int rc = adsm_coherence_apply_all(p->object, p->first, p->count,
+                                      ADSM_DEVICE_READ, ADSM_CAUSE(call));
+    return rc == ADSM_OK
+               ? adsm_coherence_apply_all(p->object, p->first, p->count,
+                                          ADSM_DEVICE_WRITE, ADSM_CAUSE(call))
+               : rc;
+}
+
+/* The object at an address, as far as the range goes. */
+static int yield_at(const void *address, size_t bytes)
+{
+    struct part p;
+    if (!take_part(address, bytes, &p))
+        return ADSM_OK;
+    struct adsm_accel *accel = p.object->home;
+    int rc = yield_part(&p);
+    adsm_rwlock_release(&p.object->lock);
+    return rc == ADSM_OK ? adsm_dma_drain(accel) : rc;
+}
+
+int adsm_boundary_yield(const void *address, size_t bytes)
+{
+    uintptr_t begin = (uintptr_t)address, end = begin + bytes;
+    int rc = ADSM_OK;
+    for (uintptr_t c = begin; rc == ADSM_OK && c && c < end;
+         c = adsm_index_border(c))
+        rc = yield_at((const void *)c, end - c);
+    return rc;
+}
+
+static int yield_object(struct adsm_object *object, void *argument)
+{
+    (void)argument;
+    return adsm_object_is_adopted(object)
+               ? yield_at(object->host, object->bytes)
+               : ADSM_OK;
+}
+
+int adsm_boundary_yield_all(void)
+{
+    return adsm_object_each(NULL, true, yield_object, NULL);
 }
 
 /* Not on the host, and held by nobody: who holds a block may have opened it, and
