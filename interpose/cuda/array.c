@@ -1,7 +1,8 @@
 /*
- * Copies between arrays and linear memory. A shared host side becomes the
- * device side of the same copy, as in copy.c; the asynchronous forms have
- * no such twin, so there the stream is waited for first.
+ * Copies between arrays and linear memory. A host side that is shared, or would
+ * be when the CPU touches it, becomes the device side of the same copy, as in
+ * copy.c; the asynchronous forms have no such twin, so there the stream is waited
+ * for first.
  */
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/context.h"
@@ -9,7 +10,8 @@
 
 static bool host_is_shared(const void *host, size_t bytes)
 {
-    return hook_unlikely(!hook_is_apart(host, bytes)) && !hook_passes();
+    return (hook_unlikely(!hook_is_apart(host, bytes)) && !hook_passes()) ||
+           cuda_is_untouched(host, bytes);
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t at, size_t bytes)

@@ -2,8 +2,8 @@
  * Two- and three-dimensional copies.
  *
  * As in copy.c: a shared side is a device side, whatever memory type the
- * program gave it. The program's description is copied and changed, never
- * written to.
+ * program gave it, and so is one that would be shared when the CPU touches it.
+ * The program's description is copied and changed, never written to.
  */
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/context.h"
@@ -52,15 +52,15 @@ static CUresult enter(struct device_work *work, struct side *side,
         .layer_pitch = height * pitch,
         .layers = extent->depth,
     };
-    if (!device_is_shared(rows.first, 1))
-        return CUDA_SUCCESS;
-    if (*side->type == CUDA_MEMORY_HOST) {
+    bool shared = device_is_shared(rows.first, 1);
+    if (*side->type == CUDA_MEMORY_HOST &&
+        (shared || cuda_is_untouched((const void *)rows.first, 1))) {
         *side->type = CUDA_MEMORY_DEVICE;
         *side->device = device_address(base);
         if (side->context)
             *side->context = cuda_driver_context();
     }
-    return rows_enter(work, &rows);
+    return shared ? rows_enter(work, &rows) : CUDA_SUCCESS;
 }
 
 static CUresult enter_both(struct device_work *work, struct side *from,
@@ -129,6 +129,14 @@ static CUresult enter_peer(struct device_work *work, struct cuda_copy3d *copy)
      : (copy).dst_type == CUDA_MEMORY_HOST ? (copy).dst_host                   \
                                            : NULL)
 
+/* Does it name untouched device memory as the host's? It is to be changed then,
+ * also where nothing is shared. */
+#define NAMES_UNTOUCHED(copy)                                                  \
+    (cuda_is_untouched(HOST_SIDE(copy), 1) ||                                  \
+     ((copy).src_type == CUDA_MEMORY_HOST &&                                   \
+      (copy).dst_type == CUDA_MEMORY_HOST &&                                   \
+      cuda_is_untouched((copy).dst_host, 1)))
+
 /* `args` use the changed description `copy`. */
 #define RECT(type, enter_it, asked, waits, stream, per_thread, real, args,     \
              untouched_args)                                                   \
@@ -136,7 +144,8 @@ static CUresult enter_peer(struct device_work *work, struct cuda_copy3d *copy)
         CUresult rect_result;                                                  \
         if (!asked) {                                                          \
             rect_result = CUDA_CALL(real, untouched_args);                     \
-        } else if (!CUDA_PASSES(&rect_result, real, untouched_args)) {         \
+        } else if (NAMES_UNTOUCHED(*asked) ||                                  \
+                   !CUDA_PASSES(&rect_result, real, untouched_args)) {         \
             type copy = *asked;                                                \
             struct device_work rect_work = cuda_work(stream, per_thread);      \
             rect_result =                                                      \
@@ -177,10 +186,11 @@ static bool is_changed(const struct cuda_copy2d *copy,
 CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 {
     CUresult passed;
-    if (CUDA_PASSES(&passed, cuMemcpy2D_v2, (asked)))
-        return passed;
     if (!asked)
         return CUDA_CALL(cuMemcpy2D_v2, (asked));
+    if (!NAMES_UNTOUCHED(*asked) &&
+        CUDA_PASSES(&passed, cuMemcpy2D_v2, (asked)))
+        return passed;
     struct cuda_copy2d copy = *asked;
     struct device_work work = cuda_work(NULL, false);
     CUresult result = cuda_wait_ahead(work.order);
@@ -197,10 +207,11 @@ CUresult cuMemcpy2D_v2(const struct cuda_copy2d *asked)
 CUresult cuMemcpy2D_v2_ptds(const struct cuda_copy2d *asked)
 {
     CUresult passed;
-    if (CUDA_PASSES(&passed, cuMemcpy2D_v2_ptds, (asked)))
-        return passed;
     if (!asked)
         return CUDA_CALL(cuMemcpy2D_v2_ptds, (asked));
+    if (!NAMES_UNTOUCHED(*asked) &&
+        CUDA_PASSES(&passed, cuMemcpy2D_v2_ptds, (asked)))
+        return passed;
     struct cuda_copy2d copy = *asked;
     struct device_work work = cuda_work(NULL, true);
     CUresult result = cuda_wait_ahead(work.order);

@@ -21,19 +21,27 @@ const struct device_driver cuda_device_driver = {
     .wait = await,
 };
 
-/* The driver knows the addresses of page-locked memory, and of its own. */
-static bool is_known(const void *address)
+/* The driver knows the addresses of page-locked memory, and of its own.
+ * @type  CUDA_MEMORY_HOST, or CUDA_MEMORY_DEVICE, where it does */
+static bool is_known(const void *address, unsigned *type)
 {
     enum { MEMORY_TYPE = 2 };
-    unsigned type;
     return CUDA_CALL(cuPointerGetAttribute,
-                     (&type, MEMORY_TYPE, (CUdeviceptr)address)) ==
-           CUDA_SUCCESS;
+                     (type, MEMORY_TYPE, (CUdeviceptr)address)) == CUDA_SUCCESS;
+}
+
+bool cuda_is_device(const void *address)
+{
+    unsigned type;
+    return is_known(address, &type) && type == CUDA_MEMORY_DEVICE;
 }
 
 uint64_t cuda_host_begin(const struct device_work *work, const void *host)
 {
-    return work->quiet && host && !is_known(host) ? adsm_quiet_wait_begin() : 0;
+    unsigned type;
+    return work->quiet && host && !is_known(host, &type)
+               ? adsm_quiet_wait_begin()
+               : 0;
 }
 
 CUresult cuda_wait_ahead(struct device_order order)

@@ -135,6 +135,17 @@ CUresult cuda_called(const struct adsm_call *call, CUresult result);
         cuda_work_result;                                                      \
     })
 
+/** Does the driver say that it is device memory? */
+bool cuda_is_device(const void *address);
+
+/** Is a pointer that the program names as the host's to device memory that is
+ *  not shared so far? The driver is asked only where that may be. */
+static inline bool cuda_is_untouched(const void *host, size_t bytes)
+{
+    return hook_unlikely(hook_may_adopt(host, bytes)) && !hook_passes() &&
+           cuda_is_device(host);
+}
+
 /** Return: what to give to adsm_quiet_wait_end */
 uint64_t cuda_host_begin(const struct device_work *work, const void *host);
 

@@ -104,7 +104,8 @@ __attribute__((constructor)) static void start(void)
         const char *name = exports[i].name;
         planted_function *instead =
             planted_accident(name)
-                ?: planted_instead(name) ?: planted_newer(name);
+                ?: planted_instead(name) ?: planted_named(name)
+                      ?: planted_newer(name);
         void *found = dlsym(driver, exports[i].name);
         memcpy(&real[i], &found, sizeof found);
         planted_targets[i] = instead ? instead : real[i];

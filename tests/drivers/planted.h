@@ -9,6 +9,8 @@
  *   memory       so are those of allocations
  *   lookup       there is no cuGetProcAddress
  *   copies       memory mapped from a file that is not registered is refused
+ *   named        what a copy of rows, or of an array, calls memory of the host
+ *                is that: refused where it is the device's
  *   granule=N    memory is mapped in pieces of N bytes
  *   vmm          there is cuMemMap and its like, but no device supports them
  *   dead=N       launches fail with result N, and so do waits for the context
@@ -54,6 +56,9 @@ planted_function *planted_real(const char *name);
 /** What takes the place of the export `name`, made in CUDA version `since`;
  *  NULL: nothing does. */
 planted_function *planted_instead(const char *name);
+
+/** The same for copies that are believed (named.c). */
+planted_function *planted_named(const char *name);
 
 /** The same for what can befall any export. */
 planted_function *planted_accident(const char *name);

@@ -30,6 +30,7 @@ STEPS = {
     'launch-wait': (0, 100),
     'launch-graph': (0, 100),
     'copy-any': (0, 90),
+    'copy-rows': (0, 90),
     'event-create': (0, 90),
     'stream-create': (0, 110),
     'allocate': (1, 420),
