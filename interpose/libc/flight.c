@@ -2,6 +2,7 @@
 #include "interpose/libc/flight.h"
 #include "base/status.h"
 #include "base/system.h"
+#include "mm/heap/life.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +35,10 @@ static int lend(struct flight *flight, size_t bytes, bool *whole)
     *whole = !status && loan.bytes == bytes && loan.address != flight->at;
     if (*whole)
         flight->at = loan.address;
-    return status ? status : adsm_loan_end(&loan, 0);
+    /* An adopted object ends where others come or go on its pages. */
+    if (*whole && loan.counted)
+        flight->lent = loan.object;
+    return status || flight->lent ? status : adsm_loan_end(&loan, 0);
 }
 
 static int begin_shared(struct flight *flight, void *address, size_t bytes,
@@ -77,6 +81,9 @@ int flight_end(struct flight *flight, size_t done)
                           done < flight->bytes ? done : flight->bytes);
     if (flight->map)
         adsm_system_munmap(flight->map, flight->map_bytes);
+    if (flight->lent)
+        adsm_object_take_back(flight->lent);
+    flight->lent = NULL;
     flight->map = flight->shared = NULL;
     errno = saved;
     return status;

@@ -19,6 +19,7 @@ struct flight {
     void *at;     /* what to hand out                                         */
     void *shared; /* where what arrives at `at` belongs; NULL: there already */
     size_t bytes;
+    struct adsm_object *lent; /* whose shadow it is given, if that may end    */
     void *map; /* plain memory of ours                                       */
     size_t map_bytes;
 };

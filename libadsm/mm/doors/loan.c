@@ -22,6 +22,7 @@
 #include "os/vm.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Longest stretch of blocks held at once while they are fetched: bounds how
  * long another thread's fault on one of them waits. */
@@ -258,12 +259,10 @@ static bool begin_in_place(const void *address, size_t bytes,
     return true;
 }
 
-/* It may be another object by now, if it was freed meanwhile. */
 static void discount(const struct adsm_loan *loan)
 {
-    if (loan->counted &&
-        atomic_load(&loan->object->generation) == loan->generation)
-        atomic_fetch_sub(&loan->object->loans, 1);
+    if (loan->counted)
+        adsm_object_take_back(loan->object);
 }
 
 int adsm_loan_begin_for(const void *address, size_t bytes,
@@ -425,6 +424,32 @@ static void conceal(struct adsm_object *object, uint32_t i)
     (void)adsm_run_show(object, i, 0, SIZE_MAX, adsm_block_state(object, i));
 }
 
+/* The object has ended meanwhile, and its memory goes on: what arrived at S
+ * belongs there, where it is shared anew for that. What has gone gets nothing. */
+static int deliver(const struct adsm_loan *loan, size_t done)
+{
+    const uint8_t *from = loan->address;
+    uint8_t *to = loan->object->host + loan->offset;
+    struct adsm_loan anew;
+    int rc = ADSM_OK;
+    for (size_t n; rc == ADSM_OK && done > 0; done -= n, from += n, to += n) {
+        rc = adsm_loan_begin_for(to, done, ADSM_WRITE, &anew, &loan->cause);
+        if (rc != ADSM_OK || !anew.object)
+            break;
+        n = anew.bytes;
+        memcpy(anew.address, from, n);
+        rc = adsm_loan_end(&anew, n);
+    }
+    return rc;
+}
+
+static bool is_outlasted(const struct adsm_loan *loan)
+{
+    return loan->counted && loan->access == ADSM_WRITE &&
+           atomic_load(&loan->object->generation) != loan->generation &&
+           adsm_object_goes_on(loan->object);
+}
+
 int adsm_loan_end(struct adsm_loan *loan, size_t done)
 {
     struct adsm_object *object = loan->object;
@@ -454,6 +479,8 @@ int adsm_loan_end(struct adsm_loan *loan, size_t done)
     adsm_write_back(loan->gate);
     adsm_gate_leave(loan->gate);
     let_go(loan);
+    if (is_outlasted(loan))
+        rc = deliver(loan, done);
     if (loan->access != ADSM_READ)
         discount(loan);
     errno = saved;

@@ -9,7 +9,9 @@
  * those blocks without a fault still do, others wait. Blocks that are only
  * partly covered are made current first, INVALID ones that are covered whole
  * are not. `end` commits what was really written: blocks reached become DIRTY,
- * blocks not reached keep their state.
+ * blocks not reached keep their state. Where an adopted object ends meanwhile,
+ * because others come or go on its pages, S stays for the loan, and `end` brings
+ * what was written to the memory, if that is still there.
  *
  * Locks: callers hold none of rank GATE or later. A loan holds BUSY blocks and
  * no lock between its two ends; of two of one thread either may end first.

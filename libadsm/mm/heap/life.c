@@ -323,11 +323,11 @@ static void write_back(struct adsm_object *object)
 }
 
 /* Take the lock of an object that is to go; where it is kept, with no bytes of
- * it in the hands of a call. A call that lasts is not waited for for ever.
+ * it in the hands of a call, unless that lasts.
  * Return: false: it has gone already */
 static bool take(struct adsm_object *object, uint32_t generation, bool keep)
 {
-    enum { TRIES = 20000, PAUSE_NS = 50 * 1000 };
+    enum { TRIES = 200, PAUSE_NS = 50 * 1000 };
     for (int i = 0;; i++) {
         adsm_rwlock_acquire(&object->lock);
         bool is = atomic_load(&object->live) &&
@@ -341,6 +341,29 @@ static bool take(struct adsm_object *object, uint32_t generation, bool keep)
     }
 }
 
+/* In `loans`: the object has ended. */
+#define ENDED (UINT32_C(1) << 31)
+
+static void bury(struct adsm_object *object)
+{
+    free_blocks(object);
+    adsm_pool_put(&pool, object);
+}
+
+/* Nobody uses its host pages any more, which outlasted the rest. */
+static void bury_lent(struct adsm_object *object)
+{
+    adsm_object_release_host(object);
+    object->span = (struct adsm_span){0};
+    bury(object);
+}
+
+void adsm_object_take_back(struct adsm_object *object)
+{
+    if (atomic_fetch_sub(&object->loans, 1) == ENDED + 1)
+        bury_lent(object);
+}
+
 static int end(struct adsm_object *object, uint32_t generation, bool keep)
 {
     if (!take(object, generation, keep))
@@ -348,6 +371,7 @@ static int end(struct adsm_object *object, uint32_t generation, bool keep)
     adsm_between_begin();
     if (keep)
         write_back(object);
+    object->goes_on = keep;
     atomic_store(&object->live, false);
     atomic_fetch_add(&object->generation, 1);
     if (!object->withdrawn)
@@ -359,13 +383,18 @@ static int end(struct adsm_object *object, uint32_t generation, bool keep)
     settle(object);
     adsm_holders_destroy(object);
     adsm_mapping_give_back(object);
-    adsm_object_release_host(object);
-    free_blocks(object);
+    /* What is lent is used by its address at S, which nobody else gets. */
+    bool lent = atomic_load(&object->loans) > 0;
     /* A copy: who looks without the lock still finds what kind it was of. */
     struct adsm_span span = object->span;
+    if (!lent)
+        adsm_object_release_host(object);
     int rc = adsm_address_free(object->home, &span);
     adsm_between_end();
-    adsm_pool_put(&pool, object);
+    if (!lent)
+        bury(object);
+    else if (atomic_fetch_or(&object->loans, ENDED) == 0)
+        bury_lent(object);
     return rc;
 }
 

@@ -57,9 +57,25 @@ int adsm_object_destroy(struct adsm_object *object,
                         uint32_t generation) ADSM_MUST_CHECK;
 
 /** The same for what is adopted and goes on without us: its memory has every
- *  byte when this returns. Waits for loans of it, a second at most. */
+ *  byte when this returns, but for what is lent: loans are waited for shortly. */
 int adsm_object_give_back(struct adsm_object *object,
                           uint32_t generation) ADSM_MUST_CHECK;
+
+/**
+ * A loan of an adopted object, which was counted in its `loans`, has ended. Where
+ * the object ended before, the host's pages stayed for it, and go with the last.
+ *
+ * Thread: any, no lock held. Signal: fault path, where the interrupted code is
+ *         not malloc's
+ */
+void adsm_object_take_back(struct adsm_object *object);
+
+/** Of a loan that has outlasted it: does its memory go on? Fixed until the loan
+ *  has ended. Signal: any handler */
+static inline bool adsm_object_goes_on(const struct adsm_object *object)
+{
+    return object->goes_on;
+}
 
 /**
  * The object's context is about to be destroyed: give up its host addresses if

@@ -77,12 +77,13 @@ struct adsm_object {
     _Atomic uint32_t closings; /* grows before blocks are closed: in_place.h */
     _Atomic bool settled;      /* none was since a call released it          */
     _Atomic uint32_t lent;     /* direct: loans that keep it open: direct.h   */
-    _Atomic uint32_t loans;    /* of its bytes, where it is adopted           */
+    _Atomic uint32_t loans;    /* of its bytes, where it is adopted: life.h   */
 
     /* The copy at home. Of an object without one only `home` means something,
      * which page-locks its pages, and `span`, which has no memory. */
     struct adsm_accel *home;
     bool homeless;
+    bool goes_on; /* adopted, has ended: its memory has not   */
     struct adsm_span span;
     struct adsm_daddr device;
     _Atomic uint32_t pins; /* copies that need it to stay there           */
