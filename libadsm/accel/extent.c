@@ -44,25 +44,62 @@ int adsm_extents_add(struct adsm_extents *extents, struct adsm_extent extent)
     return ADSM_OK;
 }
 
-void adsm_extent_enter(struct adsm_extent_table *table,
-                       struct adsm_extents *extents)
+static uint64_t begin_of(const struct adsm_extents *extents)
+{
+    return extents->list[0].begin & ~(uint64_t)(adsm_vm_page_bytes() - 1);
+}
+
+/* Index of the first that begins behind `at`. The lock is held. */
+static size_t above(const struct adsm_extent_table *table, uint64_t at)
+{
+    size_t low = 0, high = table->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (begin_of(table->spans[middle]) > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static bool make_room(struct adsm_extent_table *table)
+{
+    if (table->count < table->room)
+        return true;
+    size_t room = table->room ? 2 * table->room : 16;
+    void *more = realloc(table->spans, room * sizeof *table->spans);
+    if (!more)
+        return false;
+    table->spans = more;
+    table->room = room;
+    return true;
+}
+
+int adsm_extent_enter(struct adsm_extent_table *table,
+                      struct adsm_extents *extents)
 {
     adsm_lock_acquire(&table->lock);
-    extents->next = table->first;
-    table->first = extents;
-    atomic_fetch_add(&table->count, 1);
+    bool fits = make_room(table);
+    if (fits) {
+        size_t i = above(table, begin_of(extents));
+        memmove(&table->spans[i + 1], &table->spans[i],
+                (table->count - i) * sizeof *table->spans);
+        table->spans[i] = extents;
+        atomic_fetch_add(&table->count, 1);
+    }
     adsm_lock_release(&table->lock);
+    return fits ? ADSM_OK : ADSM_E_NOMEM;
 }
 
 void adsm_extent_remove(struct adsm_extent_table *table,
                         struct adsm_extents *extents)
 {
     adsm_lock_acquire(&table->lock);
-    struct adsm_extents **at = &table->first;
-    while (*at && *at != extents)
-        at = &(*at)->next;
-    if (*at) {
-        *at = extents->next;
+    size_t i = above(table, begin_of(extents));
+    if (i > 0 && table->spans[i - 1] == extents) {
+        memmove(&table->spans[i - 1], &table->spans[i],
+                (table->count - i) * sizeof *table->spans);
         atomic_fetch_sub(&table->count, 1);
     }
     adsm_lock_release(&table->lock);
@@ -81,13 +118,17 @@ static size_t piece_of(const struct adsm_extents *extents, uint64_t at,
     return n < bytes ? n : bytes;
 }
 
-/* Does one of its allocations meet the page-aligned surroundings of `at`? What
- * lies between two is theirs, and so are the ends of the first and last page. */
-static bool surrounds(const struct adsm_extents *extents, uint64_t at)
+/* The span around `at`, NULL: none. What lies between its allocations is its own,
+ * and so are the ends of its first and last page. The lock is held. */
+static const struct adsm_extents *around(const struct adsm_extent_table *table,
+                                         uint64_t at)
 {
-    uint64_t in_page = adsm_vm_page_bytes() - 1;
+    size_t i = above(table, at);
+    if (i == 0)
+        return NULL;
+    const struct adsm_extents *extents = table->spans[i - 1];
     uint64_t last = extents->list[extents->count - 1].end - 1;
-    return at >= (extents->list[0].begin & ~in_page) && at <= (last | in_page);
+    return at <= (last | (adsm_vm_page_bytes() - 1)) ? extents : NULL;
 }
 
 /* How much of [at, at + bytes) can be copied at once, or lies in no allocation.
@@ -98,9 +139,7 @@ static size_t piece_at(struct adsm_extent_table *table, uint64_t at,
     size_t n = bytes;
     *is_gap = false;
     adsm_lock_acquire(&table->lock);
-    const struct adsm_extents *extents = table->first;
-    while (extents && !surrounds(extents, at))
-        extents = extents->next;
+    const struct adsm_extents *extents = around(table, at);
     if (extents)
         n = piece_of(extents, at, bytes, is_gap);
     adsm_lock_release(&table->lock);

@@ -20,16 +20,17 @@ struct adsm_extent {
 
 /** Of one span: in rising order, apart from each other. */
 struct adsm_extents {
-    struct adsm_extents *next;
     size_t count, room;
     struct adsm_extent *list;
 };
 
-/** Those of an accel. */
+/** Those of an accel, in rising order, apart from each other: a copy looks one up
+ *  among thousands. */
 struct adsm_extent_table {
     struct adsm_lock lock;
     _Atomic size_t count; /* spans: 0 costs copies one load */
-    struct adsm_extents *first;
+    size_t room;
+    struct adsm_extents **spans;
 };
 
 void adsm_extent_table_init(struct adsm_extent_table *table);
@@ -43,9 +44,11 @@ void adsm_extent_table_init(struct adsm_extent_table *table);
 int adsm_extents_add(struct adsm_extents *extents,
                      struct adsm_extent extent) ADSM_MUST_CHECK;
 
-/** Copies are cut from now on, or not any more. Thread: any. Signal: never */
-void adsm_extent_enter(struct adsm_extent_table *table,
-                       struct adsm_extents *extents);
+/** Copies are cut from now on, or not any more, if they were. No other span of the
+ *  table has bytes in it. Return: ADSM_OK; ADSM_E_NOMEM. Thread: any. Signal:
+ *  never */
+int adsm_extent_enter(struct adsm_extent_table *table,
+                      struct adsm_extents *extents) ADSM_MUST_CHECK;
 void adsm_extent_remove(struct adsm_extent_table *table,
                         struct adsm_extents *extents);
 

@@ -138,7 +138,8 @@ int adsm_address_find(struct adsm_accel *accel,
 
 /** Return: ADSM_OK; ADSM_E_LIMIT: something else is mapped at its addresses;
  *  ADSM_E_NOMEM. Thread: any. Signal: as above */
-int adsm_address_claim_found(struct adsm_span *span) ADSM_MUST_CHECK;
+int adsm_address_claim_found(struct adsm_accel *accel,
+                             struct adsm_span *span) ADSM_MUST_CHECK;
 
 /**
  * Does a preloaded program keep the memory that its driver gives it, until the

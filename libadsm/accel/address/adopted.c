@@ -106,16 +106,14 @@ static void forget(struct adsm_extents *extents)
 }
 
 /* Only what is not one allocation from a page border on has to be cut. */
-static void keep_extents(struct adsm_accel *accel, struct adsm_span *span,
-                         struct adsm_extents *extents)
+static struct adsm_extents *keep_extents(const struct adsm_span *span,
+                                         struct adsm_extents *extents)
 {
-    if (extents->count == 1 &&
-        extents->list[0].begin == (uint64_t)(uintptr_t)span->host) {
-        forget(extents);
-        return;
-    }
-    span->extents = extents;
-    adsm_extent_enter(accel->extents, extents);
+    if (extents->count > 1 ||
+        extents->list[0].begin != (uint64_t)(uintptr_t)span->host)
+        return extents;
+    forget(extents);
+    return NULL;
 }
 
 int adsm_address_find(struct adsm_accel *accel,
@@ -137,16 +135,18 @@ int adsm_address_find(struct adsm_accel *accel,
     span->bytes = page_behind(growth.end) - begin;
     span->handle = begin;
     *bytes = growth.end - begin;
-    keep_extents(accel, span, growth.extents);
+    span->extents = keep_extents(span, growth.extents);
     return ADSM_OK;
 }
 
-int adsm_address_claim_found(struct adsm_span *span)
+int adsm_address_claim_found(struct adsm_accel *accel, struct adsm_span *span)
 {
     bool claimed;
     int status = adsm_address_claim(span->device.at, span->bytes, &claimed);
     if (claimed)
         span->handle |= 1;
+    if (status == ADSM_OK && span->extents)
+        status = adsm_extent_enter(accel->extents, span->extents);
     return status;
 }
 
@@ -184,7 +184,7 @@ static int try_to_find(struct adsm_accel *accel, struct adsm_daddr at)
         status = adsm_address_find(accel, &memory, &span, &bytes);
     if (status != ADSM_OK)
         return status;
-    status = adsm_address_claim_found(&span);
+    status = adsm_address_claim_found(accel, &span);
     (void)!adsm_address_free(accel, &span);
     return status;
 }

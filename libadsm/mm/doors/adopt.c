@@ -88,7 +88,7 @@ static void clear_way(const struct adsm_span *span)
 static int make(struct adsm_accel *accel, struct adsm_span *span, size_t bytes)
 {
     clear_way(span);
-    int rc = adsm_address_claim_found(span);
+    int rc = adsm_address_claim_found(accel, span);
     if (rc == ADSM_OK)
         return adsm_heap_adopt(accel, span, bytes);
     (void)!adsm_address_free(accel, span);
