@@ -16,4 +16,9 @@ bool cuda_is_capturing(CUstream stream);
 /** A capture was begun: from now on cuda_is_capturing asks the driver. */
 void cuda_capture_seen(void);
 
+/** One has ended; is there one that has not? Of one that could not begin nobody
+ *  hears the end. */
+void cuda_capture_ended(void);
+bool cuda_captures_now(void);
+
 #endif

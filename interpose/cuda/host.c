@@ -8,6 +8,7 @@
  */
 #include "base/lock.h"
 #include "base/status.h"
+#include "interpose/cuda/graph.h"
 #include "interpose/cuda/capture.h"
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/result.h"
@@ -286,15 +287,24 @@ static CUresult wrap_params(struct cuda_node_params *copy,
     return wrap_node(&copy->host);
 }
 
+/* One that allocates has an address now. Return: `result`, the driver's answer */
+static CUresult added(CUresult result, const struct cuda_node_params *params)
+{
+    if (result == CUDA_SUCCESS && params->type == CUDA_GRAPH_NODE_ALLOC)
+        cuda_graph_memory(params->alloc.at, params->alloc.bytes);
+    return result;
+}
+
 CUresult cuGraphAddNode(CUgraphNode *made, CUgraph graph,
                         const CUgraphNode *after, size_t count,
                         struct cuda_node_params *params)
 {
     struct cuda_node_params copy;
     CUresult result = wrap_params(&copy, &params);
-    return result
-               ? result
-               : CUDA_CALL(cuGraphAddNode, (made, graph, after, count, params));
+    return result ? result
+                  : added(CUDA_CALL(cuGraphAddNode,
+                                    (made, graph, after, count, params)),
+                          params);
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode *made, CUgraph graph,
@@ -304,8 +314,9 @@ CUresult cuGraphAddNode_v2(CUgraphNode *made, CUgraph graph,
     struct cuda_node_params copy;
     CUresult result = wrap_params(&copy, &params);
     return result ? result
-                  : CUDA_CALL(cuGraphAddNode_v2,
-                              (made, graph, after, edges, count, params));
+                  : added(CUDA_CALL(cuGraphAddNode_v2,
+                                    (made, graph, after, edges, count, params)),
+                          params);
 }
 
 CUresult cuGraphAddNode_v3(CUgraphNode *made, CUgraph graph,
@@ -315,8 +326,9 @@ CUresult cuGraphAddNode_v3(CUgraphNode *made, CUgraph graph,
     struct cuda_node_params copy;
     CUresult result = wrap_params(&copy, &params);
     return result ? result
-                  : CUDA_CALL(cuGraphAddNode_v3,
-                              (made, graph, after, edges, count, params));
+                  : added(CUDA_CALL(cuGraphAddNode_v3,
+                                    (made, graph, after, edges, count, params)),
+                          params);
 }
 
 CUresult cuGraphNodeSetParams(CUgraphNode which,

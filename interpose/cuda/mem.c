@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/status.h"
+#include "interpose/cuda/capture.h"
 #include "interpose/cuda/driver.h"
+#include "interpose/cuda/graph.h"
 #include "interpose/cuda/pointer.h"
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/result.h"
@@ -167,37 +169,46 @@ static void say_unshared(void)
                                  "the CPU; cuMemAlloc's is");
 }
 
+/* The same in the order of a stream, which may be recorded. */
+static CUresult came_in(CUresult result, const CUdeviceptr *device,
+                        size_t bytes, struct device_order order)
+{
+    if (result == CUDA_SUCCESS)
+        cuda_graph_memory_if(*device, bytes, order.stream);
+    return came(result, device, bytes);
+}
+
 CUresult cuMemAllocAsync(CUdeviceptr *device, size_t bytes, CUstream stream)
 {
     say_unshared();
-    return came(CUDA_CALL(cuMemAllocAsync, (device, bytes, stream)), device,
-                bytes);
+    return came_in(CUDA_CALL(cuMemAllocAsync, (device, bytes, stream)), device,
+                   bytes, cuda_order(stream, false));
 }
 
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr *device, size_t bytes,
                               CUstream stream)
 {
     say_unshared();
-    return came(CUDA_CALL(cuMemAllocAsync_ptsz, (device, bytes, stream)),
-                device, bytes);
+    return came_in(CUDA_CALL(cuMemAllocAsync_ptsz, (device, bytes, stream)),
+                   device, bytes, cuda_order(stream, true));
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *device, size_t bytes,
                                  CUmemoryPool pool, CUstream stream)
 {
     say_unshared();
-    return came(
+    return came_in(
         CUDA_CALL(cuMemAllocFromPoolAsync, (device, bytes, pool, stream)),
-        device, bytes);
+        device, bytes, cuda_order(stream, false));
 }
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *device, size_t bytes,
                                       CUmemoryPool pool, CUstream stream)
 {
     say_unshared();
-    return came(
+    return came_in(
         CUDA_CALL(cuMemAllocFromPoolAsync_ptsz, (device, bytes, pool, stream)),
-        device, bytes);
+        device, bytes, cuda_order(stream, true));
 }
 
 /* Memory of cuMemAlloc may be freed in stream order too: after the stream. */
@@ -207,20 +218,29 @@ static CUresult release_after(CUdeviceptr device, struct device_order order)
     return result ? result : release(device);
 }
 
+/* A free that is recorded takes nothing away yet. */
+static struct device_going goes_in(CUdeviceptr device,
+                                   struct device_order order)
+{
+    return hook_unlikely(cuda_captures_now()) && cuda_is_capturing(order.stream)
+               ? device_range_goes(device, 1)
+               : device_goes(device);
+}
+
 CUresult cuMemFreeAsync(CUdeviceptr device, CUstream stream)
 {
     if (!is_allocated(device))
-        return freed(
-            CUDA_GIVES(device_goes(device), cuMemFreeAsync, (device, stream)),
-            device);
+        return freed(CUDA_GIVES(goes_in(device, cuda_order(stream, false)),
+                                cuMemFreeAsync, (device, stream)),
+                     device);
     return release_after(device, cuda_order(stream, false));
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr device, CUstream stream)
 {
     if (!is_allocated(device))
-        return freed(CUDA_GIVES(device_goes(device), cuMemFreeAsync_ptsz,
-                                (device, stream)),
+        return freed(CUDA_GIVES(goes_in(device, cuda_order(stream, true)),
+                                cuMemFreeAsync_ptsz, (device, stream)),
                      device);
     return release_after(device, cuda_order(stream, true));
 }

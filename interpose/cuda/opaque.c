@@ -5,6 +5,7 @@
  */
 #include "base/log.h"
 #include "interpose/cuda/context.h"
+#include "interpose/cuda/graph.h"
 #include "interpose/cuda/work.h"
 #include "interpose/cuda/result.h"
 
@@ -42,6 +43,7 @@ static CUresult expect_hosts(void)
 
 CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
 {
+    cuda_graph_memory_goes();
     CUresult ready = expect_hosts();
     if (ready)
         return ready;
@@ -50,6 +52,7 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
 
 CUresult cuGraphLaunch_ptsz(CUgraphExec graph, CUstream stream)
 {
+    cuda_graph_memory_goes();
     CUresult ready = expect_hosts();
     if (ready)
         return ready;

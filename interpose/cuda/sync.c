@@ -167,6 +167,20 @@ CUresult cuStreamBeginRecaptureToGraph_ptsz(CUstream stream, int mode,
                      (stream, mode, graph, callback, data));
 }
 
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    CUresult result = CUDA_CALL(cuStreamEndCapture, (stream, graph));
+    cuda_capture_ended();
+    return result;
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
+{
+    CUresult result = CUDA_CALL(cuStreamEndCapture_ptsz, (stream, graph));
+    cuda_capture_ended();
+    return result;
+}
+
 CUresult cuCtxDestroy(CUcontext context)
 {
     struct cuda_parting parting = cuda_context_part(context);

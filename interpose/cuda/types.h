@@ -125,7 +125,15 @@ struct cuda_host_node {
     void *data;
 };
 
-enum { CUDA_GRAPH_NODE_HOST = 3 };
+/** CUDA_MEM_ALLOC_NODE_PARAMS. */
+struct cuda_alloc_node {
+    char pool[88];
+    const void *access;
+    size_t access_count, bytes;
+    CUdeviceptr at; /* out */
+};
+
+enum { CUDA_GRAPH_NODE_HOST = 3, CUDA_GRAPH_NODE_ALLOC = 10 };
 
 /** CUgraphNodeParams. */
 struct cuda_node_params {
@@ -133,6 +141,7 @@ struct cuda_node_params {
     int reserved[3];
     union {
         struct cuda_host_node host;
+        struct cuda_alloc_node alloc;
         long long words[29];
     };
     long long more;
