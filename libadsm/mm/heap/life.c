@@ -354,7 +354,6 @@ static void bury(struct adsm_object *object)
 static void bury_lent(struct adsm_object *object)
 {
     adsm_object_release_host(object);
-    object->span = (struct adsm_span){0};
     bury(object);
 }
 
@@ -385,10 +384,10 @@ static int end(struct adsm_object *object, uint32_t generation, bool keep)
     adsm_mapping_give_back(object);
     /* What is lent is used by its address at S, which nobody else gets. */
     bool lent = atomic_load(&object->loans) > 0;
-    /* A copy: who looks without the lock still finds what kind it was of. */
-    struct adsm_span span = object->span;
     if (!lent)
         adsm_object_release_host(object);
+    /* A copy: who looks without the lock still finds what kind it was of. */
+    struct adsm_span span = object->span;
     int rc = adsm_address_free(object->home, &span);
     adsm_between_end();
     if (!lent)
