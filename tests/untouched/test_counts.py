@@ -24,8 +24,7 @@ PROCESS = {'VmSize': 64 << 10, 'VmRSS': 4 << 10, 'Threads': 0}
 # What a round of a loop has more, at most, and is not to: a line comes out when
 # it is none any longer. A module's text is kept; allocations note where
 # placeholders lie, by one atomic addition; captures are counted where they begin
-# and end. Of STEPS: instructions that lock, all
-# of them.
+# and end. Of STEPS: instructions that lock, all of them.
 STILL = {'load-module': {('heap', 'calls'): 19}}
 STEPS = {
     'launch-wait': (0, 100),
