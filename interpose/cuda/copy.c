@@ -156,7 +156,7 @@ static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
 #define COPY_APART(result, to, from, bytes, real, args)                        \
     ({                                                                         \
         bool copy_apart = false;                                               \
-        if (device_is_serving() && !adsm_slices_begin()) {                     \
+        if (!adsm_slices_begin()) {                                            \
             DEVICE_STAYS;                                                      \
             copy_apart = !device_is_shared(to, bytes) &&                       \
                          !device_is_shared(from, bytes);                       \
@@ -166,14 +166,12 @@ static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
         copy_apart;                                                            \
     })
 
-/* A copy that returns when it is done. */
+/* A copy that returns when it is done, past CUDA_PASSES. */
 #define COPY_NOW(to, from, bytes, per_thread, real, args)                      \
     ({                                                                         \
         CUresult copy_now;                                                     \
         if (!COPY_APART(&copy_now, to, from, bytes, real, args)) {             \
-            copy_now = device_is_serving()                                     \
-                           ? cuda_wait_ahead(cuda_order(NULL, per_thread))     \
-                           : CUDA_SUCCESS;                                     \
+            copy_now = cuda_wait_ahead(cuda_order(NULL, per_thread));          \
             if (!copy_now)                                                     \
                 copy_now =                                                     \
                     COPY(to, from, bytes, NULL, per_thread, real, args);       \
@@ -185,11 +183,17 @@ static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuMemcpy, (to, from, bytes)))
+        return passed;
     return COPY_NOW(to, from, bytes, false, cuMemcpy, (to, from, bytes));
 }
 
 CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
+    CUresult passed;
+    if (CUDA_PASSES(&passed, cuMemcpy_ptds, (to, from, bytes)))
+        return passed;
     return COPY_NOW(to, from, bytes, true, cuMemcpy_ptds, (to, from, bytes));
 }
 

@@ -38,7 +38,7 @@ STEPS = {
     'allocate-much': (1, 860),
     'allocate-rows': (1, 430),
     'allocate-async': (1, 400),
-    'allocate-from-pool': (1, 400),
+    'allocate-from-pool': (1, 420),
     'allocate-host': (0, 140),
     'map-memory': (2, 870),
     'ask-context': (0, 160),
