@@ -142,6 +142,8 @@ static void summarize(struct sc_program_kernel *kernel)
     const struct sc_origins *o = &kernel->flow.origins;
     kernel->reach = (struct sc_reach){.writes_anywhere = o->writes_anywhere,
                                       .reaches_anywhere = o->reaches_anywhere,
+                                      .writes_own = o->writes_own,
+                                      .reaches_own = o->reaches_own,
                                       .place_count = o->place_count,
                                       .written = places_of(o, false),
                                       .reached = places_of(o, true)};

@@ -38,6 +38,8 @@ struct sc_parameter {
 struct sc_reach {
     bool writes_anywhere;  /* it may write to any memory                  */
     bool reaches_anywhere; /* it may read or write any memory             */
+    bool writes_own;       /* it may write to variables of its module     */
+    bool reaches_own;      /* ... or read them                            */
     unsigned place_count;
     struct sc_place place[SC_PLACES_MOST];
     uint32_t written; /* bit i: it may write where place[i] points        */

@@ -266,6 +266,8 @@ static void access(struct pass *p, const struct sc_operand *address,
     sc_origin origin = origin_of(p, address);
     if (!(origin & (SC_ORIGIN_PLACES | SC_ORIGIN_OWN)))
         origin = SC_ORIGIN_UNKNOWN;
+    o->reaches_own |= (origin & SC_ORIGIN_OWN) != 0;
+    o->writes_own |= writes && (origin & SC_ORIGIN_OWN);
     o->accesses[o->access_count++] =
         (struct sc_access){p->inst, address, bytes, reads, writes, origin};
 }
@@ -289,6 +291,7 @@ static void load(struct pass *p, const struct sc_inst *inst)
         return;
     }
     put(p, &inst->operands[0], loaded(element_bytes(inst)));
+    p->o->reaches_own |= sc_inst_has(inst, SC_MOD_const);
     if (!sc_origin_is_private(inst) && !sc_inst_has(inst, SC_MOD_const))
         access(p, &inst->operands[1], sc_origin_bytes(inst), true, false);
 }

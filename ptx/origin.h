@@ -40,6 +40,7 @@ struct sc_origins {
     struct sc_access *accesses;
     size_t access_count, access_capacity;
     bool writes_anywhere, reaches_anywhere;
+    bool writes_own, reaches_own; /* variables of the module */
     /* The first one for which that is so; NULL: it is not. */
     const struct sc_inst *anywhere_for;
 };

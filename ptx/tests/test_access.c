@@ -223,6 +223,45 @@ START_TEST(loads_lead_to_parameters)
 }
 END_TEST
 
+/* ---- variables of the module --------------------------------------------- */
+
+#define OF_MODULE(body)                                                        \
+    ".version 8.0\n.target sm_80\n.address_size 64\n"                          \
+    ".visible .global .u32 v;\n.visible .const .u32 c;\n"                      \
+    ".visible .entry kernel(.param .u64 p)\n{\n.reg .b64 %a<3>;\n"             \
+    ".reg .b32 %r;\n.local .b32 l[4];\n"                                       \
+    "ld.param.u64 %a1, [p];\n" body "ret; }\n"
+
+static const struct {
+    const char *text;
+    bool reaches, writes;
+} of_module[] = {
+    {OF_MODULE("ld.global.u32 %r, [%a1]; st.global.u32 [%a1], %r;"), false,
+     false},
+    {OF_MODULE("ld.global.u32 %r, [v]; st.global.u32 [%a1], %r;"), true, false},
+    {OF_MODULE("ld.const.u32 %r, [c]; st.global.u32 [%a1], %r;"), true, false},
+    {OF_MODULE("ld.global.u32 %r, [%a1]; st.global.u32 [v], %r;"), true, true},
+    {OF_MODULE("mov.u64 %a2, v; red.global.add.u32 [%a2], 1;"), true, true},
+    {OF_MODULE("cvta.global.u64 %a2, v; atom.add.u32 %r, [%a2], 1;"), true,
+     true},
+    {OF_MODULE("st.local.u32 [l], 1; ld.local.u32 %r, [l];"), false, false},
+};
+
+START_TEST(variables_are_reached_by_name)
+{
+    struct sc_program *program = sc_program_new(of_module[_i].text, 80);
+    struct sc_program_kernel *kernel = sc_program_kernel(program, "kernel");
+    ck_assert_msg(kernel, "%s", of_module[_i].text);
+    const struct sc_reach *reach = sc_program_reach(kernel);
+    ck_assert_msg(reach->reaches_own == of_module[_i].reaches &&
+                      reach->writes_own == of_module[_i].writes,
+                  "%s: %d %d", of_module[_i].text, reach->reaches_own,
+                  reach->writes_own);
+    ck_assert(!reach->reaches_anywhere);
+    sc_program_free(program);
+}
+END_TEST
+
 /* ---- ranges -------------------------------------------------------------- */
 
 /* Four blocks of 64 by 2 threads; i is 100 and n 1000, out lies at 1 << 32 and
@@ -662,6 +701,8 @@ int main(void)
     TCase *one = tcase_create("bodies");
     int count = sizeof bodies / sizeof *bodies;
     tcase_add_loop_test(one, stores_lead_to_parameters, 0, count);
+    tcase_add_loop_test(one, variables_are_reached_by_name, 0,
+                        sizeof of_module / sizeof *of_module);
     tcase_add_loop_test(one, loads_lead_to_parameters, 0,
                         sizeof readers / sizeof *readers);
     tcase_add_loop_test(one, launches_touch_ranges, 0,
