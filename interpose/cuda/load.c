@@ -204,7 +204,7 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
         size_t *has = bytes || !at ? bytes : &own;                             \
         CUresult result = CUDA_CALL_HELD(name_, (at, has, of, name));          \
         if (result == CUDA_SUCCESS && at)                                      \
-            device_came(*at, *has);                                            \
+            device_came_variable(*at, *has);                                   \
         return result;                                                         \
     }
 

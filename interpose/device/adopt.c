@@ -75,6 +75,15 @@ void device_came_mapped(uint64_t begin, size_t bytes)
     note(begin, bytes, true);
 }
 
+void device_came_variable(uint64_t begin, size_t bytes)
+{
+    if (is_at_work()) {
+        adsm_placeholder_mark(begin, bytes);
+        adsm_placeholder_mark_variable(begin, bytes);
+    }
+    note(begin, bytes, false);
+}
+
 bool device_stay(void)
 {
     bool stays = is_at_work();

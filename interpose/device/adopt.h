@@ -21,6 +21,7 @@ bool device_adopts(void);
 /** The driver gave the program memory; or mapped it where the program asked. */
 void device_came(uint64_t begin, size_t bytes);
 void device_came_mapped(uint64_t begin, size_t bytes);
+void device_came_variable(uint64_t begin, size_t bytes);
 
 /** From here to the end of the block, which submits work of the program, nothing
  *  else is adopted. */

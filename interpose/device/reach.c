@@ -2,6 +2,7 @@
 #include "interpose/device/reach.h"
 
 #include "base/option.h"
+#include "mm/heap/life.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
@@ -344,14 +345,16 @@ void device_reach_tell(struct adsm_call *call, struct adsm_code *code,
     bool writes = asks_code();
     bool comes_and_goes = adsm_options_get()->oversubscribe;
     const struct sc_reach *k = code ? adsm_code_reach(code) : NULL;
+    bool variables = adsm_object_any_variable();
     size_t count;
     /* Programmers whom batch mimics take everything. */
     bool exact = k && writes && !comes_and_goes && !k->reaches_anywhere &&
+                 !(variables && k->reaches_own) &&
                  !adsm_coherence_protocol()->acquires;
     if (exact && (tell_objects(call, k, a, told) ||
                   tell_ranges(call, code, k, geometry, a, told)))
         return;
-    if (k && writes && !k->writes_anywhere &&
+    if (k && writes && !k->writes_anywhere && !(variables && k->writes_own) &&
         uses_of(a, k, k->written, told->uses, &count)) {
         call->rest = ADSM_REST_READ;
         call->uses = told->uses;

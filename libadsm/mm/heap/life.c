@@ -13,6 +13,7 @@
 #include "mm/object/list.h"
 #include "mm/object/movable.h"
 #include "mm/object/paging.h"
+#include "mm/object/placeholder.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/mapping.h"
@@ -266,6 +267,33 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
     return finish(object, rc, out);
 }
 
+/* How many objects there are with variables. */
+static _Atomic uint32_t of_variables;
+
+bool adsm_object_any_variable(void)
+{
+    return atomic_load_explicit(&of_variables, memory_order_acquire) > 0;
+}
+
+/* Of memory with several allocations nobody has said what they all are. Counted
+ * from before the object is found to behind that. */
+static void with_variables(struct adsm_object *object,
+                           const struct adsm_span *span)
+{
+    object->variables =
+        span->extents ||
+        adsm_placeholder_has_variable((uintptr_t)span->host, span->bytes);
+    if (object->variables)
+        atomic_fetch_add(&of_variables, 1);
+}
+
+static void without_variables(struct adsm_object *object)
+{
+    if (object->variables)
+        atomic_fetch_sub(&of_variables, 1);
+    object->variables = false;
+}
+
 int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
                       size_t bytes, struct adsm_object **out)
 {
@@ -276,9 +304,12 @@ int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
         (void)!adsm_address_free(accel, &ranges.span);
         return rc;
     }
+    with_variables(object, span);
     rc = take_shadow(accel, &ranges);
     if (rc == ADSM_OK)
         rc = make(object, accel, bytes, bytes, ADSM_INVALID, false, &ranges);
+    if (rc != ADSM_OK)
+        without_variables(object);
     return finish(object, rc, out);
 }
 
@@ -379,6 +410,7 @@ static int end(struct adsm_object *object, uint32_t generation, bool keep)
     adsm_rwlock_release(&object->lock);
 
     adsm_object_unlist(object);
+    without_variables(object);
     settle(object);
     adsm_holders_destroy(object);
     adsm_mapping_give_back(object);

@@ -37,6 +37,10 @@ int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
                       size_t bytes,
                       struct adsm_object **object) ADSM_MUST_CHECK;
 
+/** Is anything adopted where variables of modules may be, which kernels use that
+ *  no argument leads to? Thread: any. Signal: any handler */
+bool adsm_object_any_variable(void);
+
 /** Is it such memory? Signal: any handler */
 static inline bool adsm_object_is_adopted(const struct adsm_object *object)
 {

@@ -83,7 +83,8 @@ struct adsm_object {
      * which page-locks its pages, and `span`, which has no memory. */
     struct adsm_accel *home;
     bool homeless;
-    bool goes_on; /* adopted, has ended: its memory has not   */
+    bool goes_on;   /* adopted, has ended: its memory has not   */
+    bool variables; /* adopted: variables of modules may be in it */
     struct adsm_span span;
     struct adsm_daddr device;
     _Atomic uint32_t pins; /* copies that need it to stay there           */

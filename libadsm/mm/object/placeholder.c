@@ -65,6 +65,32 @@ void adsm_placeholder_mark(uintptr_t at, size_t bytes)
         atomic_store(&adsm_placeholder_any, true);
 }
 
+void adsm_placeholder_mark_variable(uintptr_t at, size_t bytes)
+{
+    uintptr_t end = at + bytes;
+    if (bytes == 0 || (end - 1) >> ADSM_PLACEHOLDER_BITS || end < at)
+        return;
+    for (uintptr_t c = at & ~(BIT_BYTES - 1); c < end; c += BIT_BYTES) {
+        struct adsm_placeholder_part *part = part_at(c);
+        if (part)
+            set(part->variables, adsm_placeholder_bit(c));
+    }
+}
+
+bool adsm_placeholder_has_variable(uintptr_t at, size_t bytes)
+{
+    uintptr_t end = at + bytes;
+    bool has = false;
+    if ((end - 1) >> ADSM_PLACEHOLDER_BITS)
+        return false;
+    for (uintptr_t c = at & ~(BIT_BYTES - 1); c < end && !has; c += BIT_BYTES) {
+        struct adsm_placeholder_part *part = part_at(c);
+        size_t bit = adsm_placeholder_bit(c);
+        has = part && atomic_load(&part->variables[bit / 64]) >> bit % 64 & 1;
+    }
+    return has;
+}
+
 uint64_t adsm_placeholder_marks(void)
 {
     return atomic_load(&marks);

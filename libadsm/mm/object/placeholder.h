@@ -30,6 +30,8 @@ struct adsm_placeholder_part {
     _Atomic uint64_t marked[ADSM_PLACEHOLDER_WORDS];
     /* Of which an allocation has only a part: others may lie there, too. */
     _Atomic uint64_t crowded[ADSM_PLACEHOLDER_WORDS];
+    /* Where variables of modules lie, which kernels know without being told. */
+    _Atomic uint64_t variables[ADSM_PLACEHOLDER_WORDS];
 };
 
 /* On pages of its own, which a child gets empty. */
@@ -67,6 +69,12 @@ uintptr_t adsm_placeholder_next(uintptr_t at, uintptr_t end);
 
 /** Mark a range. Thread: any. Signal: any handler */
 void adsm_placeholder_mark(uintptr_t at, size_t bytes);
+
+/** In a range that is marked there is a variable of a module, or was. Thread: any. Signal: any handler */
+void adsm_placeholder_mark_variable(uintptr_t at, size_t bytes);
+
+/** May one be in a range? Thread: any. Signal: any handler */
+bool adsm_placeholder_has_variable(uintptr_t at, size_t bytes);
 
 /** There is none at an address, it was asked when so many had been marked: what
  *  came since stays marked. Thread: any. Signal: any handler */
