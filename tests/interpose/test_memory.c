@@ -96,6 +96,21 @@ START_TEST(texture_over_a_small_allocation_shows_its_bytes)
 }
 END_TEST
 
+/* Nobody can be given memory that only this process keeps equal. */
+START_TEST(no_other_process_is_given_shared_memory)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    CUipcMemHandle handle;
+    CUdeviceptr shared;
+    device_start();
+    must(cuMemAlloc(&shared, 4 << 20));
+    ck_assert_int_eq(cuIpcGetMemHandle(&handle, shared),
+                     preloaded && *preloaded ? CUDA_ERROR_NOT_SUPPORTED
+                                             : CUDA_SUCCESS);
+}
+END_TEST
+
 SUITE_MAIN("interpose-memory", 60, every_size_is_aligned_to_512_bytes,
            rows_with_a_pitch_are_aligned_as_the_first,
-           texture_over_a_small_allocation_shows_its_bytes)
+           texture_over_a_small_allocation_shows_its_bytes,
+           no_other_process_is_given_shared_memory)

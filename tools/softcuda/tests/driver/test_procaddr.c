@@ -70,8 +70,8 @@ END_TEST
 START_TEST(unsupported_calls_say_so)
 {
     void *lib = library();
-    CUresult (*shut)(CUdeviceptr) = NULL;
-    *(void **)&shut = dlsym(lib, "cuIpcCloseMemHandle");
+    CUresult (*shut)(void *) = NULL;
+    *(void **)&shut = dlsym(lib, "cuDestroyExternalMemory");
     ck_assert_ptr_nonnull((void *)shut);
     OK(cuInit(0));
     WANT(CUDA_ERROR_NOT_SUPPORTED, shut(0));
