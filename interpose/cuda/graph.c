@@ -1,11 +1,10 @@
 /* Memory of graphs; see graph.h. */
 #include "interpose/cuda/graph.h"
 
+#include "base/grow.h"
 #include "base/lock.h"
 #include "interpose/cuda/capture.h"
 #include "interpose/device/adopt.h"
-
-#include <stdlib.h>
 
 static struct adsm_lock lock = ADSM_LOCK_INIT(ADSM_RANK_POOL);
 static CUdeviceptr *list;
@@ -21,26 +20,14 @@ static bool is_known(CUdeviceptr at)
     return false;
 }
 
-/* The lock is held. Return: false: no memory */
-static bool make_room(void)
-{
-    if (count < room)
-        return true;
-    size_t more = room ? 2 * room : 16;
-    void *larger = realloc(list, more * sizeof *list);
-    if (!larger)
-        return false;
-    list = larger;
-    room = more;
-    return true;
-}
-
 /* What is not noted is not marked, and never shared. */
 static bool note(CUdeviceptr at)
 {
     adsm_lock_acquire(&lock);
     bool noted = is_known(at);
-    if (!noted && make_room()) {
+    void *larger = noted ? NULL : adsm_grow(list, &room, count, sizeof *list);
+    if (larger) {
+        list = larger;
         list[count] = at;
         atomic_fetch_add(&count, 1);
         noted = true;

@@ -1,6 +1,7 @@
 /* The list of such memory; see outside.h. */
 #include "interpose/device/outside.h"
 
+#include "base/grow.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/option.h"
@@ -8,7 +9,6 @@
 #include "mm/doors/boundary.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 struct outside {
     uint64_t begin;
@@ -32,26 +32,15 @@ static size_t find(uint64_t begin)
     return i;
 }
 
-static bool make_room(void)
-{
-    if (count < room)
-        return true;
-    size_t more = room ? 2 * room : 16;
-    void *larger = realloc(list, more * sizeof *list);
-    if (!larger)
-        return false;
-    list = larger;
-    room = more;
-    return true;
-}
-
 /* The lock is held. Return: false: no memory */
 static bool add(uint64_t begin, size_t bytes, bool is_theirs)
 {
     size_t i = find(begin);
     if (i == count) {
-        if (!make_room())
+        void *larger = adsm_grow(list, &room, count, sizeof *list);
+        if (!larger)
             return false;
+        list = larger;
         list[i] = (struct outside){begin, bytes, is_theirs, 0};
         atomic_fetch_add(&count, 1);
     }

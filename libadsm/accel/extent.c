@@ -2,6 +2,7 @@
 #include "accel/extent.h"
 
 #include "accel/device.h"
+#include "base/grow.h"
 #include "os/vm.h"
 
 #include <stdlib.h>
@@ -28,14 +29,11 @@ static size_t behind(const struct adsm_extents *extents, uint64_t at)
 
 int adsm_extents_add(struct adsm_extents *extents, struct adsm_extent extent)
 {
-    if (extents->count == extents->room) {
-        size_t room = extents->room ? 2 * extents->room : 8;
-        void *more = realloc(extents->list, room * sizeof *extents->list);
-        if (!more)
-            return ADSM_E_NOMEM;
-        extents->list = more;
-        extents->room = room;
-    }
+    void *list = adsm_grow(extents->list, &extents->room, extents->count,
+                           sizeof *extents->list);
+    if (!list)
+        return ADSM_E_NOMEM;
+    extents->list = list;
     size_t i = behind(extents, extent.begin);
     memmove(&extents->list[i + 1], &extents->list[i],
             (extents->count - i) * sizeof *extents->list);
@@ -63,25 +61,14 @@ static size_t above(const struct adsm_extent_table *table, uint64_t at)
     return low;
 }
 
-static bool make_room(struct adsm_extent_table *table)
-{
-    if (table->count < table->room)
-        return true;
-    size_t room = table->room ? 2 * table->room : 16;
-    void *more = realloc(table->spans, room * sizeof *table->spans);
-    if (!more)
-        return false;
-    table->spans = more;
-    table->room = room;
-    return true;
-}
-
 int adsm_extent_enter(struct adsm_extent_table *table,
                       struct adsm_extents *extents)
 {
     adsm_lock_acquire(&table->lock);
-    bool fits = make_room(table);
-    if (fits) {
+    void *spans = adsm_grow(table->spans, &table->room, table->count,
+                            sizeof *table->spans);
+    if (spans) {
+        table->spans = spans;
         size_t i = above(table, begin_of(extents));
         memmove(&table->spans[i + 1], &table->spans[i],
                 (table->count - i) * sizeof *table->spans);
@@ -89,7 +76,7 @@ int adsm_extent_enter(struct adsm_extent_table *table,
         atomic_fetch_add(&table->count, 1);
     }
     adsm_lock_release(&table->lock);
-    return fits ? ADSM_OK : ADSM_E_NOMEM;
+    return spans ? ADSM_OK : ADSM_E_NOMEM;
 }
 
 void adsm_extent_remove(struct adsm_extent_table *table,
