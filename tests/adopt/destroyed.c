@@ -5,20 +5,12 @@
  *
  * Return: 0; 1 where the memory could be shared; ended by SIGALRM where it is waited for
  */
+#include "../common/endless_ptx.h"
 #include "../interpose/victims/victim.h"
 
 #include <setjmp.h>
 #include <signal.h>
 #include <unistd.h>
-
-/* Ends when *p is 77, which it never is. */
-static const char code[] =
-    ".version 6.0\n.target sm_50\n.address_size 64\n"
-    ".visible .entry endless(.param .u64 p)\n{\n"
-    ".reg .pred %p<2>;\n.reg .b32 %r<2>;\n.reg .b64 %d<2>;\n"
-    "ld.param.u64 %d1, [p];\n"
-    "LOOP:\nld.volatile.global.u32 %r1, [%d1];\n"
-    "setp.ne.u32 %p1, %r1, 77;\n@%p1 bra LOOP;\nret;\n}\n";
 
 static sigjmp_buf refused;
 
@@ -55,7 +47,7 @@ int main(void)
     CHECK(cuMemsetD8(at, 0, 1 << 20));
     if (!is_refused(at, 1 << 20))
         return 1;
-    CHECK(cuModuleLoadData(&module, code));
+    CHECK(cuModuleLoadData(&module, endless_ptx));
     CHECK(cuModuleGetFunction(&kernel, module, "endless"));
     void *params[] = {&at};
     CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));

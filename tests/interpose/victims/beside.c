@@ -41,18 +41,6 @@ static void take_turns(void)
     CHECK(cuCtxSynchronize());
 }
 
-/* Every third word, so that the rest keeps its value. */
-static void change(CUdeviceptr words, unsigned n, unsigned seed)
-{
-    volatile uint32_t *to = touch ? (uint32_t *)words : host;
-    if (!touch)
-        CHECK(cuMemcpyDtoH(host, words, n * 4));
-    for (unsigned i = seed % 3; i < n; i += 3)
-        to[i] = to[i] * 7 + seed;
-    if (!touch)
-        CHECK(cuMemcpyHtoD(words, host, n * 4));
-}
-
 static void fill(CUdeviceptr words, unsigned n, unsigned seed)
 {
     volatile uint32_t *to = touch ? (uint32_t *)words : host;
@@ -98,11 +86,11 @@ static void play(CUdeviceptr *array, unsigned seed, uint64_t *sums)
     get_sums(array, sums);
     for (int a = 0; a < ARRAYS; a++) {
         if ((seed + a) % 4 == 0)
-            change(array[a], counts[a], seed);
+            victim_change(array[a], counts[a], seed, touch ? NULL : host);
         if ((seed + a) % 3)
             launch(array[a], counts[a], seed);
         if ((seed + a) % 4 == 1)
-            change(array[a], counts[a], seed);
+            victim_change(array[a], counts[a], seed, touch ? NULL : host);
     }
 }
 
@@ -139,7 +127,7 @@ static int opens(void)
     CHECK(cuCtxSynchronize());
     /* The last that the CPU writes goes along with the end. */
     for (int a = 0; a < ARRAYS; a++) {
-        change(array[a], counts[a], 77);
+        victim_change(array[a], counts[a], 77, touch ? NULL : host);
         CHECK(cuIpcCloseMemHandle(array[a]));
         if (cuIpcCloseMemHandle(array[a]) != CUDA_ERROR_INVALID_VALUE)
             exit(6);

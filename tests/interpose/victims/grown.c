@@ -15,17 +15,6 @@ static uint32_t host[LARGE];
 static CUstream stream;
 static CUfunction step;
 
-static void change(CUdeviceptr words, unsigned n, unsigned seed)
-{
-    volatile uint32_t *to = touch ? (uint32_t *)words : host;
-    if (!touch)
-        CHECK(cuMemcpyDtoH(host, words, n * 4));
-    for (unsigned i = seed % 3; i < n; i += 3)
-        to[i] = to[i] * 7 + seed;
-    if (!touch)
-        CHECK(cuMemcpyHtoD(words, host, n * 4));
-}
-
 static void show(const char *what, CUdeviceptr words, unsigned n)
 {
     if (!touch)
@@ -77,7 +66,7 @@ static void recorded(unsigned n, unsigned seed)
     for (unsigned r = 0; r < ROUNDS; r++) {
         run(fills);
         show("filled", words, n);
-        change(words, n, seed + r);
+        victim_change(words, n, seed + r, touch ? NULL : host);
         if (r == 0) {
             begin_recording();
             launch_step(words, n, seed + 2);
@@ -86,7 +75,7 @@ static void recorded(unsigned n, unsigned seed)
         }
         run(uses);
         show("used", words, n);
-        change(words, n, seed + r + 5);
+        victim_change(words, n, seed + r + 5, touch ? NULL : host);
         if (r % 2) {
             run(frees);
         } else {
@@ -134,7 +123,7 @@ static void by_hand(unsigned n, bool general, unsigned seed)
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     for (unsigned r = 0; r < ROUNDS; r++) {
         run(exec);
-        change(words, n, seed + r);
+        victim_change(words, n, seed + r, touch ? NULL : host);
         launch_step(words, n, seed);
         CHECK(cuStreamSynchronize(stream));
         show("by hand", words, n);

@@ -93,6 +93,20 @@ static inline void victim_start(void)
     CHECK(cuCtxSetCurrent(context));
 }
 
+/** Every third word, so that the rest keeps its value: by the CPU where the device
+ *  has them, or by copies with room for them at `host`. */
+static inline void victim_change(CUdeviceptr words, unsigned n, unsigned seed,
+                                 uint32_t *host)
+{
+    volatile uint32_t *to = host ? host : (uint32_t *)words;
+    if (host)
+        CHECK(cuMemcpyDtoH(host, words, n * 4));
+    for (unsigned i = seed % 3; i < n; i += 3)
+        to[i] = to[i] * 7 + seed;
+    if (host)
+        CHECK(cuMemcpyHtoD(words, host, n * 4));
+}
+
 /** Does a thread of this process sleep? */
 static inline bool victim_sleeps(int thread)
 {

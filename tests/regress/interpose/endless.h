@@ -6,6 +6,7 @@
 #ifndef ENDLESS_H
 #define ENDLESS_H
 
+#include "common/endless_ptx.h"
 #include "preloaded.h"
 
 #include <signal.h>
@@ -18,15 +19,6 @@ enum {
     SMALL = 100,
     PATIENCE_S = 40 /* many times what it takes */
 };
-
-/* Never ends; `p` is 0 at first and stays so. */
-static const char endless_ptx[] =
-    ".version 6.0\n.target sm_50\n.address_size 64\n"
-    ".visible .entry endless(.param .u64 p)\n{\n"
-    ".reg .pred %p<2>;\n.reg .b32 %r<2>;\n.reg .b64 %d<2>;\n"
-    "ld.param.u64 %d1, [p];\n"
-    "LOOP:\nld.volatile.global.u32 %r1, [%d1];\n"
-    "setp.ne.u32 %p1, %r1, 77;\n@%p1 bra LOOP;\nret;\n}\n";
 
 #define expect(truth)                                                          \
     do {                                                                       \
