@@ -3,13 +3,12 @@
  * go, or for more than a little by the CPU through a view of the device's
  * memory (view.h), the host buffer checked first.
  * Does not own: what a copy means (copy.c), pacing (link.c).
- * Lock: `scratch_lock`, a leaf.
+ * Lock: `scratch_lock`, a leaf: the host file's scratch and the bounce buffer.
  */
 #include "driver/move.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -200,8 +199,10 @@ bool sc_move_peer(const struct sc_place *to, const struct sc_place *from,
         copy(dst, src, bytes);
         return true;
     }
-    uint8_t *bounce = malloc(BOUNCE_BYTES);
-    bool ok = bounce != NULL;
+    /* Not from the heap: hardware has its own, whatever the program has left. */
+    static uint8_t bounce[BOUNCE_BYTES];
+    bool ok = true;
+    pthread_mutex_lock(&scratch_lock);
     for (uint64_t done = 0; ok && done < bytes;) {
         uint64_t n = bytes - done < BOUNCE_BYTES ? bytes - done : BOUNCE_BYTES;
         struct sc_place a = *from, b = *to;
@@ -211,7 +212,7 @@ bool sc_move_peer(const struct sc_place *to, const struct sc_place *from,
              write_at(&b, (uint64_t)(uintptr_t)bounce, n);
         done += n;
     }
-    free(bounce);
+    pthread_mutex_unlock(&scratch_lock);
     return ok;
 }
 

@@ -1,6 +1,8 @@
 /*
  * Several devices: copies between them, kernels that read each other.
  */
+#include <sys/resource.h>
+
 #include "tests/driver/driver_test.h"
 #include "tests/driver/kernels.h"
 
@@ -51,6 +53,28 @@ START_TEST(copies_between_devices_arrive)
     ck_assert_mem_eq(got, host, N);
     free(host);
     free(got);
+}
+END_TEST
+
+/* As hardware, which has its own way from one device to the other. */
+START_TEST(copies_between_devices_need_no_memory_of_the_program)
+{
+    enum { FEW = 4000 };
+    uint8_t host[FEW], got[FEW];
+    CUdeviceptr p[2];
+    struct rlimit none = {0, 0};
+    begin_all();
+    for (int i = 0; i < 2; i++) {
+        OK(cuCtxSetCurrent(ctx[i]));
+        OK(cuMemAlloc(&p[i], FEW));
+    }
+    fill_random(host, FEW, 5);
+    OK(cuCtxSetCurrent(ctx[0]));
+    OK(cuMemcpyHtoD(p[0], host, FEW));
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+    OK(cuMemcpyPeer(p[1], ctx[1], p[0], ctx[0], FEW));
+    OK(cuMemcpyDtoH(got, p[1], FEW));
+    ck_assert_mem_eq(got, host, FEW);
 }
 END_TEST
 
@@ -143,6 +167,7 @@ START_TEST(pinned_memory_is_seen_by_all_devices)
 END_TEST
 
 SUITE_MAIN("softcuda driver: peers", 30, copies_between_devices_arrive,
+           copies_between_devices_need_no_memory_of_the_program,
            kernel_needs_peer_access_for_foreign_memory,
            peer_access_can_be_switched_off,
            mapped_memory_is_given_to_other_devices,
