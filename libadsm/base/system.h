@@ -31,6 +31,18 @@ static inline void *adsm_system_mmap(void *at, size_t bytes, int protection,
                            (long)file, offset);
 }
 
+/**
+ * Bytes to map for so many of the runtime's own, whose pages come as they are
+ * used: by themselves a few pages come to lie in a hole that the program has
+ * left, and what it does with a pointer to memory that it gave back is then no
+ * fault but done to them.
+ */
+static inline size_t adsm_system_map_bytes(size_t bytes)
+{
+    enum { LEAST = 64 << 10 };
+    return bytes < LEAST ? LEAST : bytes;
+}
+
 static inline int adsm_system_munmap(void *at, size_t bytes)
 {
     return (int)syscall(SYS_munmap, at, bytes);

@@ -135,8 +135,8 @@ static uint8_t *segment_map(size_t bytes)
 static struct segment *segment_create(size_t bytes)
 {
     size_t granules = bytes / GRANULE;
-    size_t map_bytes =
-        sizeof(struct segment) + WORDS_FOR(granules) * sizeof(uint64_t);
+    size_t map_bytes = adsm_system_map_bytes(
+        sizeof(struct segment) + WORDS_FOR(granules) * sizeof(uint64_t));
     struct segment *segment =
         adsm_system_mmap(NULL, map_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

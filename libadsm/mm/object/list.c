@@ -98,7 +98,9 @@ static int grow(struct walk *walk, size_t need)
 {
     if (need <= walk->capacity)
         return ADSM_OK;
-    size_t capacity = walk->capacity ? walk->capacity : 512;
+    size_t capacity =
+        adsm_system_map_bytes(walk->capacity * sizeof *walk->items) /
+        sizeof *walk->items;
     while (capacity < need)
         capacity *= 2;
     void *items = adsm_system_mmap(NULL, capacity * sizeof *walk->items,

@@ -26,14 +26,15 @@ static struct adsm_placeholder_part *part_for(uintptr_t at)
     struct adsm_placeholder_part *none = NULL, *part = part_at(at);
     if (part)
         return part;
-    part = adsm_system_mmap(NULL, sizeof *part, PROT_READ | PROT_WRITE,
+    size_t bytes = adsm_system_map_bytes(sizeof *part);
+    part = adsm_system_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (part == MAP_FAILED)
         return NULL;
     if (atomic_compare_exchange_strong(
             &adsm_placeholders[at >> ADSM_PLACEHOLDER_PART], &none, part))
         return part;
-    adsm_system_munmap(part, sizeof *part);
+    adsm_system_munmap(part, bytes);
     return none;
 }
 
