@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-enum { PLACES_LOG2 = 8 };
+/* Kernels with more parameters than are kept are asked for each time. */
+enum { PLACES_LOG2 = 8, KEPT = 64 };
 
 /* Whose they are, and how many. */
 enum { KERNEL, AGE, COUNT, HEAD };
@@ -21,7 +22,7 @@ enum { KERNEL, AGE, COUNT, HEAD };
 static struct place {
     adsm_cell cell;
     _Atomic uint64_t head[HEAD];
-    _Atomic uint64_t at[ADSM_PARAMETERS_MOST]; /* offset << 32 | bytes */
+    _Atomic uint64_t at[KEPT / 2]; /* two of them each */
 } places[1 << PLACES_LOG2];
 
 /* Of what is remembered; what is of another age is forgotten. Never 0. */
@@ -30,6 +31,18 @@ static _Atomic uint64_t age = 1;
 static struct place *place_of(CUfunction kernel)
 {
     return &places[adsm_cell_of((uintptr_t)kernel, PLACES_LOG2)];
+}
+
+/* Offsets and sizes are of 16 bits. */
+static uint64_t packed(const struct adsm_parameter *at)
+{
+    return (uint64_t)at->offset << 16 | at->bytes;
+}
+
+static struct adsm_parameter unpacked(uint64_t at)
+{
+    return (struct adsm_parameter){.offset = (uint16_t)(at >> 16),
+                                   .bytes = (uint16_t)at};
 }
 
 static bool recall(CUfunction kernel, uint64_t now,
@@ -44,10 +57,10 @@ static bool recall(CUfunction kernel, uint64_t now,
     if (head[KERNEL] != (uintptr_t)kernel || head[AGE] != now)
         return false;
     params->count = (unsigned)head[COUNT];
-    for (unsigned i = 0; i < params->count; i++) {
-        adsm_cell_read(&place->at[i], &at, 1);
-        params->at[i] = (struct adsm_parameter){.offset = (uint16_t)(at >> 32),
-                                                .bytes = (uint16_t)at};
+    for (unsigned i = 0; i < params->count; i += 2) {
+        adsm_cell_read(&place->at[i / 2], &at, 1);
+        params->at[i] = unpacked(at);
+        params->at[i + 1] = unpacked(at >> 32);
     }
     return adsm_cell_is(&place->cell, version);
 }
@@ -57,14 +70,14 @@ static void remember(CUfunction kernel, uint64_t now,
 {
     struct place *place = place_of(kernel);
     const uint64_t head[HEAD] = {(uintptr_t)kernel, now, params->count};
-    if (!adsm_cell_take(&place->cell))
+    if (params->count > KEPT || !adsm_cell_take(&place->cell))
         return;
     adsm_cell_write(place->head, head, HEAD);
-    for (unsigned i = 0; i < params->count; i++)
-        adsm_cell_write(&place->at[i],
-                        &(uint64_t){(uint64_t)params->at[i].offset << 32 |
-                                    params->at[i].bytes},
-                        1);
+    for (unsigned i = 0; i < params->count; i += 2) {
+        uint64_t next = i + 1 < params->count ? packed(&params->at[i + 1]) : 0;
+        adsm_cell_write(&place->at[i / 2],
+                        &(uint64_t){packed(&params->at[i]) | next << 32}, 1);
+    }
     adsm_cell_give(&place->cell);
 }
 
