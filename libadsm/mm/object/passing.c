@@ -11,7 +11,7 @@
 enum { RECORDS = 64, PAGE = 4096, POLL_NS = 20 * 1000 };
 
 _Thread_local struct adsm_passing *adsm_passing_mine;
-_Atomic uint64_t adsm_passing_barred;
+_Atomic uint64_t adsm_passing_barred, adsm_passing_coming;
 
 static struct {
     struct adsm_passing first[RECORDS];
@@ -86,6 +86,7 @@ struct adsm_passing *adsm_passing_join(void)
 
 void adsm_passing_bar(void)
 {
+    atomic_fetch_add(&adsm_passing_coming, 1);
     atomic_fetch_add(&adsm_passing_barred, 1);
     adsm_barrier_everywhere();
     struct adsm_passing *record = atomic_load(&passing.list);
@@ -98,4 +99,5 @@ void adsm_passing_bar(void)
 void adsm_passing_allow(void)
 {
     atomic_fetch_sub(&adsm_passing_barred, 1);
+    atomic_fetch_sub(&adsm_passing_coming, 1);
 }

@@ -11,11 +11,16 @@
  *   passes by:       inside++ ; is anything shared? ; the call ; inside--
  *   makes an object: something is shared ; fence everywhere ; until inside is 0
  *
+ * While something is shared, calls that are known to use nothing of it go the
+ * same way; who makes another object waits for them as well.
+ *
  * Owns a record for each thread that ever passed by, kept for later threads. No
  * lock.
  */
 #ifndef ADSM_MM_PASSING_H
 #define ADSM_MM_PASSING_H
+
+#include "mm/object/index.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,6 +38,9 @@ extern _Thread_local struct adsm_passing *adsm_passing_mine
 /** How many reasons there are not to pass by: objects, and those to come. */
 extern _Atomic uint64_t adsm_passing_barred;
 
+/** How many of them are to come. */
+extern _Atomic uint64_t adsm_passing_coming;
+
 /** Is there a reason, just now? Signal: any handler */
 static inline bool adsm_passing_is_barred(void)
 {
@@ -44,30 +52,19 @@ static inline bool adsm_passing_is_barred(void)
  *  Signal: any handler */
 struct adsm_passing *adsm_passing_join(void);
 
-/**
- * Is there nothing to do, so that the call may pass by? Then adsm_passing_end
- * comes behind it. Nests.
- *
- * Thread: any. Signal: any handler
- */
-static inline bool adsm_passing_begin(void)
+/* The record says that the thread is inside. A handler in between leaves it as
+ * it was. */
+static inline bool adsm_passing_enter(void)
 {
     struct adsm_passing *mine = adsm_passing_mine;
     if (!mine && !(mine = adsm_passing_join()))
         return false;
-    /* A handler in between leaves it as it was. */
     atomic_store_explicit(
         &mine->inside,
         atomic_load_explicit(&mine->inside, memory_order_relaxed) + 1,
         memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    if (!adsm_passing_is_barred())
-        return true;
-    atomic_store_explicit(
-        &mine->inside,
-        atomic_load_explicit(&mine->inside, memory_order_relaxed) - 1,
-        memory_order_relaxed);
-    return false;
+    return true;
 }
 
 static inline void adsm_passing_end(void)
@@ -78,6 +75,39 @@ static inline void adsm_passing_end(void)
         &mine->inside,
         atomic_load_explicit(&mine->inside, memory_order_relaxed) - 1,
         memory_order_release);
+}
+
+/**
+ * Is there nothing to do, so that the call may pass by? Then adsm_passing_end
+ * comes behind it. Nests.
+ *
+ * Thread: any. Signal: any handler
+ */
+static inline bool adsm_passing_begin(void)
+{
+    if (!adsm_passing_enter())
+        return false;
+    if (!adsm_passing_is_barred())
+        return true;
+    adsm_passing_end();
+    return false;
+}
+
+/**
+ * The same for a call that uses no object: may it pass by those there are?
+ *
+ * @objects  how many had come when that was found out (adsm_index_count)
+ */
+static inline bool adsm_passing_begin_beside(uint64_t objects)
+{
+    if (!adsm_passing_enter())
+        return false;
+    /* In this order: who sees nobody come sees what has come. */
+    if (atomic_load_explicit(&adsm_passing_coming, memory_order_acquire) == 0 &&
+        adsm_index_count() == objects)
+        return true;
+    adsm_passing_end();
+    return false;
 }
 
 /** The calling thread leaves whatever calls it is in, by a jump. Thread: any.
