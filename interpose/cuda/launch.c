@@ -5,11 +5,13 @@
  * resolved before that.
  */
 #include "accel/launch.h"
+#include "base/stats.h"
 #include "interpose/cuda/arguments.h"
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/module.h"
 #include "interpose/cuda/work.h"
 #include "interpose/device/plan.h"
+#include "mm/object/passing.h"
 
 #include <string.h>
 
@@ -60,36 +62,76 @@ static CUresult submit_plain(const struct adsm_launch *launch, struct form form)
     return result;
 }
 
-/* What the kernel touches is said, as far as that is known. */
-static void tell(struct adsm_call *call, const struct adsm_launch *launch,
-                 const struct cuda_arguments *a, struct device_told *told)
+/* A launch with arguments that the driver may read, and what is looked for to
+ * find one like it. */
+struct prepared {
+    struct sc_geometry geometry;
+    struct cuda_arguments arguments;
+    struct device_launch which;
+    struct device_plan_key key;
+};
+
+static CUresult prepare(struct prepared *p, struct adsm_launch *launch)
 {
     const unsigned *grid = launch->grid, *block = launch->block;
-    const struct sc_geometry geometry = {
-        .grid = {grid[0], grid[1], grid[2]},
-        .block = {block[0], block[1], block[2]}};
-    const struct device_launch which = {(uintptr_t)launch->kernel, a->age,
-                                        &geometry, &a->list};
-    struct device_plan_key key;
-    if (device_plan_recall(call, &which, &key, told))
+    CUresult result = cuda_arguments_resolve(&p->arguments, launch->kernel,
+                                             launch->values, launch->packed);
+    if (result)
+        return result;
+    launch->values = p->arguments.params;
+    launch->packed = p->arguments.extra;
+    p->geometry = (struct sc_geometry){.grid = {grid[0], grid[1], grid[2]},
+                                       .block = {block[0], block[1], block[2]}};
+    p->which =
+        (struct device_launch){(uintptr_t)launch->kernel, p->arguments.age,
+                               &p->geometry, &p->arguments.list};
+    device_plan_key(&p->which, &p->key);
+    return CUDA_SUCCESS;
+}
+
+/* Is it known that the launch uses nothing that is shared? Then it is the
+ * driver's business alone, and *result is its answer. */
+static bool passes(struct prepared *p, const struct adsm_launch *launch,
+                   struct form form, CUresult *result)
+{
+    if (!device_reach_is_asked() || !device_plan_is_bare(&p->which, &p->key))
+        return false;
+    adsm_quiet_enter();
+    bool passes = adsm_passing_begin_beside(p->key.objects);
+    if (passes) {
+        *result = submit_plain(launch, form);
+        adsm_passing_end();
+    }
+    adsm_quiet_leave();
+    if (passes && *result)
+        cuda_seen(*result);
+    else if (passes)
+        ADSM_COUNT(launches, 1);
+    return passes;
+}
+
+/* What the kernel touches is said, as far as that is known. */
+static void tell(struct adsm_call *call, struct prepared *p,
+                 struct device_told *told)
+{
+    if (device_plan_recall(call, &p->which, &p->key, told))
         return;
     hook_enter();
-    struct adsm_code *code = cuda_module_hold(launch->kernel);
-    device_reach_tell(call, code, &geometry, &a->list, told);
+    struct adsm_code *code = cuda_module_hold((CUfunction)p->which.kernel);
+    device_reach_tell(call, code, &p->geometry, &p->arguments.list, told);
     cuda_module_release(code);
     hook_leave();
-    device_plan_note(call, &which, &key);
+    device_plan_note(call, &p->which, &p->key);
 }
 
 /* What the kernel may touch is released. What is said of it has left the stack
  * when the driver is called. */
-static __attribute__((noinline)) CUresult
-release_to(struct adsm_call *call, const struct adsm_launch *launch,
-           const struct cuda_arguments *a)
+static __attribute__((noinline)) CUresult release_to(struct adsm_call *call,
+                                                     struct prepared *p)
 {
     struct device_told told;
     if (device_reach_matters())
-        tell(call, launch, a, &told);
+        tell(call, p, &told);
     CUresult result = cuda_release(call);
     /* Nobody looks at them again: none of them gets a fence. */
     call->uses = call->reach = NULL;
@@ -97,37 +139,47 @@ release_to(struct adsm_call *call, const struct adsm_launch *launch,
     return result;
 }
 
-/* A launch as the program has asked for it. From where nothing of the program's
- * is looked at any more but plain memory, to the end of the launch, no handler
- * of the program's runs: that is so anyhow while the gate is closed, and the
- * locks before it cost no calls of the system then. The driver is given it with
- * values that it may read, which are put in. */
-static CUresult run(struct adsm_launch *launch, struct form form)
+/* From where nothing of the program's is looked at any more but plain memory, to
+ * the end of the launch, no handler of the program's runs: that is so anyhow
+ * while the gate is closed, and the locks before it cost no calls of the system
+ * then. `p` is NULL where nothing was shared a moment ago. */
+static CUresult run_noted(struct prepared *p, const struct adsm_launch *launch,
+                          struct form form)
 {
-    struct cuda_arguments with;
     DEVICE_STAYS;
-    struct adsm_call call =
-        device_call(cuda_order(launch->stream, form.per_thread));
-    call.code = launch->kernel;
+    struct adsm_call call = {.accel = NULL};
     CUresult result = CUDA_SUCCESS;
-    if (call.accel)
-        result = cuda_arguments_resolve(&with, launch->kernel, launch->values,
-                                        launch->packed);
+    if (p)
+        call = device_call(cuda_order(launch->stream, form.per_thread));
+    call.code = launch->kernel;
     adsm_quiet_enter();
     if (!call.accel)
         result = submit(launch, form);
-    else if (!result)
-        result = release_to(&call, launch, &with);
+    else
+        result = release_to(&call, p);
     if (result)
         call.accel = NULL; /* nothing is closed */
-    if (call.accel) {
-        launch->values = with.params;
-        launch->packed = with.extra;
+    if (call.accel)
         result = submit_plain(launch, form);
-    }
     result = cuda_called(&call, result);
     adsm_quiet_leave();
     return result;
+}
+
+/* A launch as the program has asked for it. The driver is given it with values
+ * that it may read, which are put in. */
+static CUresult run(struct adsm_launch *launch, struct form form)
+{
+    struct prepared prepared;
+    CUresult result;
+    if (!device_is_serving())
+        return run_noted(NULL, launch, form);
+    result = prepare(&prepared, launch);
+    if (result)
+        return cuda_seen(result);
+    if (passes(&prepared, launch, form, &result))
+        return result;
+    return run_noted(&prepared, launch, form);
 }
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,

@@ -66,6 +66,17 @@ const char *device_arguments_at(const struct device_arguments *a,
     return find(a, place->param, place->offset, place->at, sizeof(uint64_t));
 }
 
+/* Most are pointers and numbers, and need no call. */
+static void copy_value(uint8_t *to, const char *from, size_t bytes)
+{
+    if (bytes == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else if (bytes == sizeof(uint32_t))
+        memcpy(to, from, sizeof(uint32_t));
+    else
+        memcpy(to, from, bytes);
+}
+
 size_t device_arguments_gather(const struct device_arguments *a, uint8_t *to,
                                size_t room)
 {
@@ -77,7 +88,7 @@ size_t device_arguments_gather(const struct device_arguments *a, uint8_t *to,
             return 0;
         if (at > end)
             memset(to + end, 0, at - end);
-        memcpy(to + at, from, bytes);
+        copy_value(to + at, from, bytes);
         end = at + bytes;
     }
     return end;

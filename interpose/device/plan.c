@@ -2,9 +2,11 @@
 #include "interpose/device/plan.h"
 
 #include "base/cell.h"
+#include "base/system.h"
 #include "mm/object/index.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     PLACES_LOG2 = 8,
@@ -17,11 +19,34 @@ enum { KERNEL, AGE, OBJECTS, GEOMETRY, BYTES = GEOMETRY + 3, HEAD };
 /* A use, which is of the call's own device and has no rows. */
 enum { OBJECT, GENERATION, AT, SIZE, USE };
 
-static struct place {
+struct place {
     adsm_cell cell;
     _Atomic uint64_t head[HEAD], values[VALUES];
     _Atomic uint64_t home, use_count, uses[DEVICE_PLAN_USES][USE];
-} places[1 << PLACES_LOG2];
+};
+
+/* Mapped for the first that is noted: most programs have none. */
+static struct place *_Atomic table;
+
+static struct place *place_of(const struct device_plan_key *key)
+{
+    struct place *places = atomic_load_explicit(&table, memory_order_acquire);
+    return places && key->bytes ? &places[key->place] : NULL;
+}
+
+static struct place *provide(const struct device_plan_key *key)
+{
+    enum { BYTES_OF_ALL = sizeof(struct place) << PLACES_LOG2 };
+    struct place *none = NULL, *made;
+    if (atomic_load(&table))
+        return place_of(key);
+    made = adsm_system_mmap(NULL, BYTES_OF_ALL, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made != MAP_FAILED &&
+        !atomic_compare_exchange_strong(&table, &none, made))
+        adsm_system_munmap(made, BYTES_OF_ALL);
+    return place_of(key);
+}
 
 static void fill_head(uint64_t head[HEAD], const struct device_launch *launch,
                       const struct device_plan_key *key)
@@ -41,25 +66,20 @@ static size_t words_of(const struct device_plan_key *key)
     return (key->bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-static struct place *place_of(const struct device_launch *launch,
-                              const struct device_plan_key *key)
-{
-    uint64_t sum = launch->kernel;
-    for (size_t i = 0; i < words_of(key); i++)
-        sum = (sum << 7 | sum >> 57) ^ key->values[i];
-    return &places[adsm_cell_of(sum, PLACES_LOG2)];
-}
-
 /* Words with the same bytes are the same, whatever was there before. */
-static void gather(const struct device_launch *launch,
-                   struct device_plan_key *key)
+void device_plan_key(const struct device_launch *launch,
+                     struct device_plan_key *key)
 {
     uint8_t *values = (uint8_t *)key->values;
-    key->objects = adsm_index_count();
+    uint64_t sum = launch->kernel;
     key->bytes =
         device_arguments_gather(launch->arguments, values, sizeof key->values);
-    size_t over = words_of(key) * sizeof(uint64_t) - key->bytes;
-    memset(values + key->bytes, 0, over);
+    if (key->bytes % sizeof(uint64_t))
+        memset(values + key->bytes, 0,
+               sizeof(uint64_t) - key->bytes % sizeof(uint64_t));
+    for (size_t i = 0; i < words_of(key); i++)
+        sum = (sum << 7 | sum >> 57) ^ key->values[i];
+    key->place = adsm_cell_of(sum, PLACES_LOG2);
 }
 
 static struct adsm_use use_of(const struct place *place, size_t i,
@@ -90,20 +110,41 @@ static bool read_uses(const struct place *place, struct adsm_call *call,
     return true;
 }
 
+/* Begin to read what was noted of a launch. Return: false: nothing was. */
+static bool look_for(const struct place *place,
+                     const struct device_launch *launch,
+                     struct device_plan_key *key, uint32_t *version)
+{
+    uint64_t head[HEAD];
+    key->objects = adsm_index_count();
+    if (!adsm_cell_begin(&place->cell, version))
+        return false;
+    fill_head(head, launch, key);
+    return adsm_cell_has(place->head, head, HEAD) &&
+           adsm_cell_has(place->values, key->values, words_of(key));
+}
+
+bool device_plan_is_bare(const struct device_launch *launch,
+                         struct device_plan_key *key)
+{
+    const struct place *place = place_of(key);
+    uint32_t version;
+    return place &&
+           atomic_load_explicit(&place->use_count, memory_order_relaxed) == 0 &&
+           look_for(place, launch, key, &version) &&
+           atomic_load_explicit(&place->use_count, memory_order_acquire) == 0 &&
+           adsm_cell_is(&place->cell, version);
+}
+
 bool device_plan_recall(struct adsm_call *call,
                         const struct device_launch *launch,
                         struct device_plan_key *key, struct device_told *told)
 {
-    uint64_t head[HEAD];
+    const struct place *place = place_of(key);
     uint32_t version;
-    gather(launch, key);
-    const struct place *place = place_of(launch, key);
-    if (key->bytes == 0 || !adsm_cell_begin(&place->cell, &version))
+    if (!place || !look_for(place, launch, key, &version))
         return false;
-    fill_head(head, launch, key);
-    if (!adsm_cell_has(place->head, head, HEAD) ||
-        !adsm_cell_has(place->values, key->values, words_of(key)) ||
-        !read_uses(place, call, told) || !adsm_cell_is(&place->cell, version)) {
+    if (!read_uses(place, call, told) || !adsm_cell_is(&place->cell, version)) {
         call->use_count = 0;
         return false;
     }
@@ -128,8 +169,8 @@ void device_plan_note(const struct adsm_call *call,
     uint64_t head[HEAD];
     if (key->bytes == 0 || call->rest != ADSM_REST_UNTOUCHED || !has_room(call))
         return;
-    struct place *place = place_of(launch, key);
-    if (!adsm_cell_take(&place->cell))
+    struct place *place = provide(key);
+    if (!place || !adsm_cell_take(&place->cell))
         return;
     fill_head(head, launch, key);
     adsm_cell_write(place->head, head, HEAD);

@@ -27,17 +27,26 @@ struct device_launch {
 
 /** What tells a launch from others. */
 struct device_plan_key {
-    uint64_t objects; /* how many had come when it was asked for */
+    uint64_t objects; /* how many had come when it was looked for last */
     size_t bytes;     /* of arguments; 0: too many, or nobody can tell */
+    size_t place;     /* where it is looked for */
     uint64_t values[DEVICE_PLAN_ARGUMENT_BYTES / sizeof(uint64_t)];
 };
+
+/** The key of a launch, to look for it with. */
+void device_plan_key(const struct device_launch *launch,
+                     struct device_plan_key *key);
+
+/** Was one like it noted, which uses no object? It holds for as long as
+ *  key->objects have come. */
+bool device_plan_is_bare(const struct device_launch *launch,
+                         struct device_plan_key *key);
 
 /**
  * What the launch uses, where one like it was noted: the call then names all it
  * uses, as device_reach_tell says it.
  *
  * @told  where its uses are put
- * @key   filled in, for device_plan_note
  */
 bool device_plan_recall(struct adsm_call *call,
                         const struct device_launch *launch,

@@ -324,12 +324,16 @@ static bool reach_of(const struct sc_reach *kernel,
            find_pointers(a, uses, count);
 }
 
+bool device_reach_is_asked(void)
+{
+    return adsm_options_get()->kernel_writes == ADSM_OPT_KERNEL_WRITES_PTX;
+}
+
 /* May a launch be told from what its kernel's code says? Where the host has
  * nothing there is nothing to send or to take away, whatever is touched. */
 static bool asks_code(void)
 {
-    return adsm_options_get()->kernel_writes == ADSM_OPT_KERNEL_WRITES_PTX &&
-           adsm_object_any_near();
+    return device_reach_is_asked() && adsm_object_any_near();
 }
 
 bool device_reach_matters(void)

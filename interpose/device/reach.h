@@ -24,6 +24,9 @@ struct device_told {
     struct adsm_rows rows[DEVICE_ROWS_MOST];
 };
 
+/** Is it looked at what code says of kernels? */
+bool device_reach_is_asked(void);
+
 /** Is there anything to tell? Nobody needs the kernel's record without it. */
 bool device_reach_matters(void);
 
