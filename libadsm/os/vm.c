@@ -80,6 +80,10 @@ size_t adsm_vm_map_limit(void)
     return maps;
 }
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
 static void *vm_map_none(uintptr_t addr, size_t bytes, int flags)
 {
     void *map = adsm_system_mmap(
@@ -126,6 +130,18 @@ uintptr_t adsm_vm_reserve(size_t bytes, size_t align, uintptr_t hint)
     }
     errno = saved_errno;
     return at;
+}
+
+bool adsm_vm_reserve_at(uintptr_t addr, size_t bytes)
+{
+    int saved_errno = errno;
+    void *map = vm_map_none(addr, bytes, MAP_FIXED_NOREPLACE);
+    /* Before Linux 4.17 the address is a wish. */
+    bool there = map == (void *)addr;
+    if (map != MAP_FAILED && !there)
+        adsm_system_munmap(map, bytes);
+    errno = saved_errno;
+    return there;
 }
 
 void adsm_vm_release(uintptr_t addr, size_t bytes)

@@ -41,6 +41,15 @@ size_t adsm_vm_map_limit(void);
 uintptr_t adsm_vm_reserve(size_t bytes, size_t align, uintptr_t hint);
 
 /**
+ * The same at exactly this address, if nothing is mapped there.
+ *
+ * Return: whether they are reserved; false also where there is no room
+ * Thread: any
+ * Signal: fault path
+ */
+bool adsm_vm_reserve_at(uintptr_t addr, size_t bytes);
+
+/**
  * Give addresses back to the system, whatever is mapped there.
  *
  * Thread: any

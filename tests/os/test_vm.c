@@ -92,6 +92,18 @@ START_TEST(hint_is_taken_when_free_and_only_then)
 }
 END_TEST
 
+START_TEST(claimed_range_lies_there_or_nothing_changes)
+{
+    uintptr_t at = adsm_vm_reserve(4 * MIB, 2 * MIB, 0);
+    ck_assert(!adsm_vm_reserve_at(at, 4 * MIB));
+    adsm_vm_release(at, 2 * MIB);
+    ck_assert(!adsm_vm_reserve_at(at, 4 * MIB));
+    ck_assert(adsm_vm_reserve_at(at, 2 * MIB)); /* nothing came there */
+    ck_assert(!can_read(at) && !can_read(at + 2 * MIB));
+    adsm_vm_release(at, 4 * MIB);
+}
+END_TEST
+
 START_TEST(absurd_sizes_are_refused)
 {
     errno = EXDEV;
@@ -336,6 +348,7 @@ END_TEST
 
 SUITE_MAIN("vm", 60, reserved_range_is_aligned_and_closed,
            trimmed_ends_are_given_back, hint_is_taken_when_free_and_only_then,
+           claimed_range_lies_there_or_nothing_changes,
            absurd_sizes_are_refused, protection_does_what_it_says,
            two_mappings_of_a_file_are_one_memory,
            child_does_not_inherit_file_mappings,

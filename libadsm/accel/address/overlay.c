@@ -36,12 +36,9 @@ int adsm_address_claim(uint64_t at, size_t bytes, bool *claimed)
     if ((at + bytes) >> 47)
         return adsm_accel_fail(
             ADSM_E_LIMIT, "the driver's addresses are no host addresses", NULL);
-    uintptr_t got = adsm_vm_reserve(bytes, 0, at);
-    *claimed = got == at;
+    *claimed = adsm_vm_reserve_at(at, bytes);
     if (*claimed)
         return ADSM_OK;
-    if (got)
-        adsm_vm_release(got, bytes);
     return adsm_address_look(at, bytes,
                              "something is mapped on the host where the "
                              "driver put device memory");
