@@ -3,8 +3,10 @@
  */
 #include "common/suite.h"
 #include "mm/object/ready.h"
+#include "os/huge.h"
 
 #include <string.h>
+#include <time.h>
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -124,7 +126,40 @@ START_TEST(what_has_few_pages_is_not_kept)
 }
 END_TEST
 
+static void await(size_t count)
+{
+    for (int i = 0; i < 5000 && adsm_ready_count() < count; i++)
+        nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
+    ck_assert_uint_eq(adsm_ready_count(), count);
+}
+
+START_TEST(what_was_taken_is_made_again)
+{
+    static const struct {
+        size_t bytes, touch, ready;
+    } wanted[] = {{MIB, MIB - 1, MIB},
+                  {100 * KIB, 0, 100 * KIB},
+                  {7 * MIB, 3 * MIB, 2 * MIB},
+                  {7 * MIB, 6 * MIB, MIB}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        size_t bytes = wanted[i].bytes, touch = wanted[i].touch;
+        struct adsm_ready one = take_at(bytes, touch), next;
+        ck_assert_uint_eq(one.bytes, 0);
+        adsm_ready_ask();
+        adsm_ready_start();
+        await(1);
+        adsm_ready_ask(); /* there is one */
+        next = take_at(bytes, touch);
+        ck_assert_uint_eq(next.bytes, wanted[i].ready);
+        ck_assert_uint_eq(adsm_arena_bytes_committed(), next.bytes);
+        adsm_arena_free(&one.range);
+        adsm_arena_free(&next.range);
+    }
+}
+END_TEST
+
 SUITE_MAIN("ready", 60, first_pages_are_kept_for_one_as_large,
            pages_are_kept_where_they_were_touched, others_get_a_range_of_zeros,
            array_gets_no_pages_that_it_has_no_bytes_for,
-           a_few_are_kept_and_the_oldest_goes, what_has_few_pages_is_not_kept)
+           a_few_are_kept_and_the_oldest_goes, what_has_few_pages_is_not_kept,
+           what_was_taken_is_made_again)

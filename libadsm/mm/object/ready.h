@@ -4,11 +4,13 @@
  *
  * What an object's first touch takes longest for is pages that the kernel gets
  * and clears. So of objects that end those pages are kept at which they were
- * touched first, for one as large that is touched at the same place. A
+ * touched first, for one as large that is touched at the same place. Where
+ * none is kept a thread makes the like of what was taken last: a program's arrays
+ * are alike. A
  * few ranges are kept, with 2 MiB each at most. Their pages hold what they held:
  * that is no matter where all blocks are INVALID.
  *
- * Owns the ranges while they are kept. Does not know objects.
+ * Owns the ranges while they are kept, and the thread. Does not know objects.
  * Lock: one, rank READY, which is held for no system call.
  */
 #ifndef ADSM_MM_READY_H
@@ -28,7 +30,7 @@ struct adsm_ready {
 
 /**
  * A range of the arena for `bytes`: one that is ready where there is any as
- * large.
+ * large. More like it will be wanted.
  *
  * @touch  where it is about to be accessed
  * @huge   whether what has its pages there should have one
