@@ -85,12 +85,14 @@ static void clear_way(const struct adsm_span *span)
 
 /* The lock of adopting is held, and what was enqueued before anybody noted it
  * has ended, or is of no concern. */
-static int make(struct adsm_accel *accel, struct adsm_span *span, size_t bytes)
+static int make(struct adsm_accel *accel, struct adsm_span *span, size_t bytes,
+                uintptr_t address)
 {
     clear_way(span);
     int rc = adsm_address_claim_found(accel, span);
     if (rc == ADSM_OK)
-        return adsm_heap_adopt(accel, span, bytes);
+        return adsm_heap_adopt(accel, span, bytes,
+                               address - (uintptr_t)span->host);
     (void)!adsm_address_free(accel, span);
     return rc;
 }
@@ -106,7 +108,7 @@ static int find_and_make(uintptr_t address)
         adsm_accel_of_memory((struct adsm_daddr){address}, &accel, &memory);
     if (rc == ADSM_OK)
         rc = adsm_address_find(accel, &memory, &span, &bytes);
-    return rc == ADSM_OK ? make(accel, &span, bytes) : rc;
+    return rc == ADSM_OK ? make(accel, &span, bytes, address) : rc;
 }
 
 /* Wait for all that uses the memory at an address. */

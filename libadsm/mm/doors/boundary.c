@@ -11,6 +11,7 @@
 #include "mm/object/index.h"
 #include "mm/object/list.h"
 #include "mm/object/movable.h"
+#include "mm/object/ready.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
@@ -351,6 +352,7 @@ int adsm_boundary_called(const struct adsm_call *call)
     adsm_ahead_called(call->gates, call->code);
     adsm_gate_open(call->gates);
     adsm_fetcher_start();
+    adsm_ready_start();
     return rc == ADSM_OK && call->waits ? wait_for(call) : rc;
 }
 
@@ -393,6 +395,7 @@ int adsm_boundary_return(struct adsm_accel *accel)
 {
     ADSM_COUNT(syncs, 1);
     adsm_fetcher_returned(accel);
+    adsm_ready_start();
     if (!adsm_coherence_protocol()->acquires)
         return ADSM_OK;
     int rc = acquire_all(accel);

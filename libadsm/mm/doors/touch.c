@@ -11,6 +11,7 @@
 #include "mm/object/gate.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
+#include "mm/object/ready.h"
 #include "mm/state/answer.h"
 #include "mm/state/coherence.h"
 #include "mm/state/mapping.h"
@@ -137,6 +138,7 @@ bool adsm_touch(uintptr_t address, enum adsm_access access, uintptr_t ip)
     /* It may have been given up again already: the access will fault again. */
     if (!shared && adsm_placeholder_is(address) && adsm_adopt(address)) {
         (void)open_for_thread(address, access, &rc, &cause);
+        adsm_ready_ask();
         shared = true;
     }
     if (shared)

@@ -14,6 +14,7 @@
 #include "mm/object/movable.h"
 #include "mm/object/paging.h"
 #include "mm/object/placeholder.h"
+#include "mm/object/ready.h"
 #include "mm/state/coherence.h"
 #include "mm/state/direct.h"
 #include "mm/state/mapping.h"
@@ -21,6 +22,7 @@
 #include "mm/state/write_back.h"
 #include "mm/watch/watch.h"
 #include "os/fault_range.h"
+#include "os/huge.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -123,14 +125,14 @@ static struct adsm_object *take_structure(void)
 
 /* What an object is made of. */
 struct ranges {
-    struct adsm_span span;          /* addresses, and memory at its home */
-    struct adsm_arena_range shadow; /* host memory                       */
+    struct adsm_span span;   /* addresses, and memory at its home        */
+    struct adsm_ready ready; /* host memory, which may have pages        */
 };
 
 static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
 {
     if (ranges->span.strategy != ADSM_DIRECT)
-        adsm_arena_free(&ranges->shadow);
+        adsm_ready_put(&ranges->ready);
     int freed = adsm_address_free(accel, &ranges->span);
     (void)freed; /* an earlier failure is the one to report */
 }
@@ -139,12 +141,26 @@ static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
  * it cannot have: so both are taken at once. */
 static int take_shadow(struct adsm_accel *accel, struct ranges *ranges)
 {
-    ranges->shadow = (struct adsm_arena_range){.shadow = ranges->span.host};
+    ranges->ready = (struct adsm_ready){.range = {.shadow = ranges->span.host}};
     if (ranges->span.strategy == ADSM_DIRECT)
         return ADSM_OK; /* that memory is the host's already */
-    int rc = adsm_arena_alloc(&ranges->shadow, ranges->span.bytes);
+    int rc = adsm_arena_alloc(&ranges->ready.range, ranges->span.bytes);
     if (rc != ADSM_OK)
         give_ranges(accel, ranges);
+    return rc;
+}
+
+/* The same for memory that the device alone has so far. */
+static int take_ready(struct adsm_accel *accel, struct ranges *ranges,
+                      size_t touch)
+{
+    size_t grain = touch / ADSM_HUGE_BYTES * ADSM_HUGE_BYTES;
+    bool huge = (uintptr_t)ranges->span.host % ADSM_HUGE_BYTES == 0 &&
+                ranges->span.bytes - grain >= ADSM_HUGE_BYTES;
+    int rc = adsm_ready_take(ranges->span.bytes, touch, huge, &ranges->ready);
+    if (rc != ADSM_OK)
+        give_ranges(accel, ranges);
+    ranges->ready.at = grain;
     return rc;
 }
 
@@ -173,7 +189,9 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
     object->slab = NULL;
     object->on_near_list = false;
     atomic_store(&object->settled, false);
-    object->shadow = ranges->shadow;
+    object->shadow = ranges->ready.range;
+    object->ready_at = ranges->ready.at;
+    object->ready = ranges->ready.bytes;
     object->direct = ranges->span.strategy == ADSM_DIRECT;
     atomic_store(&object->lent, 0);
     atomic_store(&object->loans, 0);
@@ -184,9 +202,11 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
 /* Give it blocks and enter it in the index: it is found from then on. The lock
  * is held exclusively. Nothing is left of what fails. */
 static int bring_to_life(struct adsm_object *object, size_t unit,
-                         enum adsm_state first)
+                         enum adsm_state first, bool huge)
 {
     int rc = create_blocks(object, unit, first);
+    if (rc == ADSM_OK && huge)
+        adsm_paging_found(object, object->ready_at / ADSM_HUGE_BYTES);
     if (rc == ADSM_OK && adsm_object_is_movable(object))
         rc = adsm_holders_adopt(object);
     /* The driver gives it open. */
@@ -219,7 +239,7 @@ static int make(struct adsm_object *object, struct adsm_accel *accel,
     atomic_store(&object->gate, adsm_gate_use(homeless ? NULL : accel));
     adsm_rwlock_acquire(&object->lock);
     set_up(object, accel, bytes, homeless, ranges);
-    int rc = bring_to_life(object, unit, first);
+    int rc = bring_to_life(object, unit, first, ranges->ready.huge);
     adsm_rwlock_release(&object->lock);
     if (rc != ADSM_OK)
         give_ranges(accel, ranges);
@@ -295,7 +315,7 @@ static void without_variables(struct adsm_object *object)
 }
 
 int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
-                      size_t bytes, struct adsm_object **out)
+                      size_t bytes, size_t touch, struct adsm_object **out)
 {
     int rc;
     struct ranges ranges = {.span = *span};
@@ -305,7 +325,7 @@ int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
         return rc;
     }
     with_variables(object, span);
-    rc = take_shadow(accel, &ranges);
+    rc = take_ready(accel, &ranges, touch);
     if (rc == ADSM_OK)
         rc = make(object, accel, bytes, bytes, ADSM_INVALID, false, &ranges);
     if (rc != ADSM_OK)

@@ -30,11 +30,12 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
  * it. The span is given back where it fails.
  *
  * @span   of adsm_address_find, claimed
+ * @touch  offset of the access that it is made for
  * Return: ADSM_OK; ADSM_E_NOMEM; ADSM_E_LIMIT: nothing was made
  * Thread: as adsm_object_create. Signal: as adsm_address_find
  */
 int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
-                      size_t bytes,
+                      size_t bytes, size_t touch,
                       struct adsm_object **object) ADSM_MUST_CHECK;
 
 /** Is anything adopted where variables of modules may be, which kernels use that

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "mm/object/index.h"
 #include "mm/object/paging.h"
+#include "mm/object/ready.h"
 #include "os/fault_range.h"
 
 _Static_assert(ADSM_ARENA_GRANULE_BYTES % (1 << ADSM_TRACT_SHIFT) == 0,
@@ -85,6 +86,26 @@ size_t adsm_object_mapped(void)
     return atomic_load(&host_pages.mapped);
 }
 
+/* Bytes of grains [0, grain) in the span; those behind have no pages. */
+static size_t grains_end(const struct adsm_object *object, size_t grain)
+{
+    size_t end = grain * grain_bytes(object);
+    return object->span.bytes < end ? object->span.bytes : end;
+}
+
+/* Whoever adopts next has no use for what is in the pages, but for them. */
+static void give_shadow(struct adsm_object *object)
+{
+    struct adsm_ready ready = {.range = object->shadow, .at = object->ready_at};
+    size_t g = object->ready_at >> object->grain_shift;
+    if (object->span.strategy == ADSM_ADOPTED && is_committed(object, g)) {
+        ready.bytes = grains_end(object, g + 1) - object->ready_at;
+        ready.huge = adsm_paging_is_huge(object, g);
+    }
+    adsm_ready_put(&ready);
+    object->shadow = (struct adsm_arena_range){.bytes = 0};
+}
+
 void adsm_object_release_host(struct adsm_object *object)
 {
     size_t bytes = grain_bytes(object);
@@ -102,14 +123,7 @@ void adsm_object_release_host(struct adsm_object *object)
     for (size_t g = 0; g < adsm_object_grains(object); g++)
         if (is_committed(object, g))
             adsm_unpin(object->home, object->shadow.shadow + g * bytes, bytes);
-    adsm_arena_free(&object->shadow);
-}
-
-/* Bytes of grains [0, grain) in the span; those behind have no pages. */
-static size_t grains_end(const struct adsm_object *object, size_t grain)
-{
-    size_t end = grain * grain_bytes(object);
-    return object->span.bytes < end ? object->span.bytes : end;
+    give_shadow(object);
 }
 
 /* A core file gets the object once, at A, and no page that is not there. */
@@ -145,6 +159,20 @@ int adsm_object_map(struct adsm_object *object)
     return rc;
 }
 
+/* Whole grains, of which one may be ready. */
+static int get_pages(struct adsm_object *object, size_t at, size_t bytes)
+{
+    const struct adsm_arena_range *shadow = &object->shadow;
+    size_t begin = object->ready_at, end = begin + object->ready;
+    adsm_paging_make(object, at, bytes);
+    if (end <= at || begin >= at + bytes)
+        return adsm_arena_commit(shadow, at, bytes);
+    int rc = adsm_arena_commit(shadow, at, begin - at);
+    if (rc == ADSM_OK)
+        rc = adsm_arena_commit(shadow, end, at + bytes - end);
+    return rc;
+}
+
 /* Commit and pin grains [first, last) that are not yet; host_lock is held. */
 static int commit_grains(struct adsm_object *object, size_t first, size_t last)
 {
@@ -158,8 +186,7 @@ static int commit_grains(struct adsm_object *object, size_t first, size_t last)
         }
         size_t at = g * grain_bytes(object);
         size_t bytes = grains_end(object, end) - at;
-        adsm_paging_make(object, at, bytes);
-        int rc = adsm_arena_commit(&object->shadow, at, bytes);
+        int rc = get_pages(object, at, bytes);
         if (rc != ADSM_OK)
             return rc;
         adsm_pin(object->home, object->shadow.shadow + at, bytes);

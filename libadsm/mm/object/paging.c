@@ -77,15 +77,37 @@ static size_t grains_in(const struct adsm_object *object, size_t offset,
                                              : adsm_paging_grains(object);
 }
 
-void adsm_paging_make(struct adsm_object *object, size_t offset, size_t bytes)
+bool adsm_paging_is_huge(const struct adsm_object *object, size_t grain)
 {
-    size_t g, last = grains_in(object, offset, bytes, &g);
-    if (g >= last ||
-        !adsm_huge_make((uintptr_t)object->shadow.shadow + g * ADSM_HUGE_BYTES,
+    return object->paging && grain < adsm_paging_grains(object) &&
+           (get(object, grain) & HUGE);
+}
+
+void adsm_paging_found(struct adsm_object *object, size_t grain)
+{
+    if (object->paging && grain < adsm_paging_grains(object))
+        set(object, grain, HUGE);
+}
+
+/* Grains [g, last), none of which is on one yet. */
+static void make(struct adsm_object *object, size_t g, size_t last)
+{
+    if (!adsm_huge_make((uintptr_t)object->shadow.shadow + g * ADSM_HUGE_BYTES,
                         (last - g) * ADSM_HUGE_BYTES))
         return;
     for (; g < last; g++)
         set(object, g, HUGE);
+}
+
+void adsm_paging_make(struct adsm_object *object, size_t offset, size_t bytes)
+{
+    size_t end, g, last = grains_in(object, offset, bytes, &g);
+    for (; g < last; g = end + 1) {
+        for (end = g; end < last && !(get(object, end) & HUGE);)
+            end++;
+        if (end > g)
+            make(object, g, end);
+    }
 }
 
 /* The kernel takes the mapping away and fills in no small pages in its place:

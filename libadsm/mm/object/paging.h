@@ -35,8 +35,15 @@ size_t adsm_paging_grains(const struct adsm_object *object);
  *  object that has some. */
 bool adsm_paging_is_whole(const struct adsm_object *object, size_t grain);
 
+/** That grain of a new object, if it has all of it, lies on a huge page already.
+ *  Thread: the one that makes it. Signal: fault path */
+void adsm_paging_found(struct adsm_object *object, size_t grain);
+
+/** Is it known to be on a huge page? Any grain of any object. */
+bool adsm_paging_is_huge(const struct adsm_object *object, size_t grain);
+
 /** Grains [offset, + bytes) are about to get their pages: huge ones, where that
- *  is possible. */
+ *  is possible, and they have none yet. */
 void adsm_paging_make(struct adsm_object *object, size_t offset, size_t bytes);
 
 /** The protection of [offset, + bytes) is about to change: what is not a whole

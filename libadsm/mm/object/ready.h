@@ -4,11 +4,10 @@
  *
  * What an object's first touch takes longest for is pages that the kernel gets
  * and clears. So of objects that end those pages are kept at which they were
- * touched first, for one as large that is touched at the same place. Where
- * none is kept a thread makes the like of what was taken last: a program's arrays
- * are alike. A
- * few ranges are kept, with 2 MiB each at most. Their pages hold what they held:
- * that is no matter where all blocks are INVALID.
+ * touched first, for one as large that is touched at the same place. Where none
+ * is kept a thread makes the like of what was taken last: a program's arrays are
+ * alike. A few ranges are kept, with 2 MiB each at most. Their pages hold what
+ * they held: that is no matter where all blocks are INVALID.
  *
  * Owns the ranges while they are kept, and the thread. Does not know objects.
  * Lock: one, rank READY, which is held for no system call.
