@@ -12,6 +12,7 @@
  *   untouched/CALL   a call of a preloaded program, against the bare program
  *   and others/CALL  (untouched.h)
  *   first-touch/SIZE the CPU's first access to an array, against a later one
+ *   and others/SIZE  (first_touch.h)
  */
 #include "../micro/bench.h"
 #include "../micro/device_stats.h"
