@@ -22,6 +22,8 @@ _Static_assert(ADSM_ARENA_GRANULE_BYTES % TRACT == 0,
 /* In the tables of all accels: who has them all need not ask the others. */
 static _Atomic uint64_t all_bytes;
 
+static _Atomic bool partial; /* memory of one was refused, once */
+
 static struct adsm_pool ranges =
     ADSM_POOL_INIT(sizeof(struct adsm_pinned_range), 8);
 
@@ -92,8 +94,10 @@ static bool register_range(struct adsm_accel *accel, uintptr_t begin,
 {
     struct adsm_pinned *pinned = accel->pinned;
     struct adsm_pinned_range *range = adsm_pool_get(&ranges);
-    if (!range)
+    if (!range) {
+        atomic_store(&partial, true);
         return false;
+    }
     *range = (struct adsm_pinned_range){.begin = begin, .end = end};
     int status =
         accel->ops->host_pin(accel, (void *)begin, end - begin, &range->owned);
@@ -106,6 +110,7 @@ static bool register_range(struct adsm_accel *accel, uintptr_t begin,
         return true;
     }
     adsm_pool_put(&ranges, range);
+    atomic_store(&partial, true);
     pinned->refused = true;
     pinned->never = status == ADSM_E_UNSUPPORTED;
     if (!pinned->why[0])
@@ -242,6 +247,12 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
 const char *adsm_pinned_why(const struct adsm_accel *accel)
 {
     return accel->pinned->why;
+}
+
+bool adsm_pinned_is_partial(void)
+{
+    /* Relaxed: who has dirtied memory has seen it refused. */
+    return atomic_load_explicit(&partial, memory_order_relaxed);
 }
 
 uint64_t adsm_pinned_bytes(const struct adsm_accel *accel)

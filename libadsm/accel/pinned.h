@@ -66,6 +66,11 @@ size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at,
  *  behind the adsm_pin that may have been refused. Signal: never */
 const char *adsm_pinned_why(const struct adsm_accel *accel);
 
+/** Was memory of any accel refused? Of that the driver may read the bytes only
+ *  where they are due, and its call returns behind that. Thread: any. Signal: any
+ *  handler */
+bool adsm_pinned_is_partial(void);
+
 /** Bytes known to be page-locked; for adsm-info and tests. Thread:
  *  any. Signal: any handler */
 uint64_t adsm_pinned_bytes(const struct adsm_accel *accel);

@@ -266,11 +266,36 @@ static uint32_t gates_of(const struct adsm_call *call)
     return gates;
 }
 
+/* Whose work is waited for before the call can send what it may use; NULL: none.
+ * The gates are closed, so no host function comes. */
+static struct adsm_accel *ahead_of(const struct adsm_call *call)
+{
+    if (!names_all(call))
+        return adsm_turn_ahead(call->gates);
+    for (size_t i = 0; i < call->use_count; i++) {
+        const struct adsm_use *use = &call->uses[i];
+        if (adsm_use_fits(use) && adsm_turn_must_wait_to_send(use->object))
+            return use->home;
+    }
+    return NULL;
+}
+
+static void close_gates(const struct adsm_call *call)
+{
+    struct adsm_accel *accel;
+    adsm_gate_close(call->gates);
+    while ((accel = ahead_of(call))) {
+        adsm_gate_open(call->gates);
+        adsm_turn_wait(accel);
+        adsm_gate_close(call->gates);
+    }
+}
+
 int adsm_boundary_call(struct adsm_call *call)
 {
     call->gates = gates_of(call);
     call->waits = false;
-    adsm_gate_close(call->gates);
+    close_gates(call);
     int rc = adsm_holders_prepare(call);
     if (rc == ADSM_OK && is_exact(call))
         rc = release_uses(call);

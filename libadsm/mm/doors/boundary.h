@@ -84,9 +84,11 @@ int adsm_boundary_return(struct adsm_accel *accel) ADSM_MUST_CHECK;
 int adsm_boundary_device_read(const void *address, size_t bytes,
                               adsm_stream stream) ADSM_MUST_CHECK;
 
-/** A device-side overwrite in progress: holds the object's lock. */
+/** A device-side overwrite in progress: holds the object's lock, and maybe its
+ *  gate (adsm_turn_take). */
 struct adsm_device_write {
     struct adsm_object *object; /* NULL: not shared, nothing is held */
+    uint32_t gate;
 };
 
 /**

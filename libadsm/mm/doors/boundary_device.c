@@ -2,6 +2,7 @@
  * object after the other change hands; see boundary.h. */
 #include "mm/doors/boundary.h"
 
+#include "mm/doors/turn.h"
 #include "mm/heap/life.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
@@ -15,6 +16,7 @@ struct part {
     struct adsm_object *object;
     size_t from, bytes;
     uint32_t first, count;
+    uint32_t gate; /* of adsm_turn_take, or none */
 };
 
 /* [address, +bytes), as far as it lies in the object. `bytes` is not 0. */
@@ -26,18 +28,26 @@ static struct part part_of(struct adsm_object *object, const void *address,
     size_t here = bytes < left ? bytes : left;
     uint32_t first = adsm_block_of(object, from);
     uint32_t end = adsm_block_of(object, from + here - 1) + 1;
-    return (struct part){object, from, here, first, end - first};
+    return (struct part){object, from, here, first, end - first, ADSM_NO_GATE};
 }
 
 /* The beginning of [address, +bytes), of which the object's lock is held
- * exclusively then. Return: false: it is not shared, or `bytes` is 0 */
+ * exclusively then, to be sent. Return: false: it is not shared, or `bytes` is 0 */
 static bool take_part(const void *address, size_t bytes, struct part *part)
 {
-    struct adsm_object *object =
-        bytes ? adsm_index_acquire_alone(address) : NULL;
-    if (object)
-        *part = part_of(object, address, bytes);
-    return object != NULL;
+    uint32_t gate;
+    struct adsm_object *object = bytes ? adsm_turn_take(address, &gate) : NULL;
+    if (!object)
+        return false;
+    *part = part_of(object, address, bytes);
+    part->gate = gate;
+    return true;
+}
+
+static void give_part(const struct part *p)
+{
+    adsm_rwlock_release(&p->object->lock);
+    adsm_turn_sent(p->gate);
 }
 
 int adsm_boundary_device_read(const void *address, size_t bytes,
@@ -53,7 +63,7 @@ int adsm_boundary_device_read(const void *address, size_t bytes,
                                           ADSM_DEVICE_READ, ADSM_CAUSE(own));
         if (rc == ADSM_OK)
             rc = adsm_dma_order_uploads(p.object->home, stream);
-        adsm_rwlock_release(&p.object->lock);
+        give_part(&p);
     }
     return rc;
 }
@@ -103,9 +113,9 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
     if (rc == ADSM_OK)
         rc = adsm_dma_order_uploads(p.object->home, stream);
     if (rc == ADSM_OK)
-        write->object = p.object;
+        *write = (struct adsm_device_write){p.object, p.gate};
     else
-        adsm_rwlock_release(&p.object->lock);
+        give_part(&p);
     return rc;
 }
 
@@ -129,8 +139,10 @@ int adsm_boundary_device_write_parts(const void *address, size_t bytes,
 
 void adsm_boundary_device_written(struct adsm_device_write *write)
 {
-    if (write->object)
+    if (write->object) {
         adsm_rwlock_release(&write->object->lock);
+        adsm_turn_sent(write->gate);
+    }
     write->object = NULL;
 }
 
@@ -149,16 +161,20 @@ static int yield_part(const struct part *p)
                : rc;
 }
 
+/* The object is taken, and is given back. */
+static int yield_taken(const struct part *p)
+{
+    struct adsm_accel *accel = p->object->home;
+    int rc = yield_part(p);
+    give_part(p);
+    return rc == ADSM_OK ? adsm_dma_drain(accel) : rc;
+}
+
 /* The object at an address, as far as the range goes. */
 static int yield_at(const void *address, size_t bytes)
 {
     struct part p;
-    if (!take_part(address, bytes, &p))
-        return ADSM_OK;
-    struct adsm_accel *accel = p.object->home;
-    int rc = yield_part(&p);
-    adsm_rwlock_release(&p.object->lock);
-    return rc == ADSM_OK ? adsm_dma_drain(accel) : rc;
+    return take_part(address, bytes, &p) ? yield_taken(&p) : ADSM_OK;
 }
 
 int adsm_boundary_yield(const void *address, size_t bytes)
@@ -171,16 +187,26 @@ int adsm_boundary_yield(const void *address, size_t bytes)
     return rc;
 }
 
+/* In a walk no gate can be passed. */
 static int yield_object(struct adsm_object *object, void *argument)
 {
     (void)argument;
-    return adsm_object_is_adopted(object)
-               ? yield_at(object->host, object->bytes)
-               : ADSM_OK;
+    if (!adsm_object_is_adopted(object))
+        return ADSM_OK;
+    const void *host = object->host;
+    size_t bytes = object->bytes;
+    struct adsm_object *there = adsm_index_acquire_alone(host);
+    if (!there)
+        return ADSM_OK;
+    struct part p = part_of(there, host, bytes);
+    return yield_taken(&p);
 }
 
 int adsm_boundary_yield_all(void)
 {
+    struct adsm_accel *accel;
+    while ((accel = adsm_turn_ahead(UINT32_MAX)))
+        adsm_turn_wait(accel);
     return adsm_object_each(NULL, true, yield_object, NULL);
 }
 

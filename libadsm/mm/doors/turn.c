@@ -5,8 +5,11 @@
  */
 #include "mm/doors/turn_parts.h"
 
+#include "accel/pinned.h"
 #include "mm/object/gate.h"
+#include "mm/object/holders.h"
 #include "mm/object/index.h"
+#include "mm/object/list.h"
 #include "mm/object/passing.h"
 #include "mm/state/coherence.h"
 
@@ -62,12 +65,15 @@ int adsm_turn_before_graph(struct adsm_accel *accel)
     return rc == ADSM_OK ? adsm_dma_drain(accel) : rc;
 }
 
+bool adsm_turn_is_expected(void)
+{
+    return atomic_load_explicit(&expected, memory_order_relaxed) > 0 ||
+           atomic_load_explicit(&always, memory_order_relaxed);
+}
+
 bool adsm_turn_must_wait(struct adsm_accel *accel)
 {
-    if (atomic_load_explicit(&expected, memory_order_relaxed) == 0 &&
-        !atomic_load_explicit(&always, memory_order_relaxed))
-        return false;
-    return adsm_accel_health(accel) == ADSM_OK &&
+    return adsm_turn_is_expected() && adsm_accel_health(accel) == ADSM_OK &&
            !(adsm_dma_is_clear(accel, (struct adsm_fence){0}) &&
              adsm_dma_is_uploaded(accel, adsm_dma_last_upload(accel)));
 }
@@ -79,9 +85,51 @@ void adsm_turn_wait(struct adsm_accel *accel)
     (void)adsm_dma_drain(accel);
 }
 
+bool adsm_turn_must_wait_to_send(const struct adsm_object *object)
+{
+    return adsm_pinned_is_partial() &&
+           (atomic_load(&object->dirty) > 0 ||
+            !adsm_object_is_gathered(object)) &&
+           adsm_turn_must_wait(object->home);
+}
+
+struct ahead {
+    uint32_t gates;
+    struct adsm_accel *accel;
+};
+
+static int find_ahead(struct adsm_object *object, void *context)
+{
+    struct ahead *ahead = context;
+    if (!(adsm_gate_bit(object->home) & ahead->gates) ||
+        !adsm_turn_must_wait_to_send(object))
+        return ADSM_OK;
+    ahead->accel = object->home;
+    return ADSM_E_LIMIT; /* stop the walk */
+}
+
+struct adsm_accel *adsm_turn_ahead(uint32_t gates)
+{
+    struct ahead ahead = {.gates = gates};
+    if (adsm_pinned_is_partial())
+        (void)adsm_object_each(NULL, true, find_ahead, &ahead);
+    return ahead.accel;
+}
+
+/* How the object's lock is held. */
+struct hold {
+    struct adsm_object *(*acquire)(const void *address);
+    void (*release)(struct adsm_rwlock *lock);
+};
+static const struct hold shared = {adsm_index_acquire,
+                                   adsm_rwlock_release_shared};
+static const struct hold alone = {adsm_index_acquire_alone,
+                                  adsm_rwlock_release};
+
 /* Pass the gate of the object at `address` and find it there once more: until
  * then it may be freed, and another of another home be in its place. */
-static struct adsm_object *pass(const void *address, uint32_t *gate)
+static struct adsm_object *pass(const void *address, const struct hold *hold,
+                                uint32_t *gate)
 {
     for (;;) {
         struct adsm_object *object = adsm_index_find(address);
@@ -89,12 +137,12 @@ static struct adsm_object *pass(const void *address, uint32_t *gate)
             return NULL;
         *gate = atomic_load_explicit(&object->gate, memory_order_relaxed);
         adsm_gate_enter(*gate);
-        object = adsm_index_acquire(address);
+        object = hold->acquire(address);
         if (object &&
             atomic_load_explicit(&object->gate, memory_order_relaxed) == *gate)
             return object;
         if (object)
-            adsm_rwlock_release_shared(&object->lock);
+            hold->release(&object->lock);
         adsm_gate_leave(*gate);
         if (!object)
             return NULL;
@@ -104,7 +152,7 @@ static struct adsm_object *pass(const void *address, uint32_t *gate)
 struct adsm_object *adsm_turn_pass(const void *address, uint32_t *gate)
 {
     for (;;) {
-        struct adsm_object *object = pass(address, gate);
+        struct adsm_object *object = pass(address, &shared, gate);
         if (!object || !adsm_turn_must_wait(object->home))
             return object;
         struct adsm_accel *accel = object->home;
@@ -112,4 +160,28 @@ struct adsm_object *adsm_turn_pass(const void *address, uint32_t *gate)
         adsm_gate_leave(*gate);
         adsm_turn_wait(accel);
     }
+}
+
+struct adsm_object *adsm_turn_take(const void *address, uint32_t *gate)
+{
+    struct adsm_object *object;
+    *gate = ADSM_NO_GATE;
+    if (!adsm_pinned_is_partial())
+        return adsm_index_acquire_alone(address);
+    while ((object = pass(address, &alone, gate)) &&
+           adsm_turn_must_wait_to_send(object)) {
+        struct adsm_accel *accel = object->home;
+        adsm_rwlock_release(&object->lock);
+        adsm_gate_leave(*gate);
+        adsm_turn_wait(accel);
+    }
+    if (!object)
+        *gate = ADSM_NO_GATE;
+    return object;
+}
+
+void adsm_turn_sent(uint32_t gate)
+{
+    if (gate != ADSM_NO_GATE)
+        adsm_gate_leave(gate);
 }

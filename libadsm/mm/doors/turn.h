@@ -71,6 +71,10 @@ void adsm_turn_submit(struct adsm_turn *turn);
 void adsm_turn_submitted(struct adsm_turn *turn, adsm_stream stream,
                          bool per_thread, bool ok);
 
+/** May a host function be ahead of what is submitted now? Thread: any. Signal: any
+ *  handler */
+bool adsm_turn_is_expected(void);
+
 /** Host functions may come with any graph from here on. Thread: any.
  *  Signal: never */
 void adsm_turn_expect_always(void);
@@ -125,6 +129,30 @@ int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
  * Thread: any. Signal: fault path
  */
 struct adsm_object *adsm_turn_pass(const void *address, uint32_t *gate);
+
+/**
+ * The same for who is about to send what is dirty of it: its lock is held
+ * exclusively. Memory that is not page-locked the driver reads before its call
+ * returns. Enqueued behind a host function, that would wait for the function,
+ * with the lock held, or miss what the function writes; so where that is to be
+ * sent, functions are waited for first, holding nothing, and none comes until
+ * adsm_turn_sent.
+ *
+ * @gate   gets what to give to adsm_turn_sent, whatever is returned
+ * Return: NULL: not shared
+ * Thread: any; holds no lock of rank GATE or later. Signal: fault path
+ */
+enum { ADSM_NO_GATE = UINT8_MAX };
+struct adsm_object *adsm_turn_take(const void *address, uint32_t *gate);
+void adsm_turn_sent(uint32_t gate);
+
+/** Would sending what is dirty of it wait so? Asked as the next one. Thread: any.
+ *  Signal: fault path */
+bool adsm_turn_must_wait_to_send(const struct adsm_object *object);
+
+/** The home of an object behind one of these gates of which that is so; NULL:
+ *  there is none. Thread: any. Signal: never */
+struct adsm_accel *adsm_turn_ahead(uint32_t gates);
 
 /** Would a fetch from `accel` wait, maybe for a host function? Asked with a
  *  gate passed, behind which none is enqueued; any lock may be held. Thread: any.
