@@ -8,6 +8,7 @@
 #include "mm/doors/turn.h"
 #include "mm/heap/heap.h"
 #include "mm/heap/life.h"
+#include "mm/object/gate.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
 #include "mm/object/passing.h"
@@ -208,14 +209,36 @@ bool adsm_adopt_range(const void *address, size_t bytes)
 
 /* ---- allocations come and go ----------------------------------------------- */
 
+/* What is given up is waited for, with the lock of adopting held. A host function
+ * may need that lock: behind the object's gate there is none, or its home is
+ * waited for first.
+ * Return: the home; NULL: nothing is adopted there any more */
+static struct adsm_accel *try_give_up(uint64_t address, bool keep)
+{
+    const struct adsm_object *object = at(address);
+    if (!object || !adsm_object_is_adopted(object))
+        return NULL;
+    struct adsm_accel *home = object->home;
+    uint32_t gate = atomic_load(&object->gate);
+    adsm_gate_enter(gate);
+    bool waits = adsm_turn_must_wait(home);
+    if (!waits)
+        (void)adsm_heap_disown(object->host, keep);
+    adsm_gate_leave(gate);
+    return waits ? home : NULL;
+}
+
 /* Whose pages these are is given up; the lock is held. */
 static void give_up(uint64_t address, bool keep)
 {
-    adsm_lock_acquire(&adopting);
-    const void *host = host_of(address);
-    if (host)
-        (void)adsm_heap_disown(host, keep);
-    adsm_lock_release(&adopting);
+    struct adsm_accel *ahead;
+    do {
+        adsm_lock_acquire(&adopting);
+        ahead = try_give_up(address, keep);
+        adsm_lock_release(&adopting);
+        if (ahead)
+            adsm_turn_wait(ahead);
+    } while (ahead);
 }
 
 static bool is_whole(uint64_t begin)
