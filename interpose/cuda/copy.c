@@ -56,6 +56,7 @@ static CUresult upload_mixed(struct device_order order, bool waits,
         if (shared) {
             result = copy_inside(&work, to, from, piece);
         } else {
+            work.host = (const void *)from;
             result = cuda_enter_write(&work, to, piece);
             if (!result)
                 result = cuda_done(
@@ -125,7 +126,7 @@ static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
 
 /* A copy: sides that are device memory (0: none), a side that may be the host's,
  * then the real call. */
-#define COPY_HOST(to, from, host, bytes, stream, per_thread, real, args)       \
+#define COPY_HOST(to, from, plain, bytes, stream, per_thread, real, args)      \
     ({                                                                         \
         CUresult copy_result;                                                  \
         if (!CUDA_PASSES(&copy_result, real, args) &&                          \
@@ -133,11 +134,12 @@ static CUresult enter_copy(struct device_work *work, CUdeviceptr to,
                             ON_DEVICE(from), bytes, &copy_result)) {           \
             DEVICE_STAYS;                                                      \
             struct device_work copy_work = cuda_work(stream, per_thread);      \
+            copy_work.host = (plain);                                          \
             copy_result = enter_copy(&copy_work, to, from, bytes);             \
             if (!copy_result)                                                  \
                 copy_result =                                                  \
-                    cuda_done(&copy_work,                                      \
-                              CUDA_SUBMIT_HOST(&copy_work, host, real, args)); \
+                    cuda_done(&copy_work, CUDA_SUBMIT_HOST(&copy_work, plain,  \
+                                                           real, args));       \
         }                                                                      \
         copy_result;                                                           \
     })

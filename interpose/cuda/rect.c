@@ -150,6 +150,7 @@ static CUresult enter_peer(struct device_work *work, struct cuda_copy3d *copy)
             struct device_work rect_work = cuda_work(stream, per_thread);      \
             rect_result =                                                      \
                 (waits) ? cuda_wait_ahead(rect_work.order) : CUDA_SUCCESS;     \
+            rect_work.host = HOST_SIDE(copy);                                  \
             DEVICE_STAYS;                                                      \
             if (!rect_result)                                                  \
                 rect_result = enter_it(&rect_work, &copy);                     \

@@ -15,12 +15,6 @@ static int await(adsm_stream stream)
     return -(int)cuda_seen(cuda_driver_wait(stream));
 }
 
-const struct device_driver cuda_device_driver = {
-    .current = cuda_accel_current,
-    .records = records,
-    .wait = await,
-};
-
 /* The driver knows the addresses of page-locked memory, and of its own.
  * @type  CUDA_MEMORY_HOST, or CUDA_MEMORY_DEVICE, where it does */
 static bool is_known(const void *address, unsigned *type)
@@ -30,6 +24,19 @@ static bool is_known(const void *address, unsigned *type)
                      (type, MEMORY_TYPE, (CUdeviceptr)address)) == CUDA_SUCCESS;
 }
 
+static bool knows(const void *memory)
+{
+    unsigned type;
+    return is_known(memory, &type);
+}
+
+const struct device_driver cuda_device_driver = {
+    .current = cuda_accel_current,
+    .records = records,
+    .knows = knows,
+    .wait = await,
+};
+
 bool cuda_is_device(const void *address)
 {
     unsigned type;
@@ -38,10 +45,7 @@ bool cuda_is_device(const void *address)
 
 uint64_t cuda_host_begin(const struct device_work *work, const void *host)
 {
-    unsigned type;
-    return work->quiet && host && !is_known(host, &type)
-               ? adsm_quiet_wait_begin()
-               : 0;
+    return work->quiet && host && !knows(host) ? adsm_quiet_wait_begin() : 0;
 }
 
 CUresult cuda_wait_ahead(struct device_order order)

@@ -14,6 +14,9 @@ struct device_driver {
     struct adsm_accel *(*current)(void);
     /* Is work on a stream recorded instead of run? */
     bool (*records)(adsm_stream stream);
+    /* Does the driver know the memory, as page-locked or its own? Of other memory
+     * it may read or write the bytes in the call, when they are due. */
+    bool (*knows)(const void *memory);
     /* Wait for what a stream has. Return: ADSM_OK, or minus an answer */
     int (*wait)(adsm_stream stream);
 };

@@ -5,6 +5,7 @@
 #include "base/option.h"
 #include "base/cause.h"
 #include "interpose/hook.h"
+#include "mm/doors/turn.h"
 #include "mm/state/direct.h"
 #include "mm/heap/heap.h"
 #include "mm/object/holders.h"
@@ -111,12 +112,25 @@ int device_enter_read(struct device_work *work, uint64_t address, size_t bytes)
     return status;
 }
 
+/* The driver may wait in the call for what is ahead in the stream. A host
+ * function there may need the object that is held meanwhile. */
+static int await_functions(const struct device_work *work, uint64_t address)
+{
+    if (hook_likely(!adsm_turn_is_expected()) || !work->host ||
+        !adsm_index_find((const void *)address) || adsm_turn_is_mine() ||
+        is_recorded(work) || work->order.driver->knows(work->host))
+        return ADSM_OK;
+    return await(work);
+}
+
 /* Hold [address, +extent), of which the work overwrites the first `bytes`;
  * where that is not all, the rest keeps its value on whichever side it is. */
 static int hold(struct device_work *work, uint64_t address, size_t bytes,
                 size_t extent)
 {
     int brought = bytes ? device_bring(work, address, 0) : ADSM_OK;
+    if (!brought && bytes)
+        brought = await_functions(work, address);
     if (brought || !bytes || !enter(work, address))
         return brought;
     if (goes_out(work, address, extent))

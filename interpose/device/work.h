@@ -21,6 +21,7 @@ struct device_work {
     struct adsm_accel *accel; /* of the last shared range; NULL: none yet   */
     bool abroad;              /* that accel is not the current context's    */
     bool foreign;             /* one of the ranges was abroad               */
+    const void *host;         /* the side that is the host's; NULL: none    */
     bool is_set;              /* moves no bytes                             */
     bool quiet;               /* the stretch has begun                      */
     bool brought;             /* what may be away has been seen to          */
