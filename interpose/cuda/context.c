@@ -4,7 +4,6 @@
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/module.h"
 #include "interpose/cuda/params.h"
-#include "interpose/device/adopt.h"
 
 CUresult cuda_accel_serving(struct adsm_accel **accel)
 {
@@ -36,10 +35,13 @@ struct adsm_accel *cuda_accel_current(void)
 
 struct cuda_parting cuda_context_part(CUcontext context)
 {
-    struct cuda_parting parting = {NULL, context};
+    struct cuda_parting parting = {.context = context};
     cuda_params_forget();
-    if (context && !hook_passes())
-        parting.accel = adsm_accel_of_context(context);
+    if (!context || hook_passes())
+        return parting;
+    /* First: who adopts may be making an accel of it. */
+    parting.going = device_context_goes();
+    parting.accel = adsm_accel_of_context(context);
     if (parting.accel)
         device_part(parting.accel);
     return parting;
@@ -58,12 +60,10 @@ CUresult cuda_context_parted(struct cuda_parting parting, CUresult result)
 {
     if (result == CUDA_SUCCESS)
         cuda_module_forget();
-    if (!parting.accel)
-        return result;
-    if (is_refusal(result)) {
+    if (parting.accel && is_refusal(result))
         adsm_accel_attach(parting.accel, parting.context);
-        return result;
-    }
-    device_parted(parting.accel);
+    else if (parting.accel)
+        device_parted(parting.accel);
+    device_gone(parting.going);
     return result;
 }

@@ -5,6 +5,7 @@
 #define INTERPOSE_CUDA_CONTEXT_H
 
 #include "interpose/cuda/resolve.h"
+#include "interpose/device/adopt.h"
 #include "interpose/device/serve.h"
 
 /**
@@ -32,6 +33,7 @@ struct adsm_accel *cuda_accel_current(void);
 struct cuda_parting {
     struct adsm_accel *accel; /* NULL: nothing of ours in the context */
     CUcontext context;
+    struct device_going going;
 };
 
 struct cuda_parting cuda_context_part(CUcontext context);

@@ -150,6 +150,17 @@ struct device_going device_variables_go(void)
     return going;
 }
 
+struct device_going device_context_goes(void)
+{
+    struct device_going going = {false, false};
+    if (is_at_work()) {
+        hook_enter();
+        going.stops = adsm_adopt_part();
+        hook_leave();
+    }
+    return going;
+}
+
 void device_gone(struct device_going going)
 {
     if (going.passes)

@@ -38,11 +38,13 @@ struct device_going {
 
 /**
  * Before the call that gives memory back, and behind it: an allocation; what is
- * mapped in a range; variables of a module. Nothing in between but that call.
+ * mapped in a range; variables of a module; all of a context, of which the objects
+ * go in between. Nothing else in between but that call.
  */
 struct device_going device_goes(uint64_t begin);
 struct device_going device_range_goes(uint64_t begin, size_t bytes);
 struct device_going device_variables_go(void);
+struct device_going device_context_goes(void);
 void device_gone(struct device_going going);
 
 #endif

@@ -11,6 +11,7 @@
 #include "accel/dma_write.h"
 #include "accel/error.h"
 #include "accel/extent.h"
+#include "accel/fence.h"
 #include "accel/lane.h"
 #include "accel/launched.h"
 #include "accel/pinned.h"
@@ -20,10 +21,12 @@
 #include "accel/timer.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "base/quiet.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct {
     const struct adsm_accel_ops *ops;
@@ -275,8 +278,37 @@ int adsm_accel_of_memory(struct adsm_daddr at, struct adsm_accel **accel,
                    : adsm_accel_open(index_of(memory->ordinal), accel);
 }
 
-int adsm_accel_wait(struct adsm_accel *accel)
+/* Pass the time between two looks at work that may never end: some looks at once,
+ * since most has ended soon. */
+static void pass_time(uint64_t looks)
 {
+    enum { AT_ONCE = 50, SHORT_NS = 20 * 1000, LONG_NS = 500 * 1000 };
+    if (looks < AT_ONCE)
+        return;
+    long ns = looks < 2 * AT_ONCE ? SHORT_NS : LONG_NS;
+    uint64_t opened = adsm_quiet_wait_begin();
+    nanosleep(&(struct timespec){0, ns}, NULL);
+    adsm_quiet_wait_end(opened);
+}
+
+int adsm_accel_wait(struct adsm_accel *accel, bool (*gives_way)(void),
+                    bool *over)
+{
+    struct adsm_fence behind;
+    bool known = adsm_fence_record(accel, (adsm_stream)0, &behind) == ADSM_OK;
+    for (uint64_t looks = 0;
+         known && !(adsm_fence_done(behind) && adsm_lane_noted_done(accel));
+         looks++) {
+        *over = !gives_way();
+        if (!*over)
+            return ADSM_OK;
+        pass_time(looks);
+    }
+    if (!known)
+        adsm_accel_error_forget();
+    /* What is left is in streams that the default one does not wait for, and was
+     * not noted. */
+    *over = true;
     return accel->ops->context_wait(accel);
 }
 

@@ -80,8 +80,19 @@ int adsm_accel_of_current(struct adsm_accel **accel) ADSM_MUST_CHECK;
 int adsm_accel_of_memory(struct adsm_daddr at, struct adsm_accel **accel,
                          struct adsm_memory *memory) ADSM_MUST_CHECK;
 
-/** All work of the accel's context has ended. Thread: any. Signal: fault path */
-int adsm_accel_wait(struct adsm_accel *accel) ADSM_MUST_CHECK;
+/**
+ * Wait for all work of the accel's context, whether or not it was noted. The
+ * driver is asked now and then, not told to wait, for what was noted and for what
+ * streams have that the default stream waits for: who gives way is not inside the
+ * driver.
+ *
+ * @gives_way  asked in between: end the wait?
+ * @over       gets whether it was not ended so
+ * Return: ADSM_OK; the device's error
+ * Thread: any. Signal: fault path
+ */
+int adsm_accel_wait(struct adsm_accel *accel, bool (*gives_way)(void),
+                    bool *over) ADSM_MUST_CHECK;
 
 /**
  * The accel's context is about to be destroyed: no look-up finds the accel any

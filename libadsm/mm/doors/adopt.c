@@ -112,8 +112,24 @@ static int find_and_make(uintptr_t address)
     return rc == ADSM_OK ? make(accel, &span, bytes, address) : rc;
 }
 
-/* Wait for all that uses the memory at an address. */
-static int await(uintptr_t address)
+/* Threads that are about to end a context. */
+static _Atomic uint32_t parting;
+
+static bool gives_way(void)
+{
+    return atomic_load(&parting) > 0;
+}
+
+/* They have the lock, or have given up on it. */
+static void let_part(void)
+{
+    while (gives_way())
+        nanosleep(&(struct timespec){0, 100 * 1000}, NULL);
+}
+
+/* Wait for all that uses the memory at an address. *over: it was not given up, to
+ * be tried again. */
+static int await(uintptr_t address, bool *over)
 {
     struct adsm_accel *accel;
     struct adsm_memory memory;
@@ -122,7 +138,7 @@ static int await(uintptr_t address)
         adsm_accel_of_memory((struct adsm_daddr){address}, &accel, &memory);
     if (rc == ADSM_E_NOT_FOUND)
         adsm_placeholder_clear(address, asked);
-    return rc == ADSM_OK ? adsm_accel_wait(accel) : rc;
+    return rc == ADSM_OK ? adsm_accel_wait(accel, gives_way, over) : rc;
 }
 
 static const char *reason(int rc)
@@ -156,22 +172,33 @@ static bool adopt_in_turn(uintptr_t address)
     return rc == ADSM_OK;
 }
 
-bool adsm_adopt(uintptr_t address)
+/* Nobody passes by. *over: as above. */
+static int try_adopt(uintptr_t address, bool *over)
 {
-    bool (*inside)(void) = atomic_load(&is_inside);
-    if (adsm_turn_is_mine())
-        return adopt_in_turn(address);
-    if (stays || (inside && inside()))
-        return false;
-    adsm_passing_bar();
+    *over = true;
     adsm_rwlock_acquire(&lock);
-    int rc = at(address) ? ADSM_OK : await(address);
-    if (rc == ADSM_OK) {
+    int rc = at(address) ? ADSM_OK : await(address, over);
+    if (rc == ADSM_OK && *over) {
         adsm_lock_acquire(&adopting);
         rc = at(address) ? ADSM_OK : find_and_make(address);
         adsm_lock_release(&adopting);
     }
     adsm_rwlock_release(&lock);
+    return rc;
+}
+
+bool adsm_adopt(uintptr_t address)
+{
+    bool (*inside)(void) = atomic_load(&is_inside);
+    bool over;
+    int rc;
+    if (adsm_turn_is_mine())
+        return adopt_in_turn(address);
+    if (stays || (inside && inside()))
+        return false;
+    adsm_passing_bar();
+    while ((rc = try_adopt(address, &over)), !over)
+        let_part();
     adsm_passing_allow();
     return is_adopted(address, rc);
 }
@@ -287,6 +314,17 @@ void adsm_adopt_stop(void)
 void adsm_adopt_go_on(void)
 {
     adsm_rwlock_release(&lock);
+}
+
+bool adsm_adopt_part(void)
+{
+    enum { TRIES = 2000, PAUSE_NS = 1000 * 1000 };
+    bool is_held = false;
+    atomic_fetch_add(&parting, 1);
+    for (int i = 0; i < TRIES && !(is_held = adsm_rwlock_try(&lock)); i++)
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+    atomic_fetch_sub(&parting, 1);
+    return is_held;
 }
 
 void adsm_adopt_end(uint64_t begin)

@@ -78,6 +78,18 @@ void adsm_adopt_end_range(uint64_t begin, size_t bytes);
 void adsm_adopt_end_all(void);
 void adsm_adopt_go_on(void);
 
+/**
+ * Before a context is destroyed: nobody adopts until adsm_adopt_go_on. Who waits
+ * for work to adopt something gives way, for the work may be the context's and
+ * have no end, and nobody may be inside the driver for it then.
+ *
+ * Return: true; false: somebody could not give way in two seconds, such as who
+ *         waits for a stream that the default one does not wait for; nothing is
+ *         held
+ * Thread: any, the same for both; holds no lock. Signal: never
+ */
+bool adsm_adopt_part(void);
+
 /** Is the address in an adopted object? Of such memory the driver knows all that
  *  the program may hear. Or in one that is not? Thread: any. Signal: any
  *  handler */

@@ -343,9 +343,23 @@ static void settle(struct adsm_object *object)
         (void)adsm_dma_drain(object->home);
 }
 
+/* Who waits for a kernel, which may never end, has the lock until the end of the
+ * context wakes it. Everybody else has it for a short while. */
+static bool take_in_time(struct adsm_object *object)
+{
+    enum { TRIES = 200, PAUSE_NS = 1000 * 1000 };
+    for (int i = 0; i < TRIES; i++) {
+        if (adsm_rwlock_try(&object->lock))
+            return true;
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+    }
+    return false;
+}
+
 void adsm_object_withdraw(struct adsm_object *object)
 {
-    adsm_rwlock_acquire(&object->lock);
+    if (!take_in_time(object))
+        return;
     if (atomic_load(&object->live) && !object->withdrawn &&
         (object->span.strategy == ADSM_OVERLAY ||
          adsm_object_is_adopted(object))) {

@@ -87,7 +87,8 @@ static inline bool adsm_object_goes_on(const struct adsm_object *object)
  * the driver takes them back with it. It is still to be destroyed, afterwards.
  *
  * Thread: any, no lock of an object or of a later rank held; waits for those
- *         that use the object, but for no kernel
+ *         that use the object, but for no kernel: who waits for one with the
+ *         object's lock keeps the addresses until the context has gone
  * Signal: never
  */
 void adsm_object_withdraw(struct adsm_object *object);

@@ -177,21 +177,42 @@ static void *access_body(void *at)
 
 /* A thread waits for the kernel, inside the runtime. Once the kernel is
  * stopped the thread reads what there was, or what is gone: both end. */
-static void destroy_beside_wait(int say)
+static void destroy_beside(bool touched)
 {
     pthread_t thread;
     struct sigaction action = {.sa_handler = on_fault};
-    (void)say;
     expect_done(cuInit(0));
     sigaction(SIGSEGV, &action, NULL);
     CUcontext context = begin_own();
     struct memory memory = make(0);
+    if (touched)
+        (void)*(volatile uint8_t *)memory.large;
     launch_endless(memory);
-    expect(pthread_create(&thread, NULL, access_body, (void *)memory.large) ==
-           0);
+    expect(pthread_create(&thread, NULL, access_body,
+                          (void *)(memory.large + LARGE - 1)) == 0);
     nanosleep(&(struct timespec){0, 200000000}, NULL);
     end_own(context);
     pthread_join(thread, NULL);
+}
+
+static void destroy_beside_wait(int say)
+{
+    (void)say;
+    destroy_beside(false);
+}
+
+/* It holds the object then, which was shared before. */
+static void destroy_beside_fetch(int say)
+{
+    (void)say;
+    destroy_beside(true);
+}
+
+static void overlay_beside_fetch(int say)
+{
+    (void)say;
+    setenv("ADSM_ADDRESS", "overlay", 1);
+    destroy_beside(true);
 }
 
 /* ---- waits that are ended ------------------------------------------------- */
@@ -285,8 +306,15 @@ static void wait_in_write(int say)
 
 START_TEST(endless_kernel_does_not_outlive_its_context)
 {
-    static situation_fn *const situations[] = {
-        destroy, detach, reset, release, overlay, refuse, destroy_beside_wait};
+    static situation_fn *const situations[] = {destroy,
+                                               detach,
+                                               reset,
+                                               release,
+                                               overlay,
+                                               refuse,
+                                               destroy_beside_wait,
+                                               destroy_beside_fetch,
+                                               overlay_beside_fetch};
     enum { COUNT = sizeof situations / sizeof *situations };
     struct child child[COUNT];
     for (int i = 0; i < COUNT; i++)
