@@ -291,13 +291,19 @@ static void pass_time(uint64_t looks)
     adsm_quiet_wait_end(opened);
 }
 
+static bool is_clear(struct adsm_accel *accel, struct adsm_fence behind)
+{
+    return adsm_fence_done(behind) && adsm_lane_noted_done(accel);
+}
+
 int adsm_accel_wait(struct adsm_accel *accel, bool (*gives_way)(void),
                     bool *over)
 {
     struct adsm_fence behind;
     bool known = adsm_fence_record(accel, (adsm_stream)0, &behind) == ADSM_OK;
-    for (uint64_t looks = 0;
-         known && !(adsm_fence_done(behind) && adsm_lane_noted_done(accel));
+    /* Of a lost device nobody can tell what is done, and nothing is left. */
+    for (uint64_t looks = 0; known && adsm_accel_health(accel) == ADSM_OK &&
+                             !is_clear(accel, behind);
          looks++) {
         *over = !gives_way();
         if (!*over)
