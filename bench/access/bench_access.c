@@ -2,7 +2,7 @@
  * Eight ways in which programs use arrays from both sides (pattern.h), each with
  * copies by hand, with managed memory, and by the device's own pointers under
  * libadsm: milliseconds of a repetition, against the better of both ways by hand
- * in the same run.
+ * in the same run, in turns.
  *
  *   <pattern>/pageable, pinned   copies by hand
  *   <pattern>/managed, hints     managed memory without and with hints
@@ -22,8 +22,9 @@
  * `bench_access --child <pattern> <form> <size> <repetitions>`.
  */
 #include "../micro/bench.h"
-#include "pattern.h"
 #include "form.h"
+#include "pattern.h"
+#include "turns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +63,9 @@ static int child(char **argv)
     pattern->setup(pattern->extent[size]);
     pattern->repeat(steps); /* what is done once: pages, code */
     form_count_from_here();
+    turns_ready();
     for (int i = 0; i < reps; i++) {
+        turns_await();
         uint64_t begin = bench_now();
         pattern->repeat(steps);
         printf("%f\n", (double)(bench_now() - begin) / 1e6);
@@ -113,29 +116,46 @@ struct step {
 static struct {
     const struct pattern *pattern;
     enum size size;
-    char counters[64]; /* the file of libadsm's */
+    char counters[WAYS][80]; /* files of libadsm's */
     struct bench_samples ms[WAYS];
     struct step step[WAYS];
     double sum[WAYS];
     bool there[WAYS];
 } run;
 
-/* Run the child; what it has counted is added to the file. Return: whether it
- * printed all. */
-static bool ask(const struct way *way, int reps, double *values)
+struct command {
+    char settings[8192], words[128];
+};
+
+/* What it has counted is added to the way's file. */
+static struct command command_of(int w, int reps)
 {
-    char settings[8192] = "LD_PRELOAD=", words[128];
+    const struct way *way = &ways[w];
+    struct command c = {.settings = "LD_PRELOAD="};
     if (way->settings)
-        snprintf(settings, sizeof settings,
+        snprintf(c.settings, sizeof c.settings,
                  "LD_PRELOAD='%s' %s ADSM_STATS_FILE='%s'", getenv("PRELOAD"),
-                 way->settings, run.counters);
-    snprintf(words, sizeof words, "--child %s %d %d %d", run.pattern->name,
+                 way->settings, run.counters[w]);
+    snprintf(c.words, sizeof c.words, "--child %s %d %d %d", run.pattern->name,
              (int)way->form, (int)run.size, reps);
-    if (bench_ask_more(settings, words, values, reps + FIGURES))
-        return true;
-    fprintf(stderr, "bench_access: %s/%s: the child failed\n",
-            run.pattern->name, way->name);
+    return c;
+}
+
+static bool failed(int w, const char *what)
+{
+    fprintf(stderr, "bench_access: %s/%s: %s\n", run.pattern->name,
+            ways[w].name, what);
     return false;
+}
+
+/* Run the child alone, for what libadsm counts. */
+static bool count_alone(int w, int reps)
+{
+    struct command c = command_of(w, reps);
+    struct turns child;
+    double values[BENCH_REPS_MAX + FIGURES];
+    return turns_start(&child, c.settings, c.words) &&
+           turns_end(&child, values, reps + FIGURES);
 }
 
 /* So many repetitions are counted at least: how often a process sends and
@@ -152,17 +172,16 @@ static double more_of(double all, double before, double steps)
 
 /* What repetitions behind the first add to all that a process does: of the one
  * that was timed, which has written the first line, where it has enough. */
-static bool libadsm_step(const struct way *way, int reps, struct step *step)
+static bool libadsm_step(int w, int reps, struct step *step)
 {
-    double values[BENCH_REPS_MAX + FIGURES];
     struct counted all, before;
     int counted = reps < reps_counted() ? reps_counted() : reps;
     if (counted > reps &&
-        (truncate(run.counters, 0) != 0 || !ask(way, counted, values)))
+        (truncate(run.counters[w], 0) != 0 || !count_alone(w, counted)))
         return false;
-    if (!ask(way, 1, values))
+    if (!count_alone(w, 1))
         return false;
-    FILE *file = fopen(run.counters, "r");
+    FILE *file = fopen(run.counters[w], "r");
     bool there =
         file && read_counted(file, &all) && read_counted(file, &before);
     if (file)
@@ -193,23 +212,33 @@ static struct step program_step(enum form form, const double *figures, int reps)
     return step;
 }
 
-static bool measure(int w)
+/* The child has had all its turns: what else it tells. */
+static bool finish(int w, struct turns *child)
 {
-    const struct way *way = &ways[w];
-    double values[BENCH_REPS_MAX + FIGURES];
+    double figures[FIGURES];
     int reps = bench_reps();
-    if (truncate(run.counters, 0) != 0 || !ask(way, reps, values))
-        return false;
+    if (!turns_end(child, figures, FIGURES))
+        return failed(w, "the child failed");
+    run.sum[w] = figures[SUM];
+    run.step[w] = program_step(ways[w].form, figures, reps);
+    return !ways[w].settings || libadsm_step(w, reps, &run.step[w]) ||
+           failed(w, "no counters");
+}
+
+static bool begin(int w, struct turns *child)
+{
+    struct command c = command_of(w, bench_reps());
     run.ms[w] = (struct bench_samples){0};
-    for (int i = 0; i < reps; i++)
-        bench_add(&run.ms[w], values[i]);
-    run.sum[w] = values[reps + SUM];
-    run.step[w] = program_step(way->form, values + reps, reps);
-    if (!way->settings || libadsm_step(way, reps, &run.step[w]))
-        return true;
-    fprintf(stderr, "bench_access: %s/%s: no counters\n", run.pattern->name,
-            way->name);
-    return false;
+    return truncate(run.counters[w], 0) == 0 &&
+           (turns_start(child, c.settings, c.words) ||
+            failed(w, "the child failed"));
+}
+
+static void take_turn(int w, struct turns *child)
+{
+    double ms;
+    if (turns_take(child, &ms))
+        bench_add(&run.ms[w], ms);
 }
 
 static const struct count {
@@ -286,9 +315,16 @@ static int by_hand(void)
 /* Return: whether all forms ran and read the same. */
 static bool measure_pattern(int count)
 {
+    struct turns children[WAYS];
     bool good = true;
+    for (int w = 0; w < count; w++)
+        run.there[w] = begin(w, &children[w]);
+    for (int i = 0; i < bench_reps(); i++)
+        for (int w = 0; w < count; w++)
+            if (run.there[w])
+                take_turn(w, &children[w]);
     for (int w = 0; w < count; w++) {
-        run.there[w] = measure(w);
+        run.there[w] = run.there[w] && finish(w, &children[w]);
         good = good && run.there[w];
     }
     good = same_sums(count) && good;
@@ -330,6 +366,28 @@ static int count_ways(void)
     return bare;
 }
 
+static void remove_counters(void)
+{
+    for (int w = 0; w < WAYS; w++)
+        unlink(run.counters[w]);
+}
+
+/* A file for each way, in which the counters of its processes are lines. */
+static bool make_counters(void)
+{
+    for (int w = 0; w < WAYS; w++) {
+        strcpy(run.counters[w], "/tmp/bench_access-XXXXXX");
+        int file = mkstemp(run.counters[w]);
+        if (file < 0) {
+            perror("bench_access: no file for what libadsm counts");
+            remove_counters();
+            return false;
+        }
+        close(file);
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 6 && strcmp(argv[1], "--child") == 0)
@@ -342,17 +400,14 @@ int main(int argc, char **argv)
     bench_start(argc, argv, "access");
     if (bench_quick())
         run.size = SIZE_QUICK;
-    strcpy(run.counters, "/tmp/bench_access-XXXXXX");
-    int file = mkstemp(run.counters);
-    if (file < 0)
+    if (!make_counters())
         return 1;
-    close(file);
     bench_settle();
     bool good = true;
     int count = count_ways();
     for (run.pattern = patterns; run.pattern->name; run.pattern++)
         if (!wanted || strcmp(wanted, run.pattern->name) == 0)
             good = measure_pattern(count) && good;
-    unlink(run.counters);
+    remove_counters();
     return good ? 0 : 1;
 }
