@@ -5,6 +5,7 @@
 #include "mm/object/passing.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -17,53 +18,77 @@ static struct {
         _Atomic uint64_t passed, kept_back, wrong;
     } thread[THREADS];
     _Atomic bool stop;
+    pthread_t threads[THREADS];
+    int number[THREADS];
 } way;
 
-/* With no fence of its own: those of passing.h have to do. */
+/* The thread has begun to pass: what it does there, and the end. With no fence of
+ * its own: those of passing.h have to do. Return: how many objects it met */
+static uint64_t walk(int i)
+{
+    atomic_store_explicit(&way.thread[i].on_the_way, 1, memory_order_relaxed);
+    for (volatile int k = 0; k < 20; k++)
+        ;
+    uint64_t objects = adsm_index_count();
+    atomic_store_explicit(&way.thread[i].on_the_way, 0, memory_order_relaxed);
+    adsm_passing_end();
+    atomic_fetch_add_explicit(&way.thread[i].passed, 1, memory_order_relaxed);
+    return objects;
+}
+
 static void *pass(void *number)
 {
     int i = *(int *)number;
     while (!atomic_load_explicit(&way.stop, memory_order_relaxed)) {
-        if (!adsm_passing_begin()) {
+        if (adsm_passing_begin())
+            (void)walk(i);
+        else
             atomic_fetch_add(&way.thread[i].kept_back, 1);
-            continue;
-        }
-        atomic_store_explicit(&way.thread[i].on_the_way, 1,
-                              memory_order_relaxed);
-        for (volatile int k = 0; k < 20; k++)
-            ;
-        atomic_store_explicit(&way.thread[i].on_the_way, 0,
-                              memory_order_relaxed);
-        adsm_passing_end();
-        atomic_fetch_add_explicit(&way.thread[i].passed, 1,
-                                  memory_order_relaxed);
     }
     return NULL;
 }
 
+static void start(void *(*run)(void *))
+{
+    memset(&way, 0, sizeof way);
+    for (int i = 0; i < THREADS; i++) {
+        way.number[i] = i;
+        ck_assert_int_eq(
+            pthread_create(&way.threads[i], NULL, run, &way.number[i]), 0);
+    }
+}
+
+static void finish(void)
+{
+    atomic_store(&way.stop, true);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(way.threads[i], NULL);
+        ck_assert_uint_gt(atomic_load(&way.thread[i].passed), 0);
+        ck_assert_uint_eq(atomic_load(&way.thread[i].wrong), 0);
+    }
+}
+
+/* Return: how often somebody is on the way */
+static int look_around(void)
+{
+    int met = 0;
+    for (int look = 0; look < LOOKS; look++)
+        for (int i = 0; i < THREADS; i++)
+            met += atomic_load(&way.thread[i].on_the_way) != 0;
+    return met;
+}
+
 START_TEST(nobody_is_met)
 {
-    pthread_t threads[THREADS];
-    int numbers[THREADS], met = 0;
-    atomic_store(&way.stop, false);
-    for (int i = 0; i < THREADS; i++) {
-        numbers[i] = i;
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, pass, &numbers[i]),
-                         0);
-    }
+    int met = 0;
+    start(pass);
     for (int round = 0; round < ROUNDS; round++) {
         adsm_passing_bar();
-        for (int look = 0; look < LOOKS; look++)
-            for (int i = 0; i < THREADS; i++)
-                met += atomic_load(&way.thread[i].on_the_way) != 0;
+        met += look_around();
         adsm_passing_allow();
         nanosleep(&(struct timespec){0, 20000}, NULL);
     }
-    atomic_store(&way.stop, true);
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-        ck_assert_uint_gt(atomic_load(&way.thread[i].passed), 0);
-    }
+    finish();
     ck_assert_int_eq(met, 0);
 }
 END_TEST
@@ -74,57 +99,39 @@ static void *pass_beside(void *number)
     int i = *(int *)number;
     uint64_t known = 0;
     while (!atomic_load_explicit(&way.stop, memory_order_relaxed)) {
-        if (!adsm_passing_begin_beside(known)) {
+        if (!adsm_passing_begin_beside(known))
             known = adsm_index_count();
-            continue;
-        }
-        atomic_store_explicit(&way.thread[i].on_the_way, 1,
-                              memory_order_relaxed);
-        for (volatile int k = 0; k < 20; k++)
-            ;
-        if (adsm_index_count() != known)
+        else if (walk(i) != known)
             atomic_fetch_add(&way.thread[i].wrong, 1);
-        atomic_store_explicit(&way.thread[i].on_the_way, 0,
-                              memory_order_relaxed);
-        adsm_passing_end();
-        atomic_fetch_add_explicit(&way.thread[i].passed, 1,
-                                  memory_order_relaxed);
     }
     return NULL;
+}
+
+static struct adsm_object page_of_nobody(void)
+{
+    void *page =
+        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(page, MAP_FAILED);
+    return (struct adsm_object){
+        .host = page, .bytes = 4096, .span = {.bytes = 4096}};
 }
 
 /* Something is shared all the time, and some thing more comes again and again. */
 START_TEST(no_object_comes_while_calls_pass_beside)
 {
-    pthread_t threads[THREADS];
-    int numbers[THREADS], met = 0;
-    struct adsm_object object = {.bytes = 4096, .span = {.bytes = 4096}};
-    object.host =
-        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(object.host, MAP_FAILED);
+    int met = 0;
+    struct adsm_object object = page_of_nobody();
     atomic_fetch_add(&adsm_passing_barred, 1);
-    atomic_store(&way.stop, false);
-    for (int i = 0; i < THREADS; i++) {
-        numbers[i] = i;
-        ck_assert_int_eq(
-            pthread_create(&threads[i], NULL, pass_beside, &numbers[i]), 0);
-    }
+    start(pass_beside);
     for (int round = 0; round < ROUNDS; round++) {
         adsm_passing_bar();
-        for (int look = 0; look < LOOKS; look++)
-            for (int i = 0; i < THREADS; i++)
-                met += atomic_load(&way.thread[i].on_the_way) != 0;
+        met += look_around();
         ck_assert_int_eq(adsm_index_insert(&object), ADSM_OK);
         adsm_passing_allow();
         nanosleep(&(struct timespec){0, 20000}, NULL);
         adsm_index_remove(&object);
     }
-    atomic_store(&way.stop, true);
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-        ck_assert_uint_gt(atomic_load(&way.thread[i].passed), 0);
-        ck_assert_uint_eq(atomic_load(&way.thread[i].wrong), 0);
-    }
+    finish();
     ck_assert_int_eq(met, 0);
     ck_assert(!adsm_passing_begin());
     atomic_fetch_sub(&adsm_passing_barred, 1);
@@ -134,10 +141,7 @@ END_TEST
 /* Who looked before an object came does not pass behind that. */
 START_TEST(what_was_known_before_counts_no_more)
 {
-    struct adsm_object object = {.bytes = 4096, .span = {.bytes = 4096}};
-    object.host =
-        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(object.host, MAP_FAILED);
+    struct adsm_object object = page_of_nobody();
     uint64_t known = adsm_index_count();
     ck_assert(adsm_passing_begin_beside(known));
     adsm_passing_end();
