@@ -62,7 +62,7 @@ START_TEST(copies_between_devices_need_no_memory_of_the_program)
     enum { FEW = 4000 };
     uint8_t host[FEW], got[FEW];
     CUdeviceptr p[2];
-    struct rlimit none = {0, 0};
+    struct rlimit usual, none;
     begin_all();
     for (int i = 0; i < 2; i++) {
         OK(cuCtxSetCurrent(ctx[i]));
@@ -71,8 +71,12 @@ START_TEST(copies_between_devices_need_no_memory_of_the_program)
     fill_random(host, FEW, 5);
     OK(cuCtxSetCurrent(ctx[0]));
     OK(cuMemcpyHtoD(p[0], host, FEW));
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &usual), 0);
+    none = (struct rlimit){0, usual.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
-    OK(cuMemcpyPeer(p[1], ctx[1], p[0], ctx[0], FEW));
+    CUresult copied = cuMemcpyPeer(p[1], ctx[1], p[0], ctx[0], FEW);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &usual), 0);
+    OK(copied);
     OK(cuMemcpyDtoH(got, p[1], FEW));
     ck_assert_mem_eq(got, host, FEW);
 }
