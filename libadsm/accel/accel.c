@@ -9,6 +9,7 @@
 #include "accel/address/way.h"
 #include "accel/device.h"
 #include "accel/dma_write.h"
+#include "accel/early.h"
 #include "accel/error.h"
 #include "accel/extent.h"
 #include "accel/fence.h"
@@ -130,6 +131,7 @@ struct whole {
     struct adsm_pinned pinned;
     struct adsm_stage stage;
     struct adsm_dma dma;
+    struct adsm_early early;
     struct adsm_rates rates;
     struct adsm_store store;
     struct adsm_address address;
@@ -151,6 +153,7 @@ static struct adsm_accel *allocate(void)
         .pinned = &whole->pinned,
         .stage = &whole->stage,
         .dma = &whole->dma,
+        .early = &whole->early,
         .rates = &whole->rates,
         .store = &whole->store,
         .address = &whole->address,
@@ -172,6 +175,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     adsm_launched_init(accel->launched);
     adsm_pinned_init(accel->pinned);
     adsm_dma_init(accel->dma);
+    adsm_early_init(accel->early);
     adsm_stage_init(accel->stage);
     adsm_store_init(accel->store);
     adsm_address_init(accel->address);
@@ -346,6 +350,7 @@ void adsm_accel_forget(struct adsm_accel *accel)
     adsm_lanes_destroy(accel);
     adsm_timers_destroy(accel);
     adsm_pinned_clear(accel);
+    adsm_early_clear(accel);
     adsm_stage_clear(accel);
     adsm_store_clear(accel);
     adsm_address_fini(accel);

@@ -15,6 +15,7 @@
 
 struct adsm_address;
 struct adsm_dma;
+struct adsm_early;
 struct adsm_extent_table;
 struct adsm_lanes;
 struct adsm_launched;
@@ -59,6 +60,7 @@ struct adsm_accel {
     struct adsm_pinned *pinned;        /* pinned.h */
     struct adsm_stage *stage;          /* stage.h */
     struct adsm_dma *dma;              /* dma_write.h */
+    struct adsm_early *early;          /* early.h */
     struct adsm_rates *rates;          /* rate.h */
     struct adsm_store *store;          /* store.h */
     struct adsm_address *address;      /* address/way.h */

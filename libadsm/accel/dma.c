@@ -7,6 +7,7 @@
 #include "accel/device.h"
 #include "accel/extent.h"
 #include "accel/dma_write.h"
+#include "accel/early.h"
 #include "accel/lane.h"
 #include "accel/piece.h"
 #include "accel/pinned.h"
@@ -196,11 +197,16 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
     struct adsm_fence uploads = {accel, ADSM_LANE_UPLOAD,
                                  adsm_dma_last_write(accel, from, bytes)};
     int status = ADSM_E_UNSUPPORTED;
-    if (!adsm_piece_must_stage(accel) && nothing_ahead(accel, uploads, after))
+    bool early = adsm_early_take(accel, shadow, from, bytes, after);
+    if (early)
+        status = ADSM_OK;
+    else if (!adsm_piece_must_stage(accel) &&
+             nothing_ahead(accel, uploads, after))
         status = download_now(accel, shadow, from, bytes);
     if (status == ADSM_E_UNSUPPORTED || adsm_piece_is_refused(accel, status))
         status = download_behind(accel, shadow, from, bytes, uploads, after);
-    if (status == ADSM_OK)
+    /* What came early was counted then. */
+    if (status == ADSM_OK && !early)
         adsm_cause_down(cause, bytes);
     uint64_t spent = adsm_now_ns() - began;
     ADSM_COUNT(ns_down, spent);

@@ -228,6 +228,17 @@ static size_t piece_of(struct adsm_accel *accel, const void *at, size_t bytes)
     return cut - begin;
 }
 
+bool adsm_pinned_has(struct adsm_accel *accel, const void *at, size_t bytes)
+{
+    uintptr_t begin = (uintptr_t)at;
+    adsm_lock_acquire(&accel->pinned->lock);
+    const struct adsm_pinned_range *there =
+        first_from(accel->pinned, begin, begin + bytes);
+    bool has = there && there->begin <= begin && begin + bytes <= there->end;
+    adsm_lock_release(&accel->pinned->lock);
+    return has;
+}
+
 size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at, size_t bytes)
 {
     /* Relaxed: a caller that has pinned knows that it has. */

@@ -62,6 +62,10 @@ void adsm_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);
 size_t adsm_pinned_piece(struct adsm_accel *accel, const void *at,
                          size_t bytes);
 
+/** Is all of it in one registration of the accel? Thread: any. Signal: fault
+ *  path */
+bool adsm_pinned_has(struct adsm_accel *accel, const void *at, size_t bytes);
+
 /** The sentence about the first refusal; "" when there was none. Thread: any,
  *  behind the adsm_pin that may have been refused. Signal: never */
 const char *adsm_pinned_why(const struct adsm_accel *accel);
