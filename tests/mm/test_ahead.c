@@ -284,6 +284,70 @@ START_TEST(little_that_is_read_no_more_comes_no_more)
 }
 END_TEST
 
+START_TEST(little_comes_behind_the_kernel)
+{
+    enum { ROUNDS = 100, AT_FIRST = 2 };
+    uint8_t *p = make_little();
+    for (int k = 0; k < ROUNDS; k++) {
+        uint64_t down = count(ADSM_STAT_bytes_down);
+        device_fill(f.fill, p, LITTLE, ++round_number);
+        ck_assert_uint_eq(count(ADSM_STAT_bytes_down) - down,
+                          k < AT_FIRST ? 0 : 4096);
+        must(adsmSync());
+        ck_assert_uint_eq(p[PAGE_READ], filled(PAGE_READ, round_number));
+        ck_assert_uint_eq(count(ADSM_STAT_bytes_down) - down, 4096);
+    }
+    ck_assert_uint_eq(count(ADSM_STAT_fetched_early), ROUNDS - AT_FIRST);
+    must(adsmFree(p));
+}
+END_TEST
+
+/* Then something writes it once more, before anybody looks. */
+START_TEST(what_came_behind_a_kernel_is_not_what_the_next_leaves)
+{
+    uint8_t *p = make_little();
+    for (int k = 0; k < 5; k++)
+        little_round(p, true);
+    uint64_t early = count(ADSM_STAT_fetched_early);
+    ck_assert_uint_gt(early, 0);
+    device_fill(f.fill, p, LITTLE, ++round_number);
+    little_round(p, true);
+    must(adsmFree(p));
+}
+END_TEST
+
+START_TEST(what_came_behind_a_kernel_is_not_what_is_set_then)
+{
+    uint8_t *p = make_little();
+    for (int k = 0; k < 5; k++)
+        little_round(p, true);
+    device_fill(f.fill, p, LITTLE, ++round_number);
+    must(adsm_bulk_set(p, 77, LITTLE));
+    ck_assert_uint_eq(((const volatile uint8_t *)p)[PAGE_READ], 77);
+    must(adsmSync());
+    ck_assert_uint_eq(((const volatile uint8_t *)p)[PAGE_READ], 77);
+    must(adsmFree(p));
+}
+END_TEST
+
+/* A program that looks at its result once in many launches does not pay for a
+ * copy behind each. */
+START_TEST(what_nobody_waits_for_does_not_come_behind_each_kernel)
+{
+    enum { LAUNCHES = 256 };
+    uint8_t *p = make_little();
+    for (int k = 0; k < 5; k++)
+        little_round(p, true);
+    uint64_t down = count(ADSM_STAT_bytes_down);
+    for (int k = 0; k < LAUNCHES; k++)
+        device_fill(f.fill, p, LITTLE, ++round_number);
+    ck_assert_uint_le(count(ADSM_STAT_bytes_down) - down, 12 * 4096);
+    must(adsmSync());
+    ck_assert_uint_eq(p[PAGE_READ], filled(PAGE_READ, round_number));
+    must(adsmFree(p));
+}
+END_TEST
+
 START_TEST(writes_into_what_came_open_reach_the_device)
 {
     uint8_t *p = make_little();
@@ -431,6 +495,10 @@ SUITE_MAIN("ahead", 60, what_was_read_comes_at_the_next_return,
            little_is_there_when_the_wait_is_over,
            little_that_is_read_each_time_faults_rarely,
            little_that_is_read_no_more_comes_no_more,
+           little_comes_behind_the_kernel,
+           what_came_behind_a_kernel_is_not_what_the_next_leaves,
+           what_came_behind_a_kernel_is_not_what_is_set_then,
+           what_nobody_waits_for_does_not_come_behind_each_kernel,
            writes_into_what_came_open_reach_the_device,
            off_brings_a_block_for_each_fault,
            sequential_brings_what_follows_and_nothing_before,

@@ -375,6 +375,8 @@ int adsm_boundary_called(const struct adsm_call *call)
     if (rc == ADSM_OK && leaves_fences(call))
         rc = remember_uses(call);
     adsm_ahead_called(call->gates, call->code);
+    if (rc == ADSM_OK && call->rest != ADSM_REST_UNUSED)
+        adsm_fetcher_launched(call->accel, call->code);
     adsm_gate_open(call->gates);
     adsm_fetcher_start();
     adsm_ready_start();

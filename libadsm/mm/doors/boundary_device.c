@@ -2,6 +2,7 @@
  * object after the other change hands; see boundary.h. */
 #include "mm/doors/boundary.h"
 
+#include "accel/early.h"
 #include "mm/doors/turn.h"
 #include "mm/heap/life.h"
 #include "mm/object/holders.h"
@@ -195,6 +196,7 @@ static int yield_object(struct adsm_object *object, void *argument)
         return ADSM_OK;
     const void *host = object->host;
     size_t bytes = object->bytes;
+    adsm_early_forget(object->home, object->device, bytes);
     struct adsm_object *there = adsm_index_acquire_alone(host);
     if (!there)
         return ADSM_OK;

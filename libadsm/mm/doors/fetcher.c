@@ -2,11 +2,13 @@
  * see fetcher.h. */
 #include "mm/doors/fetcher.h"
 
+#include "accel/early.h"
 #include "base/stats.h"
 #include "base/thread.h"
 #include "mm/doors/turn.h"
 #include "mm/object/gate.h"
 #include "mm/state/coherence.h"
+#include "mm/state/run.h"
 #include "mm/watch/ahead_table.h"
 
 #include <time.h>
@@ -146,6 +148,56 @@ void adsm_fetcher_start(void)
         !atomic_load_explicit(&tried, memory_order_relaxed) &&
         !atomic_exchange(&tried, true))
         (void)!adsm_thread_start(serve, STACK_BYTES, false);
+}
+
+/* ---- launches -------------------------------------------------------------- */
+
+/* The lock is held. Nobody is to fetch it from elsewhere, nor in another way. */
+static bool may_come_early(const struct adsm_object *object,
+                           uint32_t generation, const struct adsm_accel *accel)
+{
+    return atomic_load(&object->live) && object->home == accel &&
+           atomic_load(&object->generation) == generation &&
+           !object->withdrawn && !object->holders && !object->direct &&
+           object->ahead;
+}
+
+static bool all_are_far(const struct adsm_object *object, uint32_t first,
+                        uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        if (adsm_block_state(object, i) != ADSM_INVALID)
+            return false;
+    return true;
+}
+
+static void send_early(const struct adsm_ahead_place *place,
+                       struct adsm_accel *accel, const void *kernel)
+{
+    struct adsm_object *object = atomic_load(&place->object);
+    uint32_t generation = atomic_load(&place->generation), first;
+    if (!object || !adsm_rwlock_try_shared(&object->lock))
+        return;
+    uint32_t count = may_come_early(object, generation, accel)
+                         ? adsm_ahead_next(object, kernel, &first)
+                         : 0;
+    if (count > 0 && all_are_far(object, first, count))
+        adsm_early_send(
+            accel,
+            adsm_daddr_add(object->device, adsm_run_offset(object, first)),
+            adsm_run_bytes(object, first, count), object->work,
+            ADSM_CAUSE(ahead));
+    adsm_rwlock_release_shared(&object->lock);
+}
+
+void adsm_fetcher_launched(struct adsm_accel *accel, const void *kernel)
+{
+    uint32_t used = adsm_ahead_places();
+    for (uint32_t k = 0; k < used && kernel; k++)
+        /* Relaxed: a guess. */
+        if (atomic_load_explicit(&adsm_ahead_table[k].little,
+                                 memory_order_relaxed) == kernel)
+            send_early(&adsm_ahead_table[k], accel, kernel);
 }
 
 /* ---- returns, and the end ------------------------------------------------ */

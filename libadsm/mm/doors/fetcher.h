@@ -16,6 +16,11 @@
  *  any. Signal: never */
 void adsm_fetcher_start(void);
 
+/** `kernel` was given to the accel, behind closed gates: the little that its return
+ *  is expected to bring comes behind it at once. Thread: that of the call. Signal:
+ *  never */
+void adsm_fetcher_launched(struct adsm_accel *accel, const void *kernel);
+
 /** The program has waited for the accel: what is expected may come. Thread: any.
  *  Signal: never */
 void adsm_fetcher_returned(struct adsm_accel *accel);

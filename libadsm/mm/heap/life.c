@@ -2,6 +2,7 @@
  * the lists of them in object/list.c. */
 #include "mm/heap/life.h"
 
+#include "accel/early.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/pool.h"
@@ -339,6 +340,8 @@ static void settle(struct adsm_object *object)
     /* A lost device ends all its work: go on releasing. */
     (void)adsm_fence_wait(object->work);
     (void)adsm_lane_wait_noted(object->home);
+    adsm_early_forget(object->home, object->device, object->bytes);
+    adsm_early_await(object->home);
     if (adsm_object_has_pages(object))
         (void)adsm_dma_drain(object->home);
 }

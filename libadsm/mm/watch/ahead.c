@@ -210,14 +210,24 @@ bool adsm_ahead_takes_part(struct adsm_object *object, uint32_t i, size_t bytes)
 
 /* ---- its end ------------------------------------------------------------- */
 
-static struct adsm_ahead_memory *find(const struct adsm_object *object)
+static struct adsm_ahead_memory *find_of(const struct adsm_object *object,
+                                         const void *kernel)
 {
     const struct adsm_ahead *a = object->ahead;
-    const void *kernel = kernel_of(object);
     for (uint32_t k = 0; a->memory && k < KERNELS; k++)
         if (a->memory[k].set && a->memory[k].kernel == kernel)
             return &a->memory[k];
     return NULL;
+}
+
+static struct adsm_ahead_memory *find(const struct adsm_object *object)
+{
+    return find_of(object, kernel_of(object));
+}
+
+static bool is_in(const uint64_t *set, uint32_t i)
+{
+    return set[i / 64] >> i % 64 & 1;
 }
 
 const struct adsm_ahead_memory *
@@ -356,13 +366,35 @@ void adsm_ahead_want(struct adsm_object *object)
         adsm_ahead_post(object);
 }
 
+static bool is_little(const struct adsm_object *object,
+                      const struct adsm_ahead_memory *m)
+{
+    return m->blocks <= LITTLE_BYTES / object->block_bytes;
+}
+
+uint32_t adsm_ahead_next(const struct adsm_object *object, const void *kernel,
+                         uint32_t *first)
+{
+    const struct adsm_ahead_memory *m = find_of(object, kernel);
+    if (!m || m->skip > 0 || m->blocks == 0 || !is_little(object, m))
+        return 0;
+    uint32_t i = 0, n = 0;
+    while (i < object->block_count && !is_in(m->set, i))
+        i++;
+    while (i + n < object->block_count && is_in(m->set, i + n))
+        n++;
+    *first = i;
+    return n == m->blocks ? n : 0;
+}
+
 enum adsm_ahead_way adsm_ahead_ask(struct adsm_object *object)
 {
     struct adsm_ahead_memory *m = claim(object);
     if (!m)
         return ADSM_AHEAD_NOT;
-    if (m->blocks > LITTLE_BYTES / object->block_bytes)
+    if (!is_little(object, m))
         return ADSM_AHEAD_THREAD;
+    adsm_ahead_table[object->ahead->place - 1].little = m->kernel;
     /* Whoever claims a round is alone with this. */
     if (m->left == 0)
         return ADSM_AHEAD_HERE;

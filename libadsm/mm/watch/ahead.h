@@ -142,6 +142,11 @@ enum adsm_ahead_way {
 /** As adsm_ahead_want, at a return. What is due is the caller's from then on. */
 enum adsm_ahead_way adsm_ahead_ask(struct adsm_object *object);
 
+/** What its next return is expected to bring of the object, if that is little and
+ *  in one piece. Return: how many blocks, from *first on; 0: nothing such */
+uint32_t adsm_ahead_next(const struct adsm_object *object, const void *kernel,
+                         uint32_t *first);
+
 /** What is expected in the round; NULL: nothing is remembered of its kernel. */
 const struct adsm_ahead_memory *
 adsm_ahead_memory_of(const struct adsm_object *object);

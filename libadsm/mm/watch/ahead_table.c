@@ -28,6 +28,7 @@ void adsm_ahead_enlist(struct adsm_object *object)
     if (k < ADSM_AHEAD_OBJECTS) {
         atomic_store(&adsm_ahead_table[k].taken, true);
         atomic_store(&adsm_ahead_table[k].posted, false);
+        atomic_store(&adsm_ahead_table[k].little, NULL);
         atomic_store(&adsm_ahead_table[k].generation,
                      atomic_load(&object->generation));
         atomic_store(&adsm_ahead_table[k].object, object);

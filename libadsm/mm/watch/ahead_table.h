@@ -24,6 +24,7 @@ struct adsm_ahead_place {
     _Atomic uint32_t generation;
     _Atomic bool taken; /* by a call, and nothing asked since */
     _Atomic bool posted;
+    _Atomic(const void *) little; /* kernel whose return brought little of it */
 };
 
 extern struct adsm_ahead_place adsm_ahead_table[ADSM_AHEAD_OBJECTS];
