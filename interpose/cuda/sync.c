@@ -258,7 +258,7 @@ static struct cuda_parting let_go(CUdevice device)
     if (is_known(device) && atomic_load(&primary[device].holders) > 0 &&
         atomic_fetch_sub(&primary[device].holders, 1) == 1)
         return cuda_context_part(atomic_load(&primary[device].context));
-    return (struct cuda_parting){NULL};
+    return (struct cuda_parting){.accel = NULL};
 }
 
 /* The driver let go, or reset, with this result. Another context may get the
