@@ -46,6 +46,7 @@
     W(HUGE_PAGES, OFF, "off")
 #define ADSM_WORDS_FETCH_AHEAD(W)                                              \
     W(FETCH_AHEAD, AUTO, "auto")                                               \
+    W(FETCH_AHEAD, EARLY, "early")                                             \
     W(FETCH_AHEAD, SEQUENTIAL, "sequential")                                   \
     W(FETCH_AHEAD, OFF, "off")
 #define ADSM_WORDS_LOG(W)                                                      \

@@ -287,6 +287,7 @@ END_TEST
 START_TEST(little_comes_behind_the_kernel)
 {
     enum { ROUNDS = 100, AT_FIRST = 2 };
+    setenv("ADSM_FETCH_AHEAD", "early", 1);
     uint8_t *p = make_little();
     for (int k = 0; k < ROUNDS; k++) {
         uint64_t down = count(ADSM_STAT_bytes_down);
@@ -305,6 +306,7 @@ END_TEST
 /* Then something writes it once more, before anybody looks. */
 START_TEST(what_came_behind_a_kernel_is_not_what_the_next_leaves)
 {
+    setenv("ADSM_FETCH_AHEAD", "early", 1);
     uint8_t *p = make_little();
     for (int k = 0; k < 5; k++)
         little_round(p, true);
@@ -318,6 +320,7 @@ END_TEST
 
 START_TEST(what_came_behind_a_kernel_is_not_what_is_set_then)
 {
+    setenv("ADSM_FETCH_AHEAD", "early", 1);
     uint8_t *p = make_little();
     for (int k = 0; k < 5; k++)
         little_round(p, true);
@@ -335,6 +338,7 @@ END_TEST
 START_TEST(what_nobody_waits_for_does_not_come_behind_each_kernel)
 {
     enum { LAUNCHES = 256 };
+    setenv("ADSM_FETCH_AHEAD", "early", 1);
     uint8_t *p = make_little();
     for (int k = 0; k < 5; k++)
         little_round(p, true);

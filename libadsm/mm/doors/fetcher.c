@@ -3,6 +3,7 @@
 #include "mm/doors/fetcher.h"
 
 #include "accel/early.h"
+#include "base/option.h"
 #include "base/stats.h"
 #include "base/thread.h"
 #include "mm/doors/turn.h"
@@ -192,6 +193,8 @@ static void send_early(const struct adsm_ahead_place *place,
 
 void adsm_fetcher_launched(struct adsm_accel *accel, const void *kernel)
 {
+    if (adsm_options_get()->fetch_ahead != ADSM_OPT_FETCH_AHEAD_EARLY)
+        return;
     uint32_t used = adsm_ahead_places();
     for (uint32_t k = 0; k < used && kernel; k++)
         /* Relaxed: a guess. */

@@ -17,12 +17,17 @@ enum { LITTLE_BYTES = 32 << 10, SPAN_MOST = 64 };
 /* Launched last, by gate. */
 static _Atomic(const void *) launched[ADSM_GATES];
 
+bool adsm_ahead_follows_returns(void)
+{
+    return adsm_options_get()->fetch_ahead == ADSM_OPT_FETCH_AHEAD_AUTO ||
+           adsm_options_get()->fetch_ahead == ADSM_OPT_FETCH_AHEAD_EARLY;
+}
+
 static bool is_wanted(const struct adsm_protocol *protocol)
 {
     const struct adsm_cell *cell =
         &protocol->cell[ADSM_FETCH_AHEAD][ADSM_INVALID];
-    return adsm_options_get()->fetch_ahead == ADSM_OPT_FETCH_AHEAD_AUTO &&
-           cell->next != ADSM_INVALID;
+    return adsm_ahead_follows_returns() && cell->next != ADSM_INVALID;
 }
 
 void adsm_ahead_init(struct adsm_object *object,

@@ -73,6 +73,10 @@ struct adsm_ahead_memory {
     uint64_t *set;   /* a bit for each block; NULL: nothing is remembered   */
 };
 
+/** Do blocks come for what was accessed after returns? Thread: any. Signal: any
+ *  handler */
+bool adsm_ahead_follows_returns(void);
+
 /**
  * Prepare a new object that follows `protocol`. Without memory for it nothing
  * comes ahead.

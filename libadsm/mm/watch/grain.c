@@ -94,7 +94,7 @@ uint32_t adsm_grain_around(const struct adsm_object *object, uint32_t i,
     enum { PERCENT = 51 };
     uint32_t best = 1;
     *first = i;
-    if (adsm_options_get()->fetch_ahead != ADSM_OPT_FETCH_AHEAD_AUTO)
+    if (!adsm_ahead_follows_returns())
         return 1;
     for (uint32_t n = 2; n <= object->reach; n *= 2) {
         uint32_t begin = i / n * n, there = 0;
