@@ -150,6 +150,11 @@ bool pns_note(struct pns *pns, const unsigned *counters)
 void pns_show(struct pns *pns, const unsigned *marking)
 {
     bench_output(marking, pns->marking_bytes);
+    pns_show_history(pns);
+}
+
+void pns_show_history(struct pns *pns)
+{
     bench_output(pns->history, (size_t)pns->steps_done * sizeof(uint32_t));
 }
 

@@ -46,6 +46,9 @@ bool pns_note(struct pns *pns, const unsigned *counters);
 /** Give history and markings to bench_output. */
 void pns_show(struct pns *pns, const unsigned *marking);
 
+/** The history alone, behind markings that were given in pieces. */
+void pns_show_history(struct pns *pns);
+
 /** Stop the clock, verify, report. */
 void pns_finish(struct pns *pns);
 

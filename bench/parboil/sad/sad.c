@@ -89,8 +89,13 @@ static struct choice choose(const struct sad *sad, const unsigned short *sums)
 
 void sad_choose(const struct sad *sad, const unsigned short *sums)
 {
+    sad_choose_some(sad, sums, (size_t)sad->macroblocks * SAD_PARTITIONS);
+}
+
+void sad_choose_some(const struct sad *sad, const unsigned short *sums,
+                     size_t count)
+{
     enum bench_phase before = bench_enter(BENCH_CPU);
-    size_t count = (size_t)sad->macroblocks * SAD_PARTITIONS;
     struct choice *choices = bench_alloc(count * sizeof *choices);
     for (size_t i = 0; i < count; i++)
         choices[i] = choose(sad, sums + i * (size_t)sad->places);

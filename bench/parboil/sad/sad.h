@@ -32,6 +32,10 @@ void sad_read(struct sad *sad, unsigned char *frame, unsigned char *reference);
 /** Choose the vector of every partition, and give them to bench_output. */
 void sad_choose(const struct sad *sad, const unsigned short *sums);
 
+/** The next `count` partitions only, whose sums these are. */
+void sad_choose_some(const struct sad *sad, const unsigned short *sums,
+                     size_t count);
+
 /** Stop the clock, verify, report. */
 void sad_finish(struct sad *sad);
 

@@ -62,13 +62,17 @@ static void set_read(const struct tpacf *sky, int set, float *points)
     input_close(&input);
 }
 
-void tpacf_read(struct tpacf *sky, float *points)
+void tpacf_load(struct tpacf *sky, float *points)
 {
     size_t numbers = (size_t)sky->points * TPACF_NUMBERS;
-    size_t all = (size_t)sky->sets * numbers;
     for (int set = 0; set < sky->sets; set++)
         set_read(sky, set, points + (size_t)set * numbers);
     bench_enter(BENCH_CPU);
+}
+
+void tpacf_turn(const struct tpacf *sky, float *points, int sets)
+{
+    size_t all = (size_t)sets * (size_t)sky->points * TPACF_NUMBERS;
     for (size_t i = 0; i < all; i += TPACF_NUMBERS) {
         points[i] *= (float)DEGREE;
         points[i + 1] *= (float)DEGREE;
@@ -79,6 +83,12 @@ void tpacf_read(struct tpacf *sky, float *points)
         points[i + 1] = sinf(ascension) * cosf(declination);
         points[i + 2] = sinf(declination);
     }
+}
+
+void tpacf_read(struct tpacf *sky, float *points)
+{
+    tpacf_load(sky, points);
+    tpacf_turn(sky, points, sky->sets);
 }
 
 void tpacf_edges(const struct tpacf *sky, float *edge)

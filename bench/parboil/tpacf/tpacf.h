@@ -37,6 +37,10 @@ void tpacf_open(struct tpacf *sky, int argc, char **argv);
  */
 void tpacf_read(struct tpacf *sky, float *points);
 
+/** Its parts: all files as they are, and the first `sets` sets turned. */
+void tpacf_load(struct tpacf *sky, float *points);
+void tpacf_turn(const struct tpacf *sky, float *points, int sets);
+
 /** Edges of the bins: squares of chords. */
 void tpacf_edges(const struct tpacf *sky, float *edge);
 

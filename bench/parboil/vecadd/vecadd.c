@@ -26,16 +26,23 @@ void vecadd_open(struct vecadd *add, int argc, char **argv)
     add->grid = (struct bench_dim){((unsigned)add->elements + 255) / 256, 1, 1};
 }
 
-void vecadd_make(const struct vecadd *add, int which, float *values)
+void vecadd_make_some(uint32_t *at, float *values, size_t count)
 {
     bench_enter(BENCH_CPU);
-    uint32_t state = add->input.value[1 + which];
-    for (int i = 0; i < add->elements; i++) {
+    uint32_t state = *at;
+    for (size_t i = 0; i < count; i++) {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
         values[i] = (float)(state >> 8) * 0x1p-24f - 0.5f;
     }
+    *at = state;
+}
+
+void vecadd_make(const struct vecadd *add, int which, float *values)
+{
+    uint32_t state = add->input.value[1 + which];
+    vecadd_make_some(&state, values, (size_t)add->elements);
 }
 
 void vecadd_finish(struct vecadd *add)

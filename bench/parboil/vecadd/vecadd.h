@@ -27,6 +27,9 @@ void vecadd_open(struct vecadd *add, int argc, char **argv);
 /** Make a vector; `which` is 0 or 1. */
 void vecadd_make(const struct vecadd *add, int which, float *values);
 
+/** The next `count` values of one. @state  where it is, at first its seed */
+void vecadd_make_some(uint32_t *state, float *values, size_t count);
+
 /** Stop the clock, verify, report. */
 void vecadd_finish(struct vecadd *add);
 
