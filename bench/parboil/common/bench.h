@@ -62,6 +62,13 @@ void bench_option(const char *name, const char *about, const char **value);
  */
 const char *bench_open(int argc, char **argv, const char *input);
 
+/**
+ * Set-up ends here and work begins: the device is open, memory is there, and
+ * the input is read. What every form of a benchmark calls says so, in one
+ * place for all. Counts once; reading again, to verify, does not.
+ */
+void bench_work(void);
+
 /** Charge the time from here on to `phase`. Return: the phase until now. */
 enum bench_phase bench_enter(enum bench_phase phase);
 
@@ -103,7 +110,11 @@ const void *bench_result(size_t bytes);
 void bench_check(const char *what, size_t index, double got, double want,
                  double tolerance);
 
-/** Print the report. */
+/**
+ * Print the report. It has the clock where work began, where it ended and
+ * where the report is printed, so that who started the program knows what came
+ * before and comes behind.
+ */
 void bench_report(void);
 
 /** Private memory; ends the program when there is none. */

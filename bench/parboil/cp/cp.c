@@ -45,6 +45,7 @@ void cp_read(struct cp *cp, float *atoms)
 {
     input_read(&cp->input, atoms, cp->atoms_bytes);
     input_close(&cp->input);
+    bench_work();
     bench_enter(BENCH_CPU);
     input_check(&cp->input, "value", atoms, (size_t)cp->atoms * 4, -1e5f, 1e5f);
     double sum = 0;

@@ -53,6 +53,7 @@ void mri_fhd_read(struct mri_fhd *mri, float *track, float *phi, float *data,
     input_read(&mri->input, data, mri->phi_bytes);
     input_read(&mri->input, place, mri->place_bytes);
     input_close(&mri->input);
+    bench_work();
     bench_enter(BENCH_CPU);
     input_check(&mri->input, "k", track, 3 * samples, -1e4f, 1e4f);
     input_check(&mri->input, "phi", phi, 2 * samples, -1e6f, 1e6f);

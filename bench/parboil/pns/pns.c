@@ -97,6 +97,7 @@ static struct net net_read(struct pns *pns)
     net.arcs = (struct arc *)(net.weights + transitions);
     input_read(&pns->input, net.tokens, file_bytes(pns));
     input_close(&pns->input);
+    bench_work();
     bench_enter(BENCH_CPU);
     net_check(pns, &net);
     return net;

@@ -63,6 +63,7 @@ void sad_read(struct sad *sad, unsigned char *frame, unsigned char *reference)
     input_read(&sad->input, frame, sad->frame_bytes);
     input_read(&sad->input, reference, sad->frame_bytes);
     input_close(&sad->input);
+    bench_work();
     bench_enter(BENCH_CPU);
 }
 

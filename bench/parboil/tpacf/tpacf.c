@@ -67,6 +67,7 @@ void tpacf_load(struct tpacf *sky, float *points)
     size_t numbers = (size_t)sky->points * TPACF_NUMBERS;
     for (int set = 0; set < sky->sets; set++)
         set_read(sky, set, points + (size_t)set * numbers);
+    bench_work();
     bench_enter(BENCH_CPU);
 }
 

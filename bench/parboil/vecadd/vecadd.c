@@ -28,6 +28,7 @@ void vecadd_open(struct vecadd *add, int argc, char **argv)
 
 void vecadd_make_some(uint32_t *at, float *values, size_t count)
 {
+    bench_work();
     bench_enter(BENCH_CPU);
     uint32_t state = *at;
     for (size_t i = 0; i < count; i++) {
