@@ -132,8 +132,8 @@ class Runs(unittest.TestCase):
         hardware = bench("--real", *words)[1]
         self.assertNotIn("managed", soft)
         self.assertEqual(
-            [json.loads(line)["case"] for line in hardware.splitlines()][:4],
-            ["explicit/bare", "naive/bare", "managed/bare",
+            [json.loads(line)["case"] for line in hardware.splitlines()][:5],
+            ["explicit/bare", "overlapped/bare", "naive/bare", "managed/bare",
              "managed-hints/bare"])
 
     def test_table_says_what_managed_memory_is_on_the_software_device(self):

@@ -45,6 +45,7 @@ const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 
 const struct plan_form plan_forms[] = {
     {.name = "explicit"},
+    {.name = "overlapped", .only_parboil = true},
     {.name = "naive", .only_parboil = true},
     {.name = "managed", .managed = true},
     {.name = "managed-hints", .managed = true},
@@ -83,18 +84,19 @@ static const struct plan_list one_protocol = {1, {"rolling"}};
 
 static const char usage[] =
     "usage: adsm-bench [options] [benchmark ...]\n"
-    "Runs the benchmarks with copies by hand (explicit), with all copies\n"
-    "around every kernel (naive), on managed memory (managed) and with hints\n"
-    "about it (managed-hints), with the copies deleted (ported) and on adsm.h\n"
-    "(adsm), and compares them; on request also the first one preloaded, and\n"
-    "the same as nvcc makes them (runtime). Values in a list are separated by\n"
-    "commas; the first case of a benchmark is the one others compare to.\n"
+    "Runs the benchmarks with copies by hand (explicit), with copies by hand\n"
+    "of page-locked memory beside the device's work (overlapped), with all\n"
+    "copies around every kernel (naive), on managed memory (managed) and with\n"
+    "hints about it (managed-hints), with the copies deleted (ported) and on\n"
+    "adsm.h (adsm), and compares them; on request also the first one\n"
+    "preloaded, and the same as nvcc makes them (runtime). Values in a list\n"
+    "are separated by commas; the first case of a benchmark is the one others\n"
+    "compare to.\n"
     "  --list             say which benchmarks there are\n"
-    "  --form list        explicit, naive, managed, managed-hints, ported, "
-    "adsm\n"
-    "                     (default all; managed ones only with --real),\n"
-    "                     preloaded, runtime, runtime-preloaded, "
-    "runtime-ported\n"
+    "  --form list        explicit, overlapped, naive, managed,\n"
+    "                     managed-hints, ported, adsm (default all; managed\n"
+    "                     ones only with --real), preloaded, runtime,\n"
+    "                     runtime-preloaded, runtime-ported\n"
     "  --protocol list   " PROTOCOL_WORDS " (default all;\n"
     "                     rolling where calls are split)\n"
     "  --devices list     how many, where calls are split (default 1,2,4)\n"
