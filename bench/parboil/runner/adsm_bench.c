@@ -2,32 +2,24 @@
  * adsm-bench: the benchmarks in all their forms under every protocol, and on
  * several numbers of devices.
  *
- * Owns the cases of a benchmark, the folder for what they write, the input
- * files it makes, and the order of runs: each is a process of its own, and
- * repetitions go round all cases of a benchmark, so that a slow minute of the
- * machine falls on every case. One thread, no locks.
+ * Owns the cases of a benchmark and their runs: each is a process of its own,
+ * and repetitions go round all cases of a benchmark, so that a slow minute of
+ * the machine falls on every case. One thread, no locks.
  */
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runner/child.h"
+#include "runner/inputs.h"
+#include "runner/places.h"
 #include "runner/plan.h"
 #include "runner/show.h"
 
 static struct plan plan;
-
-static struct {
-    char programs[PLAN_ROOMS][PATH_MAX]; /* folders of the programs */
-    char adsm_run[PATH_MAX];
-    char softcuda[PATH_MAX]; /* folder of its libcuda.so.1 */
-    char scratch[PATH_MAX];  /* folder for counters and made inputs */
-} places;
 
 static struct show_case *cases;
 static int case_count, runs_done, runs_all;
@@ -36,99 +28,6 @@ static _Noreturn void die(const char *what, const char *value)
 {
     fprintf(stderr, "adsm-bench: %s '%s'\n", what, value);
     exit(2);
-}
-
-static void path_join(char *path, const char *folder, const char *name)
-{
-    if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        die("path too long:", folder);
-}
-
-/* Everything lies where the build put it, seen from this program. */
-static void places_find(void)
-{
-    char self[PATH_MAX] = "";
-    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
-        die("cannot find itself:", strerror(errno));
-    char *bench = dirname(dirname(self));
-    for (int i = 0; i < PLAN_ROOMS; i++)
-        path_join(places.programs[i], bench, plan_rooms[i]);
-    char *build = dirname(bench);
-    path_join(places.adsm_run, build, "tools/adsm-run");
-    path_join(places.softcuda, build, "tools/softcuda");
-
-    const char *tmp = getenv("TMPDIR");
-    path_join(places.scratch, tmp && *tmp ? tmp : "/tmp", "adsm-bench-XXXXXX");
-    if (!mkdtemp(places.scratch))
-        die("cannot make a folder in", tmp && *tmp ? tmp : "/tmp");
-}
-
-static void scratch_remove(void)
-{
-    struct child child = {.limit_s = 60};
-    char why[200];
-    child_interrupted = 0;
-    child_word(&child, "/bin/rm");
-    child_word(&child, "-r");
-    child_word(&child, places.scratch);
-    if (!child_run(&child, why, sizeof why))
-        fprintf(stderr, "adsm-bench: cannot remove %s: %s\n", places.scratch,
-                why);
-}
-
-static const char *wave_size(void)
-{
-    return strcmp(plan.size, "small") == 0    ? "72x48x72"
-           : strcmp(plan.size, "medium") == 0 ? "128x128x128"
-                                              : "256x256x256";
-}
-
-/* The command that makes the input file. */
-static void maker_command(struct child *child, const struct plan_bench *bench,
-                          char *program, const char *path)
-{
-    static const char *const makers[PLAN_ROOMS] = {
-        "parboil-data", "wave-volume", "ranges-data"};
-    path_join(program, places.programs[bench->room], makers[bench->room]);
-    child_word(child, program);
-    if (bench->room == PLAN_WAVE) {
-        child_word(child, "--size");
-        child_word(child, wave_size());
-    } else {
-        child_word(child, bench->name);
-        child_word(child, plan.size);
-    }
-    child_word(child, path);
-}
-
-/* The input file of a benchmark. Small ones are made as well, although the
- * programs have them: those lie in the source folder, which need not be here. */
-static bool input_find(const struct plan_bench *bench, char *path)
-{
-    char maker[PATH_MAX], why[240];
-    struct child child = {.limit_s = 600};
-    *path = 0;
-    if (plan.input)
-        return snprintf(path, PATH_MAX, "%s", plan.input) < PATH_MAX;
-    path_join(path, places.scratch, bench->program);
-    maker_command(&child, bench, maker, path);
-    if (!plan.quiet && strcmp(plan.size, "small") != 0)
-        fprintf(stderr, "%s: making the %s input\n", bench->name, plan.size);
-    if (child_run(&child, why, sizeof why))
-        return true;
-    fprintf(stderr, "adsm-bench: no input for %s: %s\n", bench->name, why);
-    return false;
-}
-
-static void input_remove(const char *path)
-{
-    char part[PATH_MAX + 16];
-    if (plan.input || !*path)
-        return;
-    unlink(path);
-    for (int i = 0; snprintf(part, sizeof part, "%s.%03d", path, i) > 0 &&
-                    unlink(part) == 0;)
-        i++;
 }
 
 static void case_add(const struct show_case *which)
@@ -202,7 +101,7 @@ static void program_words(struct child *child, const struct show_case *which,
 {
     static char snapshots[PATH_MAX];
     if (which->bench->room == PLAN_WAVE) {
-        path_join(snapshots, places.scratch, "snapshots.vol");
+        places_join(snapshots, places.scratch, "snapshots.vol");
         pair_add(child, "--volume", input);
         pair_add(child, "--steps", "40");
         pair_add(child, "--every", "10");
@@ -237,7 +136,7 @@ static void command_make(struct child *child, const struct show_case *which,
     char name[64];
     snprintf(name, sizeof name, "%s_%s", which->bench->program,
              which->form->program ? which->form->program : which->form->name);
-    path_join(program, places.programs[which->bench->room], name);
+    places_join(program, places.programs[which->bench->room], name);
     if (which->protocol) {
         child_word(child, places.adsm_run);
         pair_add(child, "--protocol", which->protocol);
@@ -270,7 +169,7 @@ static void case_run(const struct show_case *which, struct result *result,
     memset(&child, 0, sizeof child);
     memset(result, 0, sizeof *result);
     child.limit_s = plan.limit_s;
-    path_join(counters, places.scratch, "counters.json");
+    places_join(counters, places.scratch, "counters.json");
     unlink(counters);
     command_make(&child, which, program, input, counters);
     if (!child_run(&child, result->message, sizeof result->message))
@@ -311,7 +210,7 @@ static bool bench_run(const struct plan_bench *bench)
 {
     char input[PATH_MAX];
     cases_make(bench);
-    bool good = input_find(bench, input);
+    bool good = inputs_find(&plan, bench, input);
     /* At its first meeting with a kernel the software device compiles it. */
     struct result first;
     if (good && plan.reps > 1 && case_count > 0)
@@ -323,7 +222,7 @@ static bool bench_run(const struct plan_bench *bench)
             if (child_interrupted)
                 return false;
         }
-    input_remove(input);
+    inputs_remove(&plan, input);
     progress_end();
     return good && show_cases(&plan, cases, case_count);
 }
@@ -363,7 +262,7 @@ int main(int argc, char **argv)
     bool good = all_run();
     show_notes(&plan);
     int interrupted = child_interrupted;
-    scratch_remove();
+    places_remove();
     free(cases);
     if (interrupted)
         return 128 + interrupted;
