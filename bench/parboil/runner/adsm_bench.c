@@ -3,8 +3,9 @@
  * several numbers of devices.
  *
  * Owns the cases of a benchmark and their runs: each is a process of its own,
- * and repetitions go round all cases of a benchmark, so that a slow minute of
- * the machine falls on every case. One thread, no locks.
+ * and repetitions go round all cases of a benchmark, in changing order
+ * (rounds.h), so that a slow minute of the machine falls on every case. One
+ * thread, no locks.
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 #include "runner/inputs.h"
 #include "runner/places.h"
 #include "runner/plan.h"
+#include "runner/rounds.h"
 #include "runner/show.h"
 
 static struct plan plan;
@@ -130,13 +132,18 @@ static void devices_set(struct child *child, const char *devices)
         child_variable(child, "SOFTCUDA_DEVICES", devices);
 }
 
-static void command_make(struct child *child, const struct show_case *which,
-                         char *program, const char *input, const char *counters)
+static void program_find(const struct show_case *which, char *program)
 {
     char name[64];
     snprintf(name, sizeof name, "%s_%s", which->bench->program,
              which->form->program ? which->form->program : which->form->name);
     places_join(program, places.programs[which->bench->room], name);
+}
+
+static void command_make(struct child *child, const struct show_case *which,
+                         char *program, const char *input, const char *counters)
+{
+    program_find(which, program);
     if (which->protocol) {
         child_word(child, places.adsm_run);
         pair_add(child, "--protocol", which->protocol);
@@ -205,20 +212,38 @@ static void progress_end(void)
         fputs("\r\033[K", stderr);
 }
 
+/* Nobody is the first to read a file or a program, or to have kernels compiled:
+ * a device, the software device too, compiles one when it first meets it. */
+static void all_warm(const char *input)
+{
+    char program[PATH_MAX];
+    struct result first;
+    inputs_warm(input);
+    inputs_warm(places.adsm_run);
+    inputs_warm(places.preload);
+    for (int i = 0; i < case_count; i++) {
+        program_find(&cases[i], program);
+        inputs_warm(program);
+    }
+    if ((plan.reps > 1 || plan.real_device) && case_count > 0)
+        case_run(&cases[0], &first, input);
+}
+
 /* All runs of one benchmark; whether every case came out right. */
 static bool bench_run(const struct plan_bench *bench)
 {
     char input[PATH_MAX];
     cases_make(bench);
     bool good = inputs_find(&plan, bench, input);
-    /* At its first meeting with a kernel the software device compiles it. */
-    struct result first;
-    if (good && plan.reps > 1 && case_count > 0)
-        case_run(&cases[0], &first, input);
+    if (good)
+        all_warm(input);
     for (int rep = 0; good && rep < plan.reps; rep++)
-        for (int i = 0; i < case_count; i++) {
-            progress(&cases[i], rep);
-            case_run(&cases[i], &cases[i].results[rep], input);
+        for (int place = 0; place < case_count; place++) {
+            struct show_case *next =
+                &cases[rounds_case(rep, place, case_count)];
+            progress(next, rep);
+            case_run(next, &next->results[rep], input);
+            next->results[rep].place = place;
             if (child_interrupted)
                 return false;
         }

@@ -1,8 +1,9 @@
 /*
- * Making and removing input files. See inputs.h.
+ * Making, warming and removing input files. See inputs.h.
  */
 #include "runner/inputs.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,6 +64,21 @@ static bool part_name(char *part, size_t bytes, const char *path, int number)
     int length = number < 0 ? snprintf(part, bytes, "%s", path)
                             : snprintf(part, bytes, "%s.%03d", path, number);
     return length < (int)bytes && stat(part, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+void inputs_warm(const char *path)
+{
+    static char buffer[1 << 16];
+    char part[PATH_MAX + 16];
+    for (int i = -1; part_name(part, sizeof part, path, i); i++) {
+        int fd = open(part, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        while (read(fd, buffer, sizeof buffer) > 0)
+            continue;
+        fsync(fd);
+        close(fd);
+    }
 }
 
 void inputs_remove(const struct plan *plan, const char *path)

@@ -1,5 +1,5 @@
 /*
- * Input files of the benchmarks: made and removed.
+ * Input files of the benchmarks: made, read once, removed.
  *
  * Owns the files that it makes in the scratch folder; one that the user names
  * stays. One thread, no locks.
@@ -20,6 +20,12 @@
  */
 bool inputs_find(const struct plan *plan, const struct plan_bench *bench,
                  char *path);
+
+/**
+ * Read a file to its end, and the sets that lie beside it, and have it on the
+ * disk: no run waits for the disk that another one does not wait for.
+ */
+void inputs_warm(const char *path);
 
 void inputs_remove(const struct plan *plan, const char *path);
 

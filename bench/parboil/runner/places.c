@@ -37,6 +37,7 @@ void places_find(void)
     char *build = dirname(bench);
     places_join(places.adsm_run, build, "tools/adsm-run");
     places_join(places.softcuda, build, "tools/softcuda");
+    places_join(places.preload, build, "interpose/libadsm-preload.so");
 
     const char *tmp = getenv("TMPDIR");
     places_join(places.scratch, tmp && *tmp ? tmp : "/tmp",

@@ -16,6 +16,7 @@ struct places {
     char programs[PLAN_ROOMS][PATH_MAX]; /* folders of the programs */
     char adsm_run[PATH_MAX];
     char softcuda[PATH_MAX]; /* folder of its libcuda.so.1 */
+    char preload[PATH_MAX];  /* the library that adsm-run preloads */
     char scratch[PATH_MAX];  /* folder for counters and made inputs */
 };
 

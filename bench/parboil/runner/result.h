@@ -17,6 +17,7 @@ struct result {
     char message[240]; /* why not good, one line */
 
     double used_s; /* processor time, the software device's included */
+    int place;     /* in its round, from 0 */
 
     /* The program's report. */
     double seconds, phase_s[BENCH_PHASES];

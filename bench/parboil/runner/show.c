@@ -155,6 +155,15 @@ static void bytes_print_json(const struct show_case *which,
                summary->bytes_add_up ? "true" : "false");
 }
 
+/* Where the case was in each round, from 0. */
+static void places_print_json(const struct plan *plan,
+                              const struct show_case *which)
+{
+    for (int i = 0; i < plan->reps; i++)
+        printf("%s%d", i ? "," : ",\"places\":[", which->results[i].place);
+    putchar(']');
+}
+
 static void row_print_json(const struct plan *plan,
                            const struct show_case *which,
                            const struct summary *summary, double base)
@@ -177,6 +186,7 @@ static void row_print_json(const struct plan *plan,
     if (base > 0)
         printf(",\"against\":\"first case\",\"ratio\":%.4f",
                summary->median / base);
+    places_print_json(plan, which);
     printf(",\"used_min\":%.6f", summary->used_min);
     if (summary->paired > 0)
         printf(",\"paired\":%.4f,\"used_paired\":%.4f", summary->paired,
