@@ -29,7 +29,8 @@ class Arguments(unittest.TestCase):
         status, out, _ = bench("--help")
         self.assertEqual(status, 0)
         for word in ("--list", "--form", "--protocol", "--block-size",
-                     "--rolling-size", "--devices", "--size", "--input", "--link", "--reps",
+                     "--rolling-size", "--devices", "--size",
+                     "--input", "--link", "--reps",
                      "--limit", "--no-verify", "--real", "--quiet", "--table",
                      "--json"):
             self.assertIn(word, out)
@@ -143,17 +144,17 @@ class Runs(unittest.TestCase):
         self.assertEqual(out.count(note), 1)
         self.assertIn(note, out.splitlines()[-1])
         # What the driver moves is in no count.
-        self.assertEqual(out.splitlines()[2].split()[4:8], 4 * ["-"])
+        self.assertEqual(out.splitlines()[2].split()[9:13], 4 * ["-"])
         self.assertNotIn(note, bench("--quiet", "--form", "naive", "cp")[1])
 
-    def test_table_has_a_head_and_a_line_for_each_case(self):
+    def test_table_has_a_head_a_foot_and_a_line_for_each_case(self):
         status, out, err = bench("--quiet", "--form", "explicit,naive", "cp")
         self.assertEqual((status, err), (0, ""))
         lines = out.splitlines()
-        self.assertEqual(len(lines), 4)
+        self.assertEqual(len(lines), 5)
         self.assertTrue(lines[0].startswith("cp: "))
         self.assertIn("MiB up", lines[1])
-        self.assertTrue(all(line.endswith("same") for line in lines[2:]))
+        self.assertTrue(all(line.endswith("same") for line in lines[2:4]))
 
     def test_throttled_link_shows_in_the_time(self):
         open_link = self.rows("--form", "explicit", "--reps", "3", "vecadd")

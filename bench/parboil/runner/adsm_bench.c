@@ -182,6 +182,7 @@ static void case_run(const struct show_case *which, struct result *result,
     if (!child_run(&child, result->message, sizeof result->message))
         return;
     result->used_s = child.used_s;
+    result_read_marks(result, child.out, child.started_s, child.ended_s);
     const char *missing =
         !result_read_report(result, child.out) ? "printed no report"
         : which->protocol && !result_read_counters(result, counters)

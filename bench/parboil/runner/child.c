@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,19 +59,31 @@ static bool pipe_fill(int fd, char *text, size_t *length)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Read both pipes to their ends; false when the time is up. */
-static bool pipes_drain(struct child *child, int out, int err)
+/* Readable when the process has ended; -1 where the kernel has none. */
+static int ending_of(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Read both pipes to their ends, and note when the process ends, if that is
+ * before; false when the time is up. */
+static bool pipes_drain(struct child *child, int out, int err, int ending)
 {
     double deadline = bench_clock() + child->limit_s;
     size_t lengths[2] = {0, 0};
     char *texts[2] = {child->out, child->err};
-    struct pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
+    struct pollfd fds[3] = {
+        {out, POLLIN, 0}, {err, POLLIN, 0}, {ending, POLLIN, 0}};
     while (fds[0].fd >= 0 || fds[1].fd >= 0) {
         double left = deadline - bench_clock();
         if (left <= 0 || child_interrupted)
             return false;
-        if (poll(fds, 2, (int)(left * 1000) + 1) <= 0)
+        if (poll(fds, 3, (int)(left * 1000) + 1) <= 0)
             continue;
+        if (fds[2].fd >= 0 && fds[2].revents) {
+            child->ended_s = bench_clock();
+            fds[2].fd = -1;
+        }
         for (int i = 0; i < 2; i++)
             if (fds[i].fd >= 0 && fds[i].revents &&
                 !pipe_fill(fds[i].fd, texts[i], &lengths[i]))
@@ -92,6 +105,8 @@ static void child_reap(struct child *child, pid_t pid)
     struct rusage usage;
     while (wait4(pid, &child->status, 0, &usage) < 0 && errno == EINTR)
         continue;
+    if (child->ended_s == 0)
+        child->ended_s = bench_clock();
     child->used_s = used(&usage);
     while (wait4(-1, NULL, __WALL, &usage) > 0)
         child->used_s += used(&usage);
@@ -131,6 +146,8 @@ bool child_run(struct child *child, char *why, size_t why_bytes)
     }
     fflush(NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    child->started_s = bench_clock();
+    child->ended_s = 0;
     pid_t pid = fork();
     if (pid == 0)
         child_exec(child, out[1], err[1]);
@@ -138,7 +155,10 @@ bool child_run(struct child *child, char *why, size_t why_bytes)
     close(err[1]);
     if (pid < 0)
         snprintf(why, why_bytes, "cannot start a process: %s", strerror(errno));
-    child->in_time = pid > 0 && pipes_drain(child, out[0], err[0]);
+    int ending = pid > 0 ? ending_of(pid) : -1;
+    child->in_time = pid > 0 && pipes_drain(child, out[0], err[0], ending);
+    if (ending >= 0)
+        close(ending);
     close(out[0]);
     close(err[0]);
     if (pid < 0)

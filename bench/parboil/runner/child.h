@@ -23,6 +23,9 @@ struct child {
 
     int status;    /* of wait4 */
     double used_s; /* processor time of all its processes */
+    /* Clock where it was started, and where the process had ended; what it left
+     * behind may live on. */
+    double started_s, ended_s;
     bool in_time;
     char out[CHILD_TEXT_MAX], err[CHILD_TEXT_MAX]; /* the beginning of each */
 };

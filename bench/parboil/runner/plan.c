@@ -44,8 +44,8 @@ const struct plan_bench plan_benches[] = {
 const int plan_bench_count = sizeof plan_benches / sizeof *plan_benches;
 
 const struct plan_form plan_forms[] = {
-    {.name = "explicit"},
-    {.name = "overlapped", .only_parboil = true},
+    {.name = "explicit", .by_hand = true},
+    {.name = "overlapped", .by_hand = true, .only_parboil = true},
     {.name = "naive", .only_parboil = true},
     {.name = "managed", .managed = true},
     {.name = "managed-hints", .managed = true},
@@ -90,10 +90,14 @@ static const char usage[] =
     "hints about it (managed-hints), with the copies deleted (ported) and on\n"
     "adsm.h (adsm), and compares them; on request also the first one\n"
     "preloaded, and the same as nvcc makes them (runtime). Values in a list\n"
-    "are separated by commas; the first case of a benchmark is the one others\n"
-    "compare to. Input files and programs are read once before. The order of\n"
-    "the cases changes from round to round: in as many rounds as there are\n"
-    "cases each has each place once.\n"
+    "are separated by commas.\n"
+    "Before the work of a program comes the start of its process, the device,\n"
+    "device code, memory, and reading the input; after it whatever comes\n"
+    "behind the result. Times are over the better of explicit and overlapped,\n"
+    "which each row names, or over the first case where neither runs. Input\n"
+    "files and programs are read once before. The order of the cases changes\n"
+    "from round to round: in as many rounds as there are cases each has each\n"
+    "place once.\n"
     "  --list             say which benchmarks there are\n"
     "  --form list        explicit, overlapped, naive, managed,\n"
     "                     managed-hints, ported, adsm (default all; managed\n"

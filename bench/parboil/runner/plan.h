@@ -34,7 +34,7 @@ struct plan_bench {
 extern const struct plan_bench plan_benches[];
 extern const int plan_bench_count;
 
-/** Forms in the order they are shown; the first is what others compare to. */
+/** Forms in the order they are shown. */
 struct plan_form {
     const char *name;    /* as the user writes it */
     const char *program; /* end of programs' names, where it is another */
@@ -45,6 +45,8 @@ struct plan_form {
                          is no hardware that does */
     bool only_parboil; /* others have none */
     bool on_ranges;    /* bench/ranges has it */
+    bool by_hand;      /* all copies written by hand: others are compared with
+                         the best of these */
 };
 
 extern const struct plan_form plan_forms[];

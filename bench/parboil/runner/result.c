@@ -53,6 +53,22 @@ bool result_read_report(struct result *result, const char *json)
     return true;
 }
 
+void result_read_marks(struct result *result, const char *json,
+                       double started_s, double ended_s)
+{
+    double work_at = seconds_find(json, "work_at");
+    if (work_at <= 0)
+        return;
+    result->before_s = work_at - started_s;
+    result->work_s = seconds_find(json, "ended_at") - work_at;
+    result->after_s = ended_s - seconds_find(json, "reported_at");
+}
+
+double result_whole_s(const struct result *result)
+{
+    return result->before_s + result->work_s + result->after_s;
+}
+
 bool result_read_counters(struct result *result, const char *path)
 {
     char line[8192], last[8192] = "";

@@ -19,6 +19,11 @@ struct result {
     double used_s; /* processor time, the software device's included */
     int place;     /* in its round, from 0 */
 
+    /* From the start of the process to the program's mark that set-up is over,
+     * from there to where its clock stops, and from its report to the end of
+     * the process. Zero where a program has no marks. */
+    double before_s, work_s, after_s;
+
     /* The program's report. */
     double seconds, phase_s[BENCH_PHASES];
     uint64_t launches, copied_up, copied_down, checks;
@@ -40,6 +45,13 @@ struct result {
 
 /** From the report on stdout. Return: false when it is none. */
 bool result_read_report(struct result *result, const char *json);
+
+/** The report's marks, between the start and the end of the process. */
+void result_read_marks(struct result *result, const char *json,
+                       double started_s, double ended_s);
+
+/** All three together: what is verified in between is left out. */
+double result_whole_s(const struct result *result);
 
 /** From the last line of the file of counters. Return: false without one. */
 bool result_read_counters(struct result *result, const char *path);

@@ -1,23 +1,13 @@
 /*
- * Medians, comparisons and their two printed forms. See show.h.
+ * The two printed forms of cases. See show.h.
  */
 #include "runner/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* What is shown of a case. */
-struct summary {
-    double median, min, max;    /* s */
-    double used_min;            /* s of processor time */
-    double paired, used_paired; /* medians of what each round has over the first
-                                    case's, time and processor time; 0: none */
-    const struct result *result; /* of the median, or the first that failed */
-    bool same;                   /* every repetition gave the first's result */
-    bool bytes_add_up;
-};
+#include "runner/compare.h"
 
 static void case_word(const struct show_case *which, char *word, size_t bytes)
 {
@@ -35,80 +25,6 @@ void show_name(const struct show_case *which, char *name, size_t bytes)
     char word[128];
     case_word(which, word, sizeof word);
     snprintf(name, bytes, "%s %s", which->bench->name, word);
-}
-
-static int result_compare(const void *a, const void *b)
-{
-    double x = (*(const struct result *const *)a)->seconds;
-    double y = (*(const struct result *const *)b)->seconds;
-    return (x > y) - (x < y);
-}
-
-/* What the runtime moved and what the program copied by itself, into constant
- * memory even where it is preloaded, is all there is. A device counts what goes
- * to or comes from another one as it counts what the host sends and gets. */
-static bool bytes_add_up(const struct plan_form *form,
-                         const struct result *result)
-{
-    if (!result->device || form->copies)
-        return true;
-    uint64_t up = result->bytes_up + result->tried_up + result->copied_up +
-                  result->bytes_peer;
-    uint64_t down = result->bytes_down + result->tried_down +
-                    result->copied_down + result->bytes_peer;
-    return up == result->device_up && down == result->device_down;
-}
-
-static int double_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Rounds that were slow for all cases are no slower for one. */
-static void pair_up(const struct plan *plan, const struct show_case *which,
-                    const struct show_case *first, struct summary *summary)
-{
-    double time[PLAN_REPS_MAX], used[PLAN_REPS_MAX];
-    for (int i = 0; i < plan->reps; i++) {
-        const struct result *a = &which->results[i], *b = &first->results[i];
-        if (!a->good || !b->good)
-            return;
-        time[i] = a->seconds / b->seconds;
-        used[i] = a->used_s / b->used_s;
-    }
-    qsort(time, (size_t)plan->reps, sizeof *time, double_compare);
-    qsort(used, (size_t)plan->reps, sizeof *used, double_compare);
-    summary->paired = time[plan->reps / 2];
-    summary->used_paired = used[plan->reps / 2];
-}
-
-static struct summary summarise(const struct plan *plan,
-                                const struct show_case *which,
-                                const struct show_case *first)
-{
-    const struct result *sorted[PLAN_REPS_MAX];
-    struct summary summary = {.same = true, .bytes_add_up = true};
-    for (int i = 0; i < plan->reps; i++) {
-        const struct result *result = sorted[i] = &which->results[i];
-        if (!result->good && !summary.result)
-            summary.result = result;
-        if (i == 0 || result->used_s < summary.used_min)
-            summary.used_min = result->used_s;
-        summary.same = summary.same &&
-                       strcmp(result->digest, first->results[0].digest) == 0;
-        summary.bytes_add_up =
-            summary.bytes_add_up && bytes_add_up(which->form, result);
-    }
-    if (summary.result)
-        return summary;
-    pair_up(plan, which, first, &summary);
-    qsort(sorted, (size_t)plan->reps, sizeof *sorted, result_compare);
-    summary.result = sorted[plan->reps / 2];
-    summary.median = summary.result->seconds;
-    summary.min = sorted[0]->seconds;
-    summary.max = sorted[plan->reps - 1]->seconds;
-    return summary;
 }
 
 static void print_quoted(const char *text)
@@ -155,6 +71,30 @@ static void bytes_print_json(const struct show_case *which,
                summary->bytes_add_up ? "true" : "false");
 }
 
+/* A time's ratio, and the case it is over. */
+static void against_print_json(const char *name,
+                               const struct compare_time *time)
+{
+    char word[128];
+    if (!time->against)
+        return;
+    case_word(time->against, word, sizeof word);
+    printf(",\"%sagainst\":\"%s\",\"%sratio\":%.4f", name, word, name,
+           time->ratio);
+}
+
+static void marks_print_json(const struct summary *summary)
+{
+    if (summary->work.median <= 0)
+        return;
+    printf(",\"before_s\":%.6f,\"work_s\":%.6f,\"work_min\":%.6f",
+           summary->before, summary->work.median, summary->work.min);
+    against_print_json("work_", &summary->work);
+    printf(",\"after_s\":%.6f,\"whole_s\":%.6f,\"whole_min\":%.6f",
+           summary->after, summary->whole.median, summary->whole.min);
+    against_print_json("whole_", &summary->whole);
+}
+
 /* Where the case was in each round, from 0. */
 static void places_print_json(const struct plan *plan,
                               const struct show_case *which)
@@ -166,7 +106,7 @@ static void places_print_json(const struct plan *plan,
 
 static void row_print_json(const struct plan *plan,
                            const struct show_case *which,
-                           const struct summary *summary, double base)
+                           const struct summary *summary)
 {
     char word[128];
     const struct result *result = summary->result;
@@ -181,11 +121,10 @@ static void row_print_json(const struct plan *plan,
         printf("}\n");
         return;
     }
-    printf(",\"median\":%.6f,\"min\":%.6f,\"max\":%.6f", summary->median,
-           summary->min, summary->max);
-    if (base > 0)
-        printf(",\"against\":\"first case\",\"ratio\":%.4f",
-               summary->median / base);
+    printf(",\"median\":%.6f,\"min\":%.6f,\"max\":%.6f",
+           summary->seconds.median, summary->seconds.min, summary->seconds.max);
+    against_print_json("", &summary->seconds);
+    marks_print_json(summary);
     places_print_json(plan, which);
     printf(",\"used_min\":%.6f", summary->used_min);
     if (summary->paired > 0)
@@ -205,8 +144,16 @@ static double mib(uint64_t bytes)
     return (double)bytes / (1 << 20);
 }
 
+static void ratio_print(double ratio)
+{
+    if (ratio > 0)
+        printf(" %6.2f", ratio);
+    else
+        printf(" %6s", "-");
+}
+
 static void row_print_table(const struct show_case *which,
-                            const struct summary *summary, double base)
+                            const struct summary *summary)
 {
     char word[128];
     const struct result *result = summary->result;
@@ -218,11 +165,13 @@ static void row_print_table(const struct show_case *which,
     }
     double parts[RESULT_PARTS];
     result_break_down(result, parts);
-    printf(" %9.4f %9.4f", summary->median, summary->max - summary->min);
-    if (base > 0)
-        printf(" %6.2f", summary->median / base);
-    else
-        printf(" %6s", "-");
+    printf(" %9.4f %9.4f", summary->seconds.median,
+           summary->seconds.max - summary->seconds.min);
+    ratio_print(summary->seconds.ratio);
+    printf(" %9.4f %9.4f %9.4f", summary->before, summary->work.median,
+           summary->after);
+    ratio_print(summary->work.ratio);
+    ratio_print(summary->whole.ratio);
     if (which->form->managed) /* the driver moves pages and does not count */
         printf(" %9s %9s %9s %8s", "-", "-", "-", "-");
     else
@@ -242,33 +191,54 @@ static void row_print_table(const struct show_case *which,
 
 static void head_print(const struct plan *plan, const struct plan_bench *bench)
 {
-    printf("%s: %s; %s\n  %-24s %9s %9s %6s %9s %9s %9s %8s", bench->name,
-           bench->about, plan->input ? plan->input : plan->size, "case",
-           "median s", "spread s", "ratio", "MiB up", "MiB down", "MiB peer",
-           "faults");
+    printf("%s: %s; %s", bench->name, bench->about,
+           plan->input ? plan->input : plan->size);
+    printf("\n  %-24s %9s %9s %6s %9s %9s %9s %6s %6s %9s %9s %9s %8s", "case",
+           "median s", "spread s", "ratio", "before s", "work s", "after s",
+           "work", "whole", "MiB up", "MiB down", "MiB peer", "faults");
     for (int i = 0; i < RESULT_PARTS; i++)
         printf(" %5.5s", result_parts[i]);
     printf("  result\n");
+}
+
+static void against_print(const char *name, const struct compare_time *time,
+                          const char *end)
+{
+    char word[128] = "nothing";
+    if (time->against)
+        case_word(time->against, word, sizeof word);
+    printf("%s over %s%s", name, word, end);
+}
+
+/* What the three ratios of the rows are over. */
+static void foot_print(const struct summary *summary)
+{
+    against_print("  ratio", &summary->seconds,
+                  summary->work.median > 0 ? ", " : "\n");
+    if (summary->work.median <= 0)
+        return;
+    against_print("work", &summary->work, ", ");
+    against_print("whole", &summary->whole, "\n");
 }
 
 bool show_cases(const struct plan *plan, const struct show_case *cases,
                 int count)
 {
     bool good = true;
-    double base = 0;
+    struct summary summary = {0};
     if (count > 0 && !plan->json)
         head_print(plan, cases[0].bench);
     for (int i = 0; i < count; i++) {
-        struct summary summary = summarise(plan, &cases[i], &cases[0]);
-        if (i == 0 && summary.result->good)
-            base = summary.median;
+        summary = compare_case(plan, cases, count, i);
         if (plan->json)
-            row_print_json(plan, &cases[i], &summary, base);
+            row_print_json(plan, &cases[i], &summary);
         else
-            row_print_table(&cases[i], &summary, base);
+            row_print_table(&cases[i], &summary);
         good = good && summary.result->good && summary.same &&
                summary.bytes_add_up;
     }
+    if (count > 0 && !plan->json)
+        foot_print(&summary);
     fflush(stdout);
     return good;
 }

@@ -1,7 +1,7 @@
 /*
  * Showing the cases of a benchmark: as a table or as JSON lines.
  *
- * Owns the case and its results, medians and comparisons. One thread, no locks.
+ * Owns the case and its results. One thread, no locks.
  */
 #ifndef BENCH_PARBOIL_SHOW_H
 #define BENCH_PARBOIL_SHOW_H
@@ -23,7 +23,7 @@ struct show_case {
 void show_name(const struct show_case *which, char *name, size_t bytes);
 
 /**
- * Print all cases of one benchmark; the first is what the others compare to.
+ * Print all cases of one benchmark, and what compare.h says of each.
  *
  * Return: whether all ran, gave the same result, and the runtime's count of
  *         bytes is the device's
