@@ -29,7 +29,7 @@ class Arguments(unittest.TestCase):
         status, out, _ = bench("--help")
         self.assertEqual(status, 0)
         for word in ("--list", "--form", "--protocol", "--block-size",
-                     "--rolling-size", "--devices", "--size",
+                     "--rolling-size", "--devices", "--size", "--number",
                      "--input", "--link", "--reps",
                      "--limit", "--no-verify", "--real", "--quiet", "--table",
                      "--json"):

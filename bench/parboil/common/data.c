@@ -18,17 +18,21 @@ static _Noreturn void die(const char *what, const char *value)
 
 static void help(void)
 {
-    printf("usage: %s benchmark small|medium|large file [seed=n]"
+    printf("usage: %s benchmark small|medium|large|gpu file [seed=n]"
            " [number=value ...]\n"
            "Writes an input file. The benchmarks and the numbers of their "
-           "files,\nsmall, medium and large:\n",
+           "files,\nsmall, medium and large, and gpu where there is one:\n",
            program_invocation_short_name);
     for (int k = 0; k < data_kind_count; k++) {
         const struct data_kind *kind = data_kinds[k];
-        for (int i = 0; i < kind->count; i++)
-            printf("  %-8s %-12s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "\n",
+        for (int i = 0; i < kind->count; i++) {
+            printf("  %-12s %-12s %8" PRIu32 " %8" PRIu32 " %8" PRIu32,
                    i ? "" : kind->name, kind->fields[i].name, kind->small[i],
                    kind->medium[i], kind->large[i]);
+            if (kind->gpu)
+                printf(" %9" PRIu32, kind->gpu[i]);
+            putchar('\n');
+        }
     }
 }
 
@@ -84,9 +88,12 @@ static void size_set(const struct data_kind *kind, const char *size,
     const uint32_t *values = strcmp(size, "small") == 0    ? kind->small
                              : strcmp(size, "medium") == 0 ? kind->medium
                              : strcmp(size, "large") == 0  ? kind->large
+                             : strcmp(size, "gpu") == 0    ? kind->gpu
                                                            : NULL;
+    if (!values && strcmp(size, "gpu") == 0)
+        die("there is no size gpu of", kind->name);
     if (!values)
-        die("small, medium or large, not", size);
+        die("small, medium, large or gpu, not", size);
     memcpy(request->value, values, (size_t)kind->count * sizeof *values);
 }
 

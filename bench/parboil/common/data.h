@@ -29,6 +29,7 @@ struct data_kind {
     const struct input_field *fields;
     int count;
     const uint32_t *small, *medium, *large; /* `count` values each */
+    const uint32_t *gpu; /* keeps a fast device busy; NULL: has none */
     void (*write)(const struct data_request *request);
 };
 

@@ -11,6 +11,7 @@
 static const uint32_t small[] = {128, 96, 4, 400, 250};
 static const uint32_t medium[] = {384, 384, 8, 2000, 100};
 static const uint32_t large[] = {512, 512, 32, 40000, 100};
+static const uint32_t gpu[] = {1024, 1024, 32, 100000, 50};
 
 static void atom_place(const struct data_request *request, uint32_t i,
                        float *atom, uint64_t *seed)
@@ -45,4 +46,4 @@ static void cp_write(const struct data_request *request)
 }
 
 const struct data_kind cp_data = {"cp",   cp_fields, CP_FIELDS, small,
-                                  medium, large,     cp_write};
+                                  medium, large,     gpu,       cp_write};

@@ -12,6 +12,7 @@
 static const uint32_t small[] = {13824, 768};
 static const uint32_t medium[] = {32768, 3072};
 static const uint32_t large[] = {262144, 6144};
+static const uint32_t gpu[] = {7077888, 131072};
 
 static void mri_fhd_write(const struct data_request *request)
 {
@@ -37,5 +38,5 @@ static void mri_fhd_write(const struct data_request *request)
 }
 
 const struct data_kind mri_fhd_data = {
-    "mri-fhd", mri_fhd_fields, MRI_FHD_FIELDS, small,
-    medium,    large,          mri_fhd_write};
+    "mri-fhd", mri_fhd_fields, MRI_FHD_FIELDS, small, medium, large,
+    gpu,       mri_fhd_write};

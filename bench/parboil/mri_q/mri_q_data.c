@@ -11,6 +11,7 @@
 static const uint32_t small[] = {13824, 768};
 static const uint32_t medium[] = {32768, 3072};
 static const uint32_t large[] = {262144, 6144};
+static const uint32_t gpu[] = {7077888, 131072};
 
 static void mri_q_write(const struct data_request *request)
 {
@@ -35,5 +36,6 @@ static void mri_q_write(const struct data_request *request)
     free(place);
 }
 
-const struct data_kind mri_q_data = {"mri-q", mri_q_fields, MRI_Q_FIELDS, small,
-                                     medium,  large,        mri_q_write};
+const struct data_kind mri_q_data = {"mri-q", mri_q_fields, MRI_Q_FIELDS,
+                                     small,   medium,       large,
+                                     gpu,     mri_q_write};

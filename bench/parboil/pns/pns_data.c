@@ -15,6 +15,7 @@ enum { IDLE, BUSY, BROKEN, STORE, STAGE_PLACES };
 static const uint32_t small[] = {34, 33, 98, 512, 150, 1};
 static const uint32_t medium[] = {34, 33, 98, 2048, 500, 1};
 static const uint32_t large[] = {66, 65, 194, 16384, 5000, 1};
+static const uint32_t gpu[] = {66, 65, 194, 524288, 5000, 1};
 
 static void arc_write(FILE *file, uint32_t transition, uint32_t place,
                       uint32_t take, uint32_t give)
@@ -76,4 +77,4 @@ static void pns_write(const struct data_request *request)
 }
 
 const struct data_kind pns_data = {"pns",  pns_fields, PNS_FIELDS, small,
-                                   medium, large,      pns_write};
+                                   medium, large,      gpu,        pns_write};

@@ -13,6 +13,7 @@
 static const uint32_t small[] = {10, 12};
 static const uint32_t medium[] = {25, 12};
 static const uint32_t large[] = {40, 12};
+static const uint32_t gpu[] = {150, 12};
 
 /* The 2s and 2p shells have the same exponents and other coefficients. */
 static const struct rpes_primitive basis[] = {
@@ -81,5 +82,5 @@ static void rpes_write(const struct data_request *request)
     data_close(file, request->path);
 }
 
-const struct data_kind rpes_data = {"rpes", rpes_fields, RPES_FIELDS, small,
-                                    medium, large,       rpes_write};
+const struct data_kind rpes_data = {
+    "rpes", rpes_fields, RPES_FIELDS, small, medium, large, gpu, rpes_write};

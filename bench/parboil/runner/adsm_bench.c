@@ -257,12 +257,12 @@ static bool all_run(void)
 {
     bool good = true;
     for (int i = 0; i < plan_bench_count; i++)
-        if (plan_has(&plan.benches, plan_benches[i].name)) {
+        if (plan_runs(&plan, &plan_benches[i])) {
             cases_make(&plan_benches[i]);
             runs_all += case_count * plan.reps;
         }
     for (int i = 0; i < plan_bench_count && !child_interrupted; i++)
-        if (plan_has(&plan.benches, plan_benches[i].name))
+        if (plan_runs(&plan, &plan_benches[i]))
             good = bench_run(&plan_benches[i]) && good;
     return good;
 }

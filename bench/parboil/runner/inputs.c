@@ -36,6 +36,8 @@ static void maker_command(const struct plan *plan, struct child *child,
         child_word(child, plan->size);
     }
     child_word(child, path);
+    for (int i = 0; i < plan->numbers.count; i++)
+        child_word(child, plan->numbers.words[i]);
 }
 
 bool inputs_find(const struct plan *plan, const struct plan_bench *bench,

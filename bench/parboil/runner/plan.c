@@ -108,7 +108,11 @@ static const char usage[] =
     "  --devices list     how many, where calls are split (default 1,2,4)\n"
     "  --block-size list  of rolling, such as 4K,64K\n"
     "  --rolling-size list   of rolling, in blocks; 0 adapts\n"
-    "  --size name        small, medium or large input (default small)\n"
+    "  --size name        small, medium or large input (default small); or\n"
+    "                     gpu: so much of the paper's benchmarks that a fast\n"
+    "                     device is busy, with 4 GiB of its memory\n"
+    "  --number list      name=value in the place of the size's, for one\n"
+    "                     benchmark, such as atoms=100,planes=2\n"
     "  --input file       this input, for one benchmark\n"
     "  --link rate        throttle the software device, such as 12GB/s\n"
     "  --reps n           rounds over all cases, 1 to 99 (default 1); more\n"
@@ -149,6 +153,16 @@ const struct plan_list *plan_protocols(const struct plan *plan,
     return plan->protocols.count        ? &plan->protocols
            : bench->room == PLAN_RANGES ? &one_protocol
                                         : &all_protocols;
+}
+
+bool plan_has_size(const struct plan *plan, const struct plan_bench *bench)
+{
+    return strcmp(plan->size, "gpu") != 0 || bench->room == PLAN_PARBOIL;
+}
+
+bool plan_runs(const struct plan *plan, const struct plan_bench *bench)
+{
+    return plan_has(&plan->benches, bench->name) && plan_has_size(plan, bench);
 }
 
 bool plan_has(const struct plan_list *list, const char *word)
@@ -251,6 +265,7 @@ static bool list_option_read(struct plan *plan, const char *arg,
         : strcmp(arg, "--block-size") == 0   ? &plan->block_sizes
         : strcmp(arg, "--rolling-size") == 0 ? &plan->rolling_sizes
         : strcmp(arg, "--devices") == 0      ? &plan->devices
+        : strcmp(arg, "--number") == 0       ? &plan->numbers
                                              : NULL;
     if (list)
         list_read(list, arg, value);
@@ -275,21 +290,40 @@ static void value_read(struct plan *plan, const char *arg, const char *value)
         die("there is no option", arg);
 }
 
+/* What a number may be is the generator's to say. */
+static void numbers_check(const struct plan *plan)
+{
+    if (plan->numbers.count == 0)
+        return;
+    if (plan->benches.count != 1)
+        die("name the one benchmark that has the number",
+            plan->numbers.words[0]);
+    if (plan_find(plan->benches.words[0])->room == PLAN_WAVE)
+        die("its size has no numbers:", plan->benches.words[0]);
+    if (plan->input)
+        die("an input has its own numbers:", plan->input);
+}
+
 static void plan_check(const struct plan *plan)
 {
-    static const char *const sizes[] = {"small", "medium", "large"};
+    static const char *const sizes[] = {"small", "medium", "large", "gpu"};
     const struct plan_list size = {1, {plan->size}};
     for (int i = 0; i < plan->forms.count; i++)
         form_check(plan->forms.words[i]);
     words_check(&plan->protocols, "there is no protocol", protocols, PROTOCOLS);
-    words_check(&size, "there is no size", sizes, 3);
+    words_check(&size, "there is no size", sizes, 4);
     for (int i = 0; i < plan->devices.count; i++)
         number_read("--devices", plan->devices.words[i], DEVICES_MAX);
-    for (int i = 0; i < plan->benches.count; i++)
-        if (!plan_find(plan->benches.words[i]))
+    for (int i = 0; i < plan->benches.count; i++) {
+        const struct plan_bench *bench = plan_find(plan->benches.words[i]);
+        if (!bench)
             die("there is no benchmark", plan->benches.words[i]);
+        if (!plan_has_size(plan, bench))
+            die("there is no size gpu of", bench->name);
+    }
     if (plan->input && plan->benches.count != 1)
         die("name the one benchmark that reads", plan->input);
+    numbers_check(plan);
 }
 
 void plan_read(struct plan *plan, int argc, char **argv)

@@ -61,7 +61,8 @@ struct plan_list {
 struct plan {
     struct plan_list benches, forms, protocols, block_sizes, rolling_sizes;
     struct plan_list devices; /* how many, for bench/ranges */
-    const char *size;         /* small, medium or large */
+    struct plan_list numbers; /* "name=value" of made inputs */
+    const char *size;         /* small, medium, large or gpu */
     const char *input;        /* a file instead, or NULL */
     const char *link;         /* rate of the software device's link, or NULL */
     int reps;
@@ -81,6 +82,12 @@ bool plan_exists(const struct plan_bench *bench, const struct plan_form *form);
 /** The protocols to run a benchmark under. */
 const struct plan_list *plan_protocols(const struct plan *plan,
                                        const struct plan_bench *bench);
+
+/** Whether the size asked for is one of this benchmark's. */
+bool plan_has_size(const struct plan *plan, const struct plan_bench *bench);
+
+/** Whether a benchmark is to run. */
+bool plan_runs(const struct plan *plan, const struct plan_bench *bench);
 
 /** Whether a list is empty or has this word. */
 bool plan_has(const struct plan_list *list, const char *word);

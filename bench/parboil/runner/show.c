@@ -104,6 +104,20 @@ static void places_print_json(const struct plan *plan,
     putchar(']');
 }
 
+static void size_print(const struct plan *plan)
+{
+    char text[512];
+    size_t length = (size_t)snprintf(text, sizeof text, "%s",
+                                     plan->input ? plan->input : plan->size);
+    for (int i = 0; i < plan->numbers.count && length < sizeof text; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, " %s",
+                                   plan->numbers.words[i]);
+    if (plan->json)
+        print_quoted(text);
+    else
+        fputs(text, stdout);
+}
+
 static void row_print_json(const struct plan *plan,
                            const struct show_case *which,
                            const struct summary *summary)
@@ -113,7 +127,7 @@ static void row_print_json(const struct plan *plan,
     case_word(which, word, sizeof word);
     printf("{\"bench\":\"%s\",\"case\":\"%s\",\"size\":", which->bench->name,
            word);
-    print_quoted(plan->input ? plan->input : plan->size);
+    size_print(plan);
     printf(",\"unit\":\"s\",\"reps\":%d", plan->reps);
     if (!result->good) {
         printf(",\"error\":");
@@ -191,8 +205,8 @@ static void row_print_table(const struct show_case *which,
 
 static void head_print(const struct plan *plan, const struct plan_bench *bench)
 {
-    printf("%s: %s; %s", bench->name, bench->about,
-           plan->input ? plan->input : plan->size);
+    printf("%s: %s; ", bench->name, bench->about);
+    size_print(plan);
     printf("\n  %-24s %9s %9s %6s %9s %9s %9s %6s %6s %9s %9s %9s %8s", "case",
            "median s", "spread s", "ratio", "before s", "work s", "after s",
            "work", "whole", "MiB up", "MiB down", "MiB peer", "faults");

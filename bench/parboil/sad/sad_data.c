@@ -12,6 +12,7 @@
 static const uint32_t small[] = {176, 144, 6};
 static const uint32_t medium[] = {352, 288, 16};
 static const uint32_t large[] = {704, 576, 16};
+static const uint32_t gpu[] = {1024, 1008, 48};
 
 struct disc {
     float x, y, radius, light, x_motion, y_motion;
@@ -65,4 +66,4 @@ static void sad_write(const struct data_request *request)
 }
 
 const struct data_kind sad_data = {"sad",  sad_fields, SAD_FIELDS, small,
-                                   medium, large,      sad_write};
+                                   medium, large,      gpu,        sad_write};

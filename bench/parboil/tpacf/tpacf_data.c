@@ -12,6 +12,7 @@
 static const uint32_t small[] = {512, 8, 20, 5, 60};
 static const uint32_t medium[] = {1024, 40, 20, 5, 60};
 static const uint32_t large[] = {10391, 100, 20, 5, 60};
+static const uint32_t gpu[] = {50000, 60, 20, 5, 60};
 
 static const struct data_kind set_kind = {
     .name = "tpacfset", .fields = tpacf_set_fields, .count = 1};
@@ -55,5 +56,6 @@ static void tpacf_write(const struct data_request *request)
         set_write(request, set, &seed);
 }
 
-const struct data_kind tpacf_data = {"tpacf", tpacf_fields, TPACF_FIELDS, small,
-                                     medium,  large,        tpacf_write};
+const struct data_kind tpacf_data = {"tpacf", tpacf_fields, TPACF_FIELDS,
+                                     small,   medium,       large,
+                                     gpu,     tpacf_write};

@@ -22,7 +22,7 @@
     &(const struct data_kind)                                                  \
     {                                                                          \
         name, fields, sizeof(fields) / sizeof *(fields), small, medium, large, \
-            data_write_numbers                                                 \
+            NULL, data_write_numbers                                           \
     }
 
 const struct data_kind *const data_kinds[] = {
