@@ -52,7 +52,8 @@ static int times(const struct plan_list *list)
 static void cases_add_sizes(struct show_case *which)
 {
     /* batch and lazy move whole objects. */
-    bool rolling = strcmp(which->protocol, "rolling") == 0;
+    bool rolling = strcmp(which->protocol, "rolling") == 0 ||
+                   strcmp(which->protocol, PLAN_ASYNC) == 0;
     for (int b = 0; b < (rolling ? times(&plan.block_sizes) : 1); b++)
         for (int r = 0; r < (rolling ? times(&plan.rolling_sizes) : 1); r++) {
             which->block_size = rolling ? plan.block_sizes.words[b] : NULL;
@@ -145,8 +146,11 @@ static void command_make(struct child *child, const struct show_case *which,
 {
     program_find(which, program);
     if (which->protocol) {
+        bool async = strcmp(which->protocol, PLAN_ASYNC) == 0;
         child_word(child, places.adsm_run);
-        pair_add(child, "--protocol", which->protocol);
+        pair_add(child, "--protocol", async ? "rolling" : which->protocol);
+        if (async)
+            child_variable(child, "ADSM_FAULT_ENGINE", "async");
         pair_add(child, "--block-size", which->block_size);
         pair_add(child, "--rolling-size", which->rolling_size);
         if (!plan.real_device)

@@ -73,10 +73,11 @@ const int plan_form_count = sizeof plan_forms / sizeof *plan_forms;
 #define WORD(option, constant, word, table, help)   word,
 #define SPACED(option, constant, word, table, help) " " word
 #define PROTOCOL_WORDS                              ADSM_WORDS_PROTOCOL(SPACED)
-static const char *const protocols[] = {ADSM_WORDS_PROTOCOL(WORD)};
+/* The last one is on request. */
+static const char *const protocols[] = {ADSM_WORDS_PROTOCOL(WORD) PLAN_ASYNC};
 enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
 _Static_assert(PROTOCOLS <= PLAN_LIST_MAX, "all fit in a list");
-static const struct plan_list all_protocols = {PROTOCOLS,
+static const struct plan_list all_protocols = {PROTOCOLS - 1,
                                                {ADSM_WORDS_PROTOCOL(WORD)}};
 /* Coherence between devices is the same under all. */
 static const struct plan_list one_protocol = {1, {"rolling"}};
@@ -104,7 +105,8 @@ static const char usage[] =
     "                     ones only with --real), preloaded, runtime,\n"
     "                     runtime-preloaded, runtime-ported\n"
     "  --protocol list   " PROTOCOL_WORDS " (default all;\n"
-    "                     rolling where calls are split)\n"
+    "                     rolling where calls are split); " PLAN_ASYNC " is\n"
+    "                     rolling with that fault engine\n"
     "  --devices list     how many, where calls are split (default 1,2,4)\n"
     "  --block-size list  of rolling, such as 4K,64K\n"
     "  --rolling-size list   of rolling, in blocks; 0 adapts\n"

@@ -89,6 +89,9 @@ bool plan_has_size(const struct plan *plan, const struct plan_bench *bench);
 /** Whether a benchmark is to run. */
 bool plan_runs(const struct plan *plan, const struct plan_bench *bench);
 
+/** Not a protocol but rolling with this fault engine. */
+#define PLAN_ASYNC "async"
+
 /** Whether a list is empty or has this word. */
 bool plan_has(const struct plan_list *list, const char *word);
 
