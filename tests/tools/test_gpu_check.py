@@ -84,7 +84,7 @@ class OnTheSoftwareDevice(Case):
         self.assertEqual((report.status, report.failed()), (0, []),
                          report.said)
         for step in ('facts', 'addresses', 'preload', 'kernels', 'frameworks',
-                     'speed'):
+                     'speed', 'seven'):
             self.assertIn(f'\n### {step}\n', report.page)
             self.assertTrue([row for row in report.rows
                              if row.get('step') == step], step)
@@ -101,9 +101,25 @@ class OnTheSoftwareDevice(Case):
         self.assertRegex(report.page, r'\| access \| residual/rolling \| ms '
                          r'\|.*\| by-hand \| 10 \| [\d.]* \| 0 \| 1 \|')
         self.assertIn('| wave | ported/rolling | s |', report.page)
+        self.check_seven(report)
         self.assertNotIn(str(ROOT), report.page)
         self.assertEqual(report.packed('hardware.md'), report.page.encode())
         self.assertTrue(report.packed('logs/speed-bench_launch'))
+
+    def check_seven(self, report):
+        """Every benchmark, with the work's time and what that is over."""
+        rows = [row for row in report.rows
+                if row.get('size', '').startswith('gpu ')]
+        self.assertEqual(len({row['bench'] for row in rows}), 8)
+        self.assertEqual({row['case'] for row in rows}, {
+            'explicit/bare', 'overlapped/bare', 'ported/rolling'})
+        for row in rows:
+            self.assertTrue(row['same'], row)
+            self.assertIn(row['work_against'], ('explicit/bare',
+                                                'overlapped/bare'))
+        part = report.page[report.page.index('### seven'):]
+        self.assertRegex(part, r'\| work_ratio \| work_against \|')
+        self.assertRegex(part, r'\| rpes \| ported/rolling \| s \|')
 
     def test_archive_is_small(self):
         self.assertLess(self.bytes, 60 << 20)

@@ -12,6 +12,9 @@ COLUMNS = ('bench', 'case', 'unit', 'median', 'min', 'max', 'ratio', 'against')
 # What a step cost, where a bench says it.
 STEP_COLUMNS = ('steps', 'faults', 'up', 'down', 'bytes_up', 'bytes_down',
                 'calls')
+# Of whole programs: what their work takes and what comes before and behind it.
+MARK_COLUMNS = ('before_s', 'work_s', 'after_s', 'work_ratio', 'work_against',
+                'whole_s', 'whole_ratio', 'whole_against')
 KEPT_BYTES = 4 << 20
 
 
@@ -148,7 +151,7 @@ class Report:
                        if 'median' in figure]
             if figures:
                 columns = COLUMNS + tuple(
-                    column for column in STEP_COLUMNS
+                    column for column in STEP_COLUMNS + MARK_COLUMNS
                     if any(column in figure for figure in figures))
                 parts.append(table(columns, [
                     [blank(figure.get(column)) for column in columns]
