@@ -43,6 +43,16 @@ def blocks(language):
     return re.findall(rf'^```{language}\n(.*?)^```', README, re.M | re.S)
 
 
+def rows_of(text, head):
+    """{first cell: the others} of the table that begins with this line."""
+    lines = text[text.index('\n' + head) + 1:].splitlines()[2:]
+    end = next((i for i, line in enumerate(lines) if not line.startswith('|')),
+               len(lines))
+    cells = [[cell.strip() for cell in line.strip('|').split('|')]
+             for line in lines[:end]]
+    return {first: others for first, *others in cells}
+
+
 def nvcc():
     """Its folder, or None."""
     for folder in [*os.environ['PATH'].split(':'), '/usr/local/cuda/bin']:
@@ -284,6 +294,25 @@ class Documents(unittest.TestCase):
                 self.assertTrue(at.exists(), f'{name}: {link}')
                 if anchor:
                     self.assertIn(anchor, self.anchors(at.read_text()), name)
+
+    def test_readmes_figures_are_those_of_the_hardware_page(self):
+        """Its table has the seconds of copies by hand and, over those, the
+        other columns of the table of seconds."""
+        measured = rows_of(page('docs/hardware.md'),
+                           '| | explicit | managed | copies deleted')
+        shown = rows_of(README, '| program | copies by hand | managed memory')
+        self.assertEqual(list(shown), list(measured))
+        self.assertEqual(len(shown), 8)
+        for name, (by_hand, *ratios) in shown.items():
+            explicit, *others = map(float, measured[name])
+            self.assertEqual(by_hand, f'{explicit:.3f} s', name)
+            self.assertEqual(len(ratios), len(others), name)
+            for ratio, seconds in zip(ratios, others):
+                self.assertRegex(ratio, r'^\d\.\d\d$')
+                # Both are rounded, seconds to a thousandth.
+                rounded = 0.005 + 0.0005 * (1 + seconds / explicit) / explicit
+                self.assertLessEqual(abs(float(ratio) - seconds / explicit),
+                                     rounded, name)
 
     def test_readme_is_short(self):
         self.assertLessEqual(len(README.splitlines()), 200)
