@@ -7,6 +7,7 @@
 #include "base/stats.h"
 #include "mm/doors/boundary.h"
 #include "mm/object/block.h"
+#include "mm/state/coherence.h"
 #include "mm/watch/twin.h"
 
 enum { BYTES = 4 * PAGE, WARM_UP = 4 };
@@ -147,6 +148,20 @@ START_TEST(twin_means_nothing_once_a_kernel_has_written_the_object)
 }
 END_TEST
 
+/* Memory of the device that comes later holds nothing of it. */
+START_TEST(twin_means_nothing_once_the_device_memory_has_gone)
+{
+    object_up(BYTES);
+    warm_up();
+    must(adsm_coherence_take_home(object, true, ADSM_CAUSE(evict)));
+    memset(on_device(object), 'k', BYTES);
+    ck_assert(!adsm_block_flags(object, 0, ADSM_BLOCK_TWIN));
+    store(9);
+    (void)call_and_end();
+    free_object(object);
+}
+END_TEST
+
 START_TEST(twins_take_so_much_memory_and_give_it_back)
 {
     enum { BLOCK = 64 << 10, MOST = ADSM_TWIN_BYTES_MAX / BLOCK, MORE = 3 };
@@ -176,4 +191,5 @@ SUITE_MAIN("twin", 10,
            block_that_is_not_written_is_closed_again, busy_device_closes_it,
            changes_that_could_not_be_sent_are_sent_with_all_of_the_block,
            twin_means_nothing_once_a_kernel_has_written_the_object,
+           twin_means_nothing_once_the_device_memory_has_gone,
            twins_take_so_much_memory_and_give_it_back)

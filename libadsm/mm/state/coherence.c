@@ -58,10 +58,18 @@ void adsm_coherence_adopt(struct adsm_object *object)
     adsm_dirty_count(object, object->block_count);
 }
 
+void adsm_coherence_end_twins(struct adsm_object *object)
+{
+    adsm_dirty_count(object, adsm_twin_count(object, 0, object->block_count));
+    for (uint32_t i = 0; i < object->block_count; i++)
+        adsm_block_change(object, i, ADSM_BLOCK_TWIN, 0);
+}
+
 void adsm_coherence_abandon(struct adsm_object *object)
 {
     int64_t watched = atomic_load(&object->watched);
     adsm_sparse_abandon(object);
+    adsm_coherence_end_twins(object);
     adsm_dirty_count(object, watched - atomic_exchange(&object->dirty, 0));
     atomic_store(&object->near, 0);
 }
@@ -83,9 +91,10 @@ void adsm_coherence_set_states(struct adsm_object *object, uint32_t first,
         return;
     if (state == ADSM_READ_ONLY)
         adsm_ahead_left(object, first, count);
+    int64_t whole = (int64_t)count - adsm_sparse_count(object, first, count) -
+                    adsm_twin_count(object, first, count);
     for (uint32_t i = first; i < first + count; i++)
         set_state(object, i, next);
-    int64_t whole = (int64_t)count - adsm_sparse_count(object, first, count);
     if (state == ADSM_DIRTY) {
         atomic_fetch_sub(&object->dirty, count);
         adsm_dirty_count(object, -whole);
@@ -157,6 +166,7 @@ void adsm_coherence_set_gathered(struct adsm_object *object, bool gathered)
     if (object->holders->gathered == gathered)
         return;
     adsm_dirty_unwatch(object, 0, object->block_count);
+    adsm_coherence_end_twins(object);
     /* Of one that is not nothing counts. */
     if (!gathered)
         adsm_dirty_count(object, -dirty);
@@ -164,10 +174,17 @@ void adsm_coherence_set_gathered(struct adsm_object *object, bool gathered)
     if (gathered)
         adsm_dirty_count(object, dirty);
     atomic_store(&object->settled, false);
-    /* What the home has is no twin of anything from here on. */
-    for (uint32_t i = 0; i < object->block_count; i++)
-        adsm_block_change(object, i, ADSM_BLOCK_TWIN, 0);
     adsm_object_update_near(object);
+}
+
+/* What was written of a block that stays open, compared with its twin. */
+static int send_difference(struct adsm_object *object, uint32_t i,
+                           const struct adsm_cause *cause)
+{
+    int64_t before = adsm_twin_is_there(object, i);
+    int rc = adsm_twin_send(object, i, cause);
+    adsm_dirty_count(object, before - adsm_twin_is_there(object, i));
+    return rc;
 }
 
 /* What was written of blocks that stay open. */
@@ -175,7 +192,7 @@ static int send_changes(struct adsm_object *object, uint32_t first,
                         uint32_t count, const struct adsm_cause *cause)
 {
     if (!adsm_sparse_is_watched(object, first))
-        return adsm_twin_send(object, first, cause);
+        return send_difference(object, first, cause);
     uint32_t known;
     int rc = adsm_sparse_send(object, first, count, &known, cause);
     if (rc != ADSM_OK)
@@ -222,7 +239,8 @@ static int apply(struct adsm_object *object, uint32_t first, uint32_t count,
                  adsm_sparse_wants(object, first);
 
     if (event == ADSM_CALL_IN)
-        adsm_twin_close(object, first, count, state == ADSM_DIRTY);
+        adsm_dirty_count(
+            object, adsm_twin_close(object, first, count, state == ADSM_DIRTY));
     int rc = adsm_coherence_bring(object, first, count, state, event, cause);
     if (rc == ADSM_OK && (is_fault(event) || event == ADSM_BULK_READ))
         adsm_ahead_touched(object, first, count);

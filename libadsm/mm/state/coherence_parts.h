@@ -27,4 +27,8 @@ void adsm_coherence_set_states(struct adsm_object *object, uint32_t first,
                                uint32_t count, enum adsm_state state,
                                enum adsm_state next);
 
+/** What the home has is no twin of anything from here on: blocks that stay open
+ *  are as dirty as any. The object's lock is held exclusively. */
+void adsm_coherence_end_twins(struct adsm_object *object);
+
 #endif

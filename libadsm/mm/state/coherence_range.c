@@ -259,6 +259,7 @@ int adsm_coherence_take_home(struct adsm_object *object, bool holds,
     uint32_t count = object->block_count;
     int rc = is_awaited(object, 0, count) ? ADSM_E_LIMIT : ADSM_OK;
     adsm_dirty_unwatch(object, 0, count);
+    adsm_coherence_end_twins(object);
     for (uint32_t n, i = 0; i < count && rc == ADSM_OK; i += n) {
         n = adsm_block_run(object, i, count - i);
         if (holds && adsm_block_state(object, i) == ADSM_INVALID)

@@ -7,11 +7,30 @@
 #include "mm/state/coherence.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/sparse.h"
+#include "mm/watch/twin.h"
 #include "os/fault.h"
+
+/* Is it open over calls? Then they find what was written of it. */
+static bool stays_open(const struct adsm_object *object, uint32_t i)
+{
+    return adsm_sparse_is_watched(object, i) || adsm_twin_is_there(object, i);
+}
 
 static void unmark(struct adsm_object *object, uint32_t i)
 {
     (void)adsm_block_change(object, i, ADSM_BLOCK_QUEUED, 0);
+}
+
+/* Blocks from `first` on, at most `count`, in one state, that all stay open, or
+ * all not. */
+static uint32_t alike(const struct adsm_object *object, uint32_t first,
+                      uint32_t count)
+{
+    uint32_t run = adsm_block_run(object, first, count), n = 1;
+    while (n < run &&
+           stays_open(object, first + n) == stays_open(object, first))
+        n++;
+    return n;
 }
 
 /* Held blocks of a live object, run by run. Return: how many went back */
@@ -20,11 +39,9 @@ static uint32_t write_back_held(struct adsm_object *object, uint32_t first,
 {
     uint32_t written = 0;
     for (uint32_t run, k = 0; k < n; k += run) {
-        run = adsm_block_run(object, first + k, n - k);
-        run = adsm_sparse_run(object, first + k, run);
+        run = alike(object, first + k, n - k);
         if (adsm_block_state(object, first + k) != ADSM_DIRTY ||
-            adsm_sparse_is_watched(object, first + k) ||
-            !adsm_object_is_gathered(object))
+            stays_open(object, first + k) || !adsm_object_is_gathered(object))
             continue;
         if (adsm_coherence_apply(object, first + k, run, ADSM_WRITE_BACK,
                                  ADSM_CAUSE(write_back)) == ADSM_OK) {
@@ -63,7 +80,7 @@ static uint32_t write_back_run(struct adsm_object *object, uint32_t first,
 }
 
 /* Queued blocks that are no longer DIRTY, since a call has flushed them, or
- * that are watched, or whose object is not gathered, which has nothing written
+ * that stay open, or whose object is not gathered, which has nothing written
  * back early. */
 static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
                             uint32_t n)
@@ -71,8 +88,7 @@ static uint32_t count_stale(const struct adsm_object *object, uint32_t first,
     uint32_t stale = 0;
     for (uint32_t i = first; i < first + n; i++)
         stale += adsm_block_state(object, i) != ADSM_DIRTY ||
-                 adsm_sparse_is_watched(object, i) ||
-                 !adsm_object_is_gathered(object);
+                 stays_open(object, i) || !adsm_object_is_gathered(object);
     return stale;
 }
 

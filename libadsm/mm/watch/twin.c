@@ -3,7 +3,6 @@
 
 #include "base/option.h"
 #include "base/stats.h"
-#include "mm/object/block.h"
 #include "mm/object/holders.h"
 
 #include <stdlib.h>
@@ -26,11 +25,6 @@ static void set_heat(struct adsm_object *object, uint32_t i, unsigned heat)
     if (heat != heat_of(object, i))
         (void)adsm_block_change(object, i, ADSM_BLOCK_HEAT,
                                 (uint8_t)(heat << HEAT_SHIFT));
-}
-
-static bool has_twin(const struct adsm_object *object, uint32_t i)
-{
-    return adsm_block_flags(object, i, ADSM_BLOCK_TWIN);
 }
 
 /* Room for a twin, which may be there from an earlier time. */
@@ -63,7 +57,7 @@ bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
 {
     unsigned heat = heat_of(object, i);
     if (!adsm_object_is_gathered(object) || heat < WARM ||
-        (heat < HOT && !has_twin(object, i)) ||
+        (heat < HOT && !adsm_twin_is_there(object, i)) ||
         adsm_block_bytes(object, i) > adsm_options_get()->keep_open)
         return false;
     if (adsm_dma_is_clear(object->home, object->work))
@@ -92,7 +86,7 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
     uint8_t *twin = object->twins[i];
     size_t from = 0, to = adsm_block_bytes(object, i);
     ADSM_COUNT(kept_open, 1);
-    if (has_twin(object, i)) {
+    if (adsm_twin_is_there(object, i)) {
         skip_equal(host, twin, 2048, &from, &to);
         skip_equal(host, twin, 64, &from, &to);
         if (to - from < 64 && memcmp(host + from, twin + from, to - from) == 0)
@@ -118,7 +112,7 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
 static void close_one(struct adsm_object *object, uint32_t i, bool written)
 {
     unsigned heat = heat_of(object, i);
-    if (written && !has_twin(object, i)) {
+    if (written && !adsm_twin_is_there(object, i)) {
         set_heat(object, i, heat < HOT ? heat + 1 : HOT);
     } else if (heat != COLD) {
         give_room(object, i);
@@ -127,11 +121,22 @@ static void close_one(struct adsm_object *object, uint32_t i, bool written)
     }
 }
 
-void adsm_twin_close(struct adsm_object *object, uint32_t first, uint32_t count,
-                     bool written)
+uint32_t adsm_twin_close(struct adsm_object *object, uint32_t first,
+                         uint32_t count, bool written)
 {
+    uint32_t ended = adsm_twin_count(object, first, count);
     for (uint32_t i = first; i < first + count; i++)
         close_one(object, i, written);
+    return ended - adsm_twin_count(object, first, count);
+}
+
+uint32_t adsm_twin_count(const struct adsm_object *object, uint32_t first,
+                         uint32_t count)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; object->twins && i < first + count; i++)
+        n += adsm_twin_is_there(object, i);
+    return n;
 }
 
 void adsm_twin_free(struct adsm_object *object)

@@ -10,6 +10,9 @@
  * (Twins are Munin's, Carter, Bennett and Zwaenepoel 1991, which merges several
  * writers with them; here they save faults.)
  *
+ * As long as it has a twin a block counts for no rolling size and is not written
+ * back early: what is sent of it is what a call finds.
+ *
  * Owns the twins, ADSM_TWIN_BYTES_MAX of them at most, and the heat in the
  * blocks' bytes. A twin is what the device has while ADSM_BLOCK_TWIN stands,
  * which goes when the block is no longer DIRTY: who sends or takes it otherwise
@@ -21,7 +24,7 @@
 #ifndef ADSM_MM_TWIN_H
 #define ADSM_MM_TWIN_H
 
-#include "mm/object/object.h"
+#include "mm/object/block.h"
 
 enum { ADSM_TWIN_BYTES_MAX = 8 << 20 };
 
@@ -41,9 +44,21 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
                    const struct adsm_cause *cause) ADSM_MUST_CHECK;
 
 /** A call that only reads the object closes blocks [first, first + count):
- *  were they written? */
-void adsm_twin_close(struct adsm_object *object, uint32_t first, uint32_t count,
-                     bool written);
+ *  were they written? Return: how many had twins, and have none any more */
+uint32_t adsm_twin_close(struct adsm_object *object, uint32_t first,
+                         uint32_t count, bool written);
+
+/** Does block `i` stay open, with a twin? Lock: none; it is so as long as the
+ *  block is held. Signal: fault path */
+static inline bool adsm_twin_is_there(const struct adsm_object *object,
+                                      uint32_t i)
+{
+    return adsm_block_flags(object, i, ADSM_BLOCK_TWIN);
+}
+
+/** How many of [first, first + count) do. Signal: fault path */
+uint32_t adsm_twin_count(const struct adsm_object *object, uint32_t first,
+                         uint32_t count);
 
 /** The object's blocks are going away. Lock: none, nobody finds the object any
  *  more, or yet */
