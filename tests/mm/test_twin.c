@@ -2,9 +2,13 @@
  * Blocks that the host writes before every call: left open when they are small
  * and the device is idle, sent as differences, and never out of date.
  */
+#include "accel/fence.h"
+#include "base/option.h"
 #include "base/stats.h"
 #include "fixture.h"
+#include "mm/doors/boundary.h"
 #include "mm/doors/bulk.h"
+#include "mm/object/index.h"
 #include "mm/state/coherence.h"
 #include "mm/watch/twin.h"
 
@@ -152,16 +156,144 @@ START_TEST(block_that_is_written_no_more_is_closed)
 }
 END_TEST
 
-START_TEST(large_block_is_closed_at_every_call)
+/* ---- large blocks --------------------------------------------------------- */
+
+enum { BLOCK = 256 << 10, PAGE = 4096, FEW = 5, LEARN = 16 };
+
+/* Are blocks of the usual size left open? */
+static bool large_stay_open(void)
+{
+    return is_watched() &&
+           adsm_coherence_protocol()->granularity == ADSM_BY_BLOCK &&
+           adsm_options_get()->keep_open >= BLOCK;
+}
+
+/* Write first and last byte of a few pages of each block, each time of others,
+ * before each call. */
+static void few_rounds(struct pair *pair, uint32_t rounds)
+{
+    for (uint32_t r = 0; r < rounds; r++) {
+        for (uint32_t at = 0; at < pair->bytes; at += BLOCK)
+            for (uint32_t k = 0; k < FEW; k++) {
+                uint32_t page = (pair->calls * 7 + k * 12 + at / BLOCK) % 64;
+                uint8_t value = (uint8_t)(pair->calls + k + 1);
+                pair_store(pair, at + page * PAGE, value);
+                pair_store(pair, at + page * PAGE + PAGE - 1, value);
+            }
+        pair_call(pair);
+    }
+}
+
+/* Write all of it before each call. */
+static void full_rounds(struct pair *pair, uint32_t rounds)
+{
+    for (uint32_t r = 0; r < rounds; r++) {
+        uint8_t value = (uint8_t)(pair->calls + 1);
+        memset(pair->in, value, pair->bytes);
+        memset(pair->ref_in, value, pair->bytes);
+        pair_call(pair);
+    }
+}
+
+START_TEST(a_few_pages_of_each_block_send_their_bytes)
 {
     struct pair pair = pair_make(fixture_up(), LARGE);
-    pair_rounds(&pair, WARM_UP);
+    few_rounds(&pair, LEARN);
     uint64_t faults = count(ADSM_STAT_faults_write);
     uint64_t kept = count(ADSM_STAT_kept_open);
-    pair_rounds(&pair, 3);
-    ck_assert_uint_eq(count(ADSM_STAT_kept_open), kept);
-    if (is_watched())
-        ck_assert_uint_ge(count(ADSM_STAT_faults_write), faults + 3);
+    uint64_t up = count(ADSM_STAT_bytes_up);
+    few_rounds(&pair, ROUNDS);
+    if (large_stay_open()) {
+        uint64_t written = ROUNDS * (LARGE / BLOCK) * FEW * (uint64_t)PAGE;
+        ck_assert_uint_eq(count(ADSM_STAT_faults_write), faults);
+        ck_assert_uint_le(count(ADSM_STAT_bytes_up) - up, written * 3 / 2);
+    } else {
+        ck_assert_uint_eq(count(ADSM_STAT_kept_open), kept);
+    }
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+/* One is compared now and then, and the others are as if nobody did. */
+START_TEST(blocks_written_all_over_fault_and_send_as_ever)
+{
+    enum { MANY = 100 };
+    struct pair pair = pair_make(fixture_up(), LARGE);
+    full_rounds(&pair, 1);
+    uint64_t faults = count(ADSM_STAT_faults_write);
+    full_rounds(&pair, 1);
+    uint64_t each = count(ADSM_STAT_faults_write) - faults;
+    uint64_t kept = count(ADSM_STAT_kept_open);
+    uint64_t up = count(ADSM_STAT_bytes_up);
+    full_rounds(&pair, MANY);
+    ck_assert_uint_le(count(ADSM_STAT_faults_write) - faults,
+                      (MANY + 1) * each);
+    if (large_stay_open()) {
+        ck_assert_uint_gt(count(ADSM_STAT_kept_open), kept);
+        ck_assert_uint_le(count(ADSM_STAT_kept_open) - kept, 8);
+        ck_assert_uint_le(count(ADSM_STAT_bytes_up) - up,
+                          MANY * (uint64_t)LARGE);
+    }
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+/* From sparse to dense and back again, past all waiting. */
+START_TEST(blocks_that_become_dense_are_closed_and_found_again)
+{
+    struct pair pair = pair_make(fixture_up(), LARGE);
+    few_rounds(&pair, LEARN);
+    full_rounds(&pair, 8);
+    uint64_t kept = count(ADSM_STAT_kept_open);
+    full_rounds(&pair, 4);
+    ck_assert_uint_le(count(ADSM_STAT_kept_open) - kept, 2);
+    kept = count(ADSM_STAT_kept_open);
+    few_rounds(&pair, 4 * LEARN);
+    if (large_stay_open())
+        ck_assert_uint_gt(count(ADSM_STAT_kept_open) - kept, LEARN);
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
+/* The oldest of the dirty blocks, which others push out, would be sent whole. */
+START_TEST(large_block_with_a_twin_is_not_written_back_early)
+{
+    struct pair pair = pair_make(fixture_up(), BLOCK);
+    uint8_t *other = adsmAlloc(32 << 20);
+    few_rounds(&pair, LEARN);
+    for (uint32_t r = 0; r < ROUNDS; r++) {
+        uint64_t kept = count(ADSM_STAT_kept_open);
+        memset(other, (int)r, 32 << 20);
+        few_rounds(&pair, 1);
+        if (large_stay_open())
+            ck_assert_uint_gt(count(ADSM_STAT_kept_open), kept);
+    }
+    if (large_stay_open())
+        ck_assert_uint_gt(count(ADSM_STAT_write_backs), 0);
+    pair_check(&pair);
+    pair_free(&pair);
+    must(adsmFree(other));
+}
+END_TEST
+
+/* Read by a device copy each time, so each time it is sent whole and closed: that
+ * is seen, and it is not kept open for nothing. */
+START_TEST(large_block_that_is_never_compared_is_left_alone)
+{
+    enum { MANY = 40 };
+    struct pair pair = pair_make(fixture_up(), BLOCK);
+    const struct adsm_object *object = adsm_index_find(pair.in);
+    for (int i = 0; i < MANY; i++) {
+        few_rounds(&pair, 1);
+        must(adsm_boundary_device_read(pair.in, BLOCK,
+                                       adsm_accel_launch_stream(object->home)));
+    }
+    ck_assert_uint_le(count(ADSM_STAT_kept_open), MANY / 4);
+    if (large_stay_open())
+        ck_assert_uint_gt(count(ADSM_STAT_kept_open), 0);
     pair_check(&pair);
     pair_free(&pair);
 }
@@ -308,7 +440,11 @@ END_TEST
 SUITE_MAIN("twins", 60, block_written_before_every_call_stays_open,
            first_and_last_bytes_are_sent,
            block_that_is_written_no_more_is_closed,
-           large_block_is_closed_at_every_call,
+           a_few_pages_of_each_block_send_their_bytes,
+           blocks_written_all_over_fault_and_send_as_ever,
+           blocks_that_become_dense_are_closed_and_found_again,
+           large_block_with_a_twin_is_not_written_back_early,
+           large_block_that_is_never_compared_is_left_alone,
            what_the_device_writes_meanwhile_is_seen,
            value_that_the_device_overwrote_is_sent_again,
            value_that_comes_back_is_sent, nothing_is_kept_open_on_a_busy_device,

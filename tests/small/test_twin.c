@@ -95,7 +95,7 @@ START_TEST(block_that_is_not_written_is_closed_again)
     for (int i = 0; i < WARM_UP; i++)
         (void)call_and_end();
     ck_assert_int_eq(adsm_block_state(object, 0), ADSM_READ_ONLY);
-    ck_assert_ptr_null(object->twins[0]);
+    ck_assert_ptr_null(object->twins->of[0].bytes);
     free_object(object);
 }
 END_TEST

@@ -39,6 +39,7 @@ struct adsm_dense;
 struct adsm_kept;
 struct adsm_sparse_block;
 struct adsm_slab;
+struct adsm_twins;
 struct adsm_holders;
 
 /** Marks of a page (mm/watch/keep.h); NULL: none. */
@@ -93,7 +94,7 @@ struct adsm_object {
     struct adsm_fence work; /* last call of our own API that may use it    */
     uint64_t *sent;  /* by block: its last upload, in the home's upload lane;
                         written by who holds the block                     */
-    uint8_t **twins; /* by block, NULL: none has one; see twin.h           */
+    struct adsm_twins *twins; /* NULL: none has one yet; see twin.h        */
     struct adsm_ahead *ahead; /* NULL: nothing comes ahead; see ahead.h    */
     struct adsm_sparse_block *sparse; /* by block, NULL: none is; sparse.h */
     _Atomic uint32_t watched;         /* blocks that are watched           */

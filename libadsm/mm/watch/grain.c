@@ -5,6 +5,7 @@
 #include "mm/object/paging.h"
 #include "mm/watch/ahead.h"
 #include "mm/watch/sparse.h"
+#include "mm/watch/twin.h"
 #include "os/huge.h"
 
 /* Grains that a write opens at once, one for as many that are open before. */
@@ -41,6 +42,7 @@ static bool is_open(const struct adsm_object *object, uint32_t i, bool write)
     return adsm_block_state(object, i) >=
                (write ? ADSM_DIRTY : ADSM_READ_ONLY) &&
            !(write && adsm_sparse_is_watched(object, i)) &&
+           !(write && adsm_twin_is_sparse(object, i)) &&
            !adsm_ahead_is_unseen(object, i);
 }
 

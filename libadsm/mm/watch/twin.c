@@ -13,6 +13,18 @@
  * finds it unchanged, and is closed when it is no longer warm. */
 enum { COLD = 0, WARM = 2, HOT = 3, HEAT_SHIFT = 6 };
 
+enum {
+    PAGE = 4096,
+    /* Of those up to here comparing and copying all costs less than a fault, and
+     * drivers take as much of plain memory without waiting. */
+    SMALL_BYTES = 64 << 10,
+    /* Of one block. Each costs as much as sending 8 pages more. */
+    RUNS_MOST = 8,
+    /* One is tried after 8 calls that close all that is dirty now, then 64, 512. */
+    LEVEL_MOST = 3,
+    LEVEL_SHIFT = 3,
+};
+
 static _Atomic size_t bytes_in_use;
 
 static unsigned heat_of(const struct adsm_object *object, uint32_t i)
@@ -27,30 +39,61 @@ static void set_heat(struct adsm_object *object, uint32_t i, unsigned heat)
                                 (uint8_t)(heat << HEAT_SHIFT));
 }
 
+static bool is_large(const struct adsm_object *object, uint32_t i)
+{
+    return adsm_block_bytes(object, i) > SMALL_BYTES;
+}
+
+/* ---- memory --------------------------------------------------------------- */
+
+static struct adsm_twins *make_twins(struct adsm_object *object)
+{
+    struct adsm_twins *twins = object->twins;
+    if (!twins)
+        twins = calloc(1, sizeof *twins +
+                              object->block_count * sizeof twins->of[0]);
+    object->twins = twins;
+    return twins;
+}
+
 /* Room for a twin, which may be there from an earlier time. */
 static bool make_room(struct adsm_object *object, uint32_t i)
 {
     size_t bytes = adsm_block_bytes(object, i);
-    if (!object->twins)
-        object->twins = calloc(object->block_count, sizeof *object->twins);
-    if (!object->twins)
+    if (!make_twins(object))
         return false;
-    if (object->twins[i])
+    struct adsm_twin *twin = &object->twins->of[i];
+    if (twin->bytes)
         return true;
     if (atomic_fetch_add(&bytes_in_use, bytes) + bytes <= ADSM_TWIN_BYTES_MAX)
-        object->twins[i] = malloc(bytes);
-    if (!object->twins[i])
+        twin->bytes = malloc(bytes);
+    if (!twin->bytes)
         atomic_fetch_sub(&bytes_in_use, bytes);
-    return object->twins[i];
+    return twin->bytes;
 }
 
 static void give_room(struct adsm_object *object, uint32_t i)
 {
-    if (!object->twins || !object->twins[i])
+    if (!object->twins || !object->twins->of[i].bytes)
         return;
-    free(object->twins[i]);
-    object->twins[i] = NULL;
+    free(object->twins->of[i].bytes);
+    object->twins->of[i] = (struct adsm_twin){0};
     atomic_fetch_sub(&bytes_in_use, adsm_block_bytes(object, i));
+}
+
+/* ---- which stay open ------------------------------------------------------ */
+
+/* Large block `i` has no twin: is it its turn to be tried? One at a time, as
+ * long as nobody knows that blocks of this object are written sparsely. One that
+ * was closed meanwhile by something else tells nothing. */
+static bool may_try(const struct adsm_object *object, uint32_t i)
+{
+    const struct adsm_twins *twins = object->twins;
+    if (!twins || twins->trusted)
+        return true;
+    return twins->wait == 0 &&
+           (!twins->trying || twins->tried == i ||
+            adsm_block_state(object, twins->tried) != ADSM_DIRTY);
 }
 
 bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
@@ -58,7 +101,9 @@ bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
     unsigned heat = heat_of(object, i);
     if (!adsm_object_is_gathered(object) || heat < WARM ||
         (heat < HOT && !adsm_twin_is_there(object, i)) ||
-        adsm_block_bytes(object, i) > adsm_options_get()->keep_open)
+        adsm_block_bytes(object, i) > adsm_options_get()->keep_open ||
+        (is_large(object, i) && !adsm_twin_is_there(object, i) &&
+         !may_try(object, i)))
         return false;
     if (adsm_dma_is_clear(object->home, object->work))
         return make_room(object, i);
@@ -67,15 +112,112 @@ bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
     return false;
 }
 
-/* Narrow [*from, *to) by pieces of `step` bytes that are equal on both sides. */
-static void skip_equal(const uint8_t *a, const uint8_t *b, size_t step,
-                       size_t *from, size_t *to)
+/* What was tried is written densely, or nothing can be told. */
+static void distrust(struct adsm_object *object, uint32_t i)
 {
-    while (*to - *from >= step && memcmp(a + *from, b + *from, step) == 0)
-        *from += step;
-    while (*to - *from >= step &&
-           memcmp(a + *to - step, b + *to - step, step) == 0)
-        *to -= step;
+    struct adsm_twins *twins = object->twins;
+    set_heat(object, i, COLD);
+    if (!twins->trusted && !(twins->trying && twins->tried == i))
+        return; /* another was the first to be found so */
+    twins->trusted = twins->trying = false;
+    twins->level += twins->level < LEVEL_MOST;
+    twins->wait = atomic_load(&object->dirty) << LEVEL_SHIFT * twins->level;
+}
+
+static void trust(struct adsm_object *object)
+{
+    struct adsm_twins *twins = object->twins;
+    twins->trusted = true;
+    twins->trying = false;
+    twins->level = 0;
+    twins->wait = 0;
+}
+
+/* Block `i` was compared, and so much of it was to be sent. */
+static void learn(struct adsm_object *object, uint32_t i, size_t changed)
+{
+    struct adsm_twin *twin = &object->twins->of[i];
+    bool dense =
+        is_large(object, i) && changed > adsm_block_bytes(object, i) / 2;
+    bool first = twin->whole > 0 && changed > 0;
+    if (first)
+        twin->whole = 0;
+    if (changed == 0 || (dense && !first))
+        set_heat(object, i, heat_of(object, i) - 1);
+    else if (dense)
+        distrust(object, i);
+    else
+        set_heat(object, i, HOT);
+    if (first && !dense && !object->twins->trusted)
+        trust(object);
+}
+
+/* A block goes as a whole, its twin begins. */
+static void begin(struct adsm_object *object, uint32_t i)
+{
+    struct adsm_twins *twins = object->twins;
+    if (!is_large(object, i))
+        return;
+    if (!twins->trusted) {
+        twins->trying = true;
+        twins->tried = i;
+    }
+    /* Closed each time before it was compared. */
+    if (twins->of[i].whole++ > 0)
+        distrust(object, i);
+}
+
+/* ---- what is sent --------------------------------------------------------- */
+
+/* Narrow [*from, *to) by pieces of 64 bytes that are equal on both sides. */
+static void skip_equal(const uint8_t *a, const uint8_t *b, size_t *from,
+                       size_t *to)
+{
+    enum { STEP = 64 };
+    while (*to - *from >= STEP && memcmp(a + *from, b + *from, STEP) == 0)
+        *from += STEP;
+    while (*to - *from >= STEP &&
+           memcmp(a + *to - STEP, b + *to - STEP, STEP) == 0)
+        *to -= STEP;
+}
+
+static bool page_differs(const uint8_t *a, const uint8_t *b, size_t at,
+                         size_t bytes)
+{
+    size_t n = bytes - at < PAGE ? bytes - at : PAGE;
+    return memcmp(a + at, b + at, n) != 0;
+}
+
+/* Runs of pages of `bytes` that differ, without what is equal at their ends.
+ * Return: how many; of more than RUNS_MOST the last has the rest */
+static size_t differences(const uint8_t *host, const uint8_t *twin,
+                          size_t bytes, struct adsm_dma_part *parts)
+{
+    size_t count = 0, next = 0;
+    for (size_t at = 0; at < bytes; at = next) {
+        next = at + PAGE;
+        if (!page_differs(host, twin, at, bytes))
+            continue;
+        while (next < bytes && page_differs(host, twin, next, bytes))
+            next += PAGE;
+        size_t from = count < RUNS_MOST ? at : parts[count - 1].offset;
+        size_t to = next < bytes ? next : bytes;
+        count += count < RUNS_MOST;
+        skip_equal(host, twin, &from, &to);
+        parts[count - 1] = (struct adsm_dma_part){from, to - from};
+    }
+    return count;
+}
+
+static size_t copy_parts(uint8_t *twin, const uint8_t *host,
+                         const struct adsm_dma_part *parts, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t k = 0; k < count; k++) {
+        memcpy(twin + parts[k].offset, host + parts[k].offset, parts[k].bytes);
+        bytes += parts[k].bytes;
+    }
+    return bytes;
 }
 
 int adsm_twin_send(struct adsm_object *object, uint32_t i,
@@ -83,38 +225,45 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
 {
     size_t offset = adsm_block_begin(object, i);
     const uint8_t *host = object->shadow.shadow + offset;
-    uint8_t *twin = object->twins[i];
-    size_t from = 0, to = adsm_block_bytes(object, i);
+    uint8_t *twin = object->twins->of[i].bytes;
+    struct adsm_dma_part parts[RUNS_MOST] = {{0, adsm_block_bytes(object, i)}};
+    size_t count = 1;
     ADSM_COUNT(kept_open, 1);
+    if (adsm_twin_is_there(object, i))
+        count = differences(host, twin, parts[0].bytes, parts);
+    size_t bytes = copy_parts(twin, host, parts, count);
     if (adsm_twin_is_there(object, i)) {
-        skip_equal(host, twin, 2048, &from, &to);
-        skip_equal(host, twin, 64, &from, &to);
-        if (to - from < 64 && memcmp(host + from, twin + from, to - from) == 0)
-            to = from;
+        learn(object, i, bytes);
+    } else {
+        set_heat(object, i, HOT);
+        begin(object, i);
     }
-    if (from == to) {
-        set_heat(object, i, heat_of(object, i) - 1);
+    if (count == 0)
         return ADSM_OK;
-    }
-    memcpy(twin + from, host + from, to - from);
     struct adsm_cause its = adsm_object_cause(object, cause);
     struct adsm_fence done;
     ADSM_COUNT(flushes, 1);
-    int rc = adsm_dma_upload(object->home,
-                             adsm_daddr_add(object->device, offset + from),
-                             twin + from, to - from, object->work, &done, &its);
-    set_heat(object, i, HOT);
+    /* More of plain memory drivers do not take without waiting. */
+    bool staged = bytes > SMALL_BYTES;
+    int rc = adsm_dma_upload_parts(
+        object->home, adsm_daddr_add(object->device, offset), twin, parts,
+        count, staged, object->work, &done, &its);
     (void)adsm_block_change(object, i, ADSM_BLOCK_TWIN,
                             rc == ADSM_OK ? ADSM_BLOCK_TWIN : 0);
     return rc;
 }
 
+/* ---- their ends ----------------------------------------------------------- */
+
 static void close_one(struct adsm_object *object, uint32_t i, bool written)
 {
     unsigned heat = heat_of(object, i);
+    if (written && is_large(object, i) && object->twins &&
+        object->twins->wait > 0)
+        object->twins->wait--;
     if (written && !adsm_twin_is_there(object, i)) {
         set_heat(object, i, heat < HOT ? heat + 1 : HOT);
-    } else if (heat != COLD) {
+    } else if (heat != COLD || adsm_twin_is_there(object, i)) {
         give_room(object, i);
         (void)adsm_block_change(object, i, ADSM_BLOCK_HEAT | ADSM_BLOCK_TWIN,
                                 0);

@@ -4,11 +4,17 @@
  * A block that the host writes before every call costs each of them a fault,
  * two changes of protection and an upload of all of it. After three such calls
  * one after the other it stays DIRTY: at a call it is compared with its twin,
- * and what lies between the first and the last difference is copied to the twin
- * and sent from there. The host may go on writing meanwhile: the twin is plain
- * memory, which the driver has read when it returns from an asynchronous copy.
- * (Twins are Munin's, Carter, Bennett and Zwaenepoel 1991, which merges several
- * writers with them; here they save faults.)
+ * and the pages that differ, without what is equal at the ends of a run of them,
+ * are copied to the twin and sent from there. The host may go on writing
+ * meanwhile: the twin is plain memory, which the driver has read when it returns
+ * from an asynchronous copy. (Twins are Munin's, Carter, Bennett and Zwaenepoel
+ * 1991, which merges several writers with them; here they save faults.)
+ *
+ * Of a block above 64 KiB the comparison pays only where little was written. So
+ * one block of an object is tried first; when at most half of it was found
+ * changed, the others are as well. When more was, it is closed, and the next is
+ * tried some 8 calls later, then 64, 512. One that was proved and
+ * is written densely twice in a row is closed.
  *
  * As long as it has a twin a block counts for no rolling size and is not written
  * back early: what is sent of it is what a call finds.
@@ -28,11 +34,26 @@
 
 enum { ADSM_TWIN_BYTES_MAX = 8 << 20 };
 
+struct adsm_twin {
+    uint8_t *bytes; /* NULL: there is no memory for it                   */
+    uint8_t whole;  /* times it was filled and nothing was found since   */
+};
+
+/** Of an object. */
+struct adsm_twins {
+    uint32_t wait;  /* large written blocks to be closed before the next try */
+    uint32_t tried; /* the block that is tried ...                           */
+    bool trying;    /* ... if one is                                         */
+    bool trusted;   /* large ones were found to be written sparsely          */
+    uint8_t level;  /* tries in a row that found the opposite                */
+    struct adsm_twin of[]; /* by block */
+};
+
 /**
  * Should DIRTY block `i` stay open at a call that only reads it? Only where it
- * is hot, not larger than ADSM_KEEP_OPEN, and its upload has nothing to wait
- * for: a launch must not wait for the kernel before. Asking cools a block that
- * would have to.
+ * is hot, not larger than ADSM_KEEP_OPEN, worth comparing, and its upload has
+ * nothing to wait for: a launch must not wait for the kernel before. Asking cools
+ * a block that would have to.
  *
  * Return: true: there is memory for its twin
  */
@@ -54,6 +75,14 @@ static inline bool adsm_twin_is_there(const struct adsm_object *object,
                                       uint32_t i)
 {
     return adsm_block_flags(object, i, ADSM_BLOCK_TWIN);
+}
+
+/** Is it known besides that its object is written sparsely? Lock: the object's,
+ *  shared at least. Signal: fault path */
+static inline bool adsm_twin_is_sparse(const struct adsm_object *object,
+                                       uint32_t i)
+{
+    return adsm_twin_is_there(object, i) && object->twins->trusted;
 }
 
 /** How many of [first, first + count) do. Signal: fault path */
