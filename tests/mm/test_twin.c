@@ -215,6 +215,47 @@ START_TEST(a_few_pages_of_each_block_send_their_bytes)
 }
 END_TEST
 
+static void page_store(struct pair *pair, uint32_t page, uint8_t value)
+{
+    pair_store(pair, page * PAGE, value);
+    pair_store(pair, page * PAGE + PAGE - 1, value);
+}
+
+/* Of several pages, and more of them than go one by one. */
+START_TEST(runs_of_pages_arrive)
+{
+    enum { RUNS = 6, PAGES = BLOCK / PAGE };
+    struct pair pair = pair_make(fixture_up(), LARGE);
+    few_rounds(&pair, LEARN);
+    for (uint32_t r = 0; r < ROUNDS; r++) {
+        for (uint32_t run = 1; run <= RUNS; run++)
+            for (uint32_t k = 0; k < run; k++)
+                page_store(&pair, run * 9 + k, (uint8_t)(r + 1));
+        pair_call(&pair);
+        for (uint32_t page = r % 3; page < PAGES; page += 3)
+            page_store(&pair, PAGES + page, (uint8_t)(r + 2));
+        pair_call(&pair);
+        pair_check(&pair);
+    }
+    pair_free(&pair);
+}
+END_TEST
+
+/* Closed by one change of protection as long as none stays open. */
+START_TEST(of_many_dirty_blocks_none_stays_open)
+{
+    struct pair pair = pair_make(fixture_up(), 64 * BLOCK);
+    for (uint32_t i = 0; i < LEARN; i++) {
+        for (uint32_t at = 0; at < pair.bytes; at += BLOCK)
+            pair_store(&pair, at + i, (uint8_t)i);
+        pair_call(&pair);
+    }
+    ck_assert_uint_eq(count(ADSM_STAT_kept_open), 0);
+    pair_check(&pair);
+    pair_free(&pair);
+}
+END_TEST
+
 /* One is compared now and then, and the others are as if nobody did. */
 START_TEST(blocks_written_all_over_fault_and_send_as_ever)
 {
@@ -440,7 +481,8 @@ END_TEST
 SUITE_MAIN("twins", 60, block_written_before_every_call_stays_open,
            first_and_last_bytes_are_sent,
            block_that_is_written_no_more_is_closed,
-           a_few_pages_of_each_block_send_their_bytes,
+           a_few_pages_of_each_block_send_their_bytes, runs_of_pages_arrive,
+           of_many_dirty_blocks_none_stays_open,
            blocks_written_all_over_fault_and_send_as_ever,
            blocks_that_become_dense_are_closed_and_found_again,
            large_block_with_a_twin_is_not_written_back_early,

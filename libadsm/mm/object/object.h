@@ -92,9 +92,10 @@ struct adsm_object {
     _Atomic uint32_t pins; /* copies that need it to stay there           */
     _Atomic bool holds;    /* movable: written by the device since it came    */
     struct adsm_fence work; /* last call of our own API that may use it    */
-    uint64_t *sent;  /* by block: its last upload, in the home's upload lane;
+    uint64_t *sent; /* by block: its last upload, in the home's upload lane;
                         written by who holds the block                     */
     struct adsm_twins *twins; /* NULL: none has one yet; see twin.h        */
+    bool crowded; /* at the last call too many were dirty for them; twin.h */
     struct adsm_ahead *ahead; /* NULL: nothing comes ahead; see ahead.h    */
     struct adsm_sparse_block *sparse; /* by block, NULL: none is; sparse.h */
     _Atomic uint32_t watched;         /* blocks that are watched           */

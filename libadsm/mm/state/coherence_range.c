@@ -103,6 +103,8 @@ int adsm_coherence_apply_all(struct adsm_object *object, uint32_t first,
         !adsm_object_is_gathered(object) ? ADSM_PART_WRITE : ADSM_CALL;
     if (takes(event))
         adsm_ahead_taken(object, first, count);
+    if (event == ADSM_CALL_IN)
+        adsm_twin_call(object);
     enum adsm_state next;
     bool closed = closes_uniformly(object, first, count, event, &next);
     if (closed) {

@@ -20,6 +20,8 @@ enum {
     SMALL_BYTES = 64 << 10,
     /* Of one block. Each costs as much as sending 8 pages more. */
     RUNS_MOST = 8,
+    /* Of an object one of whose large blocks stays open. */
+    DIRTY_MOST = 32,
     /* One is tried after 8 calls that close all that is dirty now, then 64, 512. */
     LEVEL_MOST = 3,
     LEVEL_SHIFT = 3,
@@ -86,7 +88,7 @@ static void give_room(struct adsm_object *object, uint32_t i)
 /* Large block `i` has no twin: is it its turn to be tried? One at a time, as
  * long as nobody knows that blocks of this object are written sparsely. One that
  * was closed meanwhile by something else tells nothing. */
-static bool may_try(const struct adsm_object *object, uint32_t i)
+static bool is_its_turn(const struct adsm_object *object, uint32_t i)
 {
     const struct adsm_twins *twins = object->twins;
     if (!twins || twins->trusted)
@@ -96,14 +98,27 @@ static bool may_try(const struct adsm_object *object, uint32_t i)
             adsm_block_state(object, twins->tried) != ADSM_DIRTY);
 }
 
+void adsm_twin_call(struct adsm_object *object)
+{
+    object->crowded = atomic_load(&object->dirty) > DIRTY_MOST;
+}
+
+/* Where many blocks are dirty one change of protection closes them all, if none
+ * of them stays open. */
+static bool may_stay(const struct adsm_object *object, uint32_t i)
+{
+    return !is_large(object, i) ||
+           (!object->crowded &&
+            (adsm_twin_is_there(object, i) || is_its_turn(object, i)));
+}
+
 bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
 {
     unsigned heat = heat_of(object, i);
     if (!adsm_object_is_gathered(object) || heat < WARM ||
         (heat < HOT && !adsm_twin_is_there(object, i)) ||
         adsm_block_bytes(object, i) > adsm_options_get()->keep_open ||
-        (is_large(object, i) && !adsm_twin_is_there(object, i) &&
-         !may_try(object, i)))
+        !may_stay(object, i))
         return false;
     if (adsm_dma_is_clear(object->home, object->work))
         return make_room(object, i);

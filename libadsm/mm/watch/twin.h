@@ -13,7 +13,8 @@
  * Of a block above 64 KiB the comparison pays only where little was written. So
  * one block of an object is tried first; when at most half of it was found
  * changed, the others are as well. When more was, it is closed, and the next is
- * tried some 8 calls later, then 64, 512. One that was proved and
+ * tried some 8 calls later, then 64, 512. Of more than 32 dirty ones none stays
+ * open: one change of protection closes them. One that was proved and
  * is written densely twice in a row is closed.
  *
  * As long as it has a twin a block counts for no rolling size and is not written
@@ -48,6 +49,9 @@ struct adsm_twins {
     uint8_t level;  /* tries in a row that found the opposite                */
     struct adsm_twin of[]; /* by block */
 };
+
+/** A call that only reads the object begins with its blocks: before it asks. */
+void adsm_twin_call(struct adsm_object *object);
 
 /**
  * Should DIRTY block `i` stay open at a call that only reads it? Only where it
