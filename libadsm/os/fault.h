@@ -21,6 +21,8 @@
 
 #include "base/status.h"
 
+struct adsm_stored; /* os/store.h */
+
 enum adsm_access { ADSM_READ, ADSM_WRITE };
 
 /**
@@ -96,6 +98,21 @@ pid_t adsm_fault_thread(void);
  * Return: false where it is not known. Thread: any. Signal: fault path
  */
 bool adsm_fault_is_in_call(void);
+
+/**
+ * What would the access that the calling thread answers store?
+ *
+ * Return: false: it is no store of those in os/store.h, the thread is not at its
+ *         instruction any more (a restartable sequence that was left), or it is
+ *         another thread's; `store` is undefined then
+ * Thread: the faulting one, in the callback. Signal: fault path
+ */
+bool adsm_fault_store(struct adsm_stored *store);
+
+/** That store is served, its memory as closed as it was: the callback returns
+ *  true, and the thread goes on behind the instruction. Thread: as above.
+ *  Signal: fault path */
+void adsm_fault_step(const struct adsm_stored *store);
 
 /**
  * The calling thread runs, so what is still answered for it comes late: what it

@@ -21,12 +21,13 @@
 #include "base/cancel.h"
 #include "base/lock.h"
 #include "os/action.h"
+#include "os/store.h"
 
 /* The fault being handled on this thread, from the wrapper to the handler that
  * libsigsegv calls. Volatile and initial-exec: set in a signal handler. */
 struct sigsegv_fault {
     struct adsm_fault_site site;
-    const ucontext_t *context;
+    ucontext_t *context;
     bool resolved;
 };
 static __thread struct sigsegv_fault *volatile sigsegv_current
@@ -75,6 +76,19 @@ static struct adsm_fault_site sigsegv_site(const siginfo_t *info,
 #else
 #error "no access kind for this processor yet"
 #endif
+
+bool adsm_fault_store(struct adsm_stored *store)
+{
+    const struct sigsegv_fault *fault = sigsegv_current;
+    return fault != NULL && fault->site.access == ADSM_WRITE &&
+           adsm_store_decode(fault->context, store) &&
+           fault->site.addr - store->address < store->bytes;
+}
+
+void adsm_fault_step(const struct adsm_stored *store)
+{
+    adsm_store_step(sigsegv_current->context, store);
+}
 
 /* Called by libsigsegv. Always "handled", because its own idea of passing on
  * is to remove every handler: foreign faults are ours to chain. */

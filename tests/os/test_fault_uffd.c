@@ -22,6 +22,7 @@
 #include "common/suite.h"
 #include "os/fault.h"
 #include "os/fault_range.h"
+#include "os/store.h"
 
 enum { PAGES = 64, PAGE = 4096, CROWD = 40 };
 
@@ -36,7 +37,8 @@ static uint8_t *page(int i)
 
 static bool open_page(uintptr_t addr, enum adsm_access access, uintptr_t ip)
 {
-    if (addr - range >= PAGES * PAGE)
+    struct adsm_stored store;
+    if (addr - range >= PAGES * PAGE || adsm_fault_store(&store))
         return false;
     atomic_fetch_add(access == ADSM_WRITE ? &writes : &reads, 1);
     asked_by = adsm_fault_thread();
