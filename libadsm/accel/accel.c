@@ -16,6 +16,7 @@
 #include "accel/lane.h"
 #include "accel/launched.h"
 #include "accel/pinned.h"
+#include "accel/poke.h"
 #include "accel/rate.h"
 #include "accel/stage.h"
 #include "accel/store.h"
@@ -132,6 +133,7 @@ struct whole {
     struct adsm_stage stage;
     struct adsm_dma dma;
     struct adsm_early early;
+    struct adsm_poke poke;
     struct adsm_rates rates;
     struct adsm_store store;
     struct adsm_address address;
@@ -154,6 +156,7 @@ static struct adsm_accel *allocate(void)
         .stage = &whole->stage,
         .dma = &whole->dma,
         .early = &whole->early,
+        .poke = &whole->poke,
         .rates = &whole->rates,
         .store = &whole->store,
         .address = &whole->address,
@@ -351,6 +354,7 @@ void adsm_accel_forget(struct adsm_accel *accel)
     adsm_timers_destroy(accel);
     adsm_pinned_clear(accel);
     adsm_early_clear(accel);
+    adsm_poke_clear(accel);
     adsm_stage_clear(accel);
     adsm_store_clear(accel);
     adsm_address_fini(accel);

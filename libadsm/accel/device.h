@@ -20,6 +20,7 @@ struct adsm_extent_table;
 struct adsm_lanes;
 struct adsm_launched;
 struct adsm_pinned;
+struct adsm_poke;
 struct adsm_rates;
 struct adsm_stage;
 struct adsm_store;
@@ -61,6 +62,7 @@ struct adsm_accel {
     struct adsm_stage *stage;          /* stage.h */
     struct adsm_dma *dma;              /* dma_write.h */
     struct adsm_early *early;          /* early.h */
+    struct adsm_poke *poke;            /* poke.h */
     struct adsm_rates *rates;          /* rate.h */
     struct adsm_store *store;          /* store.h */
     struct adsm_address *address;      /* address/way.h */

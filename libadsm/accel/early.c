@@ -9,7 +9,6 @@
 #include "accel/pinned.h"
 #include "base/cause.h"
 #include "base/stats.h"
-#include "os/vm.h"
 
 #include <string.h>
 
@@ -24,24 +23,7 @@ void adsm_early_clear(struct adsm_accel *accel)
 {
     struct adsm_early *early = accel->early;
     atomic_store(&early->tried, true);
-    uint8_t *memory = atomic_exchange(&early->memory, NULL);
-    if (memory)
-        adsm_vm_release((uintptr_t)memory, MEMORY_BYTES);
-}
-
-/* Aligned, so that it is one registration. */
-static uint8_t *make(struct adsm_accel *accel)
-{
-    uintptr_t at = adsm_vm_reserve(MEMORY_BYTES, MEMORY_BYTES, 0);
-    if (!at)
-        return NULL;
-    if (adsm_vm_protect(at, MEMORY_BYTES, ADSM_PROT_READ_WRITE) == ADSM_OK) {
-        adsm_pin(accel, (void *)at, MEMORY_BYTES);
-        if (adsm_pinned_has(accel, (void *)at, MEMORY_BYTES))
-            return (uint8_t *)at;
-    }
-    adsm_vm_release(at, MEMORY_BYTES);
-    return NULL;
+    adsm_pinned_free(atomic_exchange(&early->memory, NULL), MEMORY_BYTES);
 }
 
 /* From memory that is not page-locked the driver would copy in the call. No lock is
@@ -50,7 +32,7 @@ static bool has_memory(struct adsm_accel *accel)
 {
     struct adsm_early *early = accel->early;
     if (!atomic_load(&early->memory) && !atomic_exchange(&early->tried, true))
-        atomic_store(&early->memory, make(accel));
+        atomic_store(&early->memory, adsm_pinned_make(accel, MEMORY_BYTES));
     return atomic_load(&early->memory) != NULL;
 }
 

@@ -270,3 +270,24 @@ uint64_t adsm_pinned_bytes(const struct adsm_accel *accel)
 {
     return atomic_load_explicit(&accel->pinned->bytes, memory_order_relaxed);
 }
+
+/* Aligned, so that it is one registration. */
+void *adsm_pinned_make(struct adsm_accel *accel, size_t bytes)
+{
+    uintptr_t at = adsm_vm_reserve(bytes, bytes, 0);
+    if (!at)
+        return NULL;
+    if (adsm_vm_protect(at, bytes, ADSM_PROT_READ_WRITE) == ADSM_OK) {
+        adsm_pin(accel, (void *)at, bytes);
+        if (adsm_pinned_has(accel, (void *)at, bytes))
+            return (void *)at;
+    }
+    adsm_vm_release(at, bytes);
+    return NULL;
+}
+
+void adsm_pinned_free(void *memory, size_t bytes)
+{
+    if (memory)
+        adsm_vm_release((uintptr_t)memory, bytes);
+}

@@ -49,6 +49,12 @@ void adsm_pinned_clear(struct adsm_accel *accel);
 void adsm_pin(struct adsm_accel *accel, void *shadow, size_t bytes);
 void adsm_unpin(struct adsm_accel *accel, void *shadow, size_t bytes);
 
+/** Memory of the runtime's own, page-locked, to be given back when the accel has
+ *  unpinned all. @bytes  a power of two, 2 MiB at most. Return: NULL: there is
+ *  none. Thread: any. Signal: fault path */
+void *adsm_pinned_make(struct adsm_accel *accel, size_t bytes);
+void adsm_pinned_free(void *memory, size_t bytes);
+
 /**
  * How many bytes from `at` on are uniformly in one registration, or plain. One
  * of another accel counts as well: all drivers take it, and none across its

@@ -105,7 +105,7 @@ ORDER = {
         'launched timer store',
         'address/',
         'pinned stage piece rate peer',
-        'dma_write early dma move',
+        'dma_write early dma poke move',
         'inspect accel cuda/',
     ],
     'libadsm/range': [
