@@ -16,6 +16,7 @@
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/ahead.h"
+#include "mm/watch/scatter.h"
 
 static uint32_t first_block(const struct adsm_use *use)
 {
@@ -368,6 +369,7 @@ int adsm_boundary_called(const struct adsm_call *call)
     int rc = ADSM_OK;
     ADSM_COUNT(launches, 1);
     adsm_dirty_called();
+    adsm_scatter_called();
     if (call->rest != ADSM_REST_UNUSED) {
         adsm_lane_note(call->accel, call->stream, call->per_thread);
         rc = note_peers(call);

@@ -209,7 +209,8 @@ int adsm_boundary_yield_all(void)
     struct adsm_accel *accel;
     while ((accel = adsm_turn_ahead(UINT32_MAX)))
         adsm_turn_wait(accel);
-    return adsm_object_each(NULL, true, yield_object, NULL);
+    /* Of one that is not near a store may be on its way. */
+    return adsm_object_each(NULL, false, yield_object, NULL);
 }
 
 /* Not on the host, and held by nobody: who holds a block may have opened it, and

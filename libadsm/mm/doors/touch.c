@@ -7,6 +7,7 @@
 #include "base/trace.h"
 #include "mm/doors/adopt.h"
 #include "mm/doors/loan.h"
+#include "mm/doors/served.h"
 #include "mm/doors/turn.h"
 #include "mm/object/gate.h"
 #include "mm/object/host.h"
@@ -63,6 +64,8 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc,
         adsm_block_hold(object, generation, i)) {
         /* It may have let go of the gate: the access will fault again. */
         if (adsm_turn_must_wait(object->home))
+            adsm_block_release(object, i, 1);
+        else if (access == ADSM_WRITE && adsm_serve_store(object, i, cause))
             adsm_block_release(object, i, 1);
         else
             *rc = adsm_answer(object, i,

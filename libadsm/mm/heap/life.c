@@ -21,6 +21,7 @@
 #include "mm/state/mapping.h"
 #include "mm/state/run.h"
 #include "mm/state/write_back.h"
+#include "mm/watch/scatter.h"
 #include "mm/watch/watch.h"
 #include "os/fault_range.h"
 #include "os/huge.h"
@@ -342,7 +343,7 @@ static void settle(struct adsm_object *object)
     (void)adsm_lane_wait_noted(object->home);
     adsm_early_forget(object->home, object->device, object->bytes);
     adsm_early_await(object->home);
-    if (adsm_object_has_pages(object))
+    if (adsm_object_has_pages(object) || adsm_scatter_has_sent(object))
         (void)adsm_dma_drain(object->home);
 }
 

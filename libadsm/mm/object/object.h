@@ -37,6 +37,7 @@ enum { ADSM_OBJECT_KERNELS = 8 };
 struct adsm_ahead;
 struct adsm_dense;
 struct adsm_kept;
+struct adsm_scatter;
 struct adsm_sparse_block;
 struct adsm_slab;
 struct adsm_twins;
@@ -99,6 +100,7 @@ struct adsm_object {
     struct adsm_ahead *ahead; /* NULL: nothing comes ahead; see ahead.h    */
     struct adsm_sparse_block *sparse; /* by block, NULL: none is; sparse.h */
     _Atomic uint32_t watched;         /* blocks that are watched           */
+    struct adsm_scatter *scatter;     /* NULL: no store is served; scatter.h */
     adsm_kept_page *_Atomic kept; /* by page, NULL: no byte is; see keep.h */
 
     /* Further copies, and who has what; NULL: there never was one. */

@@ -8,6 +8,7 @@
 #include "mm/watch/ahead.h"
 #include "mm/watch/dense.h"
 #include "mm/watch/grain.h"
+#include "mm/watch/scatter.h"
 #include "mm/watch/sparse.h"
 
 #include <time.h>
@@ -142,6 +143,7 @@ int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event,
 {
     bool brings = adsm_block_state(object, i) == ADSM_INVALID, done = false;
     int rc = ADSM_OK;
+    adsm_scatter_opened(object, i);
     if (event == ADSM_WRITE_FAULT) {
         see_neighbour(object, i - 1);
         see_neighbour(object, i + 1);

@@ -5,6 +5,7 @@
 #include "mm/watch/dense.h"
 #include "mm/watch/grain.h"
 #include "mm/watch/keep.h"
+#include "mm/watch/scatter.h"
 #include "mm/watch/sparse.h"
 #include "mm/watch/twin.h"
 
@@ -14,6 +15,8 @@ int adsm_watch_begin(struct adsm_object *object, bool alone,
     adsm_ahead_init(object, protocol);
     adsm_grain_init(object, alone);
     int rc = adsm_sparse_init(object, protocol);
+    if (rc == ADSM_OK)
+        rc = adsm_scatter_init(object, protocol);
     if (rc == ADSM_OK && alone)
         rc = adsm_dense_init(object);
     return rc;
@@ -24,6 +27,7 @@ void adsm_watch_nothing(struct adsm_object *object)
     object->ahead = NULL;
     object->sparse = NULL;
     object->dense = NULL;
+    object->scatter = NULL;
     object->reach = 1;
     atomic_store(&object->watched, 0);
 }
@@ -36,4 +40,5 @@ void adsm_watch_end(struct adsm_object *object)
     adsm_keep_free(object);
     adsm_dense_fini(object);
     adsm_sparse_fini(object);
+    adsm_scatter_fini(object);
 }
