@@ -132,9 +132,11 @@ static void cpu_write(void)
     size_t at, n;
     struct shared *o = pick(&at, &n);
     uint8_t value = (uint8_t)draw(256);
-    for (size_t i = 0; i < n; i++) {
-        o->p[at + i] = (uint8_t)(value + i);
-        o->ref[at + i] = (uint8_t)(value + i);
+    /* One behind the other, or here and there. */
+    size_t step = draw(3) == 0 ? 2 + draw((uint32_t)o->bytes / 8 + 1) : 1;
+    for (size_t i = 0; i < n && at < o->bytes; i++, at += step) {
+        ((volatile uint8_t *)o->p)[at] = (uint8_t)(value + i);
+        o->ref[at] = (uint8_t)(value + i);
     }
 }
 

@@ -214,8 +214,10 @@ static void cpu_read(struct thread *t)
 static void store(struct thread *t, struct range r)
 {
     uint8_t value = (uint8_t)draw(t, 256);
+    /* One behind the other, or here and there. */
+    size_t step = draw(t, 3) == 0 ? 2 + draw(t, (uint32_t)r.n / 4 + 1) : 1;
     note(t, "CPU write", r);
-    for (size_t i = 0; i < r.n; i++) {
+    for (size_t i = 0; i < r.n; i += step) {
         ((volatile uint8_t *)r.p)[i] = (uint8_t)(value + i);
         r.ref[i] = (uint8_t)(value + i);
     }

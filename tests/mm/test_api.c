@@ -69,11 +69,12 @@ START_TEST(safe_allocation_is_translated_in_both_directions)
 }
 END_TEST
 
-/* Bytes that came down while the CPU stored into p[0]. */
+/* Bytes that came down while the CPU stored into p[0], by an instruction of
+ * which the bytes cannot be sent alone. */
 static uint64_t fetched_by_store(uint8_t *p)
 {
     uint64_t before = adsm_stats_get(ADSM_STAT_bytes_down);
-    *(volatile uint8_t *)p = 1;
+    (void)atomic_exchange((_Atomic uint8_t *)p, 1);
     return adsm_stats_get(ADSM_STAT_bytes_down) - before;
 }
 
