@@ -142,15 +142,14 @@ static __attribute__((noinline)) CUresult release_to(struct adsm_call *call,
 /* From where nothing of the program's is looked at any more but plain memory, to
  * the end of the launch, no handler of the program's runs: that is so anyhow
  * while the gate is closed, and the locks before it cost no calls of the system
- * then. `p` is NULL where nothing was shared a moment ago. */
+ * then. */
 static CUresult run_noted(struct prepared *p, const struct adsm_launch *launch,
                           struct form form)
 {
     DEVICE_STAYS;
-    struct adsm_call call = {.accel = NULL};
+    struct adsm_call call =
+        device_call(cuda_order(launch->stream, form.per_thread));
     CUresult result = CUDA_SUCCESS;
-    if (p)
-        call = device_call(cuda_order(launch->stream, form.per_thread));
     call.code = launch->kernel;
     adsm_quiet_enter();
     if (!call.accel)
@@ -166,14 +165,31 @@ static CUresult run_noted(struct prepared *p, const struct adsm_launch *launch,
     return result;
 }
 
+/* Is nothing shared, so that the launch is the driver's business alone? Asked
+ * once more when nothing can be any more: who was about to share something comes
+ * first, and then there is something to note. */
+static bool runs_alone(const struct adsm_launch *launch, struct form form,
+                       CUresult *result)
+{
+    if (device_is_serving())
+        return false;
+    DEVICE_STAYS;
+    if (device_is_serving())
+        return false;
+    adsm_quiet_enter();
+    *result = cuda_seen(submit(launch, form));
+    adsm_quiet_leave();
+    return true;
+}
+
 /* A launch as the program has asked for it. The driver is given it with values
  * that it may read, which are put in. */
 static CUresult run(struct adsm_launch *launch, struct form form)
 {
     struct prepared prepared;
     CUresult result;
-    if (!device_is_serving())
-        return run_noted(NULL, launch, form);
+    if (runs_alone(launch, form, &result))
+        return result;
     result = prepare(&prepared, launch);
     if (result)
         return cuda_seen(result);
