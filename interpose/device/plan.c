@@ -110,14 +110,15 @@ static bool read_uses(const struct place *place, struct adsm_call *call,
     return true;
 }
 
-/* Begin to read what was noted of a launch. Return: false: nothing was. */
+/* Begin to read what was noted of a launch; the key says how many objects there
+ * are in any case. Return: false: nothing was. */
 static bool look_for(const struct place *place,
                      const struct device_launch *launch,
                      struct device_plan_key *key, uint32_t *version)
 {
     uint64_t head[HEAD];
     key->objects = adsm_index_count();
-    if (!adsm_cell_begin(&place->cell, version))
+    if (!place || !adsm_cell_begin(&place->cell, version))
         return false;
     fill_head(head, launch, key);
     return adsm_cell_has(place->head, head, HEAD) &&
@@ -142,7 +143,7 @@ bool device_plan_recall(struct adsm_call *call,
 {
     const struct place *place = place_of(key);
     uint32_t version;
-    if (!place || !look_for(place, launch, key, &version))
+    if (!look_for(place, launch, key, &version))
         return false;
     if (!read_uses(place, call, told) || !adsm_cell_is(&place->cell, version)) {
         call->use_count = 0;
