@@ -43,7 +43,7 @@ static CUresult copy_inside(struct device_work *work, CUdeviceptr to,
     return cuda_done(work, result);
 }
 
-/* Copy to the device from a host range that is at least partly shared. */
+/* Copy to the device from a host range that may be shared in parts. */
 static CUresult upload_mixed(struct device_order order, bool waits,
                              CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
@@ -71,7 +71,7 @@ static CUresult upload_mixed(struct device_order order, bool waits,
     return !result && waits ? cuda_driver_wait(order.stream) : result;
 }
 
-/* Copy from the device to a host range that is at least partly shared. */
+/* Copy from the device to a host range that may be shared in parts. */
 static CUresult download_mixed(struct device_order order, bool waits,
                                CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
@@ -287,10 +287,13 @@ CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from,
                 (to, from, bytes, stream));
 }
 
-/* True when the host side needs more than the driver's own copy. */
-static bool host_is_shared(const void *host, size_t bytes)
+/* True when the host side needs more than the driver's own copy, or may do so
+ * when that is made: another thread may be about to share it. */
+static bool host_may_be_shared(const void *host, size_t bytes)
 {
-    return hook_unlikely(!hook_is_apart(host, bytes)) && !hook_passes();
+    return hook_unlikely(!hook_is_apart(host, bytes) ||
+                         hook_may_adopt(host, bytes)) &&
+           !hook_passes();
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
@@ -300,7 +303,7 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
         cuda_away_copy(cuda_order(NULL, false), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(from, bytes))
+    if (host_may_be_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, false), true, to,
                             (CUdeviceptr)from, bytes);
     return COPY_NOW(to, 0, bytes, false, cuMemcpyHtoD_v2, (to, from, bytes));
@@ -313,7 +316,7 @@ CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
         cuda_away_copy(cuda_order(NULL, true), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(from, bytes))
+    if (host_may_be_shared(from, bytes))
         return upload_mixed(cuda_order(NULL, true), true, to, (CUdeviceptr)from,
                             bytes);
     return COPY_NOW(to, 0, bytes, true, cuMemcpyHtoD_v2_ptds,
@@ -328,7 +331,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
         cuda_away_copy(cuda_order(stream, false), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(from, bytes))
+    if (host_may_be_shared(from, bytes))
         return upload_mixed(cuda_order(stream, false), false, to,
                             (CUdeviceptr)from, bytes);
     return COPY_HOST(to, 0, from, bytes, stream, false, cuMemcpyHtoDAsync_v2,
@@ -344,7 +347,7 @@ CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from,
         cuda_away_copy(cuda_order(stream, true), ON_DEVICE(to), ON_HOST(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(from, bytes))
+    if (host_may_be_shared(from, bytes))
         return upload_mixed(cuda_order(stream, true), false, to,
                             (CUdeviceptr)from, bytes);
     return COPY_HOST(to, 0, from, bytes, stream, true,
@@ -358,7 +361,7 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
         cuda_away_copy(cuda_order(NULL, false), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(to, bytes))
+    if (host_may_be_shared(to, bytes))
         return download_mixed(cuda_order(NULL, false), true, (CUdeviceptr)to,
                               from, bytes);
     return COPY_NOW(0, from, bytes, false, cuMemcpyDtoH_v2, (to, from, bytes));
@@ -371,7 +374,7 @@ CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
         cuda_away_copy(cuda_order(NULL, true), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(to, bytes))
+    if (host_may_be_shared(to, bytes))
         return download_mixed(cuda_order(NULL, true), true, (CUdeviceptr)to,
                               from, bytes);
     return COPY_NOW(0, from, bytes, true, cuMemcpyDtoH_v2_ptds,
@@ -386,7 +389,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
         cuda_away_copy(cuda_order(stream, false), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(to, bytes))
+    if (host_may_be_shared(to, bytes))
         return download_mixed(cuda_order(stream, false), false, (CUdeviceptr)to,
                               from, bytes);
     return COPY_HOST(0, from, to, bytes, stream, false, cuMemcpyDtoHAsync_v2,
@@ -402,7 +405,7 @@ CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes,
         cuda_away_copy(cuda_order(stream, true), ON_HOST(to), ON_DEVICE(from),
                        bytes, &away))
         return away;
-    if (host_is_shared(to, bytes))
+    if (host_may_be_shared(to, bytes))
         return download_mixed(cuda_order(stream, true), false, (CUdeviceptr)to,
                               from, bytes);
     return COPY_HOST(0, from, to, bytes, stream, true,
