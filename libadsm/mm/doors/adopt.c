@@ -84,22 +84,22 @@ static void clear_way(const struct adsm_span *span)
             (void)adsm_heap_disown(host_of(c), true);
 }
 
-/* The lock of adopting is held, and what was enqueued before anybody noted it
- * has ended, or is of no concern. */
+/* The lock of adopting is held. @waited  what was enqueued before, which nobody
+ * noted, has ended */
 static int make(struct adsm_accel *accel, struct adsm_span *span, size_t bytes,
-                uintptr_t address)
+                uintptr_t address, bool waited)
 {
     clear_way(span);
     int rc = adsm_address_claim_found(accel, span);
     if (rc == ADSM_OK)
         return adsm_heap_adopt(accel, span, bytes,
-                               address - (uintptr_t)span->host);
+                               address - (uintptr_t)span->host, waited);
     (void)!adsm_address_free(accel, span);
     return rc;
 }
 
 /* The lock of adopting is held. */
-static int find_and_make(uintptr_t address)
+static int find_and_make(uintptr_t address, bool waited)
 {
     struct adsm_accel *accel;
     struct adsm_memory memory;
@@ -109,7 +109,7 @@ static int find_and_make(uintptr_t address)
         adsm_accel_of_memory((struct adsm_daddr){address}, &accel, &memory);
     if (rc == ADSM_OK)
         rc = adsm_address_find(accel, &memory, &span, &bytes);
-    return rc == ADSM_OK ? make(accel, &span, bytes, address) : rc;
+    return rc == ADSM_OK ? make(accel, &span, bytes, address, waited) : rc;
 }
 
 /* Threads that are about to end a context. */
@@ -172,15 +172,32 @@ static bool adopt_in_turn(uintptr_t address)
     return rc == ADSM_OK;
 }
 
+/* Is there an object for everybody, and not for host functions alone? */
+static bool is_made(uintptr_t address)
+{
+    const struct adsm_object *object = at(address);
+    return object && !atomic_load(&object->unwaited);
+}
+
+/* There is one that was waited for. The lock of adopting is held, so it stays. */
+static int complete(uintptr_t address)
+{
+    struct adsm_object *object = adsm_index_find((const void *)address);
+    if (!object)
+        return find_and_make(address, true);
+    atomic_store(&object->unwaited, false);
+    return ADSM_OK;
+}
+
 /* Nobody passes by. *over: as above. */
 static int try_adopt(uintptr_t address, bool *over)
 {
     *over = true;
     adsm_rwlock_acquire(&lock);
-    int rc = at(address) ? ADSM_OK : await(address, over);
+    int rc = is_made(address) ? ADSM_OK : await(address, over);
     if (rc == ADSM_OK && *over) {
         adsm_lock_acquire(&adopting);
-        rc = at(address) ? ADSM_OK : find_and_make(address);
+        rc = complete(address);
         adsm_lock_release(&adopting);
     }
     adsm_rwlock_release(&lock);
@@ -213,7 +230,7 @@ bool adsm_adopt_aside(uintptr_t address)
             return false;
         nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
     }
-    int rc = at(address) ? ADSM_OK : find_and_make(address);
+    int rc = at(address) ? ADSM_OK : find_and_make(address, false);
     adsm_lock_release(&adopting);
     return is_adopted(address, rc);
 }

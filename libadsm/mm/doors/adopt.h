@@ -11,7 +11,9 @@
  *
  * A host function of a stream, which work of other threads may wait for, waits
  * for none of it: what it touches is adopted at once, by the thread that serves
- * it (turn.h). That is right because its blocks stay the device's.
+ * it (turn.h). That is right because its blocks stay the device's. The object is
+ * `unwaited`: what was given to the device before, and noted by nobody, may still
+ * run on it, and is waited for by the first who is no host function.
  *
  * Locks: one of rank ADOPT; shared, nothing is adopted or given up but for host
  * functions. And one of rank ADOPTING, around each object that comes or goes.
@@ -27,7 +29,8 @@
 void adsm_adopt_unless(bool (*is_inside)(void));
 
 /**
- * Share the device memory at an address, which is marked as a placeholder.
+ * Share the device memory at an address, which is marked as a placeholder, or
+ * where an object is unwaited.
  *
  * Return: true: there is an object now; false: none is to be had, said by the
  *         log where memory is there

@@ -385,6 +385,7 @@ int adsm_boundary_called(const struct adsm_call *call)
     return rc == ADSM_OK && call->waits ? wait_for(call) : rc;
 }
 
+/* What is unwaited may be used by work that goes on: an access waits for it. */
 static int acquire_object(struct adsm_object *object, void *context)
 {
     const uint32_t *gate = context;
@@ -392,7 +393,8 @@ static int acquire_object(struct adsm_object *object, void *context)
     if (atomic_load(&object->gate) != *gate)
         return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) && atomic_load(&object->gate) == *gate)
+    if (atomic_load(&object->live) && atomic_load(&object->gate) == *gate &&
+        !atomic_load(&object->unwaited))
         rc = apply_used(object, ADSM_RETURN, ADSM_CAUSE(acquire));
     adsm_rwlock_release(&object->lock);
     return rc;

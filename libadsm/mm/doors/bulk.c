@@ -38,6 +38,12 @@ static size_t bytes_left(const struct adsm_object *object, const void *at)
     return object->bytes - (size_t)((const uint8_t *)at - object->host);
 }
 
+/* Is its memory where the work that uses it is known? */
+static bool is_known(const struct adsm_object *object)
+{
+    return adsm_object_is_gathered(object) && !atomic_load(&object->unwaited);
+}
+
 /* The part of the job whose source (for a set: target) only the device has, and
  * which stays there; 0 when the host is the better place. */
 static size_t device_part(struct device_job *job)
@@ -49,7 +55,7 @@ static size_t device_part(struct device_job *job)
     if (!source)
         return 0;
     size_t bytes = bytes_left(source, truth);
-    bool gathered = adsm_object_is_gathered(source);
+    bool known = is_known(source);
     job->home = source->home;
     job->source = adsm_daddr_add(
         source->device, (uint64_t)((const uint8_t *)truth - source->host));
@@ -62,11 +68,11 @@ static size_t device_part(struct device_job *job)
     if (bytes > bytes_left(target, job->to))
         bytes = bytes_left(target, job->to);
     bool same = target->home == job->home && !target->direct;
-    gathered = gathered && adsm_object_is_gathered(target);
+    known = known && is_known(target);
     adsm_rwlock_release_shared(&target->lock);
     if (bytes > job->bytes)
         bytes = job->bytes;
-    if (!same || !gathered || bytes < adsm_options_get()->bulk_min)
+    if (!same || !known || bytes < adsm_options_get()->bulk_min)
         return 0;
     return adsm_boundary_is_far(truth, bytes) ? bytes : 0;
 }

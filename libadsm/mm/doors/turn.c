@@ -6,6 +6,7 @@
 #include "mm/doors/turn_parts.h"
 
 #include "accel/pinned.h"
+#include "mm/doors/adopt.h"
 #include "mm/object/gate.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
@@ -151,14 +152,18 @@ static struct adsm_object *pass(const void *address, const struct hold *hold,
 
 struct adsm_object *adsm_turn_pass(const void *address, uint32_t *gate)
 {
-    for (;;) {
+    for (bool asks = true;;) {
         struct adsm_object *object = pass(address, &shared, gate);
-        if (!object || !adsm_turn_must_wait(object->home))
+        bool unwaited = object && asks && atomic_load(&object->unwaited);
+        if (!object || (!unwaited && !adsm_turn_must_wait(object->home)))
             return object;
         struct adsm_accel *accel = object->home;
         adsm_rwlock_release_shared(&object->lock);
         adsm_gate_leave(*gate);
-        adsm_turn_wait(accel);
+        if (unwaited) /* once, where it cannot be had */
+            asks = adsm_adopt((uintptr_t)address);
+        else
+            adsm_turn_wait(accel);
     }
 }
 

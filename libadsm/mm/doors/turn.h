@@ -122,7 +122,8 @@ int adsm_turn_touch_range(const struct adsm_object *object, size_t offset,
 
 /**
  * Find the object at `address` and pass its gate; its lock is held shared. Waits
- * first, holding nothing, where a fetch might wait for a host function.
+ * first, holding nothing, where a fetch might wait for a host function, or would
+ * have to wait for work that nobody noted (adopt.h).
  *
  * @gate   gets the number of the gate, which the caller leaves
  * Return: NULL: not shared, nothing is held and no gate passed

@@ -143,11 +143,11 @@ static struct adsm_object *object_at(const void *host, uint32_t *generation)
 }
 
 int adsm_heap_adopt(struct adsm_accel *accel, const struct adsm_span *span,
-                    size_t bytes, size_t touch)
+                    size_t bytes, size_t touch, bool waited)
 {
     struct adsm_object *object;
     atomic_store(&adopted, true);
-    int rc = adsm_object_adopt(accel, span, bytes, touch, &object);
+    int rc = adsm_object_adopt(accel, span, bytes, touch, waited, &object);
     if (rc != ADSM_OK)
         return rc;
     adsm_dirty_grow(object->reach);

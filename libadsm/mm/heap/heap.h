@@ -25,7 +25,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
 /** Memory that the program allocated by itself becomes an object, as
  *  adsm_object_adopt has it. Signal: as adsm_address_find */
 int adsm_heap_adopt(struct adsm_accel *accel, const struct adsm_span *span,
-                    size_t bytes, size_t touch) ADSM_MUST_CHECK;
+                    size_t bytes, size_t touch, bool waited) ADSM_MUST_CHECK;
 
 /** The adopted object around an address is one no more. `keep`: its memory goes
  *  on, and has every byte then. Return: ADSM_OK; ADSM_E_NOT_SHARED: it was

@@ -122,6 +122,7 @@ static struct adsm_object *take_structure(void)
     if (atomic_load(&object->generation) == 0)
         adsm_rwlock_init(&object->lock, ADSM_RANK_OBJECT);
     atomic_fetch_add(&object->generation, 1);
+    atomic_store(&object->unwaited, false);
     return object;
 }
 
@@ -317,7 +318,8 @@ static void without_variables(struct adsm_object *object)
 }
 
 int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
-                      size_t bytes, size_t touch, struct adsm_object **out)
+                      size_t bytes, size_t touch, bool waited,
+                      struct adsm_object **out)
 {
     int rc;
     struct ranges ranges = {.span = *span};
@@ -327,6 +329,7 @@ int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
         return rc;
     }
     with_variables(object, span);
+    atomic_store(&object->unwaited, !waited);
     rc = take_ready(accel, &ranges, touch);
     if (rc == ADSM_OK)
         rc = make(object, accel, bytes, bytes, ADSM_INVALID, false, &ranges);

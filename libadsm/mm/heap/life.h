@@ -26,16 +26,16 @@ int adsm_object_create(struct adsm_accel *accel, size_t bytes, size_t unit,
 
 /**
  * The same over memory that is there, and which the device alone has so far: all
- * blocks are INVALID. Nothing that the device was given before may still run on
- * it. The span is given back where it fails.
+ * blocks are INVALID. The span is given back where it fails.
  *
  * @span   of adsm_address_find, claimed
  * @touch  offset of the access that it is made for
+ * @waited nothing that the device was given before still runs on it
  * Return: ADSM_OK; ADSM_E_NOMEM; ADSM_E_LIMIT: nothing was made
  * Thread: as adsm_object_create. Signal: as adsm_address_find
  */
 int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
-                      size_t bytes, size_t touch,
+                      size_t bytes, size_t touch, bool waited,
                       struct adsm_object **object) ADSM_MUST_CHECK;
 
 /** Is anything adopted where variables of modules may be, which kernels use that

@@ -88,6 +88,8 @@ struct adsm_object {
     bool homeless;
     bool goes_on;   /* adopted, has ended: its memory has not   */
     bool variables; /* adopted: variables of modules may be in it */
+    _Atomic bool unwaited; /* adopted for a host function: what nobody noted
+                              may still run on it; doors/adopt.h         */
     struct adsm_span span;
     struct adsm_daddr device;
     _Atomic uint32_t pins; /* copies that need it to stay there           */
