@@ -101,12 +101,9 @@ static const struct {
     const char *name;
     void (*write)(unsigned value);
 } ways[] = {
-    {"a kernel", by_kernel},
-    {"a cooperative kernel", by_cooperative_kernel},
-    {"a set", by_set},
-    {"a copy", by_copy},
-    {"an upload", by_upload},
-    {"a download", by_download},
+    {"a kernel", by_kernel},  {"a cooperative kernel", by_cooperative_kernel},
+    {"a set", by_set},        {"a copy", by_copy},
+    {"an upload", by_upload}, {"a download", by_download},
     {"a graph", by_graph},
 };
 
