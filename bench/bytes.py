@@ -9,8 +9,10 @@ the benchmarks with their copies deleted, and what nvcc has made of them and of
 tests/cuda (ninja nvcc-programs, and the tests of suite nvcc). What they print
 has to be the same, and ptx may move no more than all; the script ends with 1
 where that is not so. Nothing is fetched because it was read after an earlier
-call: how much that is depends on time. Prints a table of the programs that move
-something else with ptx than with all; --every: of all of them.
+call: how much that is depends on time. Nor is a store sent alone, which spares a
+block only where the device alone has it: with all that is so more often. Prints
+a table of the programs that move something else with ptx than with all; --every:
+of all of them.
 """
 import argparse
 import json
@@ -38,7 +40,8 @@ def listed(path):
 
 
 def settings_of(writes):
-    return {"ADSM_KERNEL_WRITES": writes, "ADSM_FETCH_AHEAD": "sequential"}
+    return {"ADSM_KERNEL_WRITES": writes, "ADSM_FETCH_AHEAD": "sequential",
+            "ADSM_SERVE_STORES": "0"}
 
 
 def run_benches(args, writes):
