@@ -80,6 +80,9 @@ static void set_state(struct adsm_object *object, uint32_t i,
     uint8_t clear = ADSM_BLOCK_STATE;
     if (next != ADSM_DIRTY)
         clear |= ADSM_BLOCK_TWIN;
+    /* The device writes it as well. */
+    if (next == ADSM_INVALID && adsm_twin_is_large(object, i))
+        clear |= ADSM_BLOCK_HEAT;
     (void)adsm_block_change(object, i, clear, (uint8_t)next);
 }
 

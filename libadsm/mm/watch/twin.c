@@ -17,7 +17,6 @@ enum {
     PAGE = 4096,
     /* Of those up to here comparing and copying all costs less than a fault, and
      * drivers take as much of plain memory without waiting. */
-    SMALL_BYTES = 64 << 10,
     /* Of one block. Each costs as much as sending 8 pages more. */
     RUNS_MOST = 8,
     /* Of an object one of whose large blocks stays open. */
@@ -39,11 +38,6 @@ static void set_heat(struct adsm_object *object, uint32_t i, unsigned heat)
     if (heat != heat_of(object, i))
         (void)adsm_block_change(object, i, ADSM_BLOCK_HEAT,
                                 (uint8_t)(heat << HEAT_SHIFT));
-}
-
-static bool is_large(const struct adsm_object *object, uint32_t i)
-{
-    return adsm_block_bytes(object, i) > SMALL_BYTES;
 }
 
 /* ---- memory --------------------------------------------------------------- */
@@ -103,13 +97,38 @@ void adsm_twin_call(struct adsm_object *object)
     object->crowded = atomic_load(&object->dirty) > DIRTY_MOST;
 }
 
+/* What was tried is written densely, or nothing can be told. */
+static void distrust(struct adsm_object *object, uint32_t i)
+{
+    struct adsm_twins *twins = object->twins;
+    set_heat(object, i, COLD);
+    twins->of[i].whole = 0;
+    if (!twins->trusted && !(twins->trying && twins->tried == i))
+        return; /* another was the first to be found so */
+    twins->trusted = twins->trying = false;
+    twins->level += twins->level < LEVEL_MOST;
+    twins->wait = atomic_load(&object->dirty) << LEVEL_SHIFT * twins->level;
+}
+
+/* Was it filled last time, and closed before it was compared? */
+static bool was_closed_unseen(const struct adsm_object *object, uint32_t i)
+{
+    return object->twins && object->twins->of[i].whole > 0;
+}
+
 /* Where many blocks are dirty one change of protection closes them all, if none
  * of them stays open. */
-static bool may_stay(const struct adsm_object *object, uint32_t i)
+static bool may_stay(struct adsm_object *object, uint32_t i)
 {
-    return !is_large(object, i) ||
-           (!object->crowded &&
-            (adsm_twin_is_there(object, i) || is_its_turn(object, i)));
+    if (!adsm_twin_is_large(object, i))
+        return true;
+    if (adsm_twin_is_there(object, i))
+        return !object->crowded;
+    if (was_closed_unseen(object, i)) {
+        distrust(object, i);
+        return false;
+    }
+    return !object->crowded && is_its_turn(object, i);
 }
 
 bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
@@ -127,18 +146,6 @@ bool adsm_twin_keeps(struct adsm_object *object, uint32_t i)
     return false;
 }
 
-/* What was tried is written densely, or nothing can be told. */
-static void distrust(struct adsm_object *object, uint32_t i)
-{
-    struct adsm_twins *twins = object->twins;
-    set_heat(object, i, COLD);
-    if (!twins->trusted && !(twins->trying && twins->tried == i))
-        return; /* another was the first to be found so */
-    twins->trusted = twins->trying = false;
-    twins->level += twins->level < LEVEL_MOST;
-    twins->wait = atomic_load(&object->dirty) << LEVEL_SHIFT * twins->level;
-}
-
 static void trust(struct adsm_object *object)
 {
     struct adsm_twins *twins = object->twins;
@@ -152,8 +159,8 @@ static void trust(struct adsm_object *object)
 static void learn(struct adsm_object *object, uint32_t i, size_t changed)
 {
     struct adsm_twin *twin = &object->twins->of[i];
-    bool dense =
-        is_large(object, i) && changed > adsm_block_bytes(object, i) / 2;
+    bool dense = adsm_twin_is_large(object, i) &&
+                 changed > adsm_block_bytes(object, i) / 2;
     bool first = twin->whole > 0 && changed > 0;
     if (first)
         twin->whole = 0;
@@ -171,15 +178,13 @@ static void learn(struct adsm_object *object, uint32_t i, size_t changed)
 static void begin(struct adsm_object *object, uint32_t i)
 {
     struct adsm_twins *twins = object->twins;
-    if (!is_large(object, i))
+    if (!adsm_twin_is_large(object, i))
         return;
     if (!twins->trusted) {
         twins->trying = true;
         twins->tried = i;
     }
-    /* Closed each time before it was compared. */
-    if (twins->of[i].whole++ > 0)
-        distrust(object, i);
+    twins->of[i].whole++;
 }
 
 /* ---- what is sent --------------------------------------------------------- */
@@ -259,7 +264,7 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
     struct adsm_fence done;
     ADSM_COUNT(flushes, 1);
     /* More of plain memory drivers do not take without waiting. */
-    bool staged = bytes > SMALL_BYTES;
+    bool staged = bytes > ADSM_TWIN_SMALL_BYTES;
     int rc = adsm_dma_upload_parts(
         object->home, adsm_daddr_add(object->device, offset), twin, parts,
         count, staged, object->work, &done, &its);
@@ -273,7 +278,7 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
 static void close_one(struct adsm_object *object, uint32_t i, bool written)
 {
     unsigned heat = heat_of(object, i);
-    if (written && is_large(object, i) && object->twins &&
+    if (written && adsm_twin_is_large(object, i) && object->twins &&
         object->twins->wait > 0)
         object->twins->wait--;
     if (written && !adsm_twin_is_there(object, i)) {

@@ -13,9 +13,10 @@
  * Of a block above 64 KiB the comparison pays only where little was written. So
  * one block of an object is tried first; when at most half of it was found
  * changed, the others are as well. When more was, it is closed, and the next is
- * tried some 8 calls later, then 64, 512. Of more than 32 dirty ones none stays
- * open: one change of protection closes them. One that was proved and
- * is written densely twice in a row is closed.
+ * tried some 8 calls later, then 64, 512. A large block that the device writes in
+ * between would be sent twice: for that one the count of calls begins anew. Of
+ * more than 32 dirty ones none stays open: one change of protection closes them.
+ * One that was proved and is written densely twice in a row is closed.
  *
  * As long as it has a twin a block counts for no rolling size and is not written
  * back early: what is sent of it is what a call finds.
@@ -33,7 +34,10 @@
 
 #include "mm/object/block.h"
 
-enum { ADSM_TWIN_BYTES_MAX = 8 << 20 };
+enum {
+    ADSM_TWIN_BYTES_MAX = 8 << 20,
+    ADSM_TWIN_SMALL_BYTES = 64 << 10,
+};
 
 struct adsm_twin {
     uint8_t *bytes; /* NULL: there is no memory for it                   */
@@ -72,6 +76,14 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
  *  were they written? Return: how many had twins, and have none any more */
 uint32_t adsm_twin_close(struct adsm_object *object, uint32_t first,
                          uint32_t count, bool written);
+
+/** Does comparing block `i` pay only where little of it was written? Signal: any
+ *  handler */
+static inline bool adsm_twin_is_large(const struct adsm_object *object,
+                                      uint32_t i)
+{
+    return adsm_block_bytes(object, i) > ADSM_TWIN_SMALL_BYTES;
+}
 
 /** Does block `i` stay open, with a twin? Lock: none; it is so as long as the
  *  block is held. Signal: fault path */
