@@ -86,8 +86,8 @@ struct adsm_object {
      * which page-locks its pages, and `span`, which has no memory. */
     struct adsm_accel *home;
     bool homeless;
-    bool goes_on;   /* adopted, has ended: its memory has not   */
-    bool variables; /* adopted: variables of modules may be in it */
+    bool goes_on;          /* adopted, has ended: its memory has not   */
+    bool variables;        /* adopted: variables of modules may be in it */
     _Atomic bool unwaited; /* adopted for a host function: what nobody noted
                               may still run on it; doors/adopt.h         */
     struct adsm_span span;
