@@ -68,16 +68,7 @@ static void by_wait_and_kernel(unsigned value)
 
 static void by_graph(unsigned value)
 {
-    CUgraph graph;
-    CUgraphExec exec;
-    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-    launch(other, stream, value);
-    CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    victim_by_graph(stream, by_kernel, value);
 }
 
 static const struct {

@@ -83,18 +83,14 @@ static void by_download(unsigned value)
     (void)value;
 }
 
+static void by_short_kernel(unsigned value)
+{
+    launch(array, stream, value, 0);
+}
+
 static void by_graph(unsigned value)
 {
-    CUgraph graph;
-    CUgraphExec exec;
-    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-    launch(array, stream, value, 0);
-    CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    victim_by_graph(stream, by_short_kernel, value);
 }
 
 static const struct {

@@ -107,6 +107,22 @@ static inline void victim_change(CUdeviceptr words, unsigned n, unsigned seed,
         CHECK(cuMemcpyHtoD(words, host, n * 4));
 }
 
+/** What `enqueue` gives the stream, by way of a graph, which is waited for. */
+static inline void victim_by_graph(CUstream stream, void (*enqueue)(unsigned),
+                                   unsigned value)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    enqueue(value);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
 /** Does a thread of this process sleep? */
 static inline bool victim_sleeps(int thread)
 {
