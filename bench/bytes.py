@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+import rows
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 WRITES = ["all", "ptx"]
 KIB = 1 << 10
@@ -46,17 +48,11 @@ def settings_of(writes):
 
 def run_benches(args, writes):
     """{name: (what it computed, bytes up, down)}."""
-    command = [os.path.join(args.build, "bench", "parboil", "adsm-bench"),
-               "--json", "--quiet", "--size", args.size, "--protocol",
-               "rolling", "--form",
-               "ported" + (",runtime-ported" if args.runtime else "")]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
-                          env=dict(os.environ, **settings_of(writes)),
-                          check=False)
+    form = "ported" + (",runtime-ported" if args.runtime else "")
     found = {}
-    for row in map(json.loads, done.stdout.splitlines()):
-        if "error" in row:
-            sys.exit(f"ADSM_KERNEL_WRITES={writes}: {row}")
+    for row in rows.of_rolling(args.build,
+                               ["--size", args.size, "--form", form],
+                               settings_of(writes)):
         found[row["bench"] + " " + row["case"].split("/")[0]] = (
             row["digest"], row["bytes_up"], row["bytes_down"])
     return found

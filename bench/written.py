@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+import rows
+
 SEVEN = ["cp", "mri-fhd", "mri-q", "pns", "rpes", "sad", "tpacf"]
 PATTERNS = ["stream", "sources", "halo", "index"]
 ABOVE = ["halo"]
@@ -36,19 +38,13 @@ FORM_OWN, SIZE_USUAL, REPS = "4", "1", 3
 
 def run_benches(args, size, names, settings):
     """{name: (what it computed, bytes up)}."""
-    command = [os.path.join(args.build, "bench", "parboil", "adsm-bench"),
-               "--json", "--quiet", "--no-verify", "--size", size,
-               "--protocol", "rolling", "--form", "ported,adsm"]
+    arguments = ["--no-verify", "--size", size, "--form", "ported,adsm"]
     blocks = settings.get("ADSM_BLOCK_SIZE")
     if blocks:
-        command += ["--block-size", blocks,
-                    "--rolling-size", settings["ADSM_ROLLING_SIZE"]]
-    done = subprocess.run(command + names, stdout=subprocess.PIPE, text=True,
-                          env=dict(os.environ, **settings), check=False)
+        arguments += ["--block-size", blocks,
+                      "--rolling-size", settings["ADSM_ROLLING_SIZE"]]
     found = {}
-    for row in map(json.loads, done.stdout.splitlines()):
-        if "error" in row:
-            sys.exit(f"{settings}: {row}")
+    for row in rows.of_rolling(args.build, arguments + names, settings):
         form = row["case"].split("/")[0]
         found[f"{row['bench']} {form}, {size}"] = (row["digest"],
                                                    row["bytes_up"])
