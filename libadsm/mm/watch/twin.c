@@ -15,8 +15,6 @@ enum { COLD = 0, WARM = 2, HOT = 3, HEAT_SHIFT = 6 };
 
 enum {
     PAGE = 4096,
-    /* Of those up to here comparing and copying all costs less than a fault, and
-     * drivers take as much of plain memory without waiting. */
     /* Of one block. Each costs as much as sending 8 pages more. */
     RUNS_MOST = 8,
     /* Of an object one of whose large blocks stays open. */
@@ -117,11 +115,13 @@ static bool was_closed_unseen(const struct adsm_object *object, uint32_t i)
 }
 
 /* Where many blocks are dirty one change of protection closes them all, if none
- * of them stays open. */
+ * of them stays open; and where pages are watched nothing need be compared. */
 static bool may_stay(struct adsm_object *object, uint32_t i)
 {
     if (!adsm_twin_is_large(object, i))
         return true;
+    if (object->sparse)
+        return false;
     if (adsm_twin_is_there(object, i))
         return !object->crowded;
     if (was_closed_unseen(object, i)) {

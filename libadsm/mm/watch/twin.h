@@ -17,6 +17,8 @@
  * between would be sent twice: for that one the count of calls begins anew. Of
  * more than 32 dirty ones none stays open: one change of protection closes them.
  * One that was proved and is written densely twice in a row is closed.
+ * Where the engine watches pages (mm/watch/sparse.h) it tells more, for less: no
+ * large block has a twin.
  *
  * As long as it has a twin a block counts for no rolling size and is not written
  * back early: what is sent of it is what a call finds.
@@ -36,6 +38,8 @@
 
 enum {
     ADSM_TWIN_BYTES_MAX = 8 << 20,
+    /* Comparing and copying all of those up to here costs less than a fault, and
+     * drivers take as much of plain memory without waiting. */
     ADSM_TWIN_SMALL_BYTES = 64 << 10,
 };
 
