@@ -7,13 +7,10 @@
  */
 #include "base/lock.h"
 
-#include <errno.h>
-#include <linux/futex.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "base/futex.h"
 #include "base/log.h"
+
+#include <stdlib.h>
 
 enum { FREE, HELD, WAITED };
 
@@ -21,28 +18,12 @@ enum { FREE, HELD, WAITED };
  * about as long as the latter before sleeping. */
 #define LOCK_SPINS 100
 
-static inline void lock_pause(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield" ::: "memory");
-#endif
-}
-
 static void lock_wait(_Atomic uint32_t *word, uint32_t value)
 {
     int saved_errno = errno;
     bool sleeps = adsm_quiet_sleep_begin();
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    adsm_futex_wait(word, value);
     adsm_quiet_sleep_end(sleeps);
-    errno = saved_errno;
-}
-
-static void lock_wake(_Atomic uint32_t *word, int count)
-{
-    int saved_errno = errno;
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
     errno = saved_errno;
 }
 
@@ -113,7 +94,7 @@ static void lock_take(struct adsm_lock *lock)
     for (int i = 0; i < LOCK_SPINS; i++) {
         if (lock_grab(lock))
             return;
-        lock_pause();
+        adsm_pause();
     }
     /* From here on the holder must wake us. After a sleep others may still be
      * asleep, so the lock stays marked WAITED when we get it. */
@@ -155,7 +136,7 @@ void adsm_lock_release(struct adsm_lock *lock)
     /* Release: what was written under the lock is seen by the next holder. */
     if (atomic_exchange_explicit(&lock->word, FREE, memory_order_release) ==
         WAITED)
-        lock_wake(&lock->word, 1);
+        adsm_futex_wake(&lock->word, 1);
     adsm_quiet_leave();
 }
 
@@ -207,7 +188,7 @@ static void rwlock_wait(struct adsm_rwlock *lock,
     for (int i = 0; i < LOCK_SPINS; i++) {
         if (enter(lock))
             return;
-        lock_pause();
+        adsm_pause();
     }
     atomic_fetch_add(&lock->waiters, 1);
     for (;;) {
@@ -219,12 +200,12 @@ static void rwlock_wait(struct adsm_rwlock *lock,
     atomic_fetch_sub(&lock->waiters, 1);
 }
 
-static void rwlock_wake(struct adsm_rwlock *lock)
+static void rwadsm_futex_wake(struct adsm_rwlock *lock)
 {
     if (atomic_load(&lock->waiters) == 0)
         return;
     atomic_fetch_add(&lock->event, 1);
-    lock_wake(&lock->event, INT32_MAX);
+    adsm_futex_wake(&lock->event, INT32_MAX);
 }
 
 void adsm_rwlock_acquire_shared(struct adsm_rwlock *lock)
@@ -243,7 +224,7 @@ void adsm_rwlock_release_shared(struct adsm_rwlock *lock)
 {
     LOCK_UNCHECK(lock);
     if (atomic_fetch_sub(&lock->state, 1) == 1)
-        rwlock_wake(lock);
+        rwadsm_futex_wake(lock);
     adsm_quiet_leave();
 }
 
@@ -298,6 +279,6 @@ void adsm_rwlock_release(struct adsm_rwlock *lock)
     if (atomic_load(&lock->readers) > 0)
         atomic_store(&lock->readers_turn, true);
     atomic_store(&lock->state, 0);
-    rwlock_wake(lock);
+    rwadsm_futex_wake(lock);
     adsm_quiet_leave();
 }
