@@ -27,6 +27,13 @@ struct adsm_rect {
     size_t to_pitch[2], from_pitch[2];
 };
 
+/** Memory of the host that kernels use as well. */
+struct adsm_direct {
+    void *handle; /* to give it back by */
+    uint8_t *host;
+    struct adsm_daddr device;
+};
+
 /** What is known of a driver once it was started. */
 struct adsm_driver {
     char path[256];
@@ -138,12 +145,14 @@ struct adsm_accel_ops {
      * the device alone has none there. */
     int (*memory_find)(struct adsm_daddr at, struct adsm_memory *memory);
 
-    /* Memory of the host that kernels use where it is, at the host's address.
-     * Can the device, and should it? ADSM_E_UNSUPPORTED with the reason.
-     * `asked`: the user wants it, also where the bus lies in between. */
+    /* Memory of the host that kernels use where it is, at the host's address
+     * or, where those go by the host's page table, at another. Can the device,
+     * and should it? ADSM_E_UNSUPPORTED with the reason. `asked`: the user
+     * wants it, also where the bus lies in between. */
     int (*direct_probe)(struct adsm_accel *accel, bool asked);
-    int (*direct_alloc)(struct adsm_accel *accel, size_t bytes, void **host);
-    int (*direct_free)(struct adsm_accel *accel, void *host);
+    int (*direct_alloc)(struct adsm_accel *accel, size_t bytes,
+                        struct adsm_direct *direct);
+    int (*direct_free)(struct adsm_accel *accel, void *handle);
 
     /* Addresses first, memory for them later. ADSM_E_UNSUPPORTED when the
      * device cannot. Addresses and sizes are multiples of the granule. */

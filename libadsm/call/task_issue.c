@@ -135,7 +135,7 @@ static void view_direct(const struct adsm_array *array, struct view *view)
     size_t pitch[3];
     int nd = array->shape.nd;
     adsm_box_pitches(&array->shape, pitch);
-    view->base = (uintptr_t)array->direct;
+    view->base = array->used.at;
     view->pitch[0] = nd > 1 ? (int64_t)pitch[nd - 2] : 0;
     view->pitch[1] = nd > 2 ? (int64_t)pitch[nd - 3] : 0;
 }

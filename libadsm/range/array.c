@@ -70,6 +70,7 @@ int adsm_spread_array(const void *address, struct adsm_array *array)
     array->direct = object->direct ? address : NULL;
     array->generation = atomic_load(&object->generation);
     array->origin = (size_t)((const uint8_t *)address - object->host);
+    array->used = adsm_daddr_add(object->device, array->origin);
     const struct adsm_named *named = find_named(object, array->origin);
     if (named) {
         array->elem = named->elem;

@@ -19,11 +19,12 @@ struct adsm_object;
  *  (mm/state/direct.h) there are no copies. */
 struct adsm_array {
     struct adsm_object *object;
-    uint32_t generation;   /* the object's when it was found */
-    size_t origin;         /* of its first byte in the object */
-    size_t elem;           /* bytes of an element */
-    adsmBox shape;         /* from 0 on; innermost in bytes */
-    const uint8_t *direct; /* where it begins there; else NULL */
+    uint32_t generation;    /* the object's when it was found */
+    size_t origin;          /* of its first byte in the object */
+    size_t elem;            /* bytes of an element */
+    adsmBox shape;          /* from 0 on; innermost in bytes */
+    const uint8_t *direct;  /* where it begins there; else NULL */
+    struct adsm_daddr used; /* ... and to kernels               */
 };
 
 /** One argument of one part: what of the array it uses. One that uses several

@@ -1,7 +1,8 @@
 /*
  * Strategy "direct": kernels use the host's pages, which are at one address for
  * both. For devices that share the host's memory; on others each access of a
- * kernel would go through the bus.
+ * kernel would go through the bus. Kernels on the host's own cores use them at an
+ * address of their own.
  *
  * The memory manager closes the pages to the CPU while kernels use them, which
  * those must not notice: see adsm_cuda_direct_probe.
@@ -33,20 +34,21 @@ static int direct_probe(struct adsm_accel *accel)
 static int direct_alloc(struct adsm_accel *accel, size_t bytes,
                         struct adsm_span *span)
 {
-    void *host;
+    struct adsm_direct direct;
     size_t page = adsm_vm_page_bytes();
-    int status = accel->ops->direct_alloc(accel, bytes, &host);
-    if (status == ADSM_OK && (uintptr_t)host % page != 0) {
+    int status = accel->ops->direct_alloc(accel, bytes, &direct);
+    if (status == ADSM_OK && (uintptr_t)direct.host % page != 0) {
         /* Others may have the rest of its first page. */
-        status = accel->ops->direct_free(accel, host);
+        status = accel->ops->direct_free(accel, direct.handle);
         if (status == ADSM_OK)
-            status = accel->ops->direct_alloc(accel, bytes + page, &host);
+            status = accel->ops->direct_alloc(accel, bytes + page, &direct);
     }
     if (status != ADSM_OK)
         return status;
-    span->handle = (uintptr_t)host;
-    span->host = (uint8_t *)(((uintptr_t)host + page - 1) & ~(page - 1));
-    span->device.at = (uintptr_t)span->host;
+    size_t skipped = -(uintptr_t)direct.host % page;
+    span->handle = (uintptr_t)direct.handle;
+    span->host = direct.host + skipped;
+    span->device = adsm_daddr_add(direct.device, skipped);
     adsm_vm_keep_from_children((uintptr_t)span->host, bytes);
     return ADSM_OK;
 }

@@ -93,8 +93,9 @@ int adsm_cuda_memory_free(struct adsm_accel *accel, struct adsm_daddr at);
 int adsm_cuda_memory_info(struct adsm_accel *accel, size_t *free_bytes,
                           size_t *total_bytes);
 int adsm_cuda_direct_probe(struct adsm_accel *accel, bool asked);
-int adsm_cuda_direct_alloc(struct adsm_accel *accel, size_t bytes, void **host);
-int adsm_cuda_direct_free(struct adsm_accel *accel, void *host);
+int adsm_cuda_direct_alloc(struct adsm_accel *accel, size_t bytes,
+                           struct adsm_direct *direct);
+int adsm_cuda_direct_free(struct adsm_accel *accel, void *handle);
 bool adsm_cuda_memory_is_managed(struct adsm_accel *accel,
                                  struct adsm_daddr at);
 int adsm_cuda_memory_find(struct adsm_daddr at, struct adsm_memory *memory);

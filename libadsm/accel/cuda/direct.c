@@ -41,13 +41,13 @@ static int check_device(struct adsm_accel *accel, bool asked)
 static int check_address(struct adsm_accel *accel)
 {
     adsm_cu_deviceptr device = 0;
-    void *host;
-    int status = adsm_cuda_direct_alloc(accel, 1, &host);
+    struct adsm_direct direct;
+    int status = adsm_cuda_direct_alloc(accel, 1, &direct);
     if (status != ADSM_OK)
         return status;
-    status = ADSM_CUDA(accel, MemHostGetDevicePointer, &device, host, 0);
-    int freed = adsm_cuda_direct_free(accel, host);
-    if (status == ADSM_OK && device != (uintptr_t)host)
+    status = ADSM_CUDA(accel, MemHostGetDevicePointer, &device, direct.host, 0);
+    int freed = adsm_cuda_direct_free(accel, direct.handle);
+    if (status == ADSM_OK && device != direct.device.at)
         return adsm_accel_fail(ADSM_E_UNSUPPORTED,
                                "the host's memory has another address on the "
                                "device",
@@ -65,15 +65,19 @@ int adsm_cuda_direct_probe(struct adsm_accel *accel, bool asked)
     return status == ADSM_OK ? check_address(accel) : status;
 }
 
-int adsm_cuda_direct_alloc(struct adsm_accel *accel, size_t bytes, void **host)
+int adsm_cuda_direct_alloc(struct adsm_accel *accel, size_t bytes,
+                           struct adsm_direct *direct)
 {
     /* Portable: other devices of the program may use it as well. */
-    return ADSM_CUDA(accel, MemHostAlloc, host, bytes,
-                     ADSM_CU_MEMHOSTALLOC_PORTABLE |
-                         ADSM_CU_MEMHOSTALLOC_DEVICEMAP);
+    int status = ADSM_CUDA(accel, MemHostAlloc, &direct->handle, bytes,
+                           ADSM_CU_MEMHOSTALLOC_PORTABLE |
+                               ADSM_CU_MEMHOSTALLOC_DEVICEMAP);
+    direct->host = direct->handle;
+    direct->device.at = (uintptr_t)direct->host;
+    return status;
 }
 
-int adsm_cuda_direct_free(struct adsm_accel *accel, void *host)
+int adsm_cuda_direct_free(struct adsm_accel *accel, void *handle)
 {
-    return ADSM_CUDA(accel, MemFreeHost, host);
+    return ADSM_CUDA(accel, MemFreeHost, handle);
 }
