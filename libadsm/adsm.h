@@ -184,6 +184,37 @@ ADSM_API adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,
 ADSM_API adsmStatus adsmAttach(void *address, adsmKernel *kernel);
 ADSM_API adsmStatus adsmDetach(void *address, adsmKernel *kernel);
 
+/* ---- kernels on the CPU ------------------------------------------------ */
+
+/** Blocks [first, first + count) of a grid, numbered x first. */
+typedef struct adsmBlocks {
+    unsigned grid[3], block[3];
+    uint64_t first, count;
+} adsmBlocks;
+
+/**
+ * A kernel's function for the CPU: with ADSM_DEVICES=cpu the kernel of that name
+ * is this, whatever the module's code is. adsm_cpu.h makes one from the kernel
+ * itself.
+ */
+typedef struct adsmCpuCode {
+    const char *name;
+    /** Do some of the blocks. values[i] points at the value of parameter i, as
+     *  the kernel gets it. Called by several threads at once, for different
+     *  blocks; where arrays lie while kernels run no access waits. */
+    void (*run)(const adsmBlocks *blocks, void *const *values);
+    int count;                /**< parameters ...      */
+    const size_t *bytes;      /**< ... and their sizes */
+    struct adsmCpuCode *next; /**< the library's */
+} adsmCpuCode;
+
+/** Make a kernel's function known; it stays the library's until it is removed,
+ *  which no launch of it may outlast. May be called before main, and needs no
+ *  device. Return: ADSM_OK; ADSM_E_INVALID (a member is missing, or there is one
+ *  of that name) */
+ADSM_API adsmStatus adsmCpuAdd(adsmCpuCode *code);
+ADSM_API adsmStatus adsmCpuRemove(adsmCpuCode *code);
+
 /* ---- calls ------------------------------------------------------------- */
 
 /**

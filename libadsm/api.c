@@ -5,6 +5,7 @@
  */
 #include "adsm.h"
 
+#include "accel/cpu_code.h"
 #include "api_parts.h"
 #include "base/cancel.h"
 #include "init.h"
@@ -120,6 +121,19 @@ adsmStatus adsmDeviceMemory(int device, size_t *total, size_t *avail)
         *total = total_bytes;
     if (avail)
         *avail = free_bytes;
+    return adsm_api_done(ADSM_OK);
+}
+
+adsmStatus adsmCpuAdd(adsmCpuCode *code)
+{
+    int rc = adsm_cpu_code_add(code);
+    return adsm_api_done(
+        rc == ADSM_OK ? rc : adsm_detail(rc, "%s", adsm_accel_error_text()));
+}
+
+adsmStatus adsmCpuRemove(adsmCpuCode *code)
+{
+    adsm_cpu_code_remove(code);
     return adsm_api_done(ADSM_OK);
 }
 

@@ -70,11 +70,14 @@ static int select_devices(const char *list, int present)
 static int find_devices(void)
 {
     int present = 0;
+    const char *list = adsm_options_get()->devices;
+    bool cpu = adsm_option_is_cpu(list);
+    if (cpu)
+        devices.ops = &adsm_host_ops;
     int status = devices.ops->start(&present);
     if (status != ADSM_OK)
         return status;
-    const char *list = adsm_options_get()->devices;
-    int count = list ? select_devices(list, present) : 0;
+    int count = list && !cpu ? select_devices(list, present) : 0;
     if (count == 0)
         for (; count < present && count < ADSM_MOST_DEVICES; count++)
             devices.visible[count] = count;
@@ -364,6 +367,11 @@ void adsm_accel_forget(struct adsm_accel *accel)
     if (accel->primary)
         devices.ops->context_release(accel->ordinal);
     adsm_lock_release(&devices.lock);
+}
+
+void adsm_accel_driver(struct adsm_driver *driver)
+{
+    devices.ops->driver(driver);
 }
 
 int adsm_accel_describe(int device, char *name, size_t name_bytes,

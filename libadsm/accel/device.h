@@ -84,6 +84,10 @@ static inline void adsm_accel_condemn(struct adsm_accel *accel, int status)
  *  Signal: any handler */
 struct adsm_accel *adsm_accel_first(void);
 
+/** What is known of the driver. Thread: any, behind adsm_accel_init. Signal:
+ *  never */
+void adsm_accel_driver(struct adsm_driver *driver);
+
 /** Put an accel at the head of the list, and number it. Its other members are
  *  written. Thread: one at a time. Signal: never */
 void adsm_accel_list(struct adsm_accel *accel);

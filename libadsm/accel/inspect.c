@@ -34,7 +34,7 @@ int adsm_inspect_driver(struct adsm_finding found[ADSM_FINDINGS])
     char version[32] = "unknown";
     if (adsm_accel_devices() == 0)
         return 0;
-    adsm_cuda_ops.driver(&driver);
+    adsm_accel_driver(&driver);
     if (driver.version)
         snprintf(version, sizeof version, "%d.%d", driver.version / 1000,
                  driver.version % 1000 / 10);

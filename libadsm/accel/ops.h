@@ -190,7 +190,7 @@ struct adsm_accel_ops {
     int (*launch)(struct adsm_accel *accel, const struct adsm_launch *launch);
 };
 
-/** The CUDA Driver API. */
-extern const struct adsm_accel_ops adsm_cuda_ops;
+/** The CUDA Driver API; the cores of the host (accel/host/). */
+extern const struct adsm_accel_ops adsm_cuda_ops, adsm_host_ops;
 
 #endif

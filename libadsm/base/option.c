@@ -164,8 +164,15 @@ static bool option_is_in(const char *list, const char *end, int64_t number)
 }
 
 /* Numbers up to `max` separated by commas, each once. */
+bool adsm_option_is_cpu(const char *list)
+{
+    return list && strcasecmp(list, "cpu") == 0;
+}
+
 static bool option_is_list(const char *text, int64_t max)
 {
+    if (adsm_option_is_cpu(text))
+        return true;
     for (const char *at = text, *next = text;; at = next) {
         int64_t number;
         if (!adsm_option_next(&next, &number) || number > max ||

@@ -60,8 +60,9 @@ TABLE = {
     # The back end reserves address ranges, needs the real dlsym, and marks
     # threads that are inside the driver for the fault handler.
     'libadsm/accel': ['libadsm/base', 'libadsm/os'],
-    # A back end; nobody includes one, it is known by its table of operations.
-    'libadsm/accel/cuda': ['libadsm/base', 'libadsm/os', 'libadsm/accel'],
+    # Back ends; nobody includes one, it is known by its table of operations.
+    **{f'libadsm/accel/{row}': ['libadsm/base', 'libadsm/os', 'libadsm/accel']
+       for row in ('cuda', 'host')},
     'protocols': ['libadsm/base'],
     **{row: ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
              *MM_ROWS[1:n]] for n, row in enumerate(MM_ROWS)},
@@ -99,14 +100,14 @@ CYCLES = {'libadsm': 5, 'protocols': 5, 'interpose/calls': 5,
 # that ends in / is of all modules of that folder.
 ORDER = {
     'libadsm/accel': [
-        'types error launch ops granule share',
+        'types error launch ops granule share cpu_code',
         'device',
         'extent fence lane lane_parts lane_note lane_table',
         'launched timer store',
         'address/',
         'pinned stage piece rate peer',
         'dma_write early dma poke move',
-        'inspect accel cuda/',
+        'inspect accel cuda/ host/',
     ],
     'libadsm/range': [
         'box map map_parts map_join order',
