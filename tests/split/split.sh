@@ -6,7 +6,8 @@
 # Runs the program in an empty folder once for each number of parts
 # (ADSM_PARTS; default 1 to 17) on each number of software devices
 # (SOFTCUDA_DEVICES; default 1 to 4) and compares what it prints and the files
-# it leaves there with those of the first run. Numbers are separated by commas.
+# it leaves there with those of the first run. Numbers are separated by commas;
+# `cpu` among those of devices is the processors instead (ADSM_DEVICES=cpu).
 # A kernel that reads beyond what its device has is an error (SOFTCUDA_STRICT).
 # --files: the program prints what differs from run to run, such as times: only
 # its files are compared.
@@ -27,11 +28,13 @@ while [ $# -gt 0 ]; do
     case $1 in
     --parts | --devices)
         [ $# -gt 1 ] || die "$1 wants a list of numbers"
-        case $2 in *[!0-9,]* | '') die "'$2' is no list of numbers" ;; esac
+        case $(echo "$2" | sed 's/\<cpu\>/0/') in
+        *[!0-9,]* | '') die "'$2' is no list of numbers" ;;
+        esac
         eval "${1#--}=\$2"
         shift ;;
     --files) files=yes ;;
-    --help | -h) sed -n '2,17s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --) shift; break ;;
     -*) die "there is no option '$1'" ;;
     *) break ;;
@@ -56,7 +59,11 @@ run()
     mkdir "$folder/run"
     at=$1 on=$2
     shift 2
-    (cd "$folder/run" && ADSM_PARTS=$at SOFTCUDA_DEVICES=$on \
+    case $on in
+    cpu) where=ADSM_DEVICES=cpu ;;
+    *) where=SOFTCUDA_DEVICES=$on ;;
+    esac
+    (cd "$folder/run" && env "$where" ADSM_PARTS="$at" \
         SOFTCUDA_STATS=1 SOFTCUDA_STRICT=1 "$program" "$@") \
         >"$folder/out" 2>"$folder/err" && return 0
     echo "$name: failed: $(grep -v '^softcuda: ' "$folder/err" | tail -n 1)"

@@ -48,6 +48,12 @@ ADSM_SREG3(gridDim, nctaid)
 
 #endif
 
+/** Behind a kernel: where its file is compiled for the CPU, behind adsm_cpu.h, it
+ *  is run there. */
+#ifndef ADSM_CPU_KERNEL
+#define ADSM_CPU_KERNEL(kernel)
+#endif
+
 /** Position of this thread in the grid along x, in threads: more than an int
  *  counts, where there are that many. */
 static __device__ inline long adsm_thread_x()
@@ -93,7 +99,9 @@ template <typename T> struct adsm_view3 {
     }
 };
 
+#ifndef TOOLS_CUDA_ADSM_CPU_H
 #include "adsm_operator.h"
+#endif
 
 /** a * b + c with one rounding, in f32. */
 static __device__ inline float adsm_fma(float a, float b, float c)

@@ -60,3 +60,6 @@ extern "C" __global__ void adi_columns(long j0, long j1, adsm_view2<float> x,
         sweep(n, column<float>{x, j}, column<float>{b, j},
               column<const float>{a, j});
 }
+
+ADSM_CPU_KERNEL(adi_rows)
+ADSM_CPU_KERNEL(adi_columns)

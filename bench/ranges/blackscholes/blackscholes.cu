@@ -19,3 +19,5 @@ blackscholes(long i0, long i1, const float *__restrict__ share,
     if (i < i1)
         price_option(share[i], strike[i], years[i], market, &call[i], &put[i]);
 }
+
+ADSM_CPU_KERNEL(blackscholes)

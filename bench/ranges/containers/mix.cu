@@ -11,3 +11,5 @@ extern "C" __global__ void mix(long i0, long i1, const unsigned *a,
     if (i < i1)
         mix_element(&m, i, a, b, out);
 }
+
+ADSM_CPU_KERNEL(mix)

@@ -42,3 +42,7 @@ extern "C" __global__ void fdtd_hz(long i0, long i1, long j0, long j1,
     float around = (ex[at + 1] - ex[at]) + (ey[at + nx] - ey[at]);
     hz[at] = adsm_fma(-0.7f, around, hz[at]);
 }
+
+ADSM_CPU_KERNEL(fdtd_ey)
+ADSM_CPU_KERNEL(fdtd_ex)
+ADSM_CPU_KERNEL(fdtd_hz)

@@ -18,3 +18,5 @@ extern "C" __global__ void floyd_step(long i0, long i1, long j0, long j1,
     if (by < path[i * n + j])
         path[i * n + j] = by;
 }
+
+ADSM_CPU_KERNEL(floyd_step)

@@ -25,3 +25,5 @@ extern "C" __global__ void heat_step(long i0, long i1, long j0, long j1,
     }
     next[i * nx + j] = value;
 }
+
+ADSM_CPU_KERNEL(heat_step)

@@ -30,3 +30,5 @@ extern "C" __global__ void heat3d_step(long i0, long i1, long j0, long j1,
     }
     next[at] = value;
 }
+
+ADSM_CPU_KERNEL(heat3d_step)

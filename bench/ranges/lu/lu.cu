@@ -23,3 +23,5 @@ extern "C" __global__ void lu_step(long i0, long i1, long j0, long j1,
     }
     out[i * n + j] = value;
 }
+
+ADSM_CPU_KERNEL(lu_step)

@@ -29,3 +29,5 @@ extern "C" __global__ void mandel_more(long i0, long i1, long j0, long j1,
     }
     points[i * nx + j] = z;
 }
+
+ADSM_CPU_KERNEL(mandel_more)

@@ -23,3 +23,5 @@ extern "C" __global__ void mse_sums(long i0, long i1,
     }
     sums[i] = sum;
 }
+
+ADSM_CPU_KERNEL(mse_sums)

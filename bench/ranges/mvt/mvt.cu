@@ -31,3 +31,6 @@ extern "C" __global__ void mvt_columns(long j0, long j1, float *__restrict__ x,
         sum = adsm_fma(a(i, j), y[i], sum);
     x[j] = sum;
 }
+
+ADSM_CPU_KERNEL(mvt_rows)
+ADSM_CPU_KERNEL(mvt_columns)

@@ -35,3 +35,5 @@ extern "C" __global__ void nbody_step(long i0, long i1,
     me.z += dt * me.vz;
     out[i] = me;
 }
+
+ADSM_CPU_KERNEL(nbody_step)

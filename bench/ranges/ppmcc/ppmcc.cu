@@ -49,3 +49,6 @@ ppmcc_spreads(long i0, long i1, const struct chunk *__restrict__ first,
     }
     sums[i] = sum;
 }
+
+ADSM_CPU_KERNEL(ppmcc_levels)
+ADSM_CPU_KERNEL(ppmcc_spreads)

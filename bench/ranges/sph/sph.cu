@@ -92,3 +92,7 @@ extern "C" __global__ void sph_move(long i0, long i1, struct sph_drop *drops,
     wall(&me.y, &me.vy, law.height, law.bounce);
     drops[i] = me;
 }
+
+ADSM_CPU_KERNEL(sph_density)
+ADSM_CPU_KERNEL(sph_force)
+ADSM_CPU_KERNEL(sph_move)
