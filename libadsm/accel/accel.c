@@ -45,19 +45,27 @@ void adsm_accel_replace(const struct adsm_accel_ops *other)
 
 /* ---- start ------------------------------------------------------------- */
 
-/* ADSM_DEVICES: different numbers (base/option.c). Return: devices taken. */
+/* The back end of a device. */
+static const struct adsm_accel_ops *ops_of(int ordinal)
+{
+    return ordinal == ADSM_CPU_ORDINAL ? &adsm_host_ops : devices.ops;
+}
+
+/* ADSM_DEVICES: different numbers, or the CPU (base/option.c). Return: devices
+ * taken. */
 static int select_devices(const char *list, int present)
 {
     int count = 0;
     int64_t ordinal;
     for (const char *at = list;
          *at && count < ADSM_MOST_DEVICES && adsm_option_next(&at, &ordinal);) {
-        if (ordinal < present)
+        if (ordinal == ADSM_OPTION_CPU)
+            devices.visible[count++] = ADSM_CPU_ORDINAL;
+        else if (ordinal < present && ordinal < ADSM_CPU_ORDINAL)
             devices.visible[count++] = (int)ordinal;
         else
-            adsm_log(ADSM_LOG_WARN,
-                     "ADSM_DEVICES: there is no device %lld, only 0..%d",
-                     (long long)ordinal, present - 1);
+            adsm_log(ADSM_LOG_WARN, "ADSM_DEVICES: there is no device %lld%s",
+                     (long long)ordinal, present > 0 ? "" : " and no driver");
     }
     if (count == 0)
         adsm_log(ADSM_LOG_WARN,
@@ -67,19 +75,32 @@ static int select_devices(const char *list, int present)
     return count;
 }
 
+/* Does the list name the CPU, and others? */
+static bool names_cpu(const char *list, bool *others)
+{
+    bool cpu = false;
+    int64_t ordinal;
+    *others = !list;
+    for (const char *at = list; at && *at && adsm_option_next(&at, &ordinal);) {
+        cpu = cpu || ordinal == ADSM_OPTION_CPU;
+        *others = *others || ordinal != ADSM_OPTION_CPU;
+    }
+    return cpu;
+}
+
 static int find_devices(void)
 {
-    int present = 0;
     const char *list = adsm_options_get()->devices;
-    bool cpu = adsm_option_is_cpu(list);
-    if (cpu)
-        devices.ops = &adsm_host_ops;
-    int status = devices.ops->start(&present);
-    if (status != ADSM_OK)
+    bool others, cpu = names_cpu(list, &others);
+    int present = 0, count = 0;
+    int status = others ? devices.ops->start(&present) : ADSM_OK;
+    if (status != ADSM_OK && !cpu)
         return status;
-    int count = list && !cpu ? select_devices(list, present) : 0;
+    if (present == 0 && cpu)
+        devices.ops = &adsm_host_ops;
+    count = list ? select_devices(list, present) : 0;
     if (count == 0)
-        for (; count < present && count < ADSM_MOST_DEVICES; count++)
+        for (; count < present && count < ADSM_CPU_ORDINAL; count++)
             devices.visible[count] = count;
     /* Release: whoever sees the number sees the list. */
     atomic_store_explicit(&devices.visible_count, count, memory_order_release);
@@ -174,7 +195,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     struct adsm_accel *accel = allocate();
     if (!accel)
         return adsm_accel_fail(ADSM_E_NOMEM, "no memory for a device", NULL);
-    accel->ops = devices.ops;
+    accel->ops = ops_of(ordinal);
     accel->context = context;
     accel->ordinal = ordinal;
     accel->device = index_of(ordinal);
@@ -212,17 +233,17 @@ static int open_primary(int device, struct adsm_accel **accel)
     *accel = primary_of(device);
     if (*accel)
         return ADSM_OK;
-    int status =
-        devices.ops->context_primary(devices.visible[device], &context);
+    int ordinal = devices.visible[device];
+    int status = ops_of(ordinal)->context_primary(ordinal, &context);
     if (status != ADSM_OK)
         return status;
     *accel = adsm_accel_of_context(context);
     if (!*accel)
-        status = create(context, devices.visible[device], accel);
+        status = create(context, ordinal, accel);
     if (status == ADSM_OK)
         (*accel)->primary = true;
     else
-        devices.ops->context_release(devices.visible[device]);
+        ops_of(ordinal)->context_release(ordinal);
     return status;
 }
 
@@ -337,7 +358,7 @@ void *adsm_accel_detach(struct adsm_accel *accel)
     accel->primary = false;
     adsm_lock_release(&devices.lock);
     if (held)
-        devices.ops->context_release(accel->ordinal);
+        accel->ops->context_release(accel->ordinal);
     return context;
 }
 
@@ -365,7 +386,7 @@ void adsm_accel_forget(struct adsm_accel *accel)
     adsm_accel_condemn(accel, ADSM_E_DEVICE_LOST);
     accel->context = NULL;
     if (accel->primary)
-        devices.ops->context_release(accel->ordinal);
+        accel->ops->context_release(accel->ordinal);
     adsm_lock_release(&devices.lock);
 }
 
@@ -381,12 +402,13 @@ int adsm_accel_describe(int device, char *name, size_t name_bytes,
     size_t total = 0;
     if (device < 0 || device >= adsm_accel_devices())
         return adsm_accel_fail(ADSM_E_INVALID, "there is no such device", NULL);
-    int status = devices.ops->describe(devices.visible[device], name,
-                                       name_bytes, total_bytes);
+    const struct adsm_accel_ops *ops = ops_of(devices.visible[device]);
+    int status =
+        ops->describe(devices.visible[device], name, name_bytes, total_bytes);
     if (status == ADSM_OK && free_bytes) {
         status = adsm_accel_open(device, &accel);
         if (status == ADSM_OK)
-            status = devices.ops->memory_info(accel, free_bytes, &total);
+            status = ops->memory_info(accel, free_bytes, &total);
     }
     return status;
 }

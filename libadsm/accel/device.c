@@ -58,6 +58,11 @@ int adsm_accel_device(const struct adsm_accel *accel)
     return accel->device;
 }
 
+bool adsm_accel_is_cpu(const struct adsm_accel *accel)
+{
+    return accel->ops == &adsm_host_ops;
+}
+
 uint32_t adsm_accel_index(const struct adsm_accel *accel)
 {
     return accel->index;

@@ -29,6 +29,9 @@ struct adsm_timers;
 /** Devices of a machine that are told apart; more are there in vain. */
 enum { ADSM_MOST_DEVICES = 64 };
 
+/** The number that the processors of the host have as a device. */
+enum { ADSM_CPU_ORDINAL = ADSM_MOST_DEVICES - 1 };
+
 /** A set of devices, a bit for each by the driver's number of it. */
 typedef uint64_t adsm_device_set;
 

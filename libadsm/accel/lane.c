@@ -204,9 +204,12 @@ int adsm_lane_order(struct adsm_accel *accel, struct adsm_lane *lane,
          lane->stream == stream && lane->thread == 0))
         return ADSM_OK;
     int status = mark_for(accel, lane, seq, &mark);
-    if (status == ADSM_OK)
-        status = waits->ops->stream_order(waits, stream, mark->event);
-    return status;
+    if (status != ADSM_OK)
+        return status;
+    /* A driver does not know the events of another one. */
+    return waits->ops == accel->ops
+               ? waits->ops->stream_order(waits, stream, mark->event)
+               : accel->ops->event_wait(accel, mark->event, 0);
 }
 
 /* ---- waiting on the CPU -------------------------------------------------- */

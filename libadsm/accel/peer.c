@@ -97,6 +97,8 @@ bool adsm_peer_can(struct adsm_accel *to, struct adsm_accel *from)
         return to == from;
     if (to->ordinal == from->ordinal)
         return true;
+    if (to->ops != from->ops)
+        return false;
     /* Acquire: who sees that it was asked sees the answer. */
     if (atomic_load_explicit(&to->peers_asked, memory_order_acquire) & bit)
         return atomic_load_explicit(&to->peers, memory_order_relaxed) & bit;

@@ -73,6 +73,9 @@ void *adsm_accel_context(const struct adsm_accel *accel);
  *  handler */
 int adsm_accel_device(const struct adsm_accel *accel);
 
+/** Is it the processors of the host? Thread: any. Signal: any handler */
+bool adsm_accel_is_cpu(const struct adsm_accel *accel);
+
 /** A number of the accel's own, small: they are numbered as they are made.
  *  Thread: any. Signal: any handler */
 uint32_t adsm_accel_index(const struct adsm_accel *accel);

@@ -145,11 +145,13 @@ static bool option_read_int(const char *text, int64_t *number)
 
 bool adsm_option_next(const char **list, int64_t *number)
 {
-    const char *text = *list;
-    char *end;
-    if (!isdigit((unsigned char)*text))
+    const char *text = *list, *end = text + strlen("cpu");
+    if (strncasecmp(text, "cpu", strlen("cpu")) == 0)
+        *number = ADSM_OPTION_CPU;
+    else if (isdigit((unsigned char)*text))
+        *number = strtoll(text, (char **)&end, 10);
+    else
         return false;
-    *number = strtoll(text, &end, 10);
     *list = *end == ',' ? end + 1 : end;
     return *end == '\0' || (*end == ',' && end[1] != '\0');
 }
@@ -163,16 +165,9 @@ static bool option_is_in(const char *list, const char *end, int64_t number)
     return false;
 }
 
-/* Numbers up to `max` separated by commas, each once. */
-bool adsm_option_is_cpu(const char *list)
-{
-    return list && strcasecmp(list, "cpu") == 0;
-}
-
+/* Numbers up to `max`, or "cpu", separated by commas, each once. */
 static bool option_is_list(const char *text, int64_t max)
 {
-    if (adsm_option_is_cpu(text))
-        return true;
     for (const char *at = text, *next = text;; at = next) {
         int64_t number;
         if (!adsm_option_next(&next, &number) || number > max ||

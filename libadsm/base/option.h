@@ -74,7 +74,7 @@ enum adsm_option_type {
     ADSM_OPTION_SIZE, /* bytes: number with optional K, M, G or T         */
     ADSM_OPTION_POW2, /* as SIZE, a power of two                          */
     ADSM_OPTION_ENUM, /* one of a list of words                           */
-    ADSM_OPTION_LIST, /* numbers and commas: "0,2"; or "cpu"              */
+    ADSM_OPTION_LIST, /* numbers and commas, or "cpu": "0,2,cpu"          */
     ADSM_OPTION_PATH, /* a file name                                      */
 };
 
@@ -169,8 +169,11 @@ bool adsm_option_info(size_t index, struct adsm_option_info *info);
  */
 const char *adsm_option_word(enum adsm_option_id option, int value);
 
+/** What stands for "cpu" in a list. */
+enum { ADSM_OPTION_CPU = -1 };
+
 /**
- * Take the next number of a list of numbers separated by commas.
+ * Take the next number of a list of numbers separated by commas, or "cpu".
  *
  * @list  where it begins; moved to the next one, or to the end of the text
  * Return: false where no number or no comma is where one has to be
@@ -178,9 +181,5 @@ const char *adsm_option_word(enum adsm_option_id option, int value);
  * Signal: any handler
  */
 bool adsm_option_next(const char **list, int64_t *number);
-
-/** Does a LIST, or NULL, say that there is no driver to be asked? Thread: any.
- *  Signal: any handler */
-bool adsm_option_is_cpu(const char *list);
 
 #endif

@@ -59,7 +59,7 @@ void adsm_option_describe(const struct adsm_option_entry *entry, char *text,
         text_words(entry->words, text, bytes);
         break;
     case ADSM_OPTION_LIST:
-        snprintf(text, bytes, "different numbers separated by commas, or cpu");
+        snprintf(text, bytes, "different numbers, or cpu, separated by commas");
         break;
     case ADSM_OPTION_PATH:
         snprintf(text, bytes, "a file name");

@@ -18,6 +18,23 @@ static int take_device(struct adsm_task *task, int number)
     return adsm_kernel_on(&task->kernel, task->accels[i], &task->handles[i]);
 }
 
+/* The last one taken is the CPU, for which not every kernel has a function: others
+ * do without it. */
+static bool is_left_out(struct adsm_task *task, int rc)
+{
+    const struct adsm_accel *last = task->accels[task->devices - 1];
+    bool others = task->opts.devices &
+                      ~(UINT32_C(1) << task->numbers[task->devices - 1]) &&
+                  adsm_accel_devices() > 1;
+    if (rc != ADSM_E_NOT_FOUND || !adsm_accel_is_cpu(last) || !others)
+        return false;
+    adsm_log_once(ADSM_LOG_INFO,
+                  "calls of a kernel that has no function for the CPU run on "
+                  "the other devices alone");
+    task->devices--;
+    return true;
+}
+
 /* Which devices: accels, and handles of the kernel there. */
 static int place(struct adsm_task *task)
 {
@@ -37,9 +54,11 @@ static int place(struct adsm_task *task)
     for (int d = 0; d < ADSM_SPLIT_DEVICES && rc == ADSM_OK; d++) {
         if (!(set >> d & 1))
             continue;
-        if (d < there)
+        if (d < there) {
             rc = take_device(task, d);
-        else if (set != ADSM_ALL_DEVICES)
+            if (rc != ADSM_OK && is_left_out(task, rc))
+                rc = ADSM_OK;
+        } else if (set != ADSM_ALL_DEVICES)
             rc = adsm_detail(ADSM_E_INVALID,
                              "the call of kernel '%s' names device %d: there "
                              "are 0 to %d",

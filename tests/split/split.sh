@@ -7,7 +7,8 @@
 # (ADSM_PARTS; default 1 to 17) on each number of software devices
 # (SOFTCUDA_DEVICES; default 1 to 4) and compares what it prints and the files
 # it leaves there with those of the first run. Numbers are separated by commas;
-# `cpu` among those of devices is the processors instead (ADSM_DEVICES=cpu).
+# `cpu` among those of devices is the processors instead (ADSM_DEVICES=cpu), `both`
+# the processors beside one device.
 # A kernel that reads beyond what its device has is an error (SOFTCUDA_STRICT).
 # --files: the program prints what differs from run to run, such as times: only
 # its files are compared.
@@ -28,13 +29,13 @@ while [ $# -gt 0 ]; do
     case $1 in
     --parts | --devices)
         [ $# -gt 1 ] || die "$1 wants a list of numbers"
-        case $(echo "$2" | sed 's/\<cpu\>/0/') in
+        case $(echo "$2" | sed 's/\<\(cpu\|both\)\>/0/g') in
         *[!0-9,]* | '') die "'$2' is no list of numbers" ;;
         esac
         eval "${1#--}=\$2"
         shift ;;
     --files) files=yes ;;
-    --help | -h) sed -n '2,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,19s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --) shift; break ;;
     -*) die "there is no option '$1'" ;;
     *) break ;;
@@ -61,6 +62,7 @@ run()
     shift 2
     case $on in
     cpu) where=ADSM_DEVICES=cpu ;;
+    both) where=ADSM_DEVICES=0,cpu ;;
     *) where=SOFTCUDA_DEVICES=$on ;;
     esac
     (cd "$folder/run" && env "$where" ADSM_PARTS="$at" \

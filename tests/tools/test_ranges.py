@@ -56,10 +56,15 @@ class Examples(unittest.TestCase):
                 self.assertIn(text.partition(',')[2],
                               self.check(name, **extra))
 
+    def test_processors_come_to_the_same_result(self):
+        want = self.check('heat').partition('heat ')[2]
+        for devices in ('cpu', '0,cpu', '0,1,cpu', 'cpu,1'):
+            self.assertIn(want, self.check('heat', ADSM_DEVICES=devices))
+
     def test_code_of_the_page_is_theirs(self):
         for language, names in (('cuda', ('heat.cu', 'walk.cu', 'dice.cu')),
                                 ('c', ('heat.c', 'walk.c', 'dice.c')),
-                                ('cpp', ('product.cc',))):
+                                ('cpp', ('product.cc', 'heat_cpu.cc'))):
             codes = re.findall(rf'^```{language}\n(.*?)^```', PAGE,
                                re.M | re.S)
             self.assertEqual(len(codes), len(names))
