@@ -50,6 +50,7 @@ static struct {
     struct adsm_host_stream *streams; /* lock */
     int threads;                      /* lock: started                    */
     int idle;                         /* lock: threads asleep             */
+    _Atomic int looking;              /* threads about to find work       */
     _Atomic uint32_t work;            /* bumped when there may be some    */
     _Atomic uint32_t over;            /* bumped when a job has ended ...  */
     _Atomic uint32_t waiting;         /* ... while somebody waits for it  */
@@ -133,39 +134,52 @@ static bool is_ready(const struct job *job)
            adsm_host_reached(job->job.await);
 }
 
-/* Take as much of the stream's oldest job as one thread should have. */
-static bool take_from(struct adsm_host_stream *stream, struct piece *piece)
+/* Has the stream's oldest job something for one more thread? */
+static bool has_work(struct adsm_host_stream *stream)
 {
     uint64_t done = atomic_load(&stream->done);
-    struct job *job = job_of(stream, done);
-    if (done == atomic_load(&stream->given) || job->taken == job->count ||
-        !is_ready(job))
-        return false;
+    const struct job *job = job_of(stream, done);
+    return done != atomic_load(&stream->given) && job->taken < job->count &&
+           is_ready(job);
+}
+
+/* Take as much of it as one thread should have. */
+static void take_from(struct adsm_host_stream *stream, struct piece *piece)
+{
+    struct job *job = job_of(stream, atomic_load(&stream->done));
     uint64_t left = job->count - job->taken;
     uint64_t share = left / (uint64_t)(PIECES * adsm_host_threads());
     *piece = (struct piece){stream, job, job->taken, share > 0 ? share : 1};
     job->taken += piece->count;
-    return true;
 }
 
-/* Another thread is woken where there is work for it, which does the same. The
- * lock is held, as in the next two. */
+/* The lock is held, as in the next three. */
+static struct adsm_host_stream *find_work(void)
+{
+    struct adsm_host_stream *stream = queue.streams;
+    while (stream && !has_work(stream))
+        stream = stream->next;
+    return stream;
+}
+
+/* There is work for one more thread. Who looks for some finds it. */
 static void wake_thread(void)
 {
     atomic_fetch_add(&queue.work, 1);
-    if (queue.idle > 0)
+    if (queue.idle > 0 && atomic_load(&queue.looking) == 0)
         adsm_futex_wake(&queue.work, 1);
 }
 
+/* Who has taken some wakes the next one, where there is more. */
 static bool take(struct piece *piece)
 {
-    for (struct adsm_host_stream *s = queue.streams; s; s = s->next)
-        if (take_from(s, piece)) {
-            if (piece->job->taken < piece->job->count || s->next)
-                wake_thread();
-            return true;
-        }
-    return false;
+    struct adsm_host_stream *stream = find_work();
+    if (!stream)
+        return false;
+    take_from(stream, piece);
+    if (queue.idle > 0 && find_work())
+        wake_thread();
+    return true;
 }
 
 static void give_back(const struct piece *piece)
@@ -182,14 +196,25 @@ static void give_back(const struct piece *piece)
         adsm_futex_wake(&queue.over, INT32_MAX);
 }
 
-/* Look for work, and then sleep until there may be some. */
-static void wait_for_work(uint32_t seen)
+/* Return: whether there may be some work */
+static bool look_for_work(uint32_t seen)
 {
-    for (int i = 0; i < LOOKS; i++) {
-        if (atomic_load_explicit(&queue.work, memory_order_relaxed) != seen)
-            return;
+    bool changed = false;
+    atomic_fetch_add(&queue.looking, 1);
+    for (int i = 0; i < LOOKS && !changed; i++) {
+        changed =
+            atomic_load_explicit(&queue.work, memory_order_relaxed) != seen;
         adsm_pause();
     }
+    atomic_fetch_sub(&queue.looking, 1);
+    return changed;
+}
+
+/* Look, and then sleep until there may be some. */
+static void wait_for_work(uint32_t seen)
+{
+    if (look_for_work(seen))
+        return;
     adsm_lock_acquire(&queue.lock);
     queue.idle++;
     adsm_lock_release(&queue.lock);
@@ -203,6 +228,8 @@ static void *work(void *unused)
 {
     struct piece piece;
     (void)unused;
+    /* No signal comes to it: its locks need not see to that. */
+    adsm_quiet_enter();
     for (;;) {
         uint32_t seen = atomic_load(&queue.work);
         adsm_lock_acquire(&queue.lock);
