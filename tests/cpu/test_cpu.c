@@ -200,6 +200,26 @@ START_TEST(arrays_without_home_are_copied)
 }
 END_TEST
 
+START_TEST(memory_in_use_is_not_another_s)
+{
+    enum { N = 1 << 18 };
+    struct up u = up();
+    for (int round = 0; round < 8; round++) {
+        uint32_t *p = adsmAlloc(N * sizeof *p);
+        p[5] = 1;
+        run_step(u.step, p, N, 1, 20);
+        must(adsmFree(p));
+        uint32_t *q = adsmAlloc(N * sizeof *q);
+        for (int i = 0; i < N; i++)
+            q[i] = 9;
+        rest(30);
+        for (int i = 0; i < N; i++)
+            ck_assert_uint_eq(q[i], 9);
+        must(adsmFree(q));
+    }
+}
+END_TEST
+
 /* ---- what does not -------------------------------------------------------- */
 
 START_TEST(kernel_without_a_function_is_told)
@@ -295,7 +315,7 @@ END_TEST
 SUITE_MAIN("cpu", 60, there_is_one_device_and_no_driver,
            accesses_wait_for_kernels, launches_come_in_order,
            every_block_runs_once, threads_use_it_at_once,
-           arrays_without_home_are_copied, kernel_without_a_function_is_told,
-           functions_that_are_none_are_told,
+           arrays_without_home_are_copied, memory_in_use_is_not_another_s,
+           kernel_without_a_function_is_told, functions_that_are_none_are_told,
            more_memory_than_there_is_is_refused, forked_child_has_no_device,
            idle_threads_take_no_time)

@@ -1,10 +1,12 @@
 /*
  * The CPU back end: memory. That of shared objects is mapped twice: where the
  * program has it, which is closed to it while kernels use it, and as the shadow,
- * which is open to them.
+ * which is open to them; who gives it back has waited for them. Who gives other
+ * memory back waits here, as with a driver.
  */
 #include "accel/error.h"
 #include "accel/host/ops.h"
+#include "accel/host/queue.h"
 #include "accel/launched.h"
 #include "os/arena.h"
 #include "os/vm.h"
@@ -30,9 +32,11 @@ int adsm_host_memory_alloc(struct adsm_accel *accel, size_t bytes,
 int adsm_host_memory_free(struct adsm_accel *accel, struct adsm_daddr at)
 {
     int rc = adsm_accel_usable(accel);
-    if (rc == ADSM_OK)
-        free((void *)(uintptr_t)at.at);
-    return rc;
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_host_await_all();
+    free((void *)(uintptr_t)at.at);
+    return ADSM_OK;
 }
 
 int adsm_host_memory_info(struct adsm_accel *accel, size_t *free_bytes,

@@ -29,9 +29,9 @@ struct job {
 };
 
 struct adsm_host_stream {
-    _Atomic uint64_t given, done; /* written under the lock */
-    struct adsm_host_stream *next;
-    bool unused;
+    _Atomic uint64_t given, done;  /* written under the lock */
+    struct adsm_host_stream *next; /* stays as it is */
+    bool unused;                   /* lock           */
     struct job jobs[JOBS];
 };
 
@@ -359,21 +359,11 @@ void adsm_host_await(struct adsm_host_point point, uint64_t spin_ns)
     adsm_quiet_wait_end(opened);
 }
 
-/* A point of the first stream that is not through. */
-static struct adsm_host_point left(void)
-{
-    struct adsm_host_point point = {0};
-    adsm_lock_acquire(&queue.lock);
-    for (struct adsm_host_stream *s = queue.streams; s && !point.stream;
-         s = s->next)
-        if (!adsm_host_reached(adsm_host_given(s)))
-            point = adsm_host_given(s);
-    adsm_lock_release(&queue.lock);
-    return point;
-}
-
 void adsm_host_await_all(void)
 {
-    for (struct adsm_host_point p = left(); p.stream; p = left())
-        adsm_host_await(p, 0);
+    adsm_lock_acquire(&queue.lock);
+    struct adsm_host_stream *stream = queue.streams;
+    adsm_lock_release(&queue.lock);
+    for (; stream; stream = stream->next)
+        adsm_host_await(adsm_host_given(stream), 0);
 }

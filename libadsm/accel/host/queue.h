@@ -109,7 +109,7 @@ bool adsm_host_reached(struct adsm_host_point point);
 /** Look for `spin_ns`, then sleep until it is reached. */
 void adsm_host_await(struct adsm_host_point point, uint64_t spin_ns);
 
-/** Until all streams have done what they were given. */
+/** Until all streams have done what they were given so far. */
 void adsm_host_await_all(void);
 
 #endif
