@@ -44,6 +44,7 @@ static void fill(void)
         shipped[i].bytes = adsm_shipped_bytes(&adsm_shipped[i]);
         shipped[i].shipped = &adsm_shipped[i];
     }
+    adsm_shipped_add_cpu();
 }
 
 const adsmOperator *adsm_operator_of(adsmOp op, adsmType type)

@@ -38,4 +38,7 @@ size_t adsm_shipped_bytes(const struct adsm_shipped *shipped);
 /** Its module, to be free()d; NULL: no memory. Signal: never */
 char *adsm_shipped_text(const struct adsm_shipped *shipped);
 
+/** Make their kernels for the CPU known, once. */
+void adsm_shipped_add_cpu(void);
+
 #endif

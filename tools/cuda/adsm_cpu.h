@@ -19,6 +19,7 @@
 #define TOOLS_CUDA_ADSM_CPU_H
 
 #include <adsm.h>
+#include <adsm_cpu_operator.h>
 
 #include <utility>
 
@@ -46,8 +47,18 @@ __syncthreads();
         {#kernel, adsm_cpu_of<kernel>::run, adsm_cpu_of<kernel>::count,        \
          adsm_cpu_of<kernel>::bytes, nullptr});
 
-/* Their kernels fold by shuffles. */
-#define ADSM_OPERATOR(...)
+#define ADSM_OPERATOR(name, type, identity, ...)                               \
+    ADSM_CPU_OPERATOR(name, type, identity, __VA_ARGS__)                       \
+    static adsm_cpu_kernel adsm_cpu_kernels_##name[] = {                       \
+        adsm_cpu_kernel(adsm_cpu_codes_##name[0]),                             \
+        adsm_cpu_kernel(adsm_cpu_codes_##name[1]),                             \
+        adsm_cpu_kernel(adsm_cpu_codes_##name[2]),                             \
+        adsm_cpu_kernel(adsm_cpu_codes_##name[3]),                             \
+        adsm_cpu_kernel(adsm_cpu_codes_##name[4]),                             \
+        adsm_cpu_kernel(adsm_cpu_codes_##name[5]),                             \
+        adsm_cpu_kernel(adsm_cpu_codes_##name[6])};
+
+/* It has no function for the CPU. */
 #define ADSM_MAP_REDUCE(...)
 
 #include "adsm_device.h"
