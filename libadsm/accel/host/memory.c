@@ -8,6 +8,7 @@
 #include "accel/host/ops.h"
 #include "accel/host/queue.h"
 #include "accel/launched.h"
+#include "base/pool.h"
 #include "os/arena.h"
 #include "os/vm.h"
 
@@ -63,6 +64,8 @@ struct shared {
     size_t bytes;
 };
 
+static struct adsm_pool all_shared = ADSM_POOL_INIT(sizeof(struct shared), 8);
+
 /* Pages come as they are touched, as those of malloc do. */
 static int map(struct shared *shared, size_t bytes)
 {
@@ -81,7 +84,7 @@ static void unmap(struct shared *shared)
     if (shared->host)
         adsm_vm_release(shared->host, shared->bytes);
     adsm_arena_free(&shared->shadow);
-    free(shared);
+    adsm_pool_put(&all_shared, shared);
 }
 
 int adsm_host_direct_alloc(struct adsm_accel *accel, size_t bytes,
@@ -94,7 +97,9 @@ int adsm_host_direct_alloc(struct adsm_accel *accel, size_t bytes,
     if (bytes > total)
         return adsm_accel_fail(ADSM_E_DEVICE_NOMEM,
                                "the host has less memory than that", NULL);
-    struct shared *shared = calloc(1, sizeof *shared);
+    struct shared *shared = adsm_pool_get(&all_shared);
+    if (shared)
+        *shared = (struct shared){.host = 0};
     rc = shared ? adsm_arena_alloc(&shared->shadow, bytes) : ADSM_E_NOMEM;
     if (rc == ADSM_OK)
         rc = map(shared, bytes);
