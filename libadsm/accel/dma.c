@@ -35,12 +35,17 @@ void adsm_dma_spend(uint64_t ns)
 
 /* ---- order ---------------------------------------------------------------- */
 
-/* Let a copy lane wait, on the device, for `after` and all noted work. */
+/* Let a copy lane wait, on the device, for `after` and all noted work. An upload
+ * comes behind all that is held. */
 static int dma_order(struct adsm_accel *accel, uint32_t copy_lane,
                      struct adsm_fence after)
 {
     adsm_stream stream = accel->lanes->lane[copy_lane].stream;
-    int status = adsm_fence_order(accel, stream, after);
+    int status = copy_lane == ADSM_LANE_UPLOAD
+                     ? adsm_lane_submit(accel, UINT64_MAX)
+                     : ADSM_OK;
+    if (status == ADSM_OK)
+        status = adsm_fence_order(accel, stream, after);
     return status == ADSM_OK ? adsm_lane_order_noted(accel, accel, copy_lane)
                              : status;
 }
@@ -281,7 +286,7 @@ int adsm_dma_order_behind(struct adsm_accel *accel,
                           const struct adsm_fence *after, size_t count,
                           struct adsm_fence *done)
 {
-    int status = ADSM_OK;
+    int status = adsm_lane_submit(accel, UINT64_MAX);
     for (size_t i = 0; i < count && status == ADSM_OK; i++)
         status = adsm_fence_order(accel, upload_stream(accel), after[i]);
     *done = (struct adsm_fence){0};

@@ -138,14 +138,17 @@ static void make_room(struct adsm_accel *accel, struct adsm_lane *lane)
 int adsm_lane_record(struct adsm_accel *accel, struct adsm_lane *lane)
 {
     struct adsm_mark *mark = NULL;
+    /* Read first: a number given from here on may not be covered. */
+    uint64_t seq = adsm_lane_submitted(lane);
+    uint64_t notes = atomic_load_explicit(&lane->notes, memory_order_acquire);
+    /* Held: who waits for more has it submitted. */
+    if (seq <= lane->recorded && notes <= lane->notes_covered)
+        return ADSM_OK;
     if (lane->count == ADSM_LANE_EVENTS)
         make_room(accel, lane);
     int status = mark_get(accel, &mark);
     if (status != ADSM_OK)
         return status;
-    /* Read first: a number given from here on may not be covered. */
-    uint64_t seq = atomic_load_explicit(&lane->given, memory_order_acquire);
-    uint64_t notes = atomic_load_explicit(&lane->notes, memory_order_acquire);
     status = accel->ops->event_record(accel, mark->event, lane->stream);
     if (status != ADSM_OK) {
         mark_put(accel, mark);
@@ -212,13 +215,66 @@ int adsm_lane_order(struct adsm_accel *accel, struct adsm_lane *lane,
                : accel->ops->event_wait(accel, mark->event, 0);
 }
 
+/* ---- what is held -------------------------------------------------------- */
+
+static bool is_held(struct adsm_lane *lane, uint64_t seq)
+{
+    uint64_t held = atomic_load_explicit(&lane->held, memory_order_acquire);
+    return held != 0 && held <= seq;
+}
+
+uint64_t adsm_lane_hold(struct adsm_accel *accel, uint32_t which)
+{
+    struct adsm_lane *lane = &accel->lanes->lane[which];
+    adsm_lock_acquire(&lane->lock);
+    /* A submission may get this number meanwhile, and ours be a later one: it
+     * counts as held then, too. */
+    if (atomic_load_explicit(&lane->held, memory_order_relaxed) == 0)
+        atomic_store_explicit(&lane->held, atomic_load(&lane->given) + 1,
+                              memory_order_relaxed);
+    uint64_t seq = adsm_lane_tick(accel, which);
+    adsm_lock_release(&lane->lock);
+    return seq;
+}
+
+void adsm_lane_unhold(struct adsm_accel *accel, uint32_t lane)
+{
+    /* Release: it has been submitted. */
+    atomic_store_explicit(&accel->lanes->lane[lane].held, 0,
+                          memory_order_release);
+}
+
+int adsm_lane_submit(struct adsm_accel *accel, uint64_t seq)
+{
+    return is_held(&accel->lanes->lane[ADSM_LANE_UPLOAD], seq)
+               ? accel->lanes->submit(accel)
+               : ADSM_OK;
+}
+
+/* Take the lane's lock, with all up to `seq` submitted. Return: ADSM_OK; why it
+ * cannot be, the lock is not held then */
+static int lock_submitted(struct adsm_accel *accel, struct adsm_lane *lane,
+                          uint64_t seq)
+{
+    for (;;) {
+        int status = is_held(lane, seq) ? accel->lanes->submit(accel) : ADSM_OK;
+        if (status != ADSM_OK)
+            return status;
+        adsm_lock_acquire(&lane->lock);
+        /* Once more only where `seq` was given while another one was held. */
+        if (!is_held(lane, seq))
+            return ADSM_OK;
+        adsm_lock_release(&lane->lock);
+    }
+}
+
 /* ---- waiting on the CPU -------------------------------------------------- */
 
 /* An event could not be recorded, as on a stream that was destroyed behind our
  * back: everything on the context is waited for instead. */
 int adsm_lane_settle_all(struct adsm_accel *accel, struct adsm_lane *lane)
 {
-    uint64_t seq = atomic_load_explicit(&lane->given, memory_order_acquire);
+    uint64_t seq = adsm_lane_submitted(lane);
     uint64_t notes = atomic_load_explicit(&lane->notes, memory_order_acquire);
     int status = accel->ops->context_wait(accel);
     if (status != ADSM_OK)
@@ -252,9 +308,11 @@ int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,
     struct adsm_mark *mark = NULL;
     if (adsm_lane_is_done(lane, seq))
         return ADSM_OK;
-    adsm_lock_acquire(&lane->lock);
+    int status = lock_submitted(accel, lane, seq);
+    if (status != ADSM_OK)
+        return status;
     bool done = adsm_lane_is_done(lane, seq);
-    int status = done ? ADSM_OK : mark_for(accel, lane, seq, &mark);
+    status = done ? ADSM_OK : mark_for(accel, lane, seq, &mark);
     if (mark)
         mark->waiters++;
     adsm_lock_release(&lane->lock);
@@ -305,7 +363,8 @@ bool adsm_fence_done(struct adsm_fence fence)
     bool reached = false;
     if (!lane)
         return true;
-    adsm_lock_acquire(&lane->lock);
+    if (lock_submitted(accel, lane, fence.seq) != ADSM_OK)
+        return adsm_accel_health(accel) != ADSM_OK;
     if (adsm_lane_is_done(lane, fence.seq))
         reached = true;
     else if (mark_for(accel, lane, fence.seq, &mark) == ADSM_OK &&
@@ -323,9 +382,8 @@ void adsm_fence_mark(struct adsm_fence fence)
 {
     struct adsm_lane *lane = lane_of(&fence);
     struct adsm_mark *mark;
-    if (!lane)
+    if (!lane || lock_submitted(fence.accel, lane, fence.seq) != ADSM_OK)
         return;
-    adsm_lock_acquire(&lane->lock);
     if (!adsm_lane_is_done(lane, fence.seq))
         (void)mark_for(fence.accel, lane, fence.seq, &mark);
     adsm_lock_release(&lane->lock);
@@ -337,8 +395,10 @@ int adsm_fence_order(struct adsm_accel *accel, adsm_stream stream,
     struct adsm_lane *lane = lane_of(&fence);
     if (!lane)
         return ADSM_OK;
-    adsm_lock_acquire(&lane->lock);
-    int status = adsm_lane_order(fence.accel, lane, fence.seq, accel, stream);
+    int status = lock_submitted(fence.accel, lane, fence.seq);
+    if (status != ADSM_OK)
+        return status;
+    status = adsm_lane_order(fence.accel, lane, fence.seq, accel, stream);
     adsm_lock_release(&lane->lock);
     return status;
 }

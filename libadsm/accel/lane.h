@@ -10,6 +10,11 @@
  * last. `done` grows when an event was seen to be reached, so a fence below it
  * costs one load. A wait for a number takes the first event at or above it.
  *
+ * Numbers of the upload lane may be given for work that is yet to be submitted:
+ * they are held. No event stands for these, so whoever wants one has that work
+ * submitted first, by the function that the table was handed (poke.h). So does who
+ * enqueues on the lane: what comes later is behind it.
+ *
  * Locks: lanes->lock guards the table, lane->lock one lane; both rank STREAM,
  * the table's before a lane's, one lane at a time, none while the CPU waits.
  * lanes->unused_lock (rank POOL) guards the unused events. Invariant:
@@ -56,6 +61,8 @@ struct adsm_lane {
     uint32_t chain;  /* 1 + next lane in the bucket, 0 ends; lanes->lock */
     _Atomic uint64_t given;
     _Atomic uint64_t done;
+    /* The first number that is held, 0: none. Set under the lock. */
+    _Atomic uint64_t held;
     uint64_t recorded;      /* newest number that an event stands for */
     _Atomic uint64_t notes; /* submissions noted; grows under lanes->lock */
     _Atomic uint64_t notes_done; /* of these, known to be done */
@@ -77,6 +84,8 @@ struct adsm_lanes {
     _Atomic uint64_t notes;             /* on all lanes; after the lane's own */
     _Atomic uint64_t settled;           /* of these, known to be done */
     _Atomic uint64_t ordered[2]; /* of these, the copy streams wait for */
+    /* Submit all that is held; takes a lock of rank POKE. */
+    int (*submit)(struct adsm_accel *accel);
     struct adsm_lock unused_lock;
     struct adsm_mark *unused;
     struct adsm_lane lane[ADSM_LANES];
@@ -98,6 +107,17 @@ void adsm_lanes_destroy(struct adsm_accel *accel);
  * Signal: fault path
  */
 uint64_t adsm_lane_tick(struct adsm_accel *accel, uint32_t lane);
+
+/** As adsm_lane_tick, for something that is yet to be submitted: the number is
+ *  held, with all later ones. Thread: one at a time for both. Signal: fault path */
+uint64_t adsm_lane_hold(struct adsm_accel *accel, uint32_t lane);
+
+/** All that was held has been submitted. */
+void adsm_lane_unhold(struct adsm_accel *accel, uint32_t lane);
+
+/** Submit what is held of the upload lane's numbers up to `seq`, at least. Return:
+ *  ADSM_OK; why it cannot be. Thread: any. Signal: fault path */
+int adsm_lane_submit(struct adsm_accel *accel, uint64_t seq) ADSM_MUST_CHECK;
 
 /**
  * Make a copy lane (upload, download) of `waits` wait on the device for all
@@ -130,6 +150,10 @@ int adsm_fence_wait_spinning(struct adsm_fence fence,
 /** The specification of the table, for tests. Takes every lane's lock. Thread:
  *  any. Signal: never */
 bool adsm_lanes_are_valid(struct adsm_accel *accel);
+
+/** Whether all lanes but the copy lanes, which end soon then, have done what they
+ *  were given so far; without blocking. Thread: any. Signal: never */
+bool adsm_lanes_are_idle(struct adsm_accel *accel);
 
 /** Whether all work noted on any lane but the copy lanes is done, without
  *  blocking. Thread: any. Signal: fault path */

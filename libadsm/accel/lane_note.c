@@ -148,11 +148,11 @@ bool adsm_lane_noted_done(struct adsm_accel *accel)
 
 /* ---- all that was given so far ------------------------------------------- */
 
-/* The number in each lane of what it was given so far. Return: ADSM_OK, or why
- * there is none */
+/* The number in each lane of what it was given so far, all of it submitted. Return:
+ * ADSM_OK, or why there is none */
 static int numbers(struct adsm_accel *accel, uint32_t used, uint64_t *seq)
 {
-    int status = ADSM_OK;
+    int status = adsm_lane_submit(accel, UINT64_MAX);
     for (uint32_t i = 0; i < used && status == ADSM_OK; i++) {
         struct adsm_lane *lane = &accel->lanes->lane[i];
         seq[i] = atomic_load_explicit(&lane->given, memory_order_acquire);
@@ -195,6 +195,20 @@ static bool await_quietly(struct adsm_accel *accel)
     if (status != ADSM_OK)
         adsm_quiet_leave();
     return status == ADSM_OK;
+}
+
+bool adsm_lanes_are_idle(struct adsm_accel *accel)
+{
+    uint64_t seq[ADSM_LANES];
+    uint32_t used =
+        atomic_load_explicit(&accel->lanes->used, memory_order_acquire);
+    if (numbers(accel, used, seq) != ADSM_OK)
+        return false;
+    for (uint32_t i = 0; i < used; i++)
+        if (!is_copy_lane(i) &&
+            !adsm_fence_done((struct adsm_fence){accel, i, seq[i]}))
+            return false;
+    return true;
 }
 
 bool adsm_accel_await(struct adsm_accel *accel)
@@ -278,18 +292,20 @@ int adsm_accel_synchronize(struct adsm_accel *accel)
 {
     struct adsm_lanes *lanes = accel->lanes;
     uint64_t given[ADSM_LANES], notes[ADSM_LANES];
+    int status = adsm_lane_submit(accel, UINT64_MAX);
+    if (status != ADSM_OK)
+        return status;
     uint64_t all = atomic_load_explicit(&lanes->notes, memory_order_acquire);
     uint32_t used = atomic_load_explicit(&lanes->used, memory_order_acquire);
     for (uint32_t i = 0; i < used; i++) {
-        given[i] =
-            atomic_load_explicit(&lanes->lane[i].given, memory_order_acquire);
+        given[i] = adsm_lane_submitted(&lanes->lane[i]);
         notes[i] =
             atomic_load_explicit(&lanes->lane[i].notes, memory_order_acquire);
     }
     /* Where all ended that is known of, what is left is not worth opening the
      * thread to handlers that could not use the driver. */
     bool awaited = await_quietly(accel);
-    int status = accel->ops->context_wait(accel);
+    status = accel->ops->context_wait(accel);
     if (awaited)
         adsm_quiet_leave();
     if (status != ADSM_OK)

@@ -12,6 +12,15 @@ static inline bool adsm_lane_is_done(struct adsm_lane *lane, uint64_t seq)
     return atomic_load_explicit(&lane->done, memory_order_acquire) >= seq;
 }
 
+/** The last number of which all up to it have been submitted. */
+static inline uint64_t adsm_lane_submitted(struct adsm_lane *lane)
+{
+    /* In this order: a number was held before it was given. */
+    uint64_t given = atomic_load_explicit(&lane->given, memory_order_acquire);
+    uint64_t held = atomic_load_explicit(&lane->held, memory_order_acquire);
+    return held != 0 && held <= given ? held - 1 : given;
+}
+
 /* ---- lane.c; lane->lock is held unless said otherwise. Thread: any. Signal:
  * fault path, but for making and destroying. */
 

@@ -223,6 +223,7 @@ void adsm_lanes_destroy(struct adsm_accel *accel)
         struct adsm_lane *lane = &lanes->lane[i];
         adsm_stream stream = lane->stream;
         adsm_lock_acquire(&lane->lock);
+        adsm_lane_unhold(accel, i);
         adsm_lane_all_done(accel, lane, lane->given, lane->notes);
         adsm_lock_release(&lane->lock);
         adsm_lane_detach(accel, lane);
@@ -240,7 +241,9 @@ bool adsm_lanes_are_valid(struct adsm_accel *accel)
         struct adsm_lane *lane = &lanes->lane[i];
         adsm_lock_acquire(&lane->lock);
         uint64_t below = lane->done;
+        uint64_t held = lane->held;
         valid = valid && lane->recorded <= lane->given &&
+                (held == 0 || lane->recorded < held) &&
                 lane->done <= lane->given && lane->count <= ADSM_LANE_EVENTS &&
                 lane->notes_covered <= lane->notes &&
                 lane->notes_done <= lane->notes_covered;

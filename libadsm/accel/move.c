@@ -305,7 +305,9 @@ static int move_order(const struct move *move, const struct adsm_place *from,
                       const struct adsm_fence *after, size_t count, bool noted)
 {
     adsm_stream stream = stream_of(move);
-    int status = ADSM_OK;
+    int status = move->lane == ADSM_LANE_UPLOAD
+                     ? adsm_lane_submit(move->accel, UINT64_MAX)
+                     : ADSM_OK;
     for (size_t i = 0; i < count && status == ADSM_OK; i++)
         status = adsm_fence_order(move->accel, stream, after[i]);
     if (move->other && status == ADSM_OK) {
