@@ -9,6 +9,16 @@
 
 enum { LOG_BYTES = 4096 };
 
+/* What a module needs may not be allocated while a stream of the program records
+ * its work, unless the calling thread says that it knows. Return: as it was */
+static int exchange_capture_mode(int mode)
+{
+    const struct adsm_cuda_api *cu = adsm_cuda_api();
+    if (cu->ThreadExchangeStreamCaptureMode)
+        (void)cu->ThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
 /* Load with the driver's log; the log's text becomes the error text. */
 static int load_logged(struct adsm_accel *accel, const void *image, char *log,
                        adsm_cu_module *module)
@@ -20,8 +30,10 @@ static int load_logged(struct adsm_accel *accel, const void *image, char *log,
     int status = adsm_cuda_enter(&visit, accel);
     if (status != ADSM_OK)
         return status;
+    int mode = exchange_capture_mode(ADSM_CU_CAPTURE_RELAXED);
     adsm_cu_result result = adsm_cuda_api()->ModuleLoadDataEx(
         module, image, sizeof names / sizeof *names, names, values);
+    (void)exchange_capture_mode(mode);
     /* Here this means the image, not an argument of ours. */
     if (result == ADSM_CU_INVALID_VALUE)
         result = ADSM_CU_INVALID_IMAGE;
