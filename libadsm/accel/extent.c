@@ -140,6 +140,17 @@ static bool any_are_cut(struct adsm_accel *accel)
            0;
 }
 
+bool adsm_extent_cuts(struct adsm_accel *accel, struct adsm_daddr at)
+{
+    struct adsm_extent_table *table = accel->extents;
+    if (!any_are_cut(accel))
+        return false;
+    adsm_lock_acquire(&table->lock);
+    bool is = around(table, at.at) != NULL;
+    adsm_lock_release(&table->lock);
+    return is;
+}
+
 /* An allocation freed in the order of a stream may have been there when it was
  * asked for, and not any more. */
 static bool is_gone(struct adsm_accel *accel, struct adsm_daddr at)

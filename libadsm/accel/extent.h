@@ -52,6 +52,9 @@ int adsm_extent_enter(struct adsm_extent_table *table,
 void adsm_extent_remove(struct adsm_extent_table *table,
                         struct adsm_extents *extents);
 
+/** Is the address in a span that is cut? Thread: any. Signal: fault path */
+bool adsm_extent_cuts(struct adsm_accel *accel, struct adsm_daddr at);
+
 /** The accel's copies and sets (ops.h), cut so. Thread: any. Signal: fault
  *  path */
 int adsm_extent_copy_up(struct adsm_accel *accel, adsm_stream stream,

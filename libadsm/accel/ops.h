@@ -187,7 +187,8 @@ struct adsm_accel_ops {
                       void **kernel);
     int (*kernel_parameter)(struct adsm_accel *accel, void *kernel,
                             unsigned index, size_t *offset, size_t *bytes);
-    int (*launch)(struct adsm_accel *accel, const struct adsm_launch *launch);
+    int (*launch)(struct adsm_accel *accel,
+                  const struct adsm_launch *launch); /* F */
 };
 
 /** The CUDA Driver API; the cores of the host (accel/host/). */
