@@ -203,6 +203,7 @@ static int create(void *context, int ordinal, struct adsm_accel **made)
     adsm_pinned_init(accel->pinned);
     adsm_dma_init(accel->dma);
     adsm_early_init(accel->early);
+    adsm_poke_init(accel);
     adsm_stage_init(accel->stage);
     adsm_store_init(accel->store);
     adsm_address_init(accel->address);

@@ -106,7 +106,7 @@ ORDER = {
         'launched timer store',
         'address/',
         'pinned stage piece rate peer',
-        'dma_write early dma poke move',
+        'dma_write early dma poke poke_parts poke_log move',
         'inspect accel cuda/ host/',
     ],
     'libadsm/range': [
