@@ -2,6 +2,7 @@
 #include "mm/doors/boundary.h"
 
 #include "accel/peer.h"
+#include "accel/poke.h"
 #include "base/stats.h"
 #include "mm/doors/fetcher.h"
 #include "mm/doors/turn.h"
@@ -294,6 +295,7 @@ static void close_gates(const struct adsm_call *call)
 
 int adsm_boundary_call(struct adsm_call *call)
 {
+    adsm_poke_prepare(call->accel);
     call->gates = gates_of(call);
     call->waits = false;
     close_gates(call);

@@ -6,6 +6,7 @@
 #include "mm/doors/turn_parts.h"
 
 #include "accel/pinned.h"
+#include "accel/poke.h"
 #include "mm/doors/adopt.h"
 #include "mm/object/gate.h"
 #include "mm/object/holders.h"
@@ -27,6 +28,7 @@ void adsm_turn_submit(struct adsm_turn *turn)
     turn->gates = adsm_gate_close_all();
     atomic_fetch_add(&expected, 1);
     turn->counted = true;
+    adsm_poke_submit_all();
     if (turn->accel)
         turn->uploads = adsm_dma_last_upload(turn->accel);
 }

@@ -3,6 +3,7 @@
 #include "mm/heap/life.h"
 
 #include "accel/early.h"
+#include "accel/poke.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/pool.h"
@@ -346,8 +347,9 @@ static void settle(struct adsm_object *object)
     (void)adsm_lane_wait_noted(object->home);
     adsm_early_forget(object->home, object->device, object->bytes);
     adsm_early_await(object->home);
-    if (adsm_object_has_pages(object) || adsm_scatter_has_sent(object))
-        (void)adsm_dma_drain(object->home);
+    if ((adsm_object_has_pages(object) || adsm_scatter_has_sent(object)) &&
+        adsm_dma_drain(object->home) != ADSM_OK)
+        adsm_poke_forget(object->home, object->device, object->bytes);
 }
 
 /* Who waits for a kernel, which may never end, has the lock until the end of the
