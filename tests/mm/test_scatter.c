@@ -1,14 +1,17 @@
 /*
  * Single stores into memory that only the device has: what is sent of them, what
  * opens, and that it is learned. Wants the engine sigsegv, ADSM_PROTOCOL=rolling
- * and the default blocks.
+ * and the default blocks. With SCATTER_GATHERED=1 stores are gathered, as once many
+ * were sent (accel/poke.h); else they are copies.
  */
 #include "fixture.h"
 
+#include "mm/doors/bulk.h"
 #include "mm/doors/kept.h"
 #include "mm/doors/loan.h"
 #include "mm/object/block.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -75,17 +78,47 @@ static void scatter(uint8_t *p, uint32_t n, uint8_t value)
             store(p, at + (k * 37 + 5) * 1000, value);
 }
 
+static void launch(const struct fixture *f, uint8_t *p)
+{
+    must(adsmLaunch(f->mix, adsmDim1(1), adsmDim1(1), 0, adsmInOut(p),
+                    adsmIn(p), adsmVal((uint32_t){0}), adsmVal((uint32_t){0})));
+}
+
+static bool is_gathered(void)
+{
+    const char *asked = getenv("SCATTER_GATHERED");
+    return asked && *asked == '1';
+}
+
+/* As many stores and calls as it takes for the rest to be gathered. */
+static struct fixture up(void)
+{
+    enum { ROUNDS = 4 };
+    struct fixture f = fixture_up();
+    uint8_t *p = is_gathered() ? make(&f, BYTES, 0) : NULL;
+    uint64_t sends = 0;
+    if (!p)
+        return f;
+    for (uint8_t round = 0; round < ROUNDS; round++) {
+        sends = count(ADSM_STAT_store_sends);
+        scatter(p, 4, round);
+        launch(&f, p);
+        must(adsmSync());
+    }
+    ck_assert_uint_eq(count(ADSM_STAT_store_sends), sends + 2);
+    must(adsmFree(p));
+    return f;
+}
+
 START_TEST(single_stores_cost_their_bytes)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     (void)moved();
     for (uint8_t round = 1; round < 10; round++) {
         scatter(p, 4, round);
         must_have_moved(4 * BYTES / BLOCK, 0, 4 * BYTES / BLOCK);
-        must(adsmLaunch(f.mix, adsmDim1(1), adsmDim1(1), 0, adsmInOut(p),
-                        adsmIn(p), adsmVal((uint32_t){0}),
-                        adsmVal((uint32_t){0})));
+        launch(&f, p);
         must(adsmSync());
         must_have_moved(0, 0, 0);
     }
@@ -101,7 +134,7 @@ END_TEST
 
 START_TEST(kernel_sees_what_was_stored)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3), *q = make(&f, BYTES, 4);
     uint32_t n = BYTES, s = 7;
     store(q, 5, 1);
@@ -124,7 +157,7 @@ END_TEST
 /* Other sizes than a byte, one store over another, and a read between them. */
 START_TEST(read_sees_what_was_stored)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     *(volatile uint64_t *)(p + BLOCK + 16) = 0x1112131415161718;
     *(volatile uint16_t *)(p + BLOCK + 18) = 0x2122;
@@ -142,7 +175,7 @@ END_TEST
 
 START_TEST(what_reads_first_opens)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     (void)moved();
     (void)atomic_fetch_add((_Atomic uint8_t *)p + 100, 1);
@@ -160,7 +193,7 @@ struct __attribute__((packed)) anywhere {
 
 START_TEST(store_over_a_border_opens)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     (void)moved();
     ((volatile struct anywhere *)(p + BLOCK - 3))->word = 0;
@@ -176,7 +209,7 @@ END_TEST
  * first. */
 START_TEST(sequence_opens_and_is_learned)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     (void)moved();
     store(p, 8, 1);
@@ -201,7 +234,7 @@ END_TEST
  * doing so is noticed. */
 START_TEST(many_open_and_few_are_served_again)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     (void)moved();
     for (uint32_t k = 0; k < 200; k++)
@@ -224,7 +257,7 @@ END_TEST
 /* A few blocks that get many do not stop it for the others. */
 START_TEST(some_in_vain_do_not_end_it)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     (void)moved();
     for (uint32_t at = 0; at < BYTES; at += 2 * BLOCK)
@@ -241,7 +274,7 @@ END_TEST
 
 START_TEST(bytes_that_stay_with_the_cpu_are_not_sent)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     void *place;
     must(adsm_keep(p + 64, 4, &place));
@@ -259,7 +292,7 @@ END_TEST
 /* A call that fills a block overwrites what is on its way there. */
 START_TEST(what_is_read_in_comes_behind)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     struct adsm_loan loan;
     store(p, 3 * BLOCK + 7, 1);
@@ -277,7 +310,7 @@ END_TEST
 START_TEST(more_than_can_be_on_their_way)
 {
     enum { LARGE = 64 << 20 };
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, LARGE, 3);
     (void)moved();
     for (uint32_t k = 0; k < 12; k++)
@@ -290,6 +323,132 @@ START_TEST(more_than_can_be_on_their_way)
             ck_assert_int_eq(p[where + 1], filled(where + 1, 3));
         }
     must(adsmFree(p));
+}
+END_TEST
+
+/* Each is seen by what comes next, whatever that is. */
+START_TEST(copies_see_what_was_stored)
+{
+    struct fixture f = up();
+    uint8_t *p = make(&f, BYTES, 3), *q = make(&f, BYTES, 4);
+    uint8_t *host = malloc(BYTES);
+    store(p, 5, 1);
+    store(p, 9 * BLOCK + 77, 2);
+    must(adsm_bulk_move(host, p, BYTES));
+    ck_assert_int_eq(host[5], 1);
+    ck_assert_int_eq(host[9 * BLOCK + 77], 2);
+    store(p, 2 * BLOCK + 9, 3);
+    store(p, 3 * BLOCK + 9, 4);
+    must(adsm_bulk_move(q, p, BYTES));
+    store(p, 2 * BLOCK + 9, 5);
+    store(p, 4 * BLOCK + 9, 6);
+    must(adsm_bulk_set(p + 4 * BLOCK, 7, BLOCK));
+    device_fill(f.fill, q, 1, 0);
+    ck_assert_int_eq(q[5], 1);
+    ck_assert_int_eq(q[2 * BLOCK + 9], 3);
+    ck_assert_int_eq(q[3 * BLOCK + 9], 4);
+    ck_assert_int_eq(p[2 * BLOCK + 9], 5);
+    ck_assert_int_eq(p[4 * BLOCK + 9], 7);
+    must(adsmFree(p));
+    must(adsmFree(q));
+    free(host);
+}
+END_TEST
+
+/* What was stored into memory that was given back is not in what comes there. */
+START_TEST(next_owner_of_the_memory_sees_none)
+{
+    struct fixture f = up();
+    uint8_t *q = make(&f, BYTES, 4);
+    for (uint32_t round = 0; round < 8; round++) {
+        uint8_t *p = make(&f, BYTES, round);
+        scatter(p, 2, 200);
+        must(adsmFree(p));
+        /* Nor sent to where there is none. */
+        device_fill(f.fill_only, q, BYTES, round);
+        must(adsmSync());
+        p = make(&f, BYTES, round + 1);
+        for (uint32_t at = 0; at < BYTES; at += 1000)
+            ck_assert_int_eq(p[at], filled(at, round + 1));
+        must(adsmFree(p));
+    }
+    must(adsmFree(q));
+}
+END_TEST
+
+/* Of all sizes, over one another, and into the last bytes of a block. */
+START_TEST(last_store_wins)
+{
+    struct fixture f = up();
+    uint8_t *p = make(&f, BYTES, 3);
+    typedef uint64_t wide __attribute__((vector_size(16), aligned(1)));
+    for (uint32_t at = 0; at < BYTES; at += 4 * BLOCK) {
+        *(volatile uint64_t *)(p + at + 16) = 0x1112131415161718;
+        *(volatile wide *)(p + at + 13) = (wide){1, 2};
+        *(volatile uint16_t *)(p + at + 18) = 0x2122;
+        ((volatile struct anywhere *)(p + at + 21))->word = 0x3132333435363738;
+        store(p, at + 18, 0x41);
+        *(volatile uint64_t *)(p + at + BLOCK - 8) = 0x5152535455565758;
+        store(p, at + BLOCK - 1, 0x61);
+        ck_assert(!is_open(p + at));
+    }
+    launch(&f, p);
+    must(adsmSync());
+    for (uint32_t at = 0; at < BYTES; at += 4 * BLOCK) {
+        static const uint8_t want[] = {1,    0,    0,    0,    0,    0x41,
+                                       0x21, 0,    0x38, 0x37, 0x36, 0x35,
+                                       0x34, 0x33, 0x32, 0x31};
+        uint8_t last[] = {0x58, 0x57, 0x56, 0x55, 0x54, 0x53, 0x52, 0x61};
+        ck_assert_int_eq(memcmp(p + at + 13, want, sizeof want), 0);
+        ck_assert_int_eq(memcmp(p + at + BLOCK - 8, last, sizeof last), 0);
+        ck_assert_int_eq(p[at + 12], filled(at + 12, 3));
+        ck_assert_int_eq(p[at + 29], filled(at + 29, 3));
+        ck_assert_int_eq(p[at + BLOCK], filled(at + BLOCK, 3));
+    }
+    must(adsmFree(p));
+}
+END_TEST
+
+enum { STORERS = 3, STORES = 400 };
+
+struct storer {
+    uint8_t *p;
+    uint32_t self;
+    pthread_t thread;
+};
+
+/* Its own bytes of words that the others store into as well. */
+static void *store_beside(void *arg)
+{
+    const struct storer *me = arg;
+    for (uint32_t i = 0; i < STORES; i++)
+        store(me->p, i * 37 % 64 * BLOCK + i * 640 + me->self, (uint8_t)i);
+    return NULL;
+}
+
+START_TEST(threads_store_side_by_side_while_one_launches)
+{
+    struct fixture f = up();
+    uint8_t *p = make(&f, BYTES, 3), *q = make(&f, BYTES, 4);
+    struct storer storers[STORERS];
+    for (uint32_t t = 0; t < STORERS; t++) {
+        storers[t] = (struct storer){.p = p, .self = t};
+        ck_assert_int_eq(
+            pthread_create(&storers[t].thread, NULL, store_beside, &storers[t]),
+            0);
+    }
+    for (uint32_t i = 0; i < 60; i++) {
+        device_fill(f.fill_only, q, 4096, i);
+        if (i % 8 == 0)
+            must(adsmSync());
+    }
+    for (uint32_t t = 0; t < STORERS; t++)
+        pthread_join(storers[t].thread, NULL);
+    for (uint32_t i = 0; i < STORES; i++)
+        for (uint32_t t = 0; t < STORERS; t++)
+            ck_assert_int_eq(p[i * 37 % 64 * BLOCK + i * 640 + t], (uint8_t)i);
+    must(adsmFree(p));
+    must(adsmFree(q));
 }
 END_TEST
 
@@ -309,7 +468,7 @@ END_TEST
 /* The device is lost: the program goes on with what the host has. */
 START_TEST(store_to_a_lost_device_goes_on)
 {
-    struct fixture f = fixture_up();
+    struct fixture f = up();
     uint8_t *p = make(&f, BYTES, 3);
     ck_assert_int_gt(kill_children(), 0);
     store(p, 100, 1);
@@ -325,4 +484,6 @@ SUITE_MAIN("scatter", 120, single_stores_cost_their_bytes,
            some_in_vain_do_not_end_it,
            bytes_that_stay_with_the_cpu_are_not_sent,
            what_is_read_in_comes_behind, more_than_can_be_on_their_way,
+           copies_see_what_was_stored, next_owner_of_the_memory_sees_none,
+           last_store_wins, threads_store_side_by_side_while_one_launches,
            option_turns_it_off, store_to_a_lost_device_goes_on)
