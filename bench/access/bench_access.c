@@ -12,8 +12,8 @@
  *
  * A line has besides what a step costs in faults, copies, bytes and calls of the
  * driver: of copies by hand what the program does; under libadsm what that has
- * counted beyond a process that repeats once, with the program's calls and its
- * copies as calls. Of managed memory nobody tells but
+ * counted beyond a process that repeats once, with the program's calls, its copies
+ * and what it sends single stores by as calls. Of managed memory nobody tells but
  * the calls. All forms of a pattern must read the same.
  *
  * PRELOAD names libadsm-preload.so; without it there are no rows of libadsm.
@@ -84,6 +84,7 @@ static int child(char **argv)
 
 struct counted {
     double faults, up, down, bytes_up, bytes_down;
+    double stores; /* calls that sent stores alone */
 };
 
 static double number_of(const char *line, const char *name)
@@ -99,10 +100,13 @@ static bool read_counted(FILE *file, struct counted *c)
     char line[8192];
     if (!fgets(line, sizeof line, file))
         return false;
-    *c = (struct counted){
-        number_of(line, "faults_read") + number_of(line, "faults_write"),
-        number_of(line, "flushes"), number_of(line, "fetches"),
-        number_of(line, "bytes_up"), number_of(line, "bytes_down")};
+    *c = (struct counted){number_of(line, "faults_read") +
+                              number_of(line, "faults_write"),
+                          number_of(line, "flushes"),
+                          number_of(line, "fetches"),
+                          number_of(line, "bytes_up"),
+                          number_of(line, "bytes_down"),
+                          number_of(line, "store_sends")};
     return true;
 }
 
@@ -194,7 +198,8 @@ static bool libadsm_step(int w, int reps, struct step *step)
     step->down = more_of(all.down, before.down, n);
     step->bytes_up = more_of(all.bytes_up, before.bytes_up, n);
     step->bytes_down = more_of(all.bytes_down, before.bytes_down, n);
-    step->calls += step->up + step->down;
+    step->calls +=
+        step->up + step->down + more_of(all.stores, before.stores, n);
     return true;
 }
 
