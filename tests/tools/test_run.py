@@ -354,12 +354,13 @@ class Installed(unittest.TestCase):
         self.assertEqual((run.returncode, run.stderr), (0, ''))
 
     def test_folder_the_loader_cannot_take_is_refused(self):
-        with tempfile.TemporaryDirectory(suffix='a b') as folder:
-            shutil.copy(PRELOAD, folder)
-            program = shutil.copy(RUN, folder)
-            run = adsm_run('--soft', 'true', program=program)
-        self.assertEqual(run.returncode, 125)
-        self.assertIn('colon or space', run.stderr)
+        for suffix in 'a:b', 'a;b':
+            with tempfile.TemporaryDirectory(suffix=suffix) as folder:
+                shutil.copy(PRELOAD, folder)
+                program = shutil.copy(RUN, folder)
+                run = adsm_run('true', program=program)
+            self.assertEqual(run.returncode, 125)
+            self.assertIn('colon or semicolon', run.stderr)
 
     def test_help_names_every_flag(self):
         out = adsm_run('--help').stdout

@@ -16,11 +16,8 @@
 #endif
 
 /* Relative to the folder of adsm-run: build tree first, then installed. */
-static const char *const preload_places[] = {
-    "../interpose",
-    ".",
-    ADSM_LIBDIR_FROM_BIN,
-    "../lib",
+static const char *const library_places[] = {
+    "../interpose", "../libadsm", ".", ADSM_LIBDIR_FROM_BIN, "../lib",
 };
 static const char *const gdb_places[] = {
     ".",
@@ -80,11 +77,11 @@ static int find_file(const char *const *places, size_t count, const char *name,
     return length >= 0 && (size_t)length < bytes ? 0 : -1;
 }
 
-int find_preload(const char *name, char *path, size_t bytes)
+int find_library(const char *name, char *folder, size_t bytes)
 {
-    return find_file(preload_places,
-                     sizeof preload_places / sizeof *preload_places, name, path,
-                     bytes);
+    return find_folder(library_places,
+                       sizeof library_places / sizeof *library_places, name,
+                       folder, bytes);
 }
 
 int find_gdb_commands(char *path, size_t bytes)

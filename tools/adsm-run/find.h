@@ -8,20 +8,20 @@
 #include <stddef.h>
 
 /**
- * Path of a library that is preloaded.
+ * Folder of one of libadsm's libraries, without "..".
  *
- * @name   "libadsm-preload.so"; @path  receives it; @bytes  room in `path`
+ * @name  "libadsm-preload.so"; @folder  receives it; @bytes  room in `folder`
  * Return: 0; -1 when it is in none of the places looked in
  */
-int find_preload(const char *name, char *path, size_t bytes);
+int find_library(const char *name, char *folder, size_t bytes);
 
-/** Path of the commands for gdb; as find_preload. */
+/** Path of the commands for gdb; as find_library. */
 int find_gdb_commands(char *path, size_t bytes);
 
-/** Folder of what Python programs may import; as find_preload. */
+/** Folder of what Python programs may import; as find_library. */
 int find_python(char *path, size_t bytes);
 
-/** Folder of the software device's libcuda.so.1; as find_preload. */
+/** Folder of the software device's libcuda.so.1; as find_library. */
 int find_softcuda(char *path, size_t bytes);
 
 #endif

@@ -19,47 +19,8 @@
 #include "find.h"
 #include "gdb.h"
 #include "needs.h"
+#include "preload.h"
 #include "program.h"
-
-/* Put `value` before what the list variable `name` already holds. */
-static int prepend(const char *name, const char *value)
-{
-    const char *old = getenv(name);
-    char *list;
-    if (asprintf(&list, "%s%s%s", value, old && *old ? ":" : "",
-                 old ? old : "") < 0)
-        return -1;
-    int rc = setenv(name, list, 1);
-    free(list);
-    return rc;
-}
-
-/* The loader splits LD_PRELOAD at colons and white space. */
-static int usable_in_list(const char *path, const char *separators)
-{
-    if (!strpbrk(path, separators))
-        return 0;
-    fprintf(stderr,
-            "adsm-run: the loader cannot take '%s' because of the colon or "
-            "space in it; put libadsm in another folder\n",
-            path);
-    return -1;
-}
-
-static int preload(const char *name)
-{
-    char path[PATH_MAX];
-    if (find_preload(name, path, sizeof path) != 0) {
-        fprintf(stderr,
-                "adsm-run: %s is not beside this adsm-run, neither as built "
-                "nor as installed; build it with `ninja -C build`\n",
-                name);
-        return -1;
-    }
-    if (usable_in_list(path, ": \t\n") != 0)
-        return -1;
-    return prepend("LD_PRELOAD", path);
-}
 
 /* Is the program linked with MPI, or has something that starts MPI programs
  * started this one, which may load MPI later? The functions of MPI must not be
@@ -75,11 +36,18 @@ static bool may_have_mpi(const char *path)
     return needs_library(path, "libmpi", name, sizeof name) == 0;
 }
 
+/* A program linked with libadsm has to find ours and no other, whatever folders
+ * it names: the preload library goes with that one. */
 static int use_preload(const struct args *args, const char *program)
 {
-    if ((args->mpi || may_have_mpi(program)) && preload("libadsm-mpi.so") != 0)
+    char libadsm[NAME_MAX + 1];
+    if (needs_library(program, "libadsm.so.", libadsm, sizeof libadsm) == 0 &&
+        preload_own(libadsm) != 0)
         return -1;
-    return preload("libadsm-preload.so");
+    if ((args->mpi || may_have_mpi(program)) &&
+        preload_own("libadsm-mpi.so") != 0)
+        return -1;
+    return preload_own("libadsm-preload.so");
 }
 
 /* For the program, or what it starts, where that is Python. */
@@ -87,7 +55,7 @@ static int use_python(void)
 {
     char folder[PATH_MAX];
     return find_python(folder, sizeof folder) == 0
-               ? prepend("PYTHONPATH", folder)
+               ? preload_prepend("PYTHONPATH", folder)
                : 0;
 }
 
@@ -103,25 +71,35 @@ static bool device_has(const char *folder, const char *name, const char *advice)
     return false;
 }
 
+/* Preload the driver and the runtime of a program that names folders which the
+ * loader would look into first. */
+static int preload_device(const char *folder, const char *program,
+                          const char *runtime)
+{
+    if (!needs_from_own_path(program))
+        return 0;
+    if (*runtime && preload_from(folder, runtime) != 0)
+        return -1;
+    return preload_from(folder, "libcuda.so.1");
+}
+
 /* Without its own libcudart a program gets NVIDIA's, if there is one, which
  * does not work on this driver. */
-static bool device_serves(const char *folder, const char *program)
+static bool device_serves(const char *folder, const char *runtime)
 {
-    char runtime[NAME_MAX + 1];
     if (!getenv("SOFTCUDA_DEVICE_PROGRAM") &&
         !device_has(folder, "softcuda-device",
                     "build it with `ninja -C build`"))
         return false;
-    if (needs_library(program, "libcudart.so.", runtime, sizeof runtime) != 0)
-        return true;
-    return device_has(folder, runtime,
+    return !*runtime ||
+           device_has(folder, runtime,
                       "the program is linked with it: build it with `ninja -C "
                       "build`, or link with the runtime of CUDA 11, 12 or 13");
 }
 
 static int use_softcuda(const char *program)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], runtime[NAME_MAX + 1];
     if (find_softcuda(folder, sizeof folder) != 0) {
         fputs("adsm-run: --soft: the software device's libcuda.so.1 is not "
               "beside this adsm-run, neither as built nor as installed; "
@@ -129,9 +107,12 @@ static int use_softcuda(const char *program)
               stderr);
         return -1;
     }
-    if (usable_in_list(folder, ":;") != 0 || !device_serves(folder, program))
+    if (needs_library(program, "libcudart.so.", runtime, sizeof runtime) != 0)
+        *runtime = '\0';
+    if (!preload_takes_folder(folder) || !device_serves(folder, runtime) ||
+        preload_device(folder, program, runtime) != 0)
         return -1;
-    return prepend("LD_LIBRARY_PATH", folder);
+    return preload_prepend("LD_LIBRARY_PATH", folder);
 }
 
 static void warn_without_driver(void)
@@ -175,9 +156,15 @@ static int run(const struct args *args)
         warn_about_program(path);
     if (found && !args->soft)
         warn_without_driver();
-    if (use_preload(args, path) != 0 || use_python() != 0 ||
-        (args->soft && use_softcuda(path) != 0))
+    if ((args->soft && use_softcuda(path) != 0) ||
+        use_preload(args, path) != 0 || use_python() != 0)
         return EXIT_SETUP;
+    if (preload_is_by_name() && needs_from_own_path(path))
+        fprintf(stderr,
+                "adsm-run: warning: %s names folders (RPATH) that the loader "
+                "searches before ours, which have a space in their name; put "
+                "libadsm in another folder if it finds other libraries\n",
+                path);
     for (int i = 0; i < args->settings; i++)
         if (setenv(args->setting[i].name, args->setting[i].value, 1) != 0)
             return EXIT_SETUP;

@@ -87,17 +87,46 @@ static int find_needed(const struct image *image, const char *prefix,
     return -1;
 }
 
+static bool read_image(struct image *image, const char *path)
+{
+    *image = (struct image){
+        .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
+    };
+    return image->fd >= 0 && read_headers(image) && read_entries(image);
+}
+
+static void close_image(const struct image *image)
+{
+    if (image->fd >= 0)
+        close(image->fd);
+}
+
 int needs_library(const char *path, const char *prefix, char *name,
                   size_t bytes)
 {
-    struct image image = {
-        .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
-    };
-    if (image.fd < 0)
-        return -1;
-    int rc = read_headers(&image) && read_entries(&image)
-                 ? find_needed(&image, prefix, name, bytes)
-                 : -1;
-    close(image.fd);
+    struct image image;
+    int rc = read_image(&image, path) ? find_needed(&image, prefix, name, bytes)
+                                      : -1;
+    close_image(&image);
     return rc;
+}
+
+static bool has_tag(const struct image *image, Elf64_Sxword tag)
+{
+    for (size_t i = 0; i < image->entries; i++) {
+        if (image->entry[i].d_tag == DT_NULL)
+            return false;
+        if (image->entry[i].d_tag == tag)
+            return true;
+    }
+    return false;
+}
+
+bool needs_from_own_path(const char *path)
+{
+    struct image image;
+    bool own = read_image(&image, path) && has_tag(&image, DT_RPATH) &&
+               !has_tag(&image, DT_RUNPATH);
+    close_image(&image);
+    return own;
 }

@@ -6,6 +6,7 @@
 #ifndef ADSM_RUN_NEEDS_H
 #define ADSM_RUN_NEEDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -16,5 +17,9 @@
  */
 int needs_library(const char *path, const char *prefix, char *name,
                   size_t bytes);
+
+/** Whether the loader looks into folders that the program names before those of
+ *  LD_LIBRARY_PATH: it has an RPATH, which linkers wrote before RUNPATH. */
+bool needs_from_own_path(const char *path);
 
 #endif
