@@ -82,6 +82,16 @@ class Environment(unittest.TestCase):
         self.assertEqual(env['ADSM_STATS'], '1')
         self.assertEqual(env['ADSM_STATS_FILE'], '/dev/null')
 
+    def test_set_sets_any_option(self):
+        env = environment_of('--set', 'ADSM_KEEP_OPEN=64K',
+                             '--set=ADSM_FAULT_ENGINE=async', '--protocol',
+                             'lazy', '--set', 'ADSM_PROTOCOL=batch',
+                             '--set=ADSM_TRACE=t')
+        self.assertEqual(env['ADSM_KEEP_OPEN'], '64K')
+        self.assertEqual(env['ADSM_FAULT_ENGINE'], 'async')
+        self.assertEqual(env['ADSM_PROTOCOL'], 'batch')
+        self.assertEqual(env['ADSM_TRACE'], f'{os.getcwd()}/t')
+
     def test_flag_wins_over_variable_and_last_flag_wins(self):
         env = environment_of('--protocol=lazy', '--protocol=batch',
                              ADSM_PROTOCOL='rolling')
@@ -277,6 +287,15 @@ class Wrong(unittest.TestCase):
             run = adsm_run('--soft', '--soft-memory', value,
                            BUILD / 'tools/adsm-info', '--devices')
             self.assertEqual((run.returncode, run.stderr), (0, ''), value)
+
+    def test_set_takes_what_an_option_takes(self):
+        for value in ('ADSM_PROTOCOL', 'ADSM_PROTOCOl=lazy', '=lazy', '',
+                      'PATH=x', 'SOFTCUDA_DEVICES=2'):
+            self.refused(['--set', value, 'true'], f"'{value}'",
+                         'adsm-info --options')
+        self.refused(['--set', 'ADSM_PROTOCOL=eager', 'true'], "'eager'",
+                     'ADSM_PROTOCOL', 'batch, lazy or rolling')
+        self.refused(['--set=ADSM_TRACE=', 'true'], 'a file name')
 
     def test_missing_value_is_said(self):
         self.refused(['--protocol'], '--protocol needs a value')

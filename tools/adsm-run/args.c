@@ -28,6 +28,7 @@ enum kind {
     KIND_ON,      /* no value: sets the variable to 1             */
     KIND_SAID,    /* no value and no variable                     */
     KIND_DEVICES, /* value optional, a count                      */
+    KIND_ANY,     /* takes an option's variable and its value     */
     KIND_MEMORY   /* takes a size                                 */
 };
 
@@ -64,6 +65,8 @@ static const struct flag {
      "append the counters to FILE as one JSON line"},
     {"--trace", "ADSM_TRACE", "FILE", KIND_FILE,
      "write a Chrome/Perfetto trace to FILE"},
+    {"--set", NULL, "NAME=VALUE", KIND_ANY,
+     "any option by its variable, such as ADSM_LOG=info"},
 };
 #define FLAGS (sizeof flags / sizeof *flags)
 
@@ -170,6 +173,40 @@ static bool option_takes(const char *variable, const char *value, char *want,
     return warnings == 0;
 }
 
+static bool is_option(const char *variable)
+{
+    struct adsm_option_info info;
+    for (size_t i = 0; adsm_option_info(i, &info); i++)
+        if (strcmp(info.env, variable) == 0)
+            return true;
+    return false;
+}
+
+static int set_value(struct args *args, const struct flag *flag,
+                     const char *value);
+
+/* NAME=VALUE; the name is kept, and a file made absolute as a flag has it. */
+static int set_any(struct args *args, const struct flag *flag,
+                   const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    char *name = equals ? strndup(setting, (size_t)(equals - setting)) : NULL;
+    if (!name || !is_option(name)) {
+        free(name);
+        return wrong_value(flag, setting,
+                           "want NAME=VALUE of an option that `adsm-info "
+                           "--options` lists");
+    }
+    struct flag of_name = {.name = name,
+                           .variable = name,
+                           .value = flag->value,
+                           .kind = KIND_OPTION};
+    for (size_t i = 0; i < FLAGS; i++)
+        if (flags[i].kind == KIND_FILE && strcmp(flags[i].variable, name) == 0)
+            of_name.kind = KIND_FILE;
+    return set_value(args, &of_name, equals + 1);
+}
+
 static int set_value(struct args *args, const struct flag *flag,
                      const char *value)
 {
@@ -192,6 +229,8 @@ static int set_value(struct args *args, const struct flag *flag,
             return wrong_value(flag, value, "want a file name");
         value = absolute(value);
         break;
+    case KIND_ANY:
+        return set_any(args, flag, value);
     case KIND_ON:
     case KIND_SAID:
         break;

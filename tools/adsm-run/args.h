@@ -20,7 +20,7 @@ struct args_setting {
     const char *value;
 };
 
-#define ARGS_MOST_SETTINGS 32
+#define ARGS_MOST_SETTINGS 64
 
 struct args {
     bool soft;      /* run on the software device              */
