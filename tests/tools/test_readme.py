@@ -331,6 +331,13 @@ class Documents(unittest.TestCase):
                           [flag for flag in flags
                            if flag not in ('--help', '--version')])
 
+    def test_manual_pages_have_the_version_of_the_build(self):
+        version = run(TOOLS / 'adsm-run', '--version').stdout.split()[1]
+        pages = list((ROOT / 'docs/man').iterdir())
+        self.assertGreater(len(pages), 3)
+        for path in pages:
+            self.assertIn(f'"libadsm {version}"', path.read_text(), path)
+
     def manual_names(self, page, flags):
         text = (ROOT / 'docs/man' / page).read_text(encoding='utf-8')
         for flag in flags:
