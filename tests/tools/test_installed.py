@@ -146,6 +146,13 @@ class Moved(Tree):
             self.assertTrue((pages / f'{name}.3').exists(), name)
             self.assertRegex(text, rf'(?m)^\.SS .*\b{name}\b')
 
+    def test_completion_is_where_shells_look(self):
+        bash = next(self.tree.rglob('bash-completion/completions'))
+        for name in 'adsm-run', 'adsm-info', 'adsm-bench':
+            self.assertIn('complete -F', (bash / name).read_text())
+        zsh = next(self.tree.rglob('zsh/site-functions/_adsm')).read_text()
+        self.assertTrue(zsh.startswith('#compdef adsm-run '))
+
     def test_cmake_refuses_what_does_not_fit(self):
         if not shutil.which('cmake'):
             self.skipTest('cmake is not installed')
