@@ -31,7 +31,7 @@ KINDS = (('generated', r'\.ptx$'),
          ('runtime', r'^(libadsm|protocols|interpose|ptx)/.*\.(c|h|S|def)$'),
          ('kernels', r'\.cu$|^(tools/cuda|kernels)/'),
          ('tools', r'^tools/'),
-         ('build', r'meson'))
+         ('build', r'meson|^debian/'))
 LONG_FILE, LONG_FUNCTION = 400, 40
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"'
                      r"|'(?:[^'\\\n]|\\.)*'", re.S)
