@@ -114,7 +114,8 @@ class Packages(unittest.TestCase):
                 .splitlines() if line and not line.startswith('#')]
         self.assertTrue(all(len(row) == 3 for row in rows))
         self.assertEqual({row[0] for row in rows},
-                         {'build', 'check', 'cross', 'faster', 'figures'})
+                         {'build', 'check', 'cross', 'faster', 'figures',
+                          'package'})
         names = [row[1] for row in rows]
         self.assertEqual(len(names), len(set(names)))
 
