@@ -192,7 +192,7 @@ static unsigned learn(const char *of, const char *name)
 {
     struct adsm_image *image = image_of(of);
     struct adsm_speed *speed = adsm_code_speed(adsm_image_code(image, name));
-    unsigned known = speed->times.count[0];
+    unsigned known = speed->times.of[0].count;
     adsm_times_add(&speed->times, 0, 1, 1);
     adsm_image_release(image);
     return known;
