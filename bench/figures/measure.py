@@ -41,7 +41,8 @@ class Measuring:
                    "--reps", str(rounds), *words]
         print(f"figure {figure}: {' '.join(words)}", file=sys.stderr)
         # Rolling sizes are what the figures are about: they stay as given.
-        env = {**os.environ, "ADSM_ROLLING_LEARN": "0"}
+        env = {**os.environ, "ADSM_ROLLING_LEARN": "0",
+               "ADSM_MODELS": "off"}
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
                               check=False, env=env)
         if done.returncode not in (0, 1):

@@ -36,7 +36,7 @@ def run(build, path, rounds, mode):
     folder = os.path.abspath(build)
     done = subprocess.run(
         words, stdout=subprocess.PIPE, text=True, check=False,
-        env={**os.environ,
+        env={**os.environ, "ADSM_MODELS": "off",
              "LD_LIBRARY_PATH": os.path.join(folder, "tools", "softcuda"),
              "PRELOAD": os.path.join(folder, "interpose",
                                      "libadsm-preload.so")})

@@ -6,7 +6,6 @@ For each: adsm-info says what it is, programs compute the same.
 test_drivers.py BUILD-ROOT
 """
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -20,8 +19,8 @@ import suite  # noqa: E402
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 PRELOAD = str(BUILD / 'interpose/libadsm-preload.so')
 WAVE = BUILD / 'bench/wave'
-PLAIN = {name: value for name, value in os.environ.items()
-         if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_', 'PLANTED'))}
+PLAIN = {name: value for name, value in suite.plain_environment().items()
+         if not name.startswith('PLANTED')}
 # Of the time before primary contexts: prints the result of an allocation.
 ALLOCATE = """
 import ctypes

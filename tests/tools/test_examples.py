@@ -8,7 +8,6 @@ are those that a program is not written for: memory that the device shares, more
 parts than anybody asks for, protocols and blocks of no good size, addresses that
 are two.
 """
-import os
 import pathlib
 import re
 import subprocess
@@ -42,11 +41,10 @@ class Examples(unittest.TestCase):
         program = BUILD / 'docs/examples' / name
         if not program.exists() or not code_of(name):
             return None  # no clang, or no C++ compiler, here
-        env = {key: value for key, value in os.environ.items()
-               if not key.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
         got = subprocess.run(
             [program, code_of(name)], text=True, capture_output=True,
-            env={**env, 'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda'),
+            env={**suite.plain_environment(),
+                 'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda'),
                  **settings}, check=False, timeout=240)
         said = [line for line in got.stderr.splitlines()
                 if 'no room for' not in line]

@@ -3,7 +3,6 @@
 
 test_ranges.py SOURCE-ROOT BUILD-ROOT
 """
-import os
 import pathlib
 import re
 import subprocess
@@ -23,11 +22,10 @@ TEXTS = re.findall(r'^```text\n(.*?)^```', PAGE, re.M | re.S)
 
 
 def run(name, **extra):
-    env = {name: value for name, value in os.environ.items()
-           if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
     return subprocess.run(
         [BUILD / 'docs/examples' / name, EXAMPLES / f'{name}.ptx'], text=True,
-        env={**env, 'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda'),
+        env={**suite.plain_environment(),
+             'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda'),
              'SOFTCUDA_DEVICES': '2', **extra},
         capture_output=True, check=False, timeout=120)
 

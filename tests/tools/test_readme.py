@@ -62,10 +62,8 @@ def nvcc():
 
 
 def run(*words, cwd=None, **extra):
-    env = {name: value for name, value in os.environ.items()
-           if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
     return subprocess.run([str(word) for word in words], cwd=cwd, text=True,
-                          env={**env, **extra}, capture_output=True,
+                          env={**suite.plain_environment(), **extra}, capture_output=True,
                           check=False, timeout=120)
 
 
