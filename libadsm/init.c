@@ -14,6 +14,8 @@
 #include "base/stats.h"
 #include "base/system.h"
 #include "base/trace.h"
+#include "code/learned.h"
+#include "code/model_file.h"
 #include "mm/doors/fetcher.h"
 #include "mm/doors/touch.h"
 #include "mm/object/holders.h"
@@ -64,6 +66,7 @@ static void report(void)
     adsm_fetcher_end();
     struct adsm_output before = adsm_output_begin();
     write_report(adsm_options_get());
+    adsm_learned_save();
     adsm_output_end(before);
 }
 
@@ -125,6 +128,7 @@ static adsm_status_t start(void)
     adsm_options_load();
     const struct adsm_options *options = adsm_options_get();
     (void)adsm_real();
+    adsm_model_files_init();
     int rc = adsm_accel_init();
     if (rc != ADSM_OK)
         return rc;

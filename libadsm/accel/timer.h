@@ -19,11 +19,12 @@
 
 enum { ADSM_TIMERS = 64 };
 
-/** Two events of an accel; all for this module but `work`. */
+/** Two events of an accel; all for this module but `work` and `of`. */
 struct adsm_timer {
     struct adsm_accel *accel;
     void *begin, *end; /* NULL: not made yet */
     double work;       /* how much is measured, for who has the timer */
+    void *of;          /* and of what */
 };
 
 struct adsm_timers {

@@ -54,9 +54,9 @@ struct adsm_task {
     adsmArg *args;
 
     /* Planned. */
-    bool whole;     /* one part that has all of its objects */
-    bool direct;    /* it is given memory that host and devices share */
-    bool timed;     /* how long its parts take is measured */
+    bool whole;  /* one part that has all of its objects */
+    bool direct; /* it is given memory that host and devices share */
+    struct adsm_speed_calls *timed; /* what its parts are measured for */
     bool may_chunk; /* into how many pieces parts are cut is the library's */
     struct adsm_operand *operands; /* of pointers; NULL: not looked for yet */
     int operand_count;

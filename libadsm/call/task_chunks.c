@@ -49,7 +49,7 @@ static int best_of(const struct adsm_task *task,
     int number = task->numbers[part->device], ins, outs;
     double indices = adsm_split_indices(&part->box);
     double up_bytes = adsm_speed_brought(speed, number) * indices;
-    double ns = adsm_times_ns(&speed->times, number);
+    double ns = adsm_speed_ns(speed, number, adsm_split_indices(&task->range));
     struct adsm_rate up, down;
     if (up_bytes < LEAST_BYTES || ns <= 0 ||
         !adsm_rates_get(task->accels[part->device], &up, &down))

@@ -106,11 +106,11 @@ static void share_out(struct adsm_task *task, double *share)
     for (int d = 0; d < task->devices; d++)
         share[d] = 1.0 / task->devices;
     task->may_chunk = adsm_task_may_chunk(task);
-    task->timed = !adsm_task_has_parts(o) &&
-                  (task->devices > 1 || task->may_chunk) &&
-                  adsm_speed_shares(task->kernel.speed, task->numbers,
-                                    task->accels, task->devices,
-                                    adsm_split_indices(&task->range), share);
+    task->timed = NULL;
+    if (!adsm_task_has_parts(o) && (task->devices > 1 || task->may_chunk))
+        task->timed = adsm_speed_shares(
+            task->kernel.speed, task->numbers, task->accels, task->devices,
+            adsm_split_indices(&task->range), share);
 }
 
 static int split(struct adsm_task *task)

@@ -261,7 +261,7 @@ struct adsm_speed *adsm_code_speed(struct adsm_code *code)
     learned = atomic_load_explicit(&code->learned, memory_order_acquire);
     if (learned)
         return adsm_learned_speed(learned);
-    learned = adsm_learned_hold(adsm_code_key(code));
+    learned = adsm_learned_hold(adsm_code_key(code), code->name);
     if (!learned)
         return NULL;
     if (!atomic_compare_exchange_strong(&code->learned, &none, learned)) {

@@ -18,11 +18,14 @@ struct adsm_learned;
 
 /** Of the kernel with that key; 0: of one that nobody would know again, where
  *  each asks for something new. Held by the caller. NULL: no memory */
-struct adsm_learned *adsm_learned_hold(uint64_t key);
+struct adsm_learned *adsm_learned_hold(uint64_t key, const char *name);
 
-/** The last one's gives up the timers that are not read yet, no more. NULL is
+/** What is new goes into its file (code/remember.h). The last one's gives up the timers that are not read yet, no more. NULL is
  *  allowed. */
 void adsm_learned_release(struct adsm_learned *learned);
+
+/** At the end of the process: what is new of all kernels goes into their files. */
+void adsm_learned_save(void);
 
 /** How fast devices are with it. */
 struct adsm_speed *adsm_learned_speed(struct adsm_learned *learned);

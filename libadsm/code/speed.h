@@ -3,7 +3,12 @@
  *
  * Owns, for each kernel, the times of its parts and one timer for each device
  * that has not been read yet: a part launched while its device still has one is
- * not measured. What shares the times give is code/times.h.
+ * not measured. What shares the times give is code/times.h. Times are apart by the
+ * call's footprint, how many indices it has to a factor of four: what fits into a
+ * cache is faster. Where nothing is known of one, the nearest that is counts.
+ *
+ * What other processes have measured is read (code/remember.h) before the first
+ * shares.
  *
  * What counts is the kernel, and besides what the bytes that the kernel's last
  * call brought to the device took on its link: their number by the time of a byte
@@ -22,37 +27,70 @@
 #define ADSM_CODE_SPEED_H
 
 #include "accel/timer.h"
+#include "code/model.h"
 #include "code/times.h"
 
 #include <stdatomic.h>
 
 enum { ADSM_SPEED_EVERY = 16 };
 
-struct adsm_speed {
+/** What other processes have measured: to be read, being read by a thread, there
+ *  as far as there is any. */
+enum adsm_speed_model {
+    ADSM_SPEED_ASK,
+    ADSM_SPEED_BUSY,
+    ADSM_SPEED_READ,
+};
+
+/** Of calls of one footprint. */
+struct adsm_speed_calls {
     struct adsm_times times;
+    _Atomic uint32_t count; /* since it was full */
+    _Atomic bool full;      /* of the devices of the last call */
+};
+
+struct adsm_speed {
+    uint64_t key; /* of the kernel; 0: it has none */
+    char name[ADSM_MODEL_NAME];
+    _Atomic int model;      /* enum adsm_speed_model */
+    _Atomic uint64_t saved; /* how much was measured when it was written */
+    /* By footprint; NULL: no such call was made. They stay. */
+    _Atomic(struct adsm_speed_calls *) calls[ADSM_MODEL_FOOTPRINTS];
     /* By device: ended, to be taken; NULL: none. Who swaps it out has it. */
     _Atomic(struct adsm_timer *) pending[ADSM_TIMES_DEVICES];
-    _Atomic uint32_t calls; /* since it was full */
-    _Atomic bool full;      /* of the devices of the last call */
     /* By device: bytes from elsewhere that its last part got, per index. */
     _Atomic double brought[ADSM_TIMES_DEVICES];
 };
 
-void adsm_speed_init(struct adsm_speed *speed);
+/** @key  of the kernel, 0: nobody would know it again */
+void adsm_speed_init(struct adsm_speed *speed, uint64_t key, const char *name);
 
 /** Give up what is not read yet. Thread: the last who has the kernel. */
+void adsm_speed_idle(struct adsm_speed *speed);
+
+/** The same, and what is known. */
 void adsm_speed_fini(struct adsm_speed *speed);
+
+/** Times of calls of that footprint. NULL: no memory */
+struct adsm_speed_calls *adsm_speed_calls(struct adsm_speed *speed,
+                                          int footprint);
 
 /**
  * Shares of the next call, by what has ended by now.
  *
  * @numbers  of the devices; @accels  theirs, opened
  * @indices  of the call
- * Return: whether the call's parts are to be measured
+ * Return: what its parts are measured for; NULL: they are not
  */
-bool adsm_speed_shares(struct adsm_speed *speed, const int *numbers,
-                       struct adsm_accel *const *accels, int count,
-                       double indices, double *share);
+struct adsm_speed_calls *adsm_speed_shares(struct adsm_speed *speed,
+                                           const int *numbers,
+                                           struct adsm_accel *const *accels,
+                                           int count, double indices,
+                                           double *share);
+
+/** What is known of an index of a call of so many on a device, in ns; 0: nothing
+ *  is */
+double adsm_speed_ns(struct adsm_speed *speed, int device, double indices);
 
 /** So many bytes came to a device from elsewhere for parts of `indices`. */
 void adsm_speed_came(struct adsm_speed *speed, int device, double indices,
@@ -61,9 +99,10 @@ void adsm_speed_came(struct adsm_speed *speed, int device, double indices,
 /** How many are to be expected, per index: as many as last time. */
 double adsm_speed_brought(const struct adsm_speed *speed, int device);
 
-/** Before a part of so many indices is launched on a device. NULL: not
- *  measured. */
-struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed, int device,
+/** Before a part of so many indices is launched on a device. @calls  NULL: it is
+ *  not measured. NULL: the same */
+struct adsm_timer *adsm_speed_begin(struct adsm_speed *speed,
+                                    struct adsm_speed_calls *calls, int device,
                                     struct adsm_accel *accel,
                                     adsm_stream stream, double indices);
 

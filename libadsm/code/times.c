@@ -84,6 +84,39 @@ void adsm_times_add(struct adsm_times *times, int device, double indices,
     adsm_lock_release(&times->lock);
 }
 
+void adsm_times_set(struct adsm_times *times, int device, const double *ns,
+                    int count, uint32_t spikes)
+{
+    struct adsm_times_device *of = &times->of[device];
+    adsm_lock_acquire(&times->lock);
+    if (of->kept == 0) {
+        of->spikes += spikes;
+        for (int i = 0; i < count; i++)
+            use(of, ns[i]);
+    }
+    adsm_lock_release(&times->lock);
+}
+
+bool adsm_times_get(struct adsm_times *times, int device,
+                    struct adsm_times_device *of)
+{
+    if (!adsm_lock_try(&times->lock))
+        return false;
+    *of = times->of[device];
+    adsm_lock_release(&times->lock);
+    return true;
+}
+
+bool adsm_times_knows(struct adsm_times *times, const int *devices, int count)
+{
+    bool all = true;
+    adsm_lock_acquire(&times->lock);
+    for (int i = 0; i < count; i++)
+        all = all && is_known(&times->of[devices[i]]);
+    adsm_lock_release(&times->lock);
+    return all;
+}
+
 double adsm_times_ns(struct adsm_times *times, int device)
 {
     const struct adsm_times_device *of = &times->of[device];

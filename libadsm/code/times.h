@@ -30,7 +30,7 @@ enum {
 
 /** Of one device, in ns per index. */
 struct adsm_times_device {
-    uint32_t count;  /* ever measured, spikes included */
+    uint32_t count;  /* measured by this process, spikes included */
     uint32_t spikes; /* ever */
     uint32_t row;    /* of these the last, without another time between */
     uint32_t kept;   /* how many of `ns` there are */
@@ -53,6 +53,19 @@ void adsm_times_init(struct adsm_times *times);
 /** A part of `indices` took `ns` on a device. */
 void adsm_times_add(struct adsm_times *times, int device, double indices,
                     double ns);
+
+/** Times of a device that were measured before, oldest first: they count where
+ *  nothing is known of it yet. @count  1 to ADSM_TIMES_KEPT */
+void adsm_times_set(struct adsm_times *times, int device, const double *ns,
+                    int count, uint32_t spikes);
+
+/** All that is known of a device. Return: false: another thread has the lock,
+ *  or this one, which ends the process in a handler */
+bool adsm_times_get(struct adsm_times *times, int device,
+                    struct adsm_times_device *of);
+
+/** Is the speed of each of these devices known? */
+bool adsm_times_knows(struct adsm_times *times, const int *devices, int count);
 
 /** The median of a device's last calls, in ns per index; 0 where too few were
  *  measured. */

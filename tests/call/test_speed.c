@@ -83,6 +83,12 @@ static struct adsm_kernel_view held(adsmKernel *kernel)
     return view;
 }
 
+/* Of calls of N. */
+static struct adsm_times *times_of(const struct adsm_kernel_view *view)
+{
+    return &adsm_speed_calls(view->speed, adsm_model_footprint(N))->times;
+}
+
 /* How much longer devices 0 and 1 take than by the best shares, which so many ns
  * of an index make. */
 static double longer_by(double share, const double *ns)
@@ -97,7 +103,7 @@ static void get_known(const double *least_ns, double *ns)
 {
     struct adsm_kernel_view view = held(kernel("map"));
     for (int d = 0; d < 2; d++) {
-        ns[d] = adsm_times_ns(&view.speed->times, d);
+        ns[d] = adsm_speed_ns(view.speed, d, N);
         ck_assert_double_ge(ns[d], least_ns[d] * 0.98);
     }
     adsm_kernel_release(&view);
@@ -218,7 +224,7 @@ START_TEST(devices_as_fast_share_equally_in_spite_of_noise)
     struct adsm_kernel_view view = held(kernel("map"));
     /* As many as are kept and one before that is known; then one in 16. */
     for (int d = 0; d < 2; d++)
-        ck_assert_uint_eq(view.speed->times.of[d].count, ADSM_TIMES_KEPT + 1);
+        ck_assert_uint_eq(times_of(&view)->of[d].count, ADSM_TIMES_KEPT + 1);
     adsm_kernel_release(&view);
     must(adsmFree(x));
     must(adsmFree(y));
@@ -239,7 +245,7 @@ START_TEST(calls_that_say_their_parts_are_not_measured)
         ck_assert_double_eq(call_once(&said[i % 3], x, y), i % 3 < 2 ? 0.5 : 1);
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_null(view.speed->pending[d]);
-        ck_assert_uint_eq(view.speed->times.of[d].count, 0);
+        ck_assert_uint_eq(times_of(&view)->of[d].count, 0);
     }
     adsm_kernel_release(&view);
     must(adsmFree(x));
@@ -264,7 +270,7 @@ START_TEST(refused_launches_measure_nothing)
                          ADSM_OK);
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_null(view.speed->pending[d]);
-        ck_assert_uint_eq(view.speed->times.of[d].count, 0);
+        ck_assert_uint_eq(times_of(&view)->of[d].count, 0);
         ck_assert_int_eq(timers_of(d), 0);
     }
     for (int i = 0; i < 3; i++)
@@ -294,7 +300,7 @@ START_TEST(running_parts_are_read_later_and_not_waited_for)
                           adsmInOut(y), adsmVal(a)));
     for (int d = 0; d < 2; d++) {
         ck_assert_ptr_nonnull(view.speed->pending[d]);
-        ck_assert_uint_eq(view.speed->times.of[d].count, 0);
+        ck_assert_uint_eq(times_of(&view)->of[d].count, 0);
         ck_assert_int_eq(timers_of(d), 1);
     }
     for (int i = 0; i < N; i++)
@@ -304,9 +310,9 @@ START_TEST(running_parts_are_read_later_and_not_waited_for)
                       adsmVal(a)));
     /* The first of them only, which took its own time. */
     for (int d = 0; d < 2; d++) {
-        ck_assert_uint_eq(view.speed->times.of[d].count, 1);
-        ck_assert_double_ge(view.speed->times.of[d].ns[0], d ? 160000 : 80000);
-        ck_assert_double_le(view.speed->times.of[d].ns[0], d ? 320000 : 160000);
+        ck_assert_uint_eq(times_of(&view)->of[d].count, 1);
+        ck_assert_double_ge(times_of(&view)->of[d].ns[0], d ? 160000 : 80000);
+        ck_assert_double_le(times_of(&view)->of[d].ns[0], d ? 320000 : 160000);
     }
     adsm_kernel_release(&view);
     must(adsmFree(x));

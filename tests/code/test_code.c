@@ -187,13 +187,21 @@ START_TEST(keys_last)
 }
 END_TEST
 
+static struct adsm_times *times_of(struct adsm_speed *speed)
+{
+    struct adsm_speed_calls *calls = adsm_speed_calls(speed, 0);
+    ck_assert_ptr_nonnull(calls);
+    return &calls->times;
+}
+
 /* How many times are known of a kernel, and one more of them. */
 static unsigned learn(const char *of, const char *name)
 {
     struct adsm_image *image = image_of(of);
-    struct adsm_speed *speed = adsm_code_speed(adsm_image_code(image, name));
-    unsigned known = speed->times.of[0].count;
-    adsm_times_add(&speed->times, 0, 1, 1);
+    struct adsm_times *times =
+        times_of(adsm_code_speed(adsm_image_code(image, name)));
+    unsigned known = times->of[0].count;
+    adsm_times_add(times, 0, 1, 1);
     adsm_image_release(image);
     return known;
 }
@@ -218,7 +226,7 @@ START_TEST(records_of_the_same_code_learn_together)
     ck_assert_ptr_ne(adsm_code_speed(adsm_image_code(other, "odd")), speed);
     ck_assert_ptr_ne(adsm_code_speed(adsm_image_code(none, "odd")), alone);
     adsm_image_release(image);
-    adsm_times_add(&speed->times, 0, 1, 1);
+    adsm_times_add(times_of(speed), 0, 1, 1);
     ck_assert_uint_eq(learn(text, "put"), 1);
     adsm_image_release(other);
     adsm_image_release(none);
@@ -230,8 +238,8 @@ START_TEST(as_much_is_kept_as_is_said)
 {
     char name[16];
     struct adsm_image *image = image_of(text);
-    adsm_times_add(&adsm_code_speed(adsm_image_code(image, "put"))->times, 0, 1,
-                   1);
+    adsm_times_add(times_of(adsm_code_speed(adsm_image_code(image, "put"))), 0,
+                   1, 1);
     for (int i = 0; i < ADSM_LEARNED_KEPT; i++) {
         snprintf(name, sizeof name, "%d", i);
         ck_assert_uint_eq(learn(text, name), 0);
@@ -240,6 +248,25 @@ START_TEST(as_much_is_kept_as_is_said)
     ck_assert_uint_eq(learn(text, "more"), 0);
     ck_assert_uint_eq(learn(text, "0"), 0);
     ck_assert_uint_eq(learn(text, "put"), 1);
+    adsm_image_release(image);
+}
+END_TEST
+
+START_TEST(calls_of_one_footprint_are_known_by_the_nearest)
+{
+    struct adsm_image *image = image_of(text);
+    struct adsm_speed *speed = adsm_code_speed(adsm_image_code(image, "put"));
+    ck_assert_double_eq(adsm_speed_ns(speed, 0, 64), 0);
+    for (int i = 0; i < ADSM_TIMES_KNOWN; i++) {
+        adsm_times_add(&adsm_speed_calls(speed, 3)->times, 0, 1, 3);
+        adsm_times_add(&adsm_speed_calls(speed, 8)->times, 0, 1, 8);
+    }
+    static const double calls[] = {1,       64,      255,     1024,
+                                   1 << 12, 1 << 14, 1 << 16, 1e12};
+    static const double ns[] = {3, 3, 3, 3, 8, 8, 8, 8};
+    for (int i = 0; i < 8; i++)
+        ck_assert_double_eq(adsm_speed_ns(speed, 0, calls[i]), ns[i]);
+    ck_assert_double_eq(adsm_speed_ns(speed, 1, 64), 0);
     adsm_image_release(image);
 }
 END_TEST
@@ -282,4 +309,5 @@ SUITE_MAIN("code", 60, a_kernel_has_one_record,
            what_a_launch_touches_is_told, keys_last,
            what_is_learnt_outlives_images,
            records_of_the_same_code_learn_together, as_much_is_kept_as_is_said,
+           calls_of_one_footprint_are_known_by_the_nearest,
            threads_look_at_one_record)
