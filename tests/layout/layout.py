@@ -78,7 +78,7 @@ TABLE = {
     'tools': ['libadsm/base'],
     # adsm-info shows what the layers below decided, and the list of hooks.
     'tools/adsm-info': ['libadsm/base', 'libadsm/os', 'libadsm/accel',
-                        'interpose'],
+                        'libadsm/code', 'interpose'],
     # It runs where nothing else of this project is.
     'tools/gpu-check': [],
     'tools/softcuda': [],

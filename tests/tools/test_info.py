@@ -7,9 +7,11 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -19,6 +21,7 @@ import suite  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 INFO = BUILD / 'tools/adsm-info'
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / 'docs/examples'
 SOFT = {'LD_LIBRARY_PATH': str(BUILD / 'tools/softcuda')}
 
 # A program without membarrier, for which EPERM stands, that becomes its
@@ -271,6 +274,65 @@ class Sharing(unittest.TestCase):
         self.assertEqual(row['state'],
                          'not in force' if os.uname().machine == 'x86_64'
                          else 'cannot be had')
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def models(self, **extra):
+        rows, said = section('models', ADSM_MODELS=f'{self.folder}/', **extra)
+        self.assertEqual(said, '')
+        return rows
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def test_no_folder_is_said(self):
+        for extra, why in (({'ADSM_MODELS': 'off'}, 'ADSM_MODELS is off'),
+                           ({'ADSM_MODELS': f'{self.folder}/none'},
+                            'no program has measured')):
+            run = adsm_info('--models', **extra)
+            self.assertEqual((run.returncode, run.stderr), (0, ''))
+            self.assertIn(f'none: {why}', run.stdout)
+
+    def test_what_is_in_files_is_shown(self):
+        key = '89edc1b2a9b3d05d'
+        self.write(f'{key}-here.txt',
+                   f'libadsm model 1\nkernel saxpy\nkey {key}\n'
+                   'machine of others\n'
+                   '1 "A device" 4^6 spikes 7: 2.500000 3.500000 1.250000\n'
+                   '0 "A device" 4^15 spikes 0: 0.000001\nend\n')
+        self.write(f'{key}-there.txt', 'hello\n')
+        self.write('notes.txt', 'hello\n')
+        first, second, third = self.models()
+        why = 'not used here: of of others'
+        self.assertEqual(first, {
+            'kernel': 'saxpy', 'key': key, 'device': '1: A device',
+            'indices': '4K to 16K', 'samples': 3, 'ns/index': 2.5, 'spikes': 7,
+            'why': why})
+        self.assertEqual((second['indices'], second['ns/index']),
+                         ('1G and more', 1e-6))
+        self.assertEqual(third['why'],
+                         f'not used: {key}-there.txt is no model')
+
+    def test_what_a_program_measured_is_shown_and_used(self):
+        program = BUILD / 'docs/examples/heat'
+        env = {**PLAIN, **SOFT, 'SOFTCUDA_DEVICES': '2', 'SOFTCUDA_PACE': '100M/s',
+               'ADSM_MODELS': f'{self.folder}/'}
+        subprocess.run([program, EXAMPLES / 'heat.ptx'], env=env,
+                       check=True, capture_output=True, timeout=60)
+        rows = self.models()
+        self.assertEqual({row['device'].split(',')[0] for row in rows},
+                         {'0: softcuda device 0', '1: softcuda device 1'})
+        for row in rows:
+            self.assertEqual(row['why'], '')
+            self.assertEqual((row['kernel'], row['indices']),
+                             ('heat', '256K to 1M'))
+            # 16, or fewer where the machine became busy meanwhile.
+            self.assertIn(row['samples'], range(3, 17))
+            self.assertGreaterEqual(row['ns/index'], 9.8)
 
 
 class Links(unittest.TestCase):

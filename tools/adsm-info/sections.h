@@ -34,4 +34,8 @@ void section_hooks(struct table *table);
  *  (surface.c). */
 void section_surface(struct table *table);
 
+/** What is kept of how fast kernels were, a row for each kernel, device and
+ *  footprint (models.c). Opens no device. */
+void section_models(struct table *table);
+
 #endif
