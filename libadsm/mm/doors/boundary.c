@@ -190,12 +190,13 @@ static bool is_left_out(const struct adsm_object *object,
 static int release_unnamed(struct adsm_object *object, void *context)
 {
     const struct adsm_call *call = context;
-    adsmMode mode = may_write(call, object) ? ADSM_INOUT : ADSM_IN;
     int rc = ADSM_OK;
-    /* The gate is closed: no block becomes DIRTY meanwhile. */
-    if (mode == ADSM_IN && atomic_load(&object->settled))
+    /* The gate is closed: no block becomes DIRTY meanwhile. Before it is settled
+     * another thread may be making it. */
+    if (atomic_load(&object->settled) && !may_write(call, object))
         return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
+    adsmMode mode = may_write(call, object) ? ADSM_INOUT : ADSM_IN;
     if (atomic_load(&object->live) &&
         adsm_assign_reaches(call->kernel, object) &&
         !adsm_object_is_away(object) && !is_left_out(object, call))
