@@ -87,9 +87,12 @@ static void in_process(int calls, enum end end)
         ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
+/* In the user's cache; the software device has a folder of its own there. */
 static bool has_files(void)
 {
-    return rmdir(folder) != 0;
+    char path[96];
+    snprintf(path, sizeof path, "%s/libadsm", folder);
+    return access(path, F_OK) == 0;
 }
 
 START_TEST(the_first_call_is_as_others_have_measured)
@@ -143,10 +146,10 @@ START_TEST(read_writes_nothing)
     setenv("ADSM_MODELS", "read", 1);
     in_process(CALLS, BY_EXIT);
     ck_assert(!has_files());
-    ck_assert_int_eq(mkdir(folder, 0700), 0);
     unsetenv("ADSM_MODELS");
     in_process(CALLS, BY_EXIT);
     ck_assert_double_eq(share[0], 0.5);
+    ck_assert(has_files());
     setenv("ADSM_MODELS", "read", 1);
     in_process(1, BY_EXIT);
     ck_assert_double_gt(share[0], 0.55);
