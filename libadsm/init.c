@@ -36,14 +36,15 @@ static struct {
     adsm_status_t outcome;
     _Atomic bool up;
     _Atomic bool forked;
-    /* True on a page that children get empty, also those of a raw clone. */
-    _Atomic bool *alive;
+    /* True on a page that children get empty, also those of a raw clone. It is
+     * set before the page is seen here: other threads ask while one starts. */
+    _Atomic(_Atomic bool *) alive;
 } runtime = {.once = PTHREAD_ONCE_INIT};
 
 static bool is_forked(void)
 {
-    return atomic_load(&runtime.forked) ||
-           (runtime.alive && !atomic_load(runtime.alive));
+    const _Atomic bool *alive = atomic_load(&runtime.alive);
+    return atomic_load(&runtime.forked) || (alive && !atomic_load(alive));
 }
 
 static void write_report(const struct adsm_options *options)
@@ -94,8 +95,8 @@ static void expect_fork(void)
     if (page == MAP_FAILED ||
         adsm_system_madvise(page, PAGE, MADV_WIPEONFORK) != 0)
         return;
-    runtime.alive = page;
-    atomic_store(runtime.alive, true);
+    atomic_store((_Atomic bool *)page, true);
+    atomic_store(&runtime.alive, page);
     adsm_index_expect_fork();
     adsm_placeholder_expect_fork();
 }

@@ -294,6 +294,37 @@ START_TEST(forked_child_has_no_device)
 }
 END_TEST
 
+static pthread_barrier_t at_once;
+
+static void *first_call(void *rank)
+{
+    pthread_barrier_wait(&at_once);
+    for (volatile long wait = (long)rank * 2000; wait > 0; wait--)
+        ;
+    uint32_t *p = adsmAlloc(4096);
+    if (p)
+        p[0] = 1;
+    return p;
+}
+
+/* Whoever comes while another starts the runtime waits for it. */
+START_TEST(first_calls_at_once_start_it_once)
+{
+    enum { THREADS = 8 };
+    pthread_t thread[THREADS];
+    ck_assert_int_eq(pthread_barrier_init(&at_once, NULL, THREADS), 0);
+    for (long i = 0; i < THREADS; i++)
+        ck_assert_int_eq(
+            pthread_create(&thread[i], NULL, first_call, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *p = NULL;
+        pthread_join(thread[i], &p);
+        ck_assert_ptr_nonnull(p);
+        must(adsmFree(p));
+    }
+}
+END_TEST
+
 /* Nothing of ours runs while there is nothing to do. */
 START_TEST(idle_threads_take_no_time)
 {
@@ -313,9 +344,10 @@ START_TEST(idle_threads_take_no_time)
 END_TEST
 
 SUITE_MAIN("cpu", 60, there_is_one_device_and_no_driver,
-           accesses_wait_for_kernels, launches_come_in_order,
-           every_block_runs_once, threads_use_it_at_once,
-           arrays_without_home_are_copied, memory_in_use_is_not_another_s,
-           kernel_without_a_function_is_told, functions_that_are_none_are_told,
+           first_calls_at_once_start_it_once, accesses_wait_for_kernels,
+           launches_come_in_order, every_block_runs_once,
+           threads_use_it_at_once, arrays_without_home_are_copied,
+           memory_in_use_is_not_another_s, kernel_without_a_function_is_told,
+           functions_that_are_none_are_told,
            more_memory_than_there_is_is_refused, forked_child_has_no_device,
            idle_threads_take_no_time)
