@@ -22,7 +22,8 @@
 
 /** The order in which locks are taken: outermost first. */
 enum adsm_rank {
-    ADSM_RANK_RING, /* entries of io_uring, while they are looked at */
+    ADSM_RANK_RING,  /* entries of io_uring, while they are looked at */
+    ADSM_RANK_QUEUE, /* tasks that wait */
     ADSM_RANK_ADOPT,
     ADSM_RANK_ADOPTING,
     ADSM_RANK_API,
@@ -31,6 +32,7 @@ enum adsm_rank {
     ADSM_RANK_GATE,
     ADSM_RANK_OBJECT_TABLE,
     ADSM_RANK_OBJECT,
+    ADSM_RANK_AWAITED, /* what of objects waiting tasks use */
     ADSM_RANK_OBJECT_LIST,
     ADSM_RANK_STORE,
     ADSM_RANK_DIRTY_QUEUE,

@@ -7,6 +7,7 @@
 #include "mm/doors/fetcher.h"
 #include "mm/doors/turn.h"
 #include "mm/object/assign.h"
+#include "mm/object/awaited.h"
 #include "mm/object/gate.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
@@ -296,6 +297,7 @@ static void close_gates(const struct adsm_call *call)
 
 int adsm_boundary_call(struct adsm_call *call)
 {
+    adsm_await_all_tasks();
     adsm_poke_prepare(call->accel);
     call->gates = gates_of(call);
     call->waits = false;
@@ -388,7 +390,8 @@ int adsm_boundary_called(const struct adsm_call *call)
     return rc == ADSM_OK && call->waits ? wait_for(call) : rc;
 }
 
-/* What is unwaited may be used by work that goes on: an access waits for it. */
+/* What is unwaited may be used by work that goes on, and tasks may wait to use
+ * it: an access waits for them. */
 static int acquire_object(struct adsm_object *object, void *context)
 {
     const uint32_t *gate = context;
@@ -397,7 +400,7 @@ static int acquire_object(struct adsm_object *object, void *context)
         return ADSM_OK;
     adsm_rwlock_acquire(&object->lock);
     if (atomic_load(&object->live) && atomic_load(&object->gate) == *gate &&
-        !atomic_load(&object->unwaited))
+        !atomic_load(&object->unwaited) && !adsm_object_is_awaited(object))
         rc = apply_used(object, ADSM_RETURN, ADSM_CAUSE(acquire));
     adsm_rwlock_release(&object->lock);
     return rc;

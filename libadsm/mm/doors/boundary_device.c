@@ -5,6 +5,7 @@
 #include "accel/early.h"
 #include "mm/doors/turn.h"
 #include "mm/heap/life.h"
+#include "mm/object/awaited.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
@@ -56,6 +57,7 @@ int adsm_boundary_device_read(const void *address, size_t bytes,
 {
     const uint8_t *at = address;
     int rc = ADSM_OK;
+    adsm_await_tasks(address, bytes, true);
     for (struct part p; rc == ADSM_OK && take_part(at, bytes, &p);
          at += p.bytes, bytes -= p.bytes) {
         rc = adsm_object_gather(p.object, ADSM_CAUSE(own));
@@ -101,6 +103,7 @@ int adsm_boundary_device_write(const void *address, size_t bytes,
 {
     struct part p;
     write->object = NULL;
+    adsm_await_tasks(address, bytes, true);
     if (!take_part(address, bytes, &p))
         return ADSM_OK;
     int rc =

@@ -7,6 +7,7 @@
 #include "mm/doors/in_place.h"
 #include "mm/doors/turn.h"
 #include "mm/heap/life.h"
+#include "mm/object/awaited.h"
 #include "mm/object/gate.h"
 #include "mm/object/holders.h"
 #include "mm/object/host.h"
@@ -64,6 +65,9 @@ static size_t plain_bytes(const void *address, size_t bytes)
     return c && c - a < bytes ? c - a : bytes;
 }
 
+/* A task was made meanwhile that the loan is to come behind: it begins anew. */
+enum { ADSM_LOAN_AGAIN = -1 };
+
 /* Blocks [first, last) become readable on the host, held run by run. */
 static int make_readable(struct adsm_object *object, uint32_t generation,
                          uint32_t first, uint32_t last,
@@ -78,9 +82,14 @@ static int make_readable(struct adsm_object *object, uint32_t generation,
         }
         if (!adsm_block_hold(object, generation, i))
             return ADSM_E_NOT_SHARED;
+        if (adsm_block_is_awaited(object, i, false)) {
+            adsm_block_release(object, i, 1);
+            return ADSM_LOAN_AGAIN;
+        }
         uint32_t n = 1;
         while (n < most && i + n < last &&
                adsm_block_state(object, i + n) == ADSM_INVALID &&
+               !adsm_block_is_awaited(object, i + n, false) &&
                adsm_block_try_hold(object, i + n))
             n++;
         for (uint32_t k = 0; k < n && rc == ADSM_OK;) {
@@ -175,6 +184,15 @@ static int make_all_current(const struct adsm_loan *loan)
     return rc;
 }
 
+/* Is one of the blocks that it holds to come behind a task? */
+static bool is_behind_task(const struct adsm_loan *loan)
+{
+    for (uint32_t i = 0; i < loan->held_count; i++)
+        if (adsm_block_is_awaited(loan->object, loan->held_first + i, true))
+            return true;
+    return false;
+}
+
 static int begin_write(struct adsm_loan *loan)
 {
     struct adsm_object *object = loan->object;
@@ -184,9 +202,12 @@ static int begin_write(struct adsm_loan *loan)
         let_go(loan); /* freed meanwhile, and its blocks with it */
         return ADSM_E_NOT_SHARED;
     }
-    adsm_run_await_uploads(object, first, last + 1 - first);
+    int rc = is_behind_task(loan) ? ADSM_LOAN_AGAIN : ADSM_OK;
+    if (rc == ADSM_OK)
+        adsm_run_await_uploads(object, first, last + 1 - first);
     bool all = !adsm_object_is_gathered(object) || object->direct;
-    int rc = all ? make_all_current(loan) : make_current(loan, first);
+    if (rc == ADSM_OK)
+        rc = all ? make_all_current(loan) : make_current(loan, first);
     if (rc == ADSM_OK && last != first)
         rc = make_current(loan, last);
     if (rc != ADSM_OK) {
@@ -265,9 +286,9 @@ static void discount(const struct adsm_loan *loan)
         adsm_object_take_back(loan->object);
 }
 
-int adsm_loan_begin_for(const void *address, size_t bytes,
-                        enum adsm_access access, struct adsm_loan *loan,
-                        const struct adsm_cause *cause)
+/* As adsm_loan_begin_for, or ADSM_LOAN_AGAIN. */
+static int try_begin(const void *address, size_t bytes, enum adsm_access access,
+                     struct adsm_loan *loan, const struct adsm_cause *cause)
 {
     *loan = (struct adsm_loan){
         .access = access, .address = (void *)address, .cause = *cause};
@@ -277,6 +298,7 @@ int adsm_loan_begin_for(const void *address, size_t bytes,
         return begin_in_turn(address, bytes, access, loan);
     if (access == ADSM_READ && begin_in_place(address, bytes, loan))
         return ADSM_OK;
+    adsm_await_tasks(address, bytes, access == ADSM_WRITE);
     struct adsm_object *object;
     /* What was adopted for the call may have been given up since. */
     do
@@ -313,7 +335,18 @@ int adsm_loan_begin_for(const void *address, size_t bytes,
         *loan = (struct adsm_loan){.address = (void *)address};
     else if (loan->held_count > 0)
         adsm_loan_own(loan);
-    ADSM_COUNT(loans, 1);
+    ADSM_COUNT(loans, rc != ADSM_LOAN_AGAIN);
+    return rc;
+}
+
+int adsm_loan_begin_for(const void *address, size_t bytes,
+                        enum adsm_access access, struct adsm_loan *loan,
+                        const struct adsm_cause *cause)
+{
+    int rc;
+    do
+        rc = try_begin(address, bytes, access, loan, cause);
+    while (rc == ADSM_LOAN_AGAIN);
     return rc;
 }
 
@@ -353,9 +386,12 @@ static int commit_block(struct adsm_object *object, uint32_t i, size_t from,
     bool whole = covers_block(object, from, to, i);
     if (!whole && adsm_block_state(object, i) == ADSM_INVALID)
         rc = complete_block(object, i, from, to, cause);
+    /* No mapping is left to open it with; or it is closed for a task. */
     int applied =
-        adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE, cause);
-    if (applied == ADSM_E_LIMIT) /* no mapping is left to open it with */
+        adsm_block_is_awaited(object, i, true)
+            ? ADSM_E_LIMIT
+            : adsm_coherence_apply(object, i, 1, ADSM_BULK_OVERWRITE, cause);
+    if (applied == ADSM_E_LIMIT)
         applied = adsm_coherence_apply_closed(object, i, 1, ADSM_BULK_OVERWRITE,
                                               cause);
     return rc != ADSM_OK ? rc : applied;
@@ -367,6 +403,8 @@ static uint32_t commit_run(struct adsm_loan *loan, uint32_t i, uint32_t last,
 {
     struct adsm_object *object = loan->object;
     uint32_t n = 0;
+    if (adsm_object_is_awaited(object))
+        return 0;
     while (i + n < last && covers_block(object, loan->offset, to, i + n) &&
            adsm_block_state(object, i + n) == adsm_block_state(object, i) &&
            !adsm_sparse_is_watched(object, i + n))

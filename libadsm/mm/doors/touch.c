@@ -9,6 +9,7 @@
 #include "mm/doors/loan.h"
 #include "mm/doors/served.h"
 #include "mm/doors/turn.h"
+#include "mm/object/awaited.h"
 #include "mm/object/gate.h"
 #include "mm/object/host.h"
 #include "mm/object/index.h"
@@ -28,8 +29,10 @@ static int widen(struct adsm_object *object, uint32_t generation, uint32_t i,
     int rc = ADSM_OK;
     bool awaited = false;
     adsm_rwlock_acquire(&object->lock);
-    if (atomic_load(&object->live) &&
-        atomic_load(&object->generation) == generation)
+    if (adsm_object_is_awaited(object))
+        rc = ADSM_E_LIMIT; /* what is opened besides may be waited for */
+    else if (atomic_load(&object->live) &&
+             atomic_load(&object->generation) == generation)
         rc = adsm_coherence_widen(object, i, &awaited, cause);
     adsm_rwlock_release(&object->lock);
     if (awaited) /* the access will fault again */
@@ -51,6 +54,7 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc,
                        const struct adsm_cause *cause)
 {
     uint32_t gate;
+    adsm_await_tasks((void *)address, 1, access == ADSM_WRITE);
     struct adsm_object *object = adsm_turn_pass((void *)address, &gate);
     *rc = ADSM_OK;
     if (!object)
@@ -63,7 +67,8 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc,
     if (!adsm_loan_expose(object, i) &&
         adsm_block_hold(object, generation, i)) {
         /* It may have let go of the gate: the access will fault again. */
-        if (adsm_turn_must_wait(object->home))
+        if (adsm_turn_must_wait(object->home) ||
+            adsm_block_is_awaited(object, i, access == ADSM_WRITE))
             adsm_block_release(object, i, 1);
         else if (access == ADSM_WRITE && adsm_serve_store(object, i, cause))
             adsm_block_release(object, i, 1);

@@ -8,6 +8,7 @@
 #include "mm/heap/between.h"
 #include "mm/heap/life.h"
 #include "mm/heap/slab.h"
+#include "mm/object/awaited.h"
 #include "mm/object/holders.h"
 #include "mm/object/index.h"
 #include "mm/object/list.h"
@@ -193,6 +194,7 @@ int adsm_heap_free(void *host)
     struct adsm_object *object = object_at(host, &generation);
     if (!object || adsm_object_is_adopted(object))
         return ADSM_E_NOT_SHARED;
+    adsm_await_tasks(host, SIZE_MAX, true);
     int rc = ADSM_E_NOT_SHARED;
     if (object->slab) {
         /* The slot may be used by work that is still running. */

@@ -92,6 +92,7 @@ struct adsm_object {
                               may still run on it; doors/adopt.h         */
     struct adsm_span span;
     struct adsm_daddr device;
+    _Atomic uint32_t awaited; /* uses of tasks that wait: awaited.h        */
     _Atomic uint32_t pins; /* copies that need it to stay there           */
     _Atomic bool holds;    /* movable: written by the device since it came    */
     struct adsm_fence work; /* last call of our own API that may use it    */

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "mm/object/awaited.h"
 #include "mm/state/coherence.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/ahead.h"
@@ -144,6 +145,11 @@ int adsm_answer(struct adsm_object *object, uint32_t i, enum adsm_event event,
     bool brings = adsm_block_state(object, i) == ADSM_INVALID, done = false;
     int rc = ADSM_OK;
     adsm_scatter_opened(object, i);
+    if (adsm_object_is_awaited(object)) { /* its neighbours may be waited for */
+        rc = apply_run(object, i, 1, event, cause);
+        adsm_block_release(object, i, 1);
+        return rc;
+    }
     if (event == ADSM_WRITE_FAULT) {
         see_neighbour(object, i - 1);
         see_neighbour(object, i + 1);
