@@ -112,6 +112,43 @@ static int prepare(const struct adsm_array *array, const adsmBox *box,
                : rc;
 }
 
+/* Close what a want uses, in the shape that the map has; see adsm_spread_claim. */
+static int claim(struct adsm_want *want)
+{
+    struct adsm_object *object = want->array.object;
+    adsmBox shape = adsm_prepare_shape(&want->array, object->bytes);
+    if (!adsm_object_is_gathered(object))
+        shape = *adsm_ranged_shape(object);
+    int rc = adsm_ranged_update(object, &shape, ADSM_CAUSE(part));
+    if (rc == ADSM_OK)
+        rc = adsm_prepare_want(want, &shape);
+    if (rc != ADSM_OK)
+        return rc;
+    bool fits = want->reads.nd == shape.nd;
+    if (!adsm_box_is_empty(&want->reads))
+        rc = adsm_ranged_sent(object, fits ? &want->reads : &shape);
+    if (rc != ADSM_OK || adsm_box_is_empty(&want->writes))
+        return rc;
+    if (!fits)
+        return adsm_ranged_close(object, &shape);
+    for (struct adsm_stretches s = adsm_prepare_writes(want);
+         rc == ADSM_OK && adsm_stretches_next(&s);)
+        rc = adsm_ranged_close(object, &s.stretch);
+    return rc;
+}
+
+int adsm_spread_claim(struct adsm_want *want)
+{
+    uint32_t gates = close_gate(&want->array);
+    int rc = adsm_array_lock(&want->array);
+    if (rc == ADSM_OK) {
+        rc = claim(want);
+        adsm_array_unlock(&want->array);
+    }
+    adsm_gate_open(gates);
+    return rc;
+}
+
 /* What the host lacks of a box, enqueued behind those that make it. */
 static int bring_to_host(struct adsm_want *want,
                          const struct adsm_accel *unused)

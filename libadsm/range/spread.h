@@ -58,6 +58,16 @@ void adsm_spread_launched(struct adsm_part *part, struct adsm_fence fence);
  *  fails it is brought when it is used. Opens the gates. */
 void adsm_spread_end(struct adsm_part *parts, int count);
 
+/**
+ * A part will be begun later: close to the CPU what it uses by this, so that accesses
+ * from here on are known to come behind it (mm/object/awaited.h). Nothing moves,
+ * and nothing is lost where the part is never begun.
+ *
+ * Return: ADSM_OK; ADSM_E_NOT_SHARED; ADSM_E_NOMEM; ADSM_E_UNSUPPORTED: of the
+ *         object there are no copies of parts; a device's error
+ */
+int adsm_spread_claim(struct adsm_want *want) ADSM_MUST_CHECK;
+
 /* ---- arrays and hints ----------------------------------------------------- */
 
 /** Say what array begins at `origin` (adsmShape). Return: ADSM_OK; ADSM_E_NOMEM;
