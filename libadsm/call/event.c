@@ -9,6 +9,7 @@
 
 struct kept {
     uint64_t id;
+    bool open; /* reserved, and not complete */
     struct adsm_ended ended;
 };
 
@@ -16,6 +17,7 @@ struct kept {
 struct follower {
     struct adsm_region region; /* where it lies */
     struct follower *next;
+    uint64_t open; /* a call that was reserved; 0: it is `ended` */
     struct adsm_ended ended;
     void (*then)(void *arg, adsmStatus status);
     void *arg;
@@ -25,7 +27,9 @@ static struct {
     pthread_mutex_t lock; /* of the queue, too */
     uint64_t last;        /* number given last; 0: none */
     struct kept *table;   /* ADSM_EVENTS_KEPT; NULL: none was kept yet */
-} kept_events = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_cond_t complete;
+} kept_events = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                 .complete = PTHREAD_COND_INITIALIZER};
 
 static struct {
     pthread_cond_t more, fewer;
@@ -84,6 +88,14 @@ static struct kept *place_of_next(void)
     for (;;) {
         struct kept *kept =
             &kept_events.table[(kept_events.last + 1) % ADSM_EVENTS_KEPT];
+        if (kept->open && is_runtime) {
+            kept_events.last++; /* it may wait for this thread */
+            continue;
+        }
+        if (kept->open) {
+            pthread_cond_wait(&kept_events.complete, &kept_events.lock);
+            continue;
+        }
         if (adsm_ended_done(&kept->ended)) /* or none was here yet */
             return kept;
         struct adsm_ended oldest = kept->ended;
@@ -93,16 +105,63 @@ static struct kept *place_of_next(void)
     }
 }
 
+/* The lock is held. */
+static bool has_table(void)
+{
+    if (!kept_events.table)
+        kept_events.table = calloc(ADSM_EVENTS_KEPT, sizeof *kept_events.table);
+    return kept_events.table != NULL;
+}
+
+uint64_t adsm_event_reserve(void)
+{
+    uint64_t id = 0;
+    pthread_mutex_lock(&kept_events.lock);
+    if (has_table()) {
+        struct kept *kept = place_of_next();
+        id = ++kept_events.last;
+        *kept = (struct kept){.id = id, .open = true};
+    }
+    pthread_mutex_unlock(&kept_events.lock);
+    return id;
+}
+
+/* Of one that is in the table; NULL: it was pushed out, or is none. The lock is
+ * held. */
+static struct kept *find_kept(uint64_t id)
+{
+    struct kept *kept =
+        kept_events.table ? &kept_events.table[id % ADSM_EVENTS_KEPT] : NULL;
+    return kept && kept->id == id ? kept : NULL;
+}
+
+void adsm_event_complete(uint64_t id, const struct adsm_ended *ended)
+{
+    pthread_mutex_lock(&kept_events.lock);
+    struct kept *kept = find_kept(id);
+    kept->ended = *ended;
+    kept->open = false;
+    pthread_cond_broadcast(&kept_events.complete);
+    pthread_mutex_unlock(&kept_events.lock);
+}
+
+bool adsm_event_is_open(uint64_t id)
+{
+    pthread_mutex_lock(&kept_events.lock);
+    const struct kept *kept = find_kept(id);
+    bool open = kept && kept->open;
+    pthread_mutex_unlock(&kept_events.lock);
+    return open;
+}
+
 uint64_t adsm_event_keep(const struct adsm_ended *ended)
 {
     struct kept *kept;
     uint64_t id;
     pthread_mutex_lock(&kept_events.lock);
-    if (!kept_events.table)
-        kept_events.table = calloc(ADSM_EVENTS_KEPT, sizeof *kept);
-    if (kept_events.table) {
+    if (has_table()) {
         kept = place_of_next();
-        *kept = (struct kept){++kept_events.last, *ended};
+        *kept = (struct kept){.id = ++kept_events.last, .ended = *ended};
         id = kept->id;
     } else {
         id = wait_instead(ended);
@@ -118,11 +177,13 @@ int adsm_event_find(uint64_t id, struct adsm_ended *ended)
         return ADSM_OK;
     pthread_mutex_lock(&kept_events.lock);
     bool given = id <= kept_events.last;
-    if (given && kept_events.table) {
-        const struct kept *kept = &kept_events.table[id % ADSM_EVENTS_KEPT];
-        if (kept->id == id)
-            *ended = kept->ended;
+    const struct kept *kept = given ? find_kept(id) : NULL;
+    while (kept && kept->open) {
+        pthread_cond_wait(&kept_events.complete, &kept_events.lock);
+        kept = find_kept(id);
     }
+    if (kept)
+        *ended = kept->ended;
     pthread_mutex_unlock(&kept_events.lock);
     return given ? ADSM_OK : ADSM_E_INVALID;
 }
@@ -136,6 +197,11 @@ void adsm_ended_join(struct adsm_ended *ended, adsmEvent event)
 }
 
 /* ---- what follows ----------------------------------------------------------- */
+
+void adsm_event_of_runtime(void)
+{
+    is_runtime = true;
+}
 
 static struct follower *take(void)
 {
@@ -167,6 +233,8 @@ static void *run(void *unused)
     is_runtime = true;
     for (;;) {
         struct follower *follower = take();
+        if (follower->open)
+            (void)adsm_event_find(follower->open, &follower->ended);
         int status = adsm_ended_wait(&follower->ended);
         follower->then(follower->arg, (adsmStatus)status);
         drop(follower);
@@ -174,14 +242,18 @@ static void *run(void *unused)
     return NULL;
 }
 
-int adsm_event_follow(const struct adsm_ended *ended,
-                      void (*then)(void *arg, adsmStatus status), void *arg)
+static int follow(uint64_t open, const struct adsm_ended *ended,
+                  void (*then)(void *arg, adsmStatus status), void *arg)
 {
     struct adsm_region region = {NULL, NULL, NULL};
     struct follower *follower = adsm_region_get(&region, 1, sizeof *follower);
     if (!follower)
         return ADSM_E_NOMEM;
-    *follower = (struct follower){region, NULL, *ended, then, arg};
+    *follower = (struct follower){.region = region,
+                                  .open = open,
+                                  .ended = *ended,
+                                  .then = then,
+                                  .arg = arg};
     int rc = ADSM_OK;
     pthread_mutex_lock(&kept_events.lock);
     if (!queue.started) {
@@ -201,4 +273,18 @@ int adsm_event_follow(const struct adsm_ended *ended,
     if (rc != ADSM_OK)
         adsm_region_end(&region);
     return rc;
+}
+
+int adsm_event_follow(const struct adsm_ended *ended,
+                      void (*then)(void *arg, adsmStatus status), void *arg)
+{
+    return follow(0, ended, then, arg);
+}
+
+int adsm_event_follow_open(uint64_t id,
+                           void (*then)(void *arg, adsmStatus status),
+                           void *arg)
+{
+    const struct adsm_ended none = {.status = ADSM_OK};
+    return follow(id, &none, then, arg);
 }

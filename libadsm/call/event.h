@@ -37,6 +37,18 @@ void adsm_ended_join(struct adsm_ended *ended, adsmEvent event);
 /** Wait until all is reached. Return: the first failure */
 int adsm_ended_wait(const struct adsm_ended *ended);
 
+/** A number for a call that is not made yet, and what it is when it is. Who waits
+ *  for it meanwhile waits for that, too. Return: the number, 1 or more; 0: no
+ *  memory */
+uint64_t adsm_event_reserve(void);
+void adsm_event_complete(uint64_t id, const struct adsm_ended *ended);
+
+/** Has a call of that number been reserved, and is not complete? */
+bool adsm_event_is_open(uint64_t id);
+
+/** This thread makes what others wait for: it waits for no room to follow calls. */
+void adsm_event_of_runtime(void);
+
 /** Keep a call; wait for it where there is no memory for that. Return: its number,
  *  1 or more */
 uint64_t adsm_event_keep(const struct adsm_ended *ended);
@@ -46,7 +58,13 @@ uint64_t adsm_event_keep(const struct adsm_ended *ended);
 int adsm_event_follow(const struct adsm_ended *ended,
                       void (*then)(void *arg, adsmStatus status), void *arg);
 
-/** The fences of a call; none when it has ended long ago. ADSM_OK;
+/** The same of a reserved one. */
+int adsm_event_follow_open(uint64_t id,
+                           void (*then)(void *arg, adsmStatus status),
+                           void *arg);
+
+/** The fences of a call, which is complete then; none when it has ended long ago.
+ *  ADSM_OK;
  *  ADSM_E_INVALID: no call has this number */
 int adsm_event_find(uint64_t id, struct adsm_ended *ended);
 
