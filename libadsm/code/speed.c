@@ -27,6 +27,7 @@ void adsm_speed_init(struct adsm_speed *speed, uint64_t key, const char *name)
     for (int d = 0; d < ADSM_TIMES_DEVICES; d++) {
         atomic_init(&speed->pending[d], NULL);
         atomic_init(&speed->brought[d], 0);
+        atomic_init(&speed->tries[d], 0);
     }
 }
 
@@ -114,8 +115,9 @@ static void read_timer(struct adsm_speed *speed, int device,
     struct adsm_speed_calls *calls = timer->of;
     if (!adsm_timer_take(timer, accel, &ns))
         keep(speed, device, timer);
-    else if ((double)ns + work * link_ns(speed, device, accel, work) >=
-             SHORT_NS)
+    else if (atomic_load_explicit(&calls->tasks, memory_order_relaxed) ||
+             (double)ns + work * link_ns(speed, device, accel, work) >=
+                 SHORT_NS)
         adsm_times_add(&calls->times, device, work, (double)ns);
 }
 
@@ -166,6 +168,35 @@ struct adsm_speed_calls *adsm_speed_shares(struct adsm_speed *speed,
     atomic_store_explicit(&calls->full, full && times == &calls->times,
                           memory_order_relaxed);
     return due ? calls : NULL;
+}
+
+struct adsm_speed_calls *adsm_speed_look(struct adsm_speed *speed, int device,
+                                         struct adsm_accel *accel,
+                                         double indices)
+{
+    adsm_remember(speed);
+    struct adsm_speed_calls *calls =
+        adsm_speed_calls(speed, adsm_model_footprint(indices));
+    if (!calls)
+        return NULL;
+    atomic_store_explicit(&calls->tasks, true, memory_order_relaxed);
+    bool due = is_due(calls);
+    if (due)
+        read_timer(speed, device, accel);
+    double ns = adsm_times_ns(&calls->times, device) * indices;
+    atomic_store_explicit(&calls->full, ns > 0 && ns < SHORT_NS,
+                          memory_order_relaxed);
+    return due ? calls : NULL;
+}
+
+uint32_t adsm_speed_tries(const struct adsm_speed *speed, int device)
+{
+    return atomic_load_explicit(&speed->tries[device], memory_order_relaxed);
+}
+
+void adsm_speed_try(struct adsm_speed *speed, int device)
+{
+    atomic_fetch_add_explicit(&speed->tries[device], 1, memory_order_relaxed);
 }
 
 double adsm_speed_ns(struct adsm_speed *speed, int device, double indices)

@@ -47,6 +47,8 @@ struct adsm_speed_calls {
     struct adsm_times times;
     _Atomic uint32_t count; /* since it was full */
     _Atomic bool full;      /* of the devices of the last call */
+    _Atomic bool tasks;     /* of parts that are placed one by one: short ones
+                               count, too */
 };
 
 struct adsm_speed {
@@ -60,6 +62,8 @@ struct adsm_speed {
     _Atomic(struct adsm_timer *) pending[ADSM_TIMES_DEVICES];
     /* By device: bytes from elsewhere that its last part got, per index. */
     _Atomic double brought[ADSM_TIMES_DEVICES];
+    /* By device: parts that were placed there while nothing was known. */
+    _Atomic uint32_t tries[ADSM_TIMES_DEVICES];
 };
 
 /** @key  of the kernel, 0: nobody would know it again */
@@ -87,6 +91,17 @@ struct adsm_speed_calls *adsm_speed_shares(struct adsm_speed *speed,
                                            struct adsm_accel *const *accels,
                                            int count, double indices,
                                            double *share);
+
+/** The same of one part, which is placed by itself: once it is known to be short
+ *  one in ADSM_SPEED_EVERY is measured. */
+struct adsm_speed_calls *adsm_speed_look(struct adsm_speed *speed, int device,
+                                         struct adsm_accel *accel,
+                                         double indices);
+
+/** How often a device was tried with the kernel while nothing was known; and once
+ *  more. */
+uint32_t adsm_speed_tries(const struct adsm_speed *speed, int device);
+void adsm_speed_try(struct adsm_speed *speed, int device);
 
 /** What is known of an index of a call of so many on a device, in ns; 0: nothing
  *  is */
