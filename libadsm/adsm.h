@@ -576,6 +576,13 @@ typedef struct {
     long each[3];        /**< indices in each dimension that a thread
                               handles, by which there are fewer; 0: 1       */
     size_t shared_bytes; /**< dynamic shared memory of a block              */
+    /** Where parts run, where `parts` or `tile` says how many there are:
+     *  "static", on devices in order; or they wait as tasks, and "eager",
+     *  "prio", "random", "ws", "dm", "dmda", "dmdar" or "dmdas" places each
+     *  when it is ready. NULL: as ADSM_POLICY says. No policy changes a
+     *  result.                                                             */
+    const char *policy;
+    int priority; /**< of its tasks; prio and dmdas begin higher ones first */
 } adsmOpts;
 
 /**

@@ -6,6 +6,7 @@
 #include "api_parts.h"
 #include "base/cancel.h"
 #include "mm/heap/heap.h"
+#include "mm/object/awaited.h"
 #include "range/spread.h"
 #include "call/call.h"
 #include "call/detail.h"
@@ -75,6 +76,7 @@ static int find(const void *at, struct adsm_array *array, size_t *bytes,
 {
     void *base;
     size_t all;
+    adsm_await_tasks(at, SIZE_MAX, true);
     int rc = adsm_heap_range(at, &base, &all);
     if (rc == ADSM_OK)
         rc = adsm_spread_array(at, array);
@@ -221,6 +223,9 @@ adsmStatus adsmTest(adsmEvent event, int *ended_out)
     if (!ended_out)
         return adsm_api_done(
             adsm_detail(ADSM_E_INVALID, "done must not be NULL"));
+    *ended_out = 0;
+    if (adsm_event_is_open(event.id))
+        return adsm_api_done(adsm_api_bring_up());
     int rc = find_event(event, &ended);
     if (rc == ADSM_OK)
         *ended_out = adsm_ended_done(&ended);

@@ -14,6 +14,7 @@
 #include "base/stats.h"
 #include "base/system.h"
 #include "base/trace.h"
+#include "call/queue.h"
 #include "code/learned.h"
 #include "code/model_file.h"
 #include "mm/doors/fetcher.h"
@@ -65,6 +66,7 @@ static void report(void)
     if (is_forked())
         return;
     adsm_fetcher_end();
+    adsm_queue_end();
     struct adsm_output before = adsm_output_begin();
     write_report(adsm_options_get());
     adsm_learned_save();

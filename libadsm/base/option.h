@@ -49,6 +49,16 @@
     W(FETCH_AHEAD, EARLY, "early")                                             \
     W(FETCH_AHEAD, SEQUENTIAL, "sequential")                                   \
     W(FETCH_AHEAD, OFF, "off")
+#define ADSM_WORDS_POLICY(W)                                                   \
+    W(POLICY, STATIC, "static")                                                \
+    W(POLICY, EAGER, "eager")                                                  \
+    W(POLICY, PRIO, "prio")                                                    \
+    W(POLICY, RANDOM, "random")                                                \
+    W(POLICY, WS, "ws")                                                        \
+    W(POLICY, DM, "dm")                                                        \
+    W(POLICY, DMDA, "dmda")                                                    \
+    W(POLICY, DMDAR, "dmdar")                                                  \
+    W(POLICY, DMDAS, "dmdas")
 #define ADSM_WORDS_LOG(W)                                                      \
     W(LOG, ERROR, "error")                                                     \
     W(LOG, WARN, "warn")                                                       \
@@ -64,6 +74,7 @@ enum adsm_opt_syscalls { ADSM_WORDS_SYSCALLS(ADSM_WORD_ENUM) };
 enum adsm_opt_address { ADSM_WORDS_ADDRESS(ADSM_WORD_ENUM) };
 enum adsm_opt_huge_pages { ADSM_WORDS_HUGE_PAGES(ADSM_WORD_ENUM) };
 enum adsm_opt_fetch_ahead { ADSM_WORDS_FETCH_AHEAD(ADSM_WORD_ENUM) };
+enum adsm_opt_policy { ADSM_WORDS_POLICY(ADSM_WORD_ENUM) };
 enum adsm_opt_log { ADSM_WORDS_LOG(ADSM_WORD_ENUM) };
 #undef ADSM_WORD_ENUM
 

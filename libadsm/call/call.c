@@ -3,6 +3,7 @@
 
 #include "mm/doors/boundary.h"
 #include "call/detail.h"
+#include "call/queue.h"
 #include "call/task.h"
 
 #include <stdatomic.h>
@@ -37,8 +38,9 @@ void adsm_call_told(const struct adsm_accel *accel)
 
 int adsm_call_sync(const struct adsm_accel *besides)
 {
+    adsm_queue_drain();
     uint64_t set = atomic_load(&used) | called;
-    int first = ADSM_OK;
+    int first = adsm_queue_failure();
     called = 0;
     for (int d = 0; set >> d; d++) {
         struct adsm_accel *accel = NULL;
@@ -84,10 +86,12 @@ int adsm_call_follow(const adsmOpts *o, const char *what,
 /* All steps of a task that was made, or not, with `rc`. */
 static int run(struct adsm_task *task, int rc)
 {
-    if (rc == ADSM_OK)
+    if (rc == ADSM_OK && task->state == ADSM_TASK_MADE)
         rc = adsm_task_plan(task);
-    if (rc == ADSM_OK)
+    if (rc == ADSM_OK) {
+        adsm_queue_drain();
         rc = adsm_task_begin(task);
+    }
     if (task)
         rc = adsm_task_end(task, rc);
     adsm_task_free(task);
@@ -108,11 +112,18 @@ int adsm_call_range(const adsmKernel *kernel, const adsmBox *range,
                     const adsmArg *args)
 {
     adsmOpts set;
+    struct adsm_task *task;
     if (!opts)
         return adsm_call_as_said(kernel, range, NULL, device, count, args);
     set = *opts;
     adsm_call_override(&set);
-    return adsm_call_as_said(kernel, range, &set, device, count, args);
+    int rc = adsm_task_make(kernel, range, &set, device, count, args, &task);
+    if (rc == ADSM_OK)
+        rc = adsm_task_plan(task);
+    if (rc == ADSM_OK && adsm_queue_takes(task) &&
+        adsm_queue_put(task, &rc) == ADSM_OK)
+        return rc;
+    return run(task, rc);
 }
 
 int adsm_call_launch(const adsmKernel *kernel, const unsigned grid[3],

@@ -49,6 +49,9 @@ struct adsm_task {
     bool has_opts; /* they were given */
     int device;    /* where `opts` name none; -1: the kernel's first */
     bool is_launch;
+    bool is_part; /* of another task, whose kernel, arguments and progress
+                     it uses */
+    const struct adsm_policy *policy;
     struct adsm_grid grid; /* of a launch; planned: of a call that is whole */
     int count;
     adsmArg *args;
@@ -98,6 +101,15 @@ int adsm_task_plan(struct adsm_task *task);
 
 /** Launch it, in its parts. What accumulates is combined behind them. */
 int adsm_task_begin(struct adsm_task *task);
+
+/** A planned task will be begun part by part, by others: its progress, and
+ *  adsmSync's devices. ADSM_OK; ADSM_E_NOMEM, ADSM_E_SYSTEM */
+int adsm_task_begin_late(struct adsm_task *task);
+
+/** A part of a planned task as a task of its own, which that outlives.
+ *  ADSM_OK; ADSM_E_NOMEM */
+int adsm_task_part(const struct adsm_task *whole, int part,
+                   struct adsm_task **task);
 
 /** What options ask for behind it. Return: `rc` of its beginning; where that is
  *  ADSM_OK, a failure here. Of what has not begun nothing follows */

@@ -66,8 +66,10 @@ static int issue_all(struct adsm_task *task)
 static int begin_parts(struct adsm_task *task)
 {
     const struct adsm_split_part one = {.box = task->range, .count = 1};
-    int rc =
-        adsm_progress_begin(&task->opts, task->kernel.name, &task->progress);
+    int rc = task->is_part || task->progress
+                 ? ADSM_OK
+                 : adsm_progress_begin(&task->opts, task->kernel.name,
+                                       &task->progress);
     if (rc != ADSM_OK)
         return rc;
     task->state = ADSM_TASK_BEGUN;
@@ -130,6 +132,17 @@ int adsm_task_begin(struct adsm_task *task)
     if (elsewhere)
         rc = adsm_task_take(task);
     return rc == ADSM_OK ? begin_parts(task) : rc;
+}
+
+int adsm_task_begin_late(struct adsm_task *task)
+{
+    int rc =
+        adsm_progress_begin(&task->opts, task->kernel.name, &task->progress);
+    if (rc == ADSM_OK)
+        rc = adsm_progress_expect(task->progress, task->part_count);
+    for (int d = 0; d < task->devices && rc == ADSM_OK; d++)
+        adsm_call_use(task->accels[d]);
+    return rc;
 }
 
 int adsm_task_end(struct adsm_task *task, int rc)

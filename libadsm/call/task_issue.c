@@ -336,7 +336,7 @@ int adsm_task_issue(struct adsm_task *task, const struct adsm_split_part *boxes,
     if (rc == ADSM_OK)
         rc = make_parts(task, boxes, count, &issue);
     if (rc == ADSM_OK)
-        rc = adsm_progress_expect(task->progress, count);
+        rc = adsm_progress_expect(task->progress, count); /* a part has none */
     if (rc != ADSM_OK)
         return rc;
     for (int i = 0; i < count && rc == ADSM_OK; i += n) {

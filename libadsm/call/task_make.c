@@ -4,6 +4,7 @@
 #include "call/argument.h"
 #include "call/detail.h"
 #include "call/given.h"
+#include "call/policy.h"
 
 #include <string.h>
 
@@ -95,7 +96,7 @@ static int own_opts(struct adsm_task *task)
 /* ---- made, freed ------------------------------------------------------------------ */
 
 /* What has to be known of a call before its arguments are read. */
-static int check(const struct adsm_task *task)
+static int check(struct adsm_task *task)
 {
     int rc = adsm_grid_check_range(task->kernel.name, &task->range);
     if (rc == ADSM_OK)
@@ -106,7 +107,12 @@ static int check(const struct adsm_task *task)
                          "a call of kernel '%s' with %zu bytes of shared "
                          "memory for each block: devices count them in 32 bits",
                          task->kernel.name, task->opts.shared_bytes);
-    return rc == ADSM_OK ? adsm_task_check_options(task) : rc;
+    if (rc == ADSM_OK)
+        rc = adsm_task_check_options(task);
+    if (rc == ADSM_OK &&
+        !(task->policy = adsm_policy_of(task->opts.policy, task->kernel.name)))
+        rc = ADSM_E_INVALID;
+    return rc;
 }
 
 /* A task that holds its kernel, and nothing else yet. */
@@ -177,10 +183,36 @@ int adsm_task_make_launch(const adsmKernel *kernel, const unsigned grid[3],
     return finish(task, args);
 }
 
+int adsm_task_part(const struct adsm_task *whole, int part,
+                   struct adsm_task **made)
+{
+    struct adsm_region region = {NULL, NULL, NULL};
+    struct adsm_task *task = adsm_region_get(&region, 1, sizeof *task);
+    struct adsm_split_part *box = adsm_region_get(&region, 1, sizeof *box);
+    if (!task || !box) {
+        adsm_region_end(&region);
+        return adsm_detail(ADSM_E_NOMEM, "no memory for part %d of kernel '%s'",
+                           part, whole->kernel.name);
+    }
+    *task = *whole;
+    *box = whole->parts[part];
+    task->region = region;
+    task->is_part = true;
+    task->opts.event = NULL;
+    task->opts.then = NULL;
+    task->opts.progress = NULL;
+    task->progress = NULL;
+    task->parts = box;
+    task->part_count = 1;
+    *made = task;
+    return ADSM_OK;
+}
+
 void adsm_task_free(struct adsm_task *task)
 {
     if (!task)
         return;
-    adsm_kernel_release(&task->kernel);
+    if (!task->is_part)
+        adsm_kernel_release(&task->kernel);
     adsm_region_end(&task->region);
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const int none[3];
 static adsmKernel *map, *near_, *square, *rows, *cube, *late;
@@ -34,11 +35,20 @@ void live_call_begin(void)
     late = live_kernel("stamp.ptx", "late", ADSM_ONLY_ARGUMENTS);
 }
 
+/* Are parts of calls tasks? */
+static bool are_tasks(void)
+{
+    const char *policy = getenv("ADSM_POLICY");
+    return policy && strcmp(policy, "static") != 0;
+}
+
 /* ---- options ----------------------------------------------------------------- */
 
 struct live_way live_some_way(struct live_thread *t, const adsmBox *range)
 {
-    struct live_way way = {.bad = draw(t, 25) == 0};
+    /* Another caller's adsmSync may be told of it. */
+    struct live_way way = {.bad = draw(t, 25) == 0 &&
+                                  (live_callers == 1 || !are_tasks())};
     adsmOpts *o = &way.opts;
     o->devices = (uint32_t)(1 + draw(t, 15));
     if (draw(t, 3))
@@ -76,6 +86,9 @@ void live_note_call(const struct live_thread *t, const char *what,
 bool live_was_made(struct live_thread *t, const adsmOpts *opts, bool bad,
                    int status, const char *what)
 {
+    /* What a task fails with is told to who waits for it. */
+    if (bad && opts && status == ADSM_OK && are_tasks())
+        status = adsmSync();
     live_follow_made(t, opts, status);
     if (bad && status == ADSM_OK)
         live_stop("%s: a block of 4096 threads was taken", what);

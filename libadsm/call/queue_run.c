@@ -1,0 +1,279 @@
+/* A thread for each device: it takes ready tasks, and begins them. */
+#include "call/waiting.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "call/detail.h"
+#include "call/policy.h"
+#include "code/speed.h"
+
+enum {
+    MOST_RUNNING = 64,
+    /* Short tasks are begun until there is so much to do. */
+    AHEAD_NS = 200 * 1000,
+};
+
+struct running {
+    struct adsm_fence fence;
+    double ns; /* 0: nobody knows */
+};
+
+/* What there is to do for a device. */
+struct device {
+    struct adsm_ready ready;
+    double
+        busy; /* when what it was given will have ended; clock of adsm_now_ns */
+    bool wanted, served; /* it is to have a thread; it has one */
+    /* Of its own thread: begun, and not known to have ended; oldest first. */
+    struct running running[MOST_RUNNING];
+    unsigned oldest, count;
+    double running_ns;
+};
+
+static struct device devices[ADSM_SPLIT_DEVICES]; /* lock: the queue's */
+static struct adsm_ready anywhere;                /* likewise          */
+static __thread bool is_mine;
+
+bool adsm_queue_is_mine(void)
+{
+    return is_mine;
+}
+
+/* ---- lists --------------------------------------------------------------------- */
+
+static struct adsm_ready *list_of(int device)
+{
+    return device == ADSM_ANY_DEVICE ? &anywhere : &devices[device].ready;
+}
+
+/* Behind all that it does not go before. */
+static void link_ready(struct adsm_waiting *waiting)
+{
+    struct adsm_ready *list = list_of(waiting->device);
+    struct adsm_waiting *after = list->last;
+    bool (*before)(const struct adsm_waiting *, const struct adsm_waiting *) =
+        waiting->call->policy->before;
+    while (before && after && after->call->policy == waiting->call->policy &&
+           before(waiting, after))
+        after = after->ready_prev;
+    waiting->ready_prev = after;
+    waiting->ready_next = after ? after->ready_next : list->first;
+    *(after ? &after->ready_next : &list->first) = waiting;
+    *(waiting->ready_next ? &waiting->ready_next->ready_prev : &list->last) =
+        waiting;
+    list->count++;
+    list->ns += waiting->ns;
+}
+
+static void unlink_ready(struct adsm_waiting *waiting)
+{
+    struct adsm_ready *list = list_of(waiting->device);
+    *(waiting->ready_prev ? &waiting->ready_prev->ready_next : &list->first) =
+        waiting->ready_next;
+    *(waiting->ready_next ? &waiting->ready_next->ready_prev : &list->last) =
+        waiting->ready_prev;
+    list->count--;
+    list->ns = list->count > 0 ? list->ns - waiting->ns : 0;
+}
+
+void adsm_queue_ready(struct adsm_waiting *waiting)
+{
+    if (!waiting->placed)
+        waiting->device = waiting->call->policy->place(waiting);
+    link_ready(waiting);
+}
+
+double adsm_queue_free_at(int device, double now)
+{
+    const struct device *d = &devices[device];
+    return (d->busy > now ? d->busy : now) + d->ready.ns;
+}
+
+/* ---- which task is next ---------------------------------------------------------- */
+
+/* Its place among the task's devices; -1: it may not run there. */
+static int place_of(const struct adsm_waiting *waiting, int device)
+{
+    const struct adsm_task *task = waiting->call->task;
+    for (int i = 0; i < task->devices; i++)
+        if (task->numbers[i] == device)
+            return i;
+    return -1;
+}
+
+/* One that waits for any device. Those whose policy knows more by now go where
+ * that says. */
+static struct adsm_waiting *take_anywhere(int device)
+{
+    struct adsm_waiting *waiting, *next;
+    for (waiting = anywhere.first; waiting; waiting = next) {
+        next = waiting->ready_next;
+        if (place_of(waiting, device) < 0)
+            continue;
+        int place = waiting->call->policy->place(waiting);
+        if (place == ADSM_ANY_DEVICE || place == device)
+            return waiting;
+        unlink_ready(waiting);
+        waiting->device = place;
+        link_ready(waiting);
+        adsm_queue_wake();
+    }
+    return NULL;
+}
+
+/* The youngest that may be had of the device that has most. */
+static struct adsm_waiting *steal(int device)
+{
+    struct adsm_waiting *found = NULL;
+    int most = 0;
+    for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
+        struct adsm_waiting *waiting = devices[d].ready.last;
+        while (waiting && (waiting->placed || !waiting->call->policy->steals ||
+                           place_of(waiting, device) < 0))
+            waiting = waiting->ready_prev;
+        if (!waiting || devices[d].ready.count <= most)
+            continue;
+        most = devices[d].ready.count;
+        found = waiting;
+    }
+    return found;
+}
+
+/* The lock is held. */
+static struct adsm_waiting *take(int device)
+{
+    struct adsm_waiting *waiting = devices[device].ready.first;
+    if (!waiting)
+        waiting = take_anywhere(device);
+    if (!waiting)
+        waiting = steal(device);
+    if (!waiting)
+        return NULL;
+    unlink_ready(waiting);
+    waiting->device = device;
+    adsm_queue_begins();
+    return waiting;
+}
+
+/* ---- begun ----------------------------------------------------------------------- */
+
+/* On the device, which is its only one from here on. */
+static void place_task(struct adsm_waiting *waiting, int i)
+{
+    struct adsm_task *task = waiting->task;
+    task->devices = 1;
+    task->numbers[0] = task->numbers[i];
+    task->accels[0] = task->accels[i];
+    task->handles[0] = task->handles[i];
+    task->parts[0].device = 0;
+    task->timed = adsm_speed_look(task->kernel.speed, task->numbers[0],
+                                  task->accels[0], waiting->indices);
+}
+
+static int begin(struct adsm_waiting *waiting, int device)
+{
+    (void)adsm_detail(ADSM_OK, "%s", "");
+    if (waiting->task != waiting->call->task)
+        place_task(waiting, place_of(waiting, device));
+    return adsm_task_begin(waiting->task);
+}
+
+/* ---- what runs ------------------------------------------------------------------- */
+
+static void forget_oldest(struct device *d)
+{
+    d->running_ns -= d->running[d->oldest].ns;
+    d->oldest = (d->oldest + 1) % MOST_RUNNING;
+    if (--d->count == 0)
+        d->running_ns = 0;
+}
+
+static void add_running(struct device *d, struct adsm_fence fence, double ns)
+{
+    d->running[(d->oldest + d->count++) % MOST_RUNNING] =
+        (struct running){fence, ns};
+    d->running_ns += ns;
+}
+
+/* Has it enough to do? Waits until it has not. */
+static void wait_for_turn(struct device *d)
+{
+    while (d->count > 0 && adsm_fence_done(d->running[d->oldest].fence))
+        forget_oldest(d);
+    while (d->count >= MOST_RUNNING ||
+           (d->count >= ADSM_QUEUE_DEPTH &&
+            (d->running[d->oldest].ns == 0 || d->running_ns >= AHEAD_NS))) {
+        (void)adsm_fence_wait(d->running[d->oldest].fence);
+        forget_oldest(d);
+    }
+}
+
+static void run_task(struct device *d, struct adsm_waiting *waiting, int device)
+{
+    double ns = waiting->ns;
+    int rc = begin(waiting, device);
+    struct adsm_ended *ended = &waiting->task->ended;
+    if (ended->count > 0)
+        add_running(d, ended->fences[0], ns);
+    adsm_queue_begun(waiting, rc);
+}
+
+/* A thread serves the first device that is to have one. */
+static int find_device(void)
+{
+    int device = 0;
+    adsm_queue_lock();
+    while (!devices[device].wanted || devices[device].served)
+        device++;
+    devices[device].served = true;
+    adsm_queue_unlock();
+    return device;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    int device = find_device();
+    struct device *d = &devices[device];
+    is_mine = true;
+    adsm_event_of_runtime();
+    for (;;) {
+        uint32_t seen = adsm_queue_look();
+        wait_for_turn(d);
+        adsm_queue_lock();
+        struct adsm_waiting *waiting =
+            adsm_queue_has_ended() ? NULL : take(device);
+        if (waiting) {
+            double now = (double)adsm_now_ns();
+            d->busy =
+                (d->busy > now && d->count > 0 ? d->busy : now) + waiting->ns;
+        }
+        adsm_queue_unlock();
+        if (waiting)
+            run_task(d, waiting, device);
+        else
+            adsm_queue_sleep(seen);
+    }
+    return NULL;
+}
+
+/* Return: whether it is this caller who starts its thread */
+static bool want_thread(int device)
+{
+    adsm_queue_lock();
+    bool first = !devices[device].wanted;
+    devices[device].wanted = true;
+    adsm_queue_unlock();
+    return first;
+}
+
+int adsm_queue_start(const struct adsm_task *task)
+{
+    int rc = ADSM_OK;
+    for (int i = 0; i < task->devices && rc == ADSM_OK; i++)
+        if (want_thread(task->numbers[i]))
+            rc = adsm_thread_start(run, 0, true);
+    return rc == ADSM_OK
+               ? rc
+               : adsm_detail_cause(rc, "no thread for a device's tasks");
+}
