@@ -93,8 +93,8 @@ struct adsm_object {
     struct adsm_span span;
     struct adsm_daddr device;
     _Atomic uint32_t awaited; /* uses of tasks that wait: awaited.h        */
-    _Atomic uint32_t pins; /* copies that need it to stay there           */
-    _Atomic bool holds;    /* movable: written by the device since it came    */
+    _Atomic uint32_t pins;    /* copies that need it to stay there           */
+    _Atomic bool holds; /* movable: written by the device since it came    */
     struct adsm_fence work; /* last call of our own API that may use it    */
     uint64_t *sent; /* by block: its last upload, in the home's upload lane;
                         written by who holds the block                     */
