@@ -4,6 +4,9 @@
  *
  *   start    a runtime, an array and a kernel, in a process of its own
  *   bulk     one of many empty launches, behind which one waits; tasks
+ *   empty    one of many tasks (.policy) that do nothing; tasks
+ *   chain    the same, each behind the one before, by the array it writes
+ *   one      a call of one task that is waited for; a parallel region
  *   call     a launch and the CPU's access to what it has written; a parallel
  *            region
  *   blocks   1,024 blocks of some 20 us; a loop of them, schedule(dynamic)
@@ -59,6 +62,18 @@ static void run_nothing(const adsmBlocks *blocks, void *const *values)
     p[0]++;
 }
 
+static void run_empty(const adsmBlocks *blocks, void *const *values)
+{
+    (void)blocks;
+    (void)values;
+}
+
+static void run_link(const adsmBlocks *blocks, void *const *values)
+{
+    (void)blocks;
+    (*(unsigned long **)values[2])[0]++;
+}
+
 static void run_blocks(const adsmBlocks *blocks, void *const *values)
 {
     unsigned long *p = *(unsigned long **)values[0];
@@ -77,7 +92,10 @@ static void run_scale_add(const adsmBlocks *blocks, void *const *values)
 
 static const size_t one[] = {sizeof(void *)}, two[] = {sizeof(void *), 4},
                     three[] = {sizeof(void *), sizeof(void *), 4};
-static adsmCpuCode codes[] = {{"nothing", run_nothing, 1, one, NULL},
+static const size_t bounds[] = {8, 8, sizeof(void *)};
+static adsmCpuCode codes[] = {{"empty", run_empty, 2, bounds, NULL},
+                              {"link", run_link, 3, bounds, NULL},
+                              {"nothing", run_nothing, 1, one, NULL},
                               {"blocks", run_blocks, 2, two, NULL},
                               {"scale_add", run_scale_add, 3, three, NULL}};
 
@@ -106,7 +124,7 @@ static void *array(size_t bytes)
 
 /* ---- cases ---------------------------------------------------------------- */
 
-static adsmKernel *nothing, *blocks, *add;
+static adsmKernel *nothing, *blocks, *add, *empty, *link_;
 static unsigned long *few;
 static float *x, *y;
 static unsigned long plain[BLOCKS];
@@ -132,6 +150,47 @@ static void bulk_peer(void)
 #pragma omp task depend(inout : plain[0])
         plain[0]++;
     }
+}
+
+static const adsmOpts task = {
+    .size = sizeof(adsmOpts), .parts = 1, .policy = "eager"};
+
+static void empty_tasks(void)
+{
+    for (int i = 0; i < BULK; i++)
+        check(adsmCallRangeV(empty, adsmR1(1), &task, 0, NULL));
+    check(adsmSync());
+}
+
+static void empty_peer(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < BULK; i++) {
+#pragma omp task
+        ;
+    }
+}
+
+static void chain(void)
+{
+    for (int i = 0; i < BULK; i++)
+        check(adsmCallWith(&task, link_, adsmR1(1), adsmInOut(few)));
+    check(adsmSync());
+}
+
+static void one_task(void)
+{
+    adsmOpts waited = task;
+    waited.sync = 1;
+    check(adsmCallRangeV(empty, adsmR1(1), &waited, 0, NULL));
+}
+
+static void one_peer(void)
+{
+#pragma omp parallel
+#pragma omp single
+    plain[0]++;
 }
 
 static volatile unsigned long seen;
@@ -253,6 +312,8 @@ int main(int argc, char **argv)
     nothing = kernel_of("nothing");
     blocks = kernel_of("blocks");
     add = kernel_of("scale_add");
+    empty = kernel_of("empty");
+    link_ = kernel_of("link");
     few = array(BLOCKS * sizeof *few);
     x = array(PAIR_BYTES);
     y = array(PAIR_BYTES);
@@ -265,6 +326,9 @@ int main(int argc, char **argv)
     bench_settle();
     measure_start();
     measure("bulk", bulk, bulk_peer, 1, BULK);
+    measure("empty", empty_tasks, empty_peer, 1, BULK);
+    measure("chain", chain, bulk_peer, 1, BULK);
+    measure("one", one_task, one_peer, 100 * times, 1);
     measure("call", call, call_peer, 100 * times, 1);
     measure("blocks", equal_blocks, equal_loop, times, 1);
     measure("unequal", unequal_blocks, unequal_loop, times, 1);

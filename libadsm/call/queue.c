@@ -4,6 +4,7 @@
 #include "base/futex.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/quiet.h"
 #include "base/stats.h"
 #include "call/detail.h"
 #include "call/policy.h"
@@ -14,6 +15,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+/* Somebody who waits: on his stack. */
+struct waiter {
+    bool (*over)(const void *what);
+    const void *what;
+    struct waiter *next;
+    _Atomic uint32_t woken; /* futex word */
+};
 
 static struct {
     struct adsm_lock lock;
@@ -22,12 +32,9 @@ static struct {
     uint64_t made;
     int failure; /* the first one that nobody has heard of yet */
     char sentence[256];
+    struct waiter *waiters;
     _Atomic bool ended;
-    _Atomic uint32_t event; /* futex word: bumped when anything has changed */
-    _Atomic uint32_t sleepers;
 } queue = {.lock = ADSM_LOCK_INIT(ADSM_RANK_QUEUE)};
-
-/* ---- lock and sleep ------------------------------------------------------------ */
 
 void adsm_queue_lock(void)
 {
@@ -39,26 +46,6 @@ void adsm_queue_unlock(void)
     adsm_lock_release(&queue.lock);
 }
 
-uint32_t adsm_queue_look(void)
-{
-    return atomic_load(&queue.event);
-}
-
-void adsm_queue_sleep(uint32_t seen)
-{
-    atomic_fetch_add(&queue.sleepers, 1);
-    if (atomic_load(&queue.event) == seen)
-        adsm_futex_wait(&queue.event, seen);
-    atomic_fetch_sub(&queue.sleepers, 1);
-}
-
-void adsm_queue_wake(void)
-{
-    atomic_fetch_add(&queue.event, 1);
-    if (atomic_load(&queue.sleepers) > 0)
-        adsm_futex_wake(&queue.event, INT32_MAX);
-}
-
 bool adsm_queue_has_ended(void)
 {
     return queue.ended;
@@ -66,20 +53,35 @@ bool adsm_queue_has_ended(void)
 
 /* ---- who waits ----------------------------------------------------------------- */
 
-/* Until there is nothing of it: asked with the lock held. */
+/* Wake those for whom it is over. The lock is held. */
+static void look_at_waiters(void)
+{
+    for (struct waiter **at = &queue.waiters, *w; (w = *at);) {
+        if (!queue.ended && !w->over(w->what)) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        atomic_store(&w->woken, 1);
+        adsm_futex_wake(&w->woken, 1);
+    }
+}
+
+/* Until it is over, which is asked with the lock held. Return: was it not yet?
+ * Signal: fault path */
 static bool wait_until(bool (*over)(const void *what), const void *what)
 {
-    bool waited = false;
-    for (;;) {
-        uint32_t seen = adsm_queue_look();
-        adsm_queue_lock();
-        bool is_over = queue.ended || over(what);
-        adsm_queue_unlock();
-        if (is_over)
-            return waited;
-        waited = true;
-        adsm_queue_sleep(seen);
+    struct waiter waiter = {.over = over, .what = what};
+    adsm_queue_lock();
+    bool waits = !queue.ended && !over(what);
+    if (waits) {
+        waiter.next = queue.waiters;
+        queue.waiters = &waiter;
     }
+    adsm_queue_unlock();
+    while (waits && !atomic_load(&waiter.woken))
+        adsm_futex_wait(&waiter.woken, 0);
+    return waits;
 }
 
 /* Tasks leave in any order: the oldest one that is left tells. */
@@ -216,6 +218,7 @@ void adsm_queue_begun(struct adsm_waiting *waiting, int rc)
     queue.busy--;
     bool ends = last && !call->waited;
     call->begun = last; /* who waits may free it from here on */
+    look_at_waiters();
     adsm_queue_unlock();
     adsm_queue_wake();
     adsm_task_free(own);
@@ -239,18 +242,17 @@ void adsm_queue_end(void)
     if (adsm_queue_is_mine())
         return;
     adsm_queue_lock();
-    bool any = queue.count > 0;
     queue.ended = true;
     atomic_store(&adsm_awaited_tasks, 0);
+    look_at_waiters();
+    bool idle = is_idle(NULL);
     adsm_queue_unlock();
-    adsm_queue_wake();
-    for (uint32_t seen; any;) {
-        seen = adsm_queue_look();
+    /* A thread that begins a task does so in the driver: it is soon over. */
+    while (!idle) {
+        nanosleep(&(struct timespec){0, 100 * 1000}, NULL);
         adsm_queue_lock();
-        any = !is_idle(NULL);
+        idle = is_idle(NULL);
         adsm_queue_unlock();
-        if (any)
-            adsm_queue_sleep(seen);
     }
 }
 
@@ -413,17 +415,19 @@ static int enter(struct adsm_waiting *waiting)
     return ADSM_OK;
 }
 
-/* Those that were made, where not all could be entered: they are behind some
- * that hold on to them. */
-static void take_back(struct adsm_waiting **made, int entered, int count,
-                      bool one)
+/* Those that were entered, where not all could be. The lock is held. */
+static void take_back(struct adsm_waiting **made, int entered)
 {
     for (int i = 0; i < entered; i++) {
         unlink_waiting(made[i]);
         adsm_order_leave(made[i], adsm_queue_ready);
     }
-    adsm_queue_unlock();
-    adsm_queue_wake();
+    look_at_waiters();
+}
+
+/* Older tasks hold on to those that were behind them until they are begun. */
+static void free_all(struct adsm_waiting **made, int count, bool one)
+{
     adsm_queue_drain();
     for (int i = 0; i < count && !one; i++)
         adsm_task_free(made[i]->task);
@@ -442,6 +446,7 @@ static int claim_all(struct adsm_waiting **made, int count)
 static int enter_all(struct adsm_waiting **made, int count, bool one)
 {
     int rc = ADSM_OK, n;
+    adsm_quiet_enter(); /* once for all locks */
     adsm_queue_lock();
     adsm_awaited_set(&awaited_ops);
     for (n = 0; n < count; n++)
@@ -451,16 +456,17 @@ static int enter_all(struct adsm_waiting **made, int count, bool one)
     if (rc == ADSM_OK)
         rc = claim_all(made, count);
     adsm_queue_lock();
-    if (rc != ADSM_OK) {
-        take_back(made, n, count, one);
-        return rc;
-    }
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
         if (--made[i]->before == 0)
             adsm_queue_ready(made[i]);
+    if (rc != ADSM_OK)
+        take_back(made, n);
     adsm_queue_unlock();
     adsm_queue_wake();
-    return ADSM_OK;
+    adsm_quiet_leave();
+    if (rc != ADSM_OK)
+        free_all(made, count, one);
+    return rc;
 }
 
 static bool has_room(const void *count)
@@ -471,6 +477,8 @@ static bool has_room(const void *count)
 
 static void wait_for_room(int count)
 {
+    if (atomic_load(&adsm_awaited_tasks) + (uint32_t)count <= ADSM_QUEUE_TASKS)
+        return;
     if (wait_until(has_room, &count))
         adsm_log_once(ADSM_LOG_INFO,
                       "a call waits for room: %d tasks are not begun",

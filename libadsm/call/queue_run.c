@@ -2,6 +2,8 @@
 #include "call/waiting.h"
 
 #include "base/clock.h"
+#include "base/futex.h"
+#include "base/quiet.h"
 #include "base/thread.h"
 #include "call/detail.h"
 #include "call/policy.h"
@@ -23,7 +25,8 @@ struct device {
     struct adsm_ready ready;
     double
         busy; /* when what it was given will have ended; clock of adsm_now_ns */
-    bool wanted, served; /* it is to have a thread; it has one */
+    _Atomic bool wanted; /* it is to have a thread, */
+    bool served;         /* and has one             */
     /* Of its own thread: begun, and not known to have ended; oldest first. */
     struct running running[MOST_RUNNING];
     unsigned oldest, count;
@@ -34,9 +37,29 @@ static struct device devices[ADSM_SPLIT_DEVICES]; /* lock: the queue's */
 static struct adsm_ready anywhere;                /* likewise          */
 static __thread bool is_mine;
 
+/* Threads sleep on the first; it grows when tasks have become ready. */
+static _Atomic uint32_t event, sleepers;
+
 bool adsm_queue_is_mine(void)
 {
     return is_mine;
+}
+
+/* ---- sleep --------------------------------------------------------------------- */
+
+void adsm_queue_wake(void)
+{
+    if (atomic_load(&sleepers) == 0) /* who falls asleep looks at `event` */
+        return;
+    adsm_futex_wake(&event, INT32_MAX);
+}
+
+static void sleep_since(uint32_t seen)
+{
+    atomic_fetch_add(&sleepers, 1);
+    if (atomic_load(&event) == seen)
+        adsm_futex_wait(&event, seen);
+    atomic_fetch_sub(&sleepers, 1);
 }
 
 /* ---- lists --------------------------------------------------------------------- */
@@ -81,6 +104,7 @@ void adsm_queue_ready(struct adsm_waiting *waiting)
     if (!waiting->placed)
         waiting->device = waiting->call->policy->place(waiting);
     link_ready(waiting);
+    atomic_fetch_add(&event, 1);
 }
 
 double adsm_queue_free_at(int device, double now)
@@ -116,6 +140,7 @@ static struct adsm_waiting *take_anywhere(int device)
         unlink_ready(waiting);
         waiting->device = place;
         link_ready(waiting);
+        atomic_fetch_add(&event, 1);
         adsm_queue_wake();
     }
     return NULL;
@@ -151,6 +176,10 @@ static struct adsm_waiting *take(int device)
         return NULL;
     unlink_ready(waiting);
     waiting->device = device;
+    if (waiting->ns == 0) /* its policy did not ask */
+        waiting->ns =
+            waiting->indices * adsm_speed_ns(waiting->task->kernel.speed,
+                                             device, waiting->indices);
     adsm_queue_begins();
     return waiting;
 }
@@ -195,16 +224,28 @@ static void add_running(struct device *d, struct adsm_fence fence, double ns)
     d->running_ns += ns;
 }
 
-/* Has it enough to do? Waits until it has not. */
+/* Has it enough to do? */
+static bool is_full(const struct device *d)
+{
+    return d->count >= MOST_RUNNING ||
+           (d->count >= ADSM_QUEUE_DEPTH &&
+            (d->running[d->oldest].ns == 0 || d->running_ns >= AHEAD_NS));
+}
+
+/* Waits until it has not. Of many short ones for several at a time: to be woken
+ * takes longer than they do. */
 static void wait_for_turn(struct device *d)
 {
+    if (!is_full(d))
+        return;
     while (d->count > 0 && adsm_fence_done(d->running[d->oldest].fence))
         forget_oldest(d);
-    while (d->count >= MOST_RUNNING ||
-           (d->count >= ADSM_QUEUE_DEPTH &&
-            (d->running[d->oldest].ns == 0 || d->running_ns >= AHEAD_NS))) {
-        (void)adsm_fence_wait(d->running[d->oldest].fence);
-        forget_oldest(d);
+    while (is_full(d)) {
+        unsigned n = d->count > ADSM_QUEUE_DEPTH ? d->count / 2 : 1;
+        unsigned last = (d->oldest + n - 1) % MOST_RUNNING;
+        (void)adsm_fence_wait(d->running[last].fence);
+        while (n-- > 0)
+            forget_oldest(d);
     }
 }
 
@@ -236,9 +277,10 @@ static void *run(void *unused)
     int device = find_device();
     struct device *d = &devices[device];
     is_mine = true;
+    adsm_quiet_enter(); /* no signal comes here: locks need not see to that */
     adsm_event_of_runtime();
     for (;;) {
-        uint32_t seen = adsm_queue_look();
+        uint32_t seen = atomic_load(&event);
         wait_for_turn(d);
         adsm_queue_lock();
         struct adsm_waiting *waiting =
@@ -252,7 +294,7 @@ static void *run(void *unused)
         if (waiting)
             run_task(d, waiting, device);
         else
-            adsm_queue_sleep(seen);
+            sleep_since(seen);
     }
     return NULL;
 }
@@ -260,6 +302,8 @@ static void *run(void *unused)
 /* Return: whether it is this caller who starts its thread */
 static bool want_thread(int device)
 {
+    if (atomic_load_explicit(&devices[device].wanted, memory_order_relaxed))
+        return false;
     adsm_queue_lock();
     bool first = !devices[device].wanted;
     devices[device].wanted = true;

@@ -113,19 +113,15 @@ bool adsm_queue_is_mine(void);
 /** A thread of a device has taken a task, which it begins. The lock is held */
 void adsm_queue_begins(void);
 
-/** A task is ready. The lock is held; wakes nobody */
+/** A task is ready. The lock is held; adsm_queue_wake wakes who takes it */
 void adsm_queue_ready(struct adsm_waiting *waiting);
 
 /** It was begun, with `rc`. Thread: of a device; the lock is not held */
 void adsm_queue_begun(struct adsm_waiting *waiting, int rc);
 
-/** Wake threads of devices, and whoever waits for tasks. Signal: any handler */
+/** Wake threads of devices, if any task has become ready. The lock is not held.
+ *  Signal: any handler */
 void adsm_queue_wake(void);
-
-/** Wait until woken, or for nothing, since `seen` was looked at. Signal: fault
- *  path */
-uint32_t adsm_queue_look(void);
-void adsm_queue_sleep(uint32_t seen);
 
 /** Its lock. */
 void adsm_queue_lock(void);
