@@ -139,6 +139,7 @@ static adsm_status_t start(void)
     if (rc != ADSM_OK)
         return rc;
     adsm_holders_set(&adsm_ranged_ops);
+    adsm_queue_init();
     adsm_fault_set_owner(owns);
     rc = adsm_fault_init(adsm_touch);
     if (rc != ADSM_OK)

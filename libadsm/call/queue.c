@@ -134,7 +134,11 @@ static void await(const struct adsm_object *object, size_t offset, size_t bytes,
         ADSM_COUNT(task_waits, 1);
 }
 
-static const struct adsm_awaited_ops awaited_ops = {meets, await};
+void adsm_queue_init(void)
+{
+    static const struct adsm_awaited_ops ops = {meets, await};
+    adsm_awaited_set(&ops);
+}
 
 /* ---- failures ------------------------------------------------------------------ */
 
@@ -448,7 +452,6 @@ static int enter_all(struct adsm_waiting **made, int count, bool one)
     int rc = ADSM_OK, n;
     adsm_quiet_enter(); /* once for all locks */
     adsm_queue_lock();
-    adsm_awaited_set(&awaited_ops);
     for (n = 0; n < count; n++)
         if ((rc = enter(made[n])) != ADSM_OK)
             break;

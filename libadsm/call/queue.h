@@ -31,6 +31,9 @@ enum {
     ADSM_QUEUE_DEPTH = 2,
 };
 
+/** Before the first call: accesses of the CPU ask here. */
+void adsm_queue_init(void);
+
 /** Is the call one of tasks? It is planned. */
 bool adsm_queue_takes(const struct adsm_task *task);
 

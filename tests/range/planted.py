@@ -25,6 +25,7 @@ import tempfile
 SEEDS, SOUND_SEEDS, LIMIT_S = 100, 20, 120
 SLOW = {'SOFTCUDA_PACE': '3M/s'}     # kernels take their time
 LINK = {'SOFTCUDA_LINK': '40MB/s'}   # transfers do
+TASKS = {'ADSM_POLICY': 'eager', **SLOW}  # they wait for a device
 TIGHT = {'SOFTCUDA_MEMORY': '4M'}    # copies have to go
 
 # What is wrong: the file, its text, the text instead, what shows it.
@@ -97,6 +98,45 @@ FAULTS = {
     'after-is-forgotten': (
         'call/task_begin.c', 'for (int i = 0; i < task->opts.afters; i++)',
         'for (int i = 0; i < 0; i++)', {}),
+    # Tasks that are not begun.
+    'task-passes-writers': (
+        'call/queue_order.c', 'return meets(use, &w->read, older, &o->write) ||',
+        'return', TASKS),
+    'task-passes-its-writers': (
+        'call/queue_order.c', 'meets(use, &w->write, older, &o->write) ||', '',
+        TASKS),
+    'task-passes-readers': (
+        'call/queue_order.c', 'meets(use, &w->write, older, &o->read);',
+        'false;', TASKS),
+    'task-hides-more-than-it-writes': (
+        'call/queue_order.c', 'covers(&o->write, &w->read) &&\n'
+        '           covers(&o->write, &w->write);', 'true;', TASKS),
+    'task-leaves-blocks-open': (
+        'call/queue.c', 'rc = adsm_spread_claim(made[i]->uses[k].want);', ';',
+        TASKS),
+    'access-passes-tasks': (
+        'call/queue_order.c',
+        'met = (writes || written) && use->begin < end && begin < use->end;',
+        'met = false;', TASKS),
+    'store-passes-tasks-that-read': (
+        'call/queue_order.c', 'met = (writes || written) &&', 'met = written &&',
+        TASKS),
+    'block-opens-behind-its-task': (
+        'mm/doors/touch.c',
+        'adsm_block_is_awaited(object, i, access == ADSM_WRITE))', 'false)',
+        TASKS),
+    'neighbours-open-with-a-block': (
+        'mm/state/answer.c', 'if (adsm_object_is_awaited(object)) {',
+        'if (false) {', TASKS),
+    'other-side-is-not-waited-for': (
+        'call/queue.c', 'if (want->edge != ADSM_EDGE_WRAP ||', 'if (true ||',
+        TASKS),
+    'calls-pass-tasks': (
+        'call/call.c', 'adsm_queue_drain();\n        rc = adsm_task_begin',
+        'rc = adsm_task_begin', TASKS),
+    'pieces-are-not-looked-at': (
+        'call/queue.c', 'return task->opts.chunks > 1\n', 'return false\n',
+        TASKS),
     'then-comes-early': (
         'call/event.c', 'int status = adsm_ended_wait(&follower->ended);',
         'int status = follower->ended.status;', {}),
