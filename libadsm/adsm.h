@@ -583,6 +583,17 @@ typedef struct {
      *  result.                                                             */
     const char *policy;
     int priority; /**< of its tasks; prio and dmdas begin higher ones first */
+    /** `parts` + 1 numbers, where parts are to begin in the outermost dimension
+     *  of the range, from its beginning to its end, rising; NULL: as above. */
+    const long *bounds;
+    /** How much work each index of the outermost dimension is, `weight_count` of
+     *  them, from 0 on, or a function that says so: parts have about the same
+     *  of it, or with `parts` 0 each device as much as it is fast. Read while
+     *  the call is made.                                                    */
+    const double *weights;
+    long weight_count;
+    double (*weigh)(void *arg, long index);
+    void *weigh_arg;
 } adsmOpts;
 
 /**
@@ -615,7 +626,8 @@ ADSM_API adsmStatus adsmCallRangeV(adsmKernel *kernel, adsmBox range,
                                    const adsmArg *args);
 
 /** Options of the thread's calls that give none; NULL: as at first. What
- *  concerns one call alone (`event`, `then`, `after`) is not kept. */
+ *  concerns one call alone (`event`, `then`, `after`, bounds and weights) is not
+ *  kept. */
 ADSM_API adsmStatus adsmDefaults(const adsmOpts *opts);
 
 /** Wait for a call; the first failure of its parts. Without acquiring: batch

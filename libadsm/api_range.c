@@ -189,6 +189,9 @@ adsmStatus adsmDefaults(const adsmOpts *opts)
     taken.afters = 0;
     taken.event = NULL;
     taken.then = NULL;
+    taken.bounds = NULL;
+    taken.weights = NULL;
+    taken.weigh = NULL;
     defaults.given = opts != NULL;
     defaults.opts = taken;
     return adsm_api_done(ADSM_OK);

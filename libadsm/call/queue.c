@@ -350,15 +350,6 @@ static int check_pieces(struct adsm_task *task)
                : ADSM_OK;
 }
 
-/* A call whose parts are combined behind them is one task. */
-static bool is_one(const struct adsm_task *task)
-{
-    for (int k = 0; k < task->operand_count; k++)
-        if (task->operands[k].into)
-            return true;
-    return false;
-}
-
 static int make_task(struct adsm_waiting_call *call, int part, bool one,
                      struct adsm_waiting **made)
 {
@@ -382,7 +373,9 @@ static int make_task(struct adsm_waiting_call *call, int part, bool one,
     waiting->placed = one || !adsm_task_has_parts(&call->task->opts);
     if (waiting->placed)
         waiting->device = call->task->numbers[call->task->parts[part].device];
-    waiting->indices = adsm_split_indices(&call->task->parts[part].box);
+    waiting->indices = call->task->work && !one
+                           ? call->task->work[part]
+                           : adsm_split_indices(&call->task->parts[part].box);
     waiting->before = 1; /* until all of the call are entered */
     return take_uses(waiting, part, one ? call->task->part_count : 1);
 }
@@ -557,7 +550,8 @@ static int finish(struct adsm_waiting_call *call, bool ends)
 
 int adsm_queue_put(struct adsm_task *task, int *status)
 {
-    bool one = is_one(task);
+    /* A call whose parts are combined behind them is one task. */
+    bool one = adsm_task_accumulates(task);
     int count = one ? 1 : task->part_count;
     struct adsm_waiting_call *call =
         adsm_region_zeros(&task->region, 1, sizeof *call);

@@ -195,6 +195,8 @@ static void place_task(struct adsm_waiting *waiting, int i)
     task->accels[0] = task->accels[i];
     task->handles[0] = task->handles[i];
     task->parts[0].device = 0;
+    if (task->work && task->opts.chunks > 1)
+        return; /* what of the work each piece has is not known */
     task->timed = adsm_speed_look(task->kernel.speed, task->numbers[0],
                                   task->accels[0], waiting->indices);
 }

@@ -101,6 +101,10 @@ static bool choose_grid(const struct adsm_split *split, int grid[3])
     int parts = split->parts > 0 ? split->parts : split->devices;
     if (parts > ADSM_SPLIT_PARTS)
         return false;
+    grid[0] = parts;
+    grid[1] = grid[2] = 1;
+    if (split->borders)
+        return true;
     while (!grid_of(split, parts, grid)) /* 1 has one */
         parts--;
     return true;
@@ -142,6 +146,8 @@ static long strip(const struct cutter *c, int d, int i, int first, int below)
 {
     const struct adsm_split *split = c->split;
     long lo = split->range.lo[d], hi = split->range.hi[d], at;
+    if (split->borders && d == 0)
+        return split->borders[i];
     if (i == 0)
         return lo;
     if (i == c->grid[d])

@@ -37,6 +37,8 @@ struct adsm_split {
     /* Bytes that a cut across a dimension costs, per index of the face. */
     double halo[3];
     double share[ADSM_SPLIT_DEVICES]; /* of each device; together 1 */
+    /* NULL, or `parts` + 1 of the outermost dimension, which alone is cut. */
+    const long *borders;
 };
 
 struct adsm_split_part {

@@ -60,6 +60,7 @@ struct adsm_task {
     bool whole;  /* one part that has all of its objects */
     bool direct; /* it is given memory that host and devices share */
     struct adsm_speed_calls *timed; /* what its parts are measured for */
+    double *work; /* of each part that has a weight; NULL: they have indices */
     bool may_chunk; /* into how many pieces parts are cut is the library's */
     struct adsm_operand *operands; /* of pointers; NULL: not looked for yet */
     int operand_count;
@@ -124,6 +125,15 @@ void adsm_task_free(struct adsm_task *task);
 static inline bool adsm_task_has_parts(const adsmOpts *o)
 {
     return o->parts > 0 || o->tile[0] > 0 || o->tile[1] > 0 || o->tile[2] > 0;
+}
+
+/** Do parts accumulate into copies that are combined behind them? */
+static inline bool adsm_task_accumulates(const struct adsm_task *task)
+{
+    for (int k = 0; k < task->operand_count; k++)
+        if (task->operands[k].into)
+            return true;
+    return false;
 }
 
 /** Parameters before those of the arguments: the bounds of a part. */

@@ -182,9 +182,10 @@ static int launch_timed(struct adsm_task *task, const struct issue *issue,
     struct adsm_speed *speed = task->kernel.speed;
     struct adsm_accel *accel = issue->parts[part].accel;
     int number = task->numbers[box->device];
+    double work =
+        task->work ? task->work[box->index] : adsm_split_indices(&box->box);
     struct adsm_timer *timer =
-        adsm_speed_begin(speed, task->timed, number, accel, stream,
-                         adsm_split_indices(&box->box));
+        adsm_speed_begin(speed, task->timed, number, accel, stream, work);
     int rc = launch(task, issue, part, task->handles[box->device], stream);
     adsm_speed_end(speed, number, timer, stream, rc == ADSM_OK);
     return rc;

@@ -1,6 +1,7 @@
 /* What a call's options ask for, and what is set from outside. */
 #include "base/option.h"
 #include "mm/state/direct.h"
+#include "call/borders.h"
 #include "call/chunks.h"
 #include "call/detail.h"
 #include "call/task.h"
@@ -21,6 +22,9 @@ int adsm_task_check_options(const struct adsm_task *task)
                            "a call of kernel '%s' in %d chunks: 0 to %d are "
                            "possible",
                            name, o->chunks, ADSM_CHUNKS);
+    int borders = adsm_borders_check(task);
+    if (borders != ADSM_OK)
+        return borders;
     if (o->afters > 0 && !o->after)
         return adsm_detail(ADSM_E_INVALID,
                            "a call of kernel '%s' after %d events and no "
@@ -57,7 +61,7 @@ void adsm_call_override(adsmOpts *opts)
     }
     if (from->chunks > 0)
         opts->chunks = (int)from->chunks;
-    if (from->parts > 0) {
+    if (from->parts > 0 && !opts->bounds) {
         opts->parts = (int)from->parts;
         memset(opts->tile, 0, sizeof opts->tile);
     }

@@ -299,16 +299,6 @@ static int add_all(struct adsm_task *task, const struct adsm_split_part *part,
     return rc;
 }
 
-/* Pieces of a part have one copy of what they accumulate into: each begins when
- * the one before is made. */
-static bool accumulates(const struct adsm_task *task)
-{
-    for (int k = 0; k < task->operand_count; k++)
-        if (task->operands[k].into)
-            return true;
-    return false;
-}
-
 int adsm_task_pieces(struct adsm_task *task, bool rounds,
                      struct adsm_split_part **pieces, int *pieces_count)
 {
@@ -321,7 +311,10 @@ int adsm_task_pieces(struct adsm_task *task, bool rounds,
     if (rc != ADSM_OK)
         return rc;
     qsort(all.parts, (size_t)all.count, sizeof *all.parts, by_round);
-    for (int i = 0; i < all.count && !rounds && !accumulates(task); i++)
+    /* Pieces of a part have one copy of what they accumulate into: each begins
+     * when the one before is made. */
+    bool apart = rounds || adsm_task_accumulates(task);
+    for (int i = 0; i < all.count && !apart; i++)
         all.parts[i].round = 0;
     *pieces = all.parts;
     *pieces_count = all.count;

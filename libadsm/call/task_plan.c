@@ -2,6 +2,7 @@
 #include "call/task.h"
 
 #include "base/log.h"
+#include "call/borders.h"
 #include "call/detail.h"
 
 #include <string.h>
@@ -107,7 +108,8 @@ static void share_out(struct adsm_task *task, double *share)
         share[d] = 1.0 / task->devices;
     task->may_chunk = adsm_task_may_chunk(task);
     task->timed = NULL;
-    if (!adsm_task_has_parts(o) && (task->devices > 1 || task->may_chunk))
+    if (!adsm_task_has_parts(o) && !o->weights && !o->weigh &&
+        (task->devices > 1 || task->may_chunk))
         task->timed = adsm_speed_shares(
             task->kernel.speed, task->numbers, task->accels, task->devices,
             adsm_split_indices(&task->range), share);
@@ -126,6 +128,9 @@ static int split(struct adsm_task *task)
     memcpy(how.tile, task->opts.tile, sizeof how.tile);
     share_out(task, how.share);
     adsm_operand_weigh(task->operands, task->operand_count, &how);
+    int rc = adsm_borders_make(task, &how);
+    if (rc != ADSM_OK)
+        return rc;
     task->part_count = -1;
     if (most <= ADSM_SPLIT_PARTS) {
         task->parts =
