@@ -81,6 +81,11 @@ int main(int argc, char **argv)
     check(adsmKernelGet(&add, module, "add", ADSM_ONLY_ARGUMENTS));
     check(adsmKernelGet(&dot_of, module, "dot", ADSM_ONLY_ARGUMENTS));
     all = adsmWith(.devices = ADSM_ALL_DEVICES);
+    /* Rows are not of equal work: parts have about as many elements. */
+    static double elements[N];
+    const adsmOpts *by_elements =
+        adsmWith(.devices = ADSM_ALL_DEVICES, .weights = elements,
+                 .weight_count = N);
 
     int *start = shared((N + 1) * sizeof *start);
     int *column = shared(MOST * sizeof *column);
@@ -91,14 +96,16 @@ int main(int argc, char **argv)
     for (int i = 0; i < N; i++) {
         x[i] = 0;
         p[i] = r[i] = 1; /* b, all of it 1 */
+        elements[i] = start[i + 1] - start[i];
     }
 
     double before = dot(r, r, sum);
     for (; steps < STEPS && before > 1e-16; steps++) {
         /* A part has its own rows' beginnings, and the next one. */
-        check(adsmCallWith(
-            all, multiply, adsmR1(N), adsmBoxed(start, ADSM_IN, "[i0:i1+1]"),
-            adsmAll(column), adsmAll(value), adsmAll(p), adsmOut(q)));
+        check(adsmCallWith(by_elements, multiply, adsmR1(N),
+                           adsmBoxed(start, ADSM_IN, "[i0:i1+1]"),
+                           adsmAll(column), adsmAll(value), adsmAll(p),
+                           adsmOut(q)));
         double a = before / dot(p, q, sum), minus = -a;
         check(adsmCallWith(all, add, adsmR1(N), adsmVal(a), adsmIn(p),
                            adsmInOut(x)));

@@ -49,20 +49,24 @@ const struct adsm_policy adsm_policy_random = {"random", anyone, NULL, false};
 
 /* ---- the earliest end -------------------------------------------------------- */
 
-/* Of a kernel that no device is known to have run each gets two tasks first; what
- * comes before they have ended goes where there is room. */
+/* A device that is not known to have run the kernel gets two tasks at a time until
+ * it is. */
 enum { TRIES = 2 };
 
-/* A device that is to be tried: its place in the task. -1: none */
+/* Its place in the task. -1: there is none */
 static int untried(const struct adsm_waiting *waiting)
 {
     const struct adsm_task *task = waiting->task;
-    for (unsigned round = 0; round < TRIES; round++)
-        for (int i = 0; i < task->devices; i++)
-            if (kernel_ns(waiting, i) == 0 &&
-                adsm_speed_tries(task->kernel.speed, task->numbers[i]) <= round)
-                return i;
-    return -1;
+    int found = -1, least = TRIES;
+    for (int i = 0; i < task->devices; i++) {
+        int has = adsm_queue_has(task->numbers[i]);
+        if (has >= least || kernel_ns(waiting, i) > 0 ||
+            adsm_accel_health(task->accels[i]) != ADSM_OK)
+            continue;
+        found = i;
+        least = has;
+    }
+    return found;
 }
 
 /* Of all that the task reads, what its device lacks. */
@@ -93,10 +97,8 @@ static int earliest(struct adsm_waiting *waiting, bool moves)
     const struct adsm_task *task = waiting->task;
     double now = (double)adsm_now_ns(), best = 0;
     int found = untried(waiting);
-    if (found >= 0) {
-        adsm_speed_try(task->kernel.speed, task->numbers[found]);
+    if (found >= 0)
         return task->numbers[found];
-    }
     for (int i = 0; i < task->devices; i++) {
         double ns = kernel_ns(waiting, i), bytes = 0;
         if (ns == 0 || adsm_accel_health(task->accels[i]) != ADSM_OK)

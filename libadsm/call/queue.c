@@ -79,9 +79,13 @@ static bool wait_until(bool (*over)(const void *what), const void *what)
         queue.waiters = &waiter;
     }
     adsm_queue_unlock();
-    while (waits && !atomic_load(&waiter.woken))
+    if (!waits)
+        return false;
+    uint64_t opened = adsm_quiet_wait_begin(); /* it may be long */
+    while (!atomic_load(&waiter.woken))
         adsm_futex_wait(&waiter.woken, 0);
-    return waits;
+    adsm_quiet_wait_end(opened);
+    return true;
 }
 
 /* Tasks leave in any order: the oldest one that is left tells. */

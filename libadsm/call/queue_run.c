@@ -23,6 +23,7 @@ struct running {
 /* What there is to do for a device. */
 struct device {
     struct adsm_ready ready;
+    int begun; /* by its thread, when that looked last */
     double
         busy; /* when what it was given will have ended; clock of adsm_now_ns */
     _Atomic bool wanted; /* it is to have a thread, */
@@ -105,6 +106,11 @@ void adsm_queue_ready(struct adsm_waiting *waiting)
         waiting->device = waiting->call->policy->place(waiting);
     link_ready(waiting);
     atomic_fetch_add(&event, 1);
+}
+
+int adsm_queue_has(int device)
+{
+    return devices[device].ready.count + devices[device].begun;
 }
 
 double adsm_queue_free_at(int device, double now)
@@ -238,8 +244,6 @@ static bool is_full(const struct device *d)
  * takes longer than they do. */
 static void wait_for_turn(struct device *d)
 {
-    if (!is_full(d))
-        return;
     while (d->count > 0 && adsm_fence_done(d->running[d->oldest].fence))
         forget_oldest(d);
     while (is_full(d)) {
@@ -287,11 +291,9 @@ static void *run(void *unused)
         adsm_queue_lock();
         struct adsm_waiting *waiting =
             adsm_queue_has_ended() ? NULL : take(device);
-        if (waiting) {
-            double now = (double)adsm_now_ns();
-            d->busy =
-                (d->busy > now && d->count > 0 ? d->busy : now) + waiting->ns;
-        }
+        if (waiting)
+            d->busy = (double)adsm_now_ns() + d->running_ns + waiting->ns;
+        d->begun = (int)d->count + (waiting != NULL);
         adsm_queue_unlock();
         if (waiting)
             run_task(d, waiting, device);

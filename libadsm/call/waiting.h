@@ -100,6 +100,9 @@ bool adsm_order_meets(const struct adsm_object *object, size_t begin,
 
 /* ---- devices ------------------------------------------------------------------- */
 
+/** How many tasks wait for a device, or run there. The lock is held */
+int adsm_queue_has(int device);
+
 /** When a device has done what it has and what waits for it, on the clock of
  *  `now`. The lock is held */
 double adsm_queue_free_at(int device, double now);

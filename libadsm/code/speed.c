@@ -27,7 +27,6 @@ void adsm_speed_init(struct adsm_speed *speed, uint64_t key, const char *name)
     for (int d = 0; d < ADSM_TIMES_DEVICES; d++) {
         atomic_init(&speed->pending[d], NULL);
         atomic_init(&speed->brought[d], 0);
-        atomic_init(&speed->tries[d], 0);
     }
 }
 
@@ -189,14 +188,10 @@ struct adsm_speed_calls *adsm_speed_look(struct adsm_speed *speed, int device,
     return due ? calls : NULL;
 }
 
-uint32_t adsm_speed_tries(const struct adsm_speed *speed, int device)
+void adsm_speed_read(struct adsm_speed *speed, int device,
+                     struct adsm_accel *accel)
 {
-    return atomic_load_explicit(&speed->tries[device], memory_order_relaxed);
-}
-
-void adsm_speed_try(struct adsm_speed *speed, int device)
-{
-    atomic_fetch_add_explicit(&speed->tries[device], 1, memory_order_relaxed);
+    read_timer(speed, device, accel);
 }
 
 double adsm_speed_ns(struct adsm_speed *speed, int device, double indices)

@@ -62,8 +62,6 @@ struct adsm_speed {
     _Atomic(struct adsm_timer *) pending[ADSM_TIMES_DEVICES];
     /* By device: bytes from elsewhere that its last part got, per index. */
     _Atomic double brought[ADSM_TIMES_DEVICES];
-    /* By device: parts that were placed there while nothing was known. */
-    _Atomic uint32_t tries[ADSM_TIMES_DEVICES];
 };
 
 /** @key  of the kernel, 0: nobody would know it again */
@@ -98,10 +96,9 @@ struct adsm_speed_calls *adsm_speed_look(struct adsm_speed *speed, int device,
                                          struct adsm_accel *accel,
                                          double indices);
 
-/** How often a device was tried with the kernel while nothing was known; and once
- *  more. */
-uint32_t adsm_speed_tries(const struct adsm_speed *speed, int device);
-void adsm_speed_try(struct adsm_speed *speed, int device);
+/** What has ended on a device is known from now on. */
+void adsm_speed_read(struct adsm_speed *speed, int device,
+                     struct adsm_accel *accel);
 
 /** What is known of an index of a call of so many on a device, in ns; 0: nothing
  *  is */

@@ -105,7 +105,7 @@ START_TEST(later_structures_are_taken_as_far_as_they_are_known)
     args[2].more[2] = 0;
     opts.more[0] = 1;
     expect(adsmCallRangeV(map, adsmR1(N), &opts.opts, 3, &args[0].arg),
-           ADSM_E_INVALID, "options of 184 bytes with something set behind");
+           ADSM_E_INVALID, "options of 240 bytes with something set behind");
     expect(adsmReduce(adsmOperatorOf(ADSM_SUM, ADSM_I32), y, x, adsmR1(N), -1,
                       &opts.opts),
            ADSM_E_INVALID, "newer adsm.h");
