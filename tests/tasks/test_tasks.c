@@ -375,37 +375,32 @@ START_TEST(random_uses_all_devices)
 }
 END_TEST
 
-/* Tasks stay where their data is. */
+/* The second device is a little faster, and links are slow (Meson): tasks stay
+ * where their data is, but under dm, which does not ask for that. */
 START_TEST(bytes_count_under_dmda)
 {
-    enum { BIG = 1 << 21 };
-    adsmOpts o = *adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 1,
-                           .policy = policies[_i]);
-    int *x[2], *y[2];
+    enum { BIG = 1 << 19 };
+    const char *policy = policies[_i];
+    unsigned want = strcmp(policy, "dm") == 0 ? 2 : 1;
+    adsmOpts o = *adsmWith(.devices = 3, .parts = 1, .policy = policy),
+             first = *adsmWith(.devices = 1, .policy = "static");
+    int *x = array(adsmR1(BIG), ADSM_NO_HOME),
+        *y = array(adsmR1(BIG), ADSM_NO_HOME);
     start();
-    for (int k = 0; k < 2; k++) {
-        x[k] = array(adsmR1(BIG), ADSM_NO_HOME);
-        y[k] = array(adsmR1(BIG), ADSM_NO_HOME);
-        number(x[k], BIG, k);
+    number(x, BIG, 1);
+    for (int round = 0; round < 12; round++) {
+        call_late(&o, x, y, BIG, 0);
+        must(adsmSync()); /* what it took is known to the next one */
     }
-    for (int round = 0; round < 12; round++)
-        for (int k = 0; k < 2; k++) {
-            call_late(&o, round & 1 ? y[k] : x[k], round & 1 ? x[k] : y[k], BIG,
-                      0);
-            if (round < 6)
-                must(adsmSync()); /* what it took is known to the next one */
-        }
-    must(adsmSync());
-    unsigned before[2] = {devices_of(x[0]), devices_of(x[1])};
-    for (int round = 0; round < 8; round++)
-        for (int k = 0; k < 2; k++)
-            call_late(&o, round & 1 ? y[k] : x[k], round & 1 ? x[k] : y[k], BIG,
-                      0);
-    must(adsmSync());
-    for (int k = 0; k < 2; k++) {
-        ck_assert_uint_eq(devices_of(x[k]), before[k]);
-        ck_assert_int_eq(x[k][BIG - 1], (BIG - 1) * 61 + k);
+    y[0] = 0; /* the other device has what is old by now */
+    call_late(&first, x, y, BIG, 0);
+    for (int round = 0; round < 6; round++) {
+        call_late(&o, round & 1 ? x : y, round & 1 ? y : x, BIG, 0);
+        must(adsmSync());
     }
+    ck_assert_uint_eq(devices_of(y), want);
+    ck_assert_uint_eq(devices_of(x), want);
+    ck_assert_int_eq(y[BIG - 1], (BIG - 1) * 61 + 1);
 }
 END_TEST
 
@@ -565,7 +560,6 @@ int main(void)
     tcase_add_loop_test(tasks, others_run_what_waits_for_a_busy_device, 0, 2);
     tcase_add_loop_test(tasks, others_run_what_waits_for_a_busy_device, 3, 4);
     tcase_add_test(tasks, random_uses_all_devices);
-    tcase_add_loop_test(tasks, bytes_count_under_dmda, 5, 8);
     EACH(failures_are_told_once_and_stop_nobody);
     tcase_add_test(tasks, unknown_policies_are_told_the_nearest);
     EACH(more_tasks_than_there_is_room_for);
@@ -573,6 +567,12 @@ int main(void)
     tcase_add_test(tasks, forked_children_have_no_tasks);
     EACH(processes_end_with_tasks_in_every_state);
     suite_add_tcase(suite, tasks);
+    if (getenv("SOFTCUDA_PACE")) {
+        TCase *bytes = tcase_create("bytes");
+        tcase_set_timeout(bytes, 60);
+        tcase_add_loop_test(bytes, bytes_count_under_dmda, 4, 8);
+        suite_add_tcase(suite, bytes);
+    }
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
