@@ -207,8 +207,8 @@ static bool count_begun(struct adsm_waiting *waiting, int rc)
     return --call->left == 0;
 }
 
-/* What comes behind it is told before that is begun: so nobody sees the end of a
- * call before that of one it comes behind. */
+/* Who waits for the call is told before what comes behind it is begun: so nobody
+ * sees the end of a call before that of one it comes behind. */
 void adsm_queue_begun(struct adsm_waiting *waiting, int rc)
 {
     struct adsm_waiting_call *call = waiting->call;
@@ -224,8 +224,10 @@ void adsm_queue_begun(struct adsm_waiting *waiting, int rc)
     unlink_waiting(waiting);
     adsm_order_leave(waiting, adsm_queue_ready);
     queue.busy--;
+    last = --call->inside == 0; /* nobody else uses the call any more */
     bool ends = last && !call->waited;
-    call->begun = last; /* who waits may free it from here on */
+    if (last)
+        call->begun = true; /* who waits may free it from here on */
     look_at_waiters();
     adsm_queue_unlock();
     adsm_queue_wake();
@@ -239,27 +241,22 @@ void adsm_queue_begins(void)
     queue.busy++;
 }
 
-static bool is_idle(const void *unused)
-{
-    (void)unused;
-    return queue.busy == 0;
-}
-
 void adsm_queue_end(void)
 {
+    enum { TRIES = 10000 };
     if (adsm_queue_is_mine())
         return;
     adsm_queue_lock();
     queue.ended = true;
     atomic_store(&adsm_awaited_tasks, 0);
     look_at_waiters();
-    bool idle = is_idle(NULL);
+    bool idle = queue.busy == 0;
     adsm_queue_unlock();
-    /* A thread that begins a task does so in the driver: it is soon over. */
-    while (!idle) {
+    /* What begins a task is soon through, but where it waits for a device. */
+    for (int i = 0; i < TRIES && !idle; i++) {
         nanosleep(&(struct timespec){0, 100 * 1000}, NULL);
         adsm_queue_lock();
-        idle = is_idle(NULL);
+        idle = queue.busy == 0;
         adsm_queue_unlock();
     }
 }
@@ -372,7 +369,6 @@ static int make_task(struct adsm_waiting_call *call, int part, bool one,
     memset(waiting, 0, sizeof *waiting);
     waiting->task = task;
     waiting->call = call;
-    waiting->part = part;
     waiting->device = ADSM_ANY_DEVICE;
     waiting->placed = one || !adsm_task_has_parts(&call->task->opts);
     if (waiting->placed)
@@ -566,18 +562,17 @@ int adsm_queue_put(struct adsm_task *task, int *status)
         return ADSM_E_NOMEM;
     call->task = task;
     call->policy = task->policy;
-    call->left = count;
+    call->left = call->inside = count;
     int rc = check_pieces(task);
     if (rc == ADSM_OK)
         rc = adsm_queue_start(task);
-    if (rc == ADSM_OK && !one)
-        rc = adsm_task_begin_late(task);
+    if (rc == ADSM_OK)
+        rc = make_tasks(call, count, one, made);
+    if (rc == ADSM_OK && !one && (rc = adsm_task_begin_late(task)) != ADSM_OK)
+        free_all(made, count, one);
     if (rc != ADSM_OK)
         return rc;
     wait_for_room(count);
-    rc = make_tasks(call, count, one, made);
-    if (rc != ADSM_OK)
-        return rc;
     int follows = detach(call);
     bool waited = call->waited;
     bool entered = enter_all(made, count, one) == ADSM_OK;

@@ -100,10 +100,52 @@ static void unlink_ready(struct adsm_waiting *waiting)
     list->ns = list->count > 0 ? list->ns - waiting->ns : 0;
 }
 
+/* Its place among the task's devices; -1: it may not run there. */
+static int place_of(const struct adsm_waiting *waiting, int device)
+{
+    const struct adsm_task *task = waiting->call->task;
+    for (int i = 0; i < task->devices; i++)
+        if (task->numbers[i] == device)
+            return i;
+    return -1;
+}
+
+/* A lost device refuses everything, and so would have it all. */
+static bool is_lost(const struct adsm_waiting *waiting, int device)
+{
+    int i = place_of(waiting, device);
+    return i >= 0 &&
+           adsm_accel_health(waiting->call->task->accels[i]) != ADSM_OK;
+}
+
+/* May it run on a device that is free? Of those that are lost only where there
+ * are no others, which is told. */
+static bool may_run(const struct adsm_waiting *waiting, int device)
+{
+    const struct adsm_task *task = waiting->call->task;
+    if (place_of(waiting, device) < 0)
+        return false;
+    if (!is_lost(waiting, device))
+        return true;
+    for (int i = 0; i < task->devices; i++)
+        if (adsm_accel_health(task->accels[i]) == ADSM_OK)
+            return false;
+    return true;
+}
+
+/* Where its policy wants it. */
+static int place(struct adsm_waiting *waiting)
+{
+    int device = waiting->call->policy->place(waiting);
+    return device != ADSM_ANY_DEVICE && is_lost(waiting, device)
+               ? ADSM_ANY_DEVICE
+               : device;
+}
+
 void adsm_queue_ready(struct adsm_waiting *waiting)
 {
     if (!waiting->placed)
-        waiting->device = waiting->call->policy->place(waiting);
+        waiting->device = place(waiting);
     link_ready(waiting);
     atomic_fetch_add(&event, 1);
 }
@@ -121,16 +163,6 @@ double adsm_queue_free_at(int device, double now)
 
 /* ---- which task is next ---------------------------------------------------------- */
 
-/* Its place among the task's devices; -1: it may not run there. */
-static int place_of(const struct adsm_waiting *waiting, int device)
-{
-    const struct adsm_task *task = waiting->call->task;
-    for (int i = 0; i < task->devices; i++)
-        if (task->numbers[i] == device)
-            return i;
-    return -1;
-}
-
 /* One that waits for any device. Those whose policy knows more by now go where
  * that says. */
 static struct adsm_waiting *take_anywhere(int device)
@@ -138,13 +170,13 @@ static struct adsm_waiting *take_anywhere(int device)
     struct adsm_waiting *waiting, *next;
     for (waiting = anywhere.first; waiting; waiting = next) {
         next = waiting->ready_next;
-        if (place_of(waiting, device) < 0)
+        if (!may_run(waiting, device))
             continue;
-        int place = waiting->call->policy->place(waiting);
-        if (place == ADSM_ANY_DEVICE || place == device)
+        int better = place(waiting);
+        if (better == ADSM_ANY_DEVICE || better == device)
             return waiting;
         unlink_ready(waiting);
-        waiting->device = place;
+        waiting->device = better;
         link_ready(waiting);
         atomic_fetch_add(&event, 1);
         adsm_queue_wake();
@@ -160,7 +192,7 @@ static struct adsm_waiting *steal(int device)
     for (int d = 0; d < ADSM_SPLIT_DEVICES; d++) {
         struct adsm_waiting *waiting = devices[d].ready.last;
         while (waiting && (waiting->placed || !waiting->call->policy->steals ||
-                           place_of(waiting, device) < 0))
+                           !may_run(waiting, device)))
             waiting = waiting->ready_prev;
         if (!waiting || devices[d].ready.count <= most)
             continue;

@@ -36,6 +36,7 @@ struct adsm_waiting_call {
     struct adsm_task *task;
     const struct adsm_policy *policy;
     int left;       /* tasks that are not begun */
+    int inside;     /* tasks that may use this */
     uint64_t event; /* 0: nobody asked for one */
     bool waited;    /* the call that made it returns when it has ended */
     bool begun;     /* all of it */
@@ -48,7 +49,6 @@ struct adsm_waiting_call {
 struct adsm_waiting {
     struct adsm_task *task; /* of this part alone, or the call's own */
     struct adsm_waiting_call *call;
-    int part;
     bool placed;     /* its device was said by the call */
     uint64_t number; /* order in which they were made */
     int device;      /* ADSM_ANY_DEVICE: none yet */

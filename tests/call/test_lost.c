@@ -1,17 +1,9 @@
 /* A device dies in the middle: what others have survives. */
 #include "call/fixture.h"
 
-#include "common/kill_device.h"
+#include "call/lose.h"
 
 enum { N = 4000, PART = N / 4, LOST = 2 };
-
-/* Kill it and wait until everybody knows. */
-static void lose(int device)
-{
-    ck_assert_int_eq(kill_device(device), 1);
-    while (adsmDeviceMemory(device, NULL, NULL) == ADSM_OK)
-        usleep(1000);
-}
 
 START_TEST(lost_device_costs_only_what_it_alone_had)
 {

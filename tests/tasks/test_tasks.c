@@ -4,6 +4,7 @@
  */
 #include "adsm_skeleton.h"
 #include "call/fixture.h"
+#include "call/lose.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -433,6 +434,26 @@ START_TEST(failures_are_told_once_and_stop_nobody)
 }
 END_TEST
 
+/* It refuses everything at once, and gets nothing. */
+START_TEST(lost_devices_get_no_tasks)
+{
+    int *x = array(adsmR1(N), ADSM_NO_HOME),
+        *y = array(adsmR1(N), ADSM_NO_HOME);
+    adsmOpts o = tiles(policies[_i]);
+    start();
+    number(x, N, 5);
+    call_late(&o, x, y, N, 0);
+    must(adsmSync());
+    lose(1);
+    number(x, N, 6);
+    o.tile[0] = N / 64;
+    for (int k = 0; k < 4; k++)
+        call_late(&o, x, y, N, 0);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(y[i], i * 61 + 6);
+}
+END_TEST
+
 START_TEST(unknown_policies_are_told_the_nearest)
 {
     int *x = array(adsmR1(N), 0);
@@ -561,6 +582,7 @@ int main(void)
     tcase_add_loop_test(tasks, others_run_what_waits_for_a_busy_device, 3, 4);
     tcase_add_test(tasks, random_uses_all_devices);
     EACH(failures_are_told_once_and_stop_nobody);
+    EACH(lost_devices_get_no_tasks);
     tcase_add_test(tasks, unknown_policies_are_told_the_nearest);
     EACH(more_tasks_than_there_is_room_for);
     tcase_add_test(tasks, threads_make_calls_at_once);
