@@ -178,6 +178,7 @@ int main(void)
 {
     Suite *suite = suite_create("borders");
     TCase *borders = tcase_create("borders");
+    tcase_set_timeout(borders, 60);
     tcase_add_loop_test(borders, bounds_are_where_parts_begin, 0, 4);
     tcase_add_loop_test(borders, parts_have_about_the_same_weight, 0, 4);
     tcase_add_test(borders, shares_are_as_near_as_they_can_be);

@@ -85,7 +85,8 @@ START_TEST(results_are_those_of_calls_in_order)
         o.tile[0] = round % 7 == 0 ? N : TILE - round;
         call_map(&o, x, y, round);
         for (int i = 0; i < N; i++)
-            to[i] = 2 * from[i] + to[i] + round;
+            to[i] = (int)(2u * (unsigned)from[i] + (unsigned)to[i] +
+                          (unsigned)round);
         if (round % 5 == 0)
             y[round * 7] = to[round * 7] = -round; /* behind the call */
         if (round % 9 == 0)
