@@ -5,6 +5,7 @@
 #include "base/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -37,4 +38,21 @@ void adsm_output_end(struct adsm_output before)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before.mask, NULL,
             sizeof before.mask);
     errno = saved_errno;
+}
+
+adsm_status_t adsm_output_append(const char *path, const char *line,
+                                 size_t bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return ADSM_E_SYSTEM;
+    ssize_t n = syscall(SYS_write, fd, line, bytes);
+    int saved_errno = n < 0 ? errno : ENOSPC;
+    if (close(fd) != 0 && n >= 0)
+        n = -1;
+    if (n != (ssize_t)bytes) {
+        errno = saved_errno;
+        return ADSM_E_SYSTEM;
+    }
+    return ADSM_OK;
 }

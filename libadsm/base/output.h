@@ -6,6 +6,9 @@
 #ifndef ADSM_BASE_OUTPUT_H
 #define ADSM_BASE_OUTPUT_H
 
+#include "base/status.h"
+
+#include <stddef.h>
 #include <stdint.h>
 
 struct adsm_output {
@@ -21,5 +24,17 @@ struct adsm_output {
  */
 struct adsm_output adsm_output_begin(void);
 void adsm_output_end(struct adsm_output before);
+
+/**
+ * Append a line to a file, in one write: several programs may do so.
+ *
+ * @path  created when missing; @line of @bytes, with its end
+ * Return: ADSM_OK; ADSM_E_SYSTEM (not written whole; errno says why)
+ * Thread: any
+ * Signal: never
+ */
+ADSM_MUST_CHECK adsm_status_t adsm_output_append(const char *path,
+                                                 const char *line,
+                                                 size_t bytes);
 
 #endif

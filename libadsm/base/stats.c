@@ -5,14 +5,11 @@
  */
 #include "base/stats.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/option.h"
+#include "base/output.h"
 
 struct adsm_stats_shard adsm_stats_shards[ADSM_STATS_SHARDS];
 __thread uint32_t adsm_stats_slot __attribute__((tls_model("initial-exec")));
@@ -75,9 +72,7 @@ static double stats_seconds(void)
     return (double)(adsm_now_ns() - start) / 1e9;
 }
 
-/* "12.3 MiB", "4.56 ms": the number with a unit a person can compare. */
-static void stats_human(uint64_t value, const char *unit, char *text,
-                        size_t bytes)
+void adsm_stats_text(uint64_t value, const char *unit, char *text, size_t bytes)
 {
     static const char *const byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     static const char *const time_units[] = {"ns", "us", "ms", "s"};
@@ -107,7 +102,7 @@ void adsm_stats_print(FILE *out)
         if (value == 0)
             continue;
         char text[40];
-        stats_human(value, stats_list[stat].unit, text, sizeof text);
+        adsm_stats_text(value, stats_list[stat].unit, text, sizeof text);
         fprintf(out, "libadsm:   %-16s %14s  %s\n", stats_list[stat].name, text,
                 stats_list[stat].help);
     }
@@ -127,17 +122,5 @@ adsm_status_t adsm_stats_write_json(const char *path)
                              stats_seconds(),
                              adsm_option_word(ADSM_OPTION_ID_protocol,
                                               adsm_options_get()->protocol));
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return ADSM_E_SYSTEM;
-    /* Several programs may append to one file: a line is one write. */
-    ssize_t n = syscall(SYS_write, fd, line, used);
-    int saved_errno = n < 0 ? errno : ENOSPC;
-    if (close(fd) != 0 && n >= 0)
-        n = -1;
-    if (n != (ssize_t)used) {
-        errno = saved_errno;
-        return ADSM_E_SYSTEM;
-    }
-    return ADSM_OK;
+    return adsm_output_append(path, line, used);
 }

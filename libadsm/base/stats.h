@@ -84,6 +84,16 @@ void adsm_stats_reset(void);
 void adsm_stats_print(FILE *out);
 
 /**
+ * "12.30 MiB", "4.56 ms": a number with a unit that a person can compare.
+ *
+ * @unit  "bytes" or "ns"; any other stands behind the number
+ * Thread: any
+ * Signal: never
+ */
+void adsm_stats_text(uint64_t value, const char *unit, char *text,
+                     size_t bytes);
+
+/**
  * Append all counters to a file as one line of JSON,
  * {"bytes_up":…,…,"seconds":1.234567,"protocol":"rolling"}, in one write.
  *
