@@ -1,0 +1,282 @@
+/*
+ * Lines of source; see lines.h. One run of addr2line for each module, which is
+ * given all its addresses. It is made without a signal for the program (SIGCHLD),
+ * and without our variables in its environment.
+ */
+#include "interpose/report/lines.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TAKES_MOST_MS = 30000, ENVIRONMENT_MOST = 4096 };
+
+/* What there is to say of one frame. */
+struct spot {
+    const char *function, *file;
+    unsigned line;
+};
+
+static struct {
+    struct spot (*spot)[REPORT_FRAMES]; /* of each site */
+    struct report_place *place;
+    char **environment;
+} lines;
+
+/* ---- addr2line ------------------------------------------------------------- */
+
+/* What the program has but for variables that are about its libraries. */
+static char **environment_without_us(void)
+{
+    char **list = calloc(ENVIRONMENT_MOST + 1, sizeof *list);
+    size_t count = 0;
+    for (char **at = environ; list && at && *at && count < ENVIRONMENT_MOST;
+         at++)
+        if (strncmp(*at, "LD_", 3) != 0 && strncmp(*at, "ADSM_", 5) != 0)
+            list[count++] = *at;
+    return list;
+}
+
+/* In the child, which has nothing of the library's state to touch. */
+static void become(const char *path, int in, int out)
+{
+    char *argv[] = {"addr2line", "-f", "-C", "-e", (char *)path, NULL};
+    if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
+        execvpe(argv[0], argv, lines.environment);
+    _exit(127);
+}
+
+/* A child that says nothing when it ends, and that wait(-1) does not find. */
+static pid_t make_child(void)
+{
+    return (pid_t)syscall(SYS_clone, 0L, NULL, NULL, NULL, 0L);
+}
+
+static pid_t start(const char *path, int in, int out)
+{
+    sigset_t every, before;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    pid_t child = make_child();
+    if (child == 0)
+        become(path, in, out);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+/* All that comes, with a zero behind; malloc()ed. NULL: it took too long */
+static char *read_all(int from)
+{
+    uint64_t until = adsm_now_ns() + TAKES_MOST_MS * UINT64_C(1000000);
+    size_t used = 0, room = 4096;
+    char *text = malloc(room);
+    while (text) {
+        struct pollfd ready = {.fd = from, .events = POLLIN};
+        uint64_t now = adsm_now_ns();
+        int waits = now < until ? (int)((until - now) / 1000000) : 0;
+        ssize_t n = poll(&ready, 1, waits) > 0
+                        ? read(from, text + used, room - used - 1)
+                        : -1;
+        if (n < 0 && errno == EINTR && now < until)
+            continue;
+        if (n <= 0) {
+            text[used] = '\0';
+            if (n == 0)
+                return text;
+            break;
+        }
+        used += (size_t)n;
+        char *more = used + 1 < room ? text : realloc(text, room *= 2);
+        if (!more)
+            break;
+        text = more;
+    }
+    free(text);
+    return NULL;
+}
+
+/* What addr2line says of the addresses in the file `in`. */
+static char *ask(const char *path, int in)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    pid_t child = start(path, in, ends[1]);
+    close(ends[1]);
+    char *text = child > 0 ? read_all(ends[0]) : NULL;
+    close(ends[0]);
+    if (child > 0 && !text)
+        kill(child, SIGKILL);
+    while (child > 0 && waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
+        continue;
+    return text;
+}
+
+/* ---- one module -------------------------------------------------------------- */
+
+/* Each frame in the module, in order. Return: how many there are */
+static size_t each_frame(uint32_t module,
+                         void (*take)(uint32_t, unsigned, FILE *), FILE *with)
+{
+    size_t count = 0;
+    for (uint32_t i = 1; i < report_sites_count(); i++) {
+        const struct report_site *site = report_site_at(i);
+        for (unsigned n = 0; n < site->count; n++)
+            if (site->frame[n].module == module) {
+                count++;
+                if (take)
+                    take(i, n, with);
+            }
+    }
+    return count;
+}
+
+static void put_address(uint32_t site, unsigned frame, FILE *to)
+{
+    fprintf(to, "0x%" PRIx64 "\n", report_site_at(site)->frame[frame].at);
+}
+
+/* The addresses in a file of memory that nobody else has. Return: -1: none */
+static int addresses_of(uint32_t module)
+{
+    int fd = memfd_create("adsm-report", MFD_CLOEXEC);
+    FILE *to = fd >= 0 ? fdopen(dup(fd), "w") : NULL;
+    if (to) {
+        each_frame(module, put_address, to);
+        if (fclose(to) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+            return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* The next line of a text, which gets an end; NULL: there is none. */
+static char *next_line(char **text)
+{
+    char *line = *text, *end = line ? strchr(line, '\n') : NULL;
+    if (!end)
+        return NULL;
+    *end = '\0';
+    *text = end + 1;
+    return line;
+}
+
+static char *answer;
+
+/* "main" and "vec.cu:41 (discriminator 2)". */
+static void take_answer(uint32_t site, unsigned frame, FILE *unused)
+{
+    (void)unused;
+    char *function = next_line(&answer), *place = next_line(&answer);
+    char *colon = place ? strrchr(place, ':') : NULL;
+    struct spot *spot = &lines.spot[site][frame];
+    if (!colon)
+        return;
+    if (strcmp(function, "??") != 0)
+        spot->function = function;
+    spot->line = (unsigned)strtoul(colon + 1, NULL, 10);
+    *colon = '\0';
+    if (spot->line)
+        spot->file = place;
+}
+
+static void find_module(uint32_t module)
+{
+    const char *path = report_module_name(module);
+    if (!*path || !each_frame(module, NULL, NULL))
+        return;
+    int in = addresses_of(module);
+    answer = in >= 0 ? ask(path, in) : NULL;
+    if (answer)
+        each_frame(module, take_answer, NULL);
+    if (in >= 0)
+        close(in);
+}
+
+/* ---- the program's own frame ------------------------------------------------- */
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Is it of the CUDA runtime, or of the libraries above it? */
+static bool is_foreign(const struct report_frame *frame, const struct spot *s)
+{
+    static const char *const names[] = {"libcuda.so", "libcudart.", "libadsm"};
+    const char *module = base_of(report_module_name(frame->module));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(module, names[i], strlen(names[i])) == 0)
+            return true;
+    /* Linked in, it has names and no lines. */
+    return !s->line && s->function &&
+           (strncmp(s->function, "cuda", 4) == 0 ||
+            strncmp(s->function, "cuMem", 5) == 0 ||
+            strncmp(s->function, "libcudart_static_", 17) == 0 ||
+            strncmp(s->function, "__cudart", 8) == 0);
+}
+
+/* The innermost frame with a line; or else the innermost one. */
+static unsigned own_frame(uint32_t number, const struct report_site *site)
+{
+    unsigned own = site->count;
+    for (unsigned i = 0; i < site->count; i++) {
+        const struct spot *spot = &lines.spot[number][i];
+        if (is_foreign(&site->frame[i], spot))
+            continue;
+        if (spot->line)
+            return i;
+        if (own == site->count)
+            own = i;
+    }
+    return own < site->count ? own : 0;
+}
+
+static void find_place(uint32_t number)
+{
+    const struct report_site *site = report_site_at(number);
+    struct report_place *place = &lines.place[number];
+    if (!site->count)
+        return;
+    unsigned i = own_frame(number, site);
+    const struct spot *spot = &lines.spot[number][i];
+    *place = (struct report_place){
+        .file = spot->file,
+        .function = spot->function,
+        .module = report_module_name(site->frame[i].module),
+        .line = spot->line,
+        .offset = site->frame[i].at};
+}
+
+void report_places_find(void)
+{
+    uint32_t count = report_sites_count();
+    lines.spot = calloc(count, sizeof *lines.spot);
+    lines.place = calloc(count, sizeof *lines.place);
+    lines.environment = environment_without_us();
+    if (!lines.spot || !lines.place)
+        return;
+    for (uint32_t i = 1; i < REPORT_MODULES_MOST && lines.environment; i++)
+        find_module(i);
+    for (uint32_t i = 1; i < count; i++)
+        find_place(i);
+}
+
+const struct report_place *report_place_of(uint32_t site)
+{
+    static const struct report_place nowhere;
+    return lines.place ? &lines.place[site] : &nowhere;
+}
