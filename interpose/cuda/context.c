@@ -4,11 +4,13 @@
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/module.h"
 #include "interpose/cuda/params.h"
+#include "interpose/report/report.h"
 
 CUresult cuda_accel_serving(struct adsm_accel **accel)
 {
     *accel = NULL;
-    if (hook_passes() || device_adopts() || !cuda_driver_context())
+    if (hook_passes() || device_adopts() || report_is_wanted() ||
+        !cuda_driver_context())
         return CUDA_SUCCESS;
     return device_serve(accel) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }

@@ -7,12 +7,15 @@
 #include "interpose/device/outside.h"
 #include "interpose/device/serve.h"
 #include "interpose/hook.h"
+#include "interpose/report/report.h"
 #include "libadsm/init.h"
 #include "mm/object/passing.h"
 
 static bool is_wanted(void)
 {
     const char *why;
+    if (report_is_wanted())
+        return false;
     adsm_options_load();
     bool adopts = adsm_address_adopts(&why);
     if (adsm_options_get()->address == ADSM_OPT_ADDRESS_ADOPT && !adopts)
