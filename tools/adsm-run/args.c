@@ -28,6 +28,7 @@ enum kind {
     KIND_ON,      /* no value: sets the variable to 1             */
     KIND_SAID,    /* no value and no variable                     */
     KIND_DEVICES, /* value optional, a count                      */
+    KIND_REPORT,  /* value optional, a path                       */
     KIND_ANY,     /* takes an option's variable and its value     */
     KIND_MEMORY   /* takes a size                                 */
 };
@@ -63,12 +64,20 @@ static const struct flag {
      "print counters to stderr when the program ends"},
     {"--stats-file", "ADSM_STATS_FILE", "FILE", KIND_FILE,
      "append the counters to FILE as one JSON line"},
+    {"--report", "ADSM_REPORT_FILE", "FILE", KIND_REPORT,
+     "print which copies, allocations and waits can go; to FILE as JSON"},
     {"--trace", "ADSM_TRACE", "FILE", KIND_FILE,
      "write a Chrome/Perfetto trace to FILE"},
     {"--set", NULL, "NAME=VALUE", KIND_ANY,
      "any option by its variable, such as ADSM_LOG=info"},
 };
 #define FLAGS (sizeof flags / sizeof *flags)
+
+/* May the flag stand without its value? */
+static bool is_optional(enum kind kind)
+{
+    return kind == KIND_DEVICES || kind == KIND_REPORT;
+}
 
 void args_help(void)
 {
@@ -78,9 +87,9 @@ void args_help(void)
          "pointers, and the runtime keeps both sides coherent.\n");
     for (size_t i = 0; i < FLAGS; i++) {
         char left[40];
-        const char *format = !flags[i].value                 ? "%s"
-                             : flags[i].kind == KIND_DEVICES ? "%s[=%s]"
-                                                             : "%s %s";
+        const char *format = !flags[i].value              ? "%s"
+                             : is_optional(flags[i].kind) ? "%s[=%s]"
+                                                          : "%s %s";
         snprintf(left, sizeof left, format, flags[i].name,
                  flags[i].value ? flags[i].value : "");
         printf("  %-22s %s\n", left, flags[i].help);
@@ -202,7 +211,8 @@ static int set_any(struct args *args, const struct flag *flag,
                            .value = flag->value,
                            .kind = KIND_OPTION};
     for (size_t i = 0; i < FLAGS; i++)
-        if (flags[i].kind == KIND_FILE && strcmp(flags[i].variable, name) == 0)
+        if ((flags[i].kind == KIND_FILE || flags[i].kind == KIND_REPORT) &&
+            strcmp(flags[i].variable, name) == 0)
             of_name.kind = KIND_FILE;
     return set_value(args, &of_name, equals + 1);
 }
@@ -225,6 +235,7 @@ static int set_value(struct args *args, const struct flag *flag,
             return wrong_value(flag, value, "want a size from 4M to 1T");
         break;
     case KIND_FILE:
+    case KIND_REPORT:
         if (!*value)
             return wrong_value(flag, value, "want a file name");
         value = absolute(value);
@@ -255,7 +266,9 @@ static int take_flag(struct args *args, const struct flag *flag,
     }
     if (flag->kind == KIND_ON)
         return set_value(args, flag, "1");
-    if (flag->kind == KIND_DEVICES && !inline_value)
+    if (flag->kind == KIND_REPORT)
+        set(args, "ADSM_REPORT", "1");
+    if (is_optional(flag->kind) && !inline_value)
         return 0;
     if (inline_value)
         return set_value(args, flag, inline_value);
