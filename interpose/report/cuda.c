@@ -14,7 +14,7 @@ static const struct {
 #define NOTE(name)                                                             \
     {(void **)&hook_real.name, (void **)&report_driver.name,                   \
      (void *)report_noted_##name},
-#include "interpose/report/cuda.def"
+#include "interpose/report/noted.def"
 #undef NOTE
 };
 

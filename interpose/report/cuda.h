@@ -1,6 +1,6 @@
 /*
  * What stands between the hooks and CUDA's driver where there is a report: each
- * call of the list cuda.def is made as it is, and said to report.h.
+ * call of the list noted.def is made as it is, and said to report.h.
  *
  * The functions behind the hooks (hook_real) are these then, and the driver's are
  * kept here. Where there is no report nothing is changed, and costs nothing.

@@ -9,7 +9,7 @@
 extern struct hook_real report_driver;
 
 #define NOTE(name) __typeof__(name) report_noted_##name;
-#include "interpose/report/cuda.def"
+#include "interpose/report/noted.def"
 #undef NOTE
 
 /** The stream of a call, and whether it is a _ptds or _ptsz form. */
