@@ -57,22 +57,29 @@ static void become(const char *path, int in, int out)
     _exit(127);
 }
 
-/* A child that says nothing when it ends, and that wait(-1) does not find. */
+/* A child that sends no signal when it ends, and that wait(-1) does not find. */
 static pid_t make_child(void)
 {
     return (pid_t)syscall(SYS_clone, 0L, NULL, NULL, NULL, 0L);
 }
 
-static pid_t start(const char *path, int in, int out)
+/* A program sends one whoever began it, so it is a child's child, which has ended
+ * by then: nobody of this process waits for it. Return: false: none was begun */
+static bool start(const char *path, int in, int out)
 {
     sigset_t every, before;
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, &before);
     pid_t child = make_child();
-    if (child == 0)
-        become(path, in, out);
+    if (child == 0) {
+        if (make_child() == 0)
+            become(path, in, out);
+        _exit(0);
+    }
+    while (child > 0 && waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
+        continue;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return child;
+    return child > 0;
 }
 
 /* All that comes, with a zero behind; malloc()ed. NULL: it took too long */
@@ -112,14 +119,10 @@ static char *ask(const char *path, int in)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
-    pid_t child = start(path, in, ends[1]);
+    bool begun = start(path, in, ends[1]);
     close(ends[1]);
-    char *text = child > 0 ? read_all(ends[0]) : NULL;
+    char *text = begun ? read_all(ends[0]) : NULL;
     close(ends[0]);
-    if (child > 0 && !text)
-        kill(child, SIGKILL);
-    while (child > 0 && waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
-        continue;
     return text;
 }
 
@@ -229,13 +232,14 @@ static bool is_foreign(const struct report_frame *frame, const struct spot *s)
             strncmp(s->function, "__cudart", 8) == 0);
 }
 
-/* The innermost frame with a line; or else the innermost one. */
+/* The innermost frame, or the next one in the same module that has a line. */
 static unsigned own_frame(uint32_t number, const struct report_site *site)
 {
     unsigned own = site->count;
     for (unsigned i = 0; i < site->count; i++) {
         const struct spot *spot = &lines.spot[number][i];
-        if (is_foreign(&site->frame[i], spot))
+        if (is_foreign(&site->frame[i], spot) ||
+            (own < i && site->frame[own].module != site->frame[i].module))
             continue;
         if (spot->line)
             return i;
