@@ -11,6 +11,7 @@ enum {
     PARTS_MOST = 256,
     DOWNLOADS = 1024, /* a power of two */
     LATEST = 64,      /* allocations and frees that are remembered */
+    MUCH = 1 << 20,   /* memory that is worth being had elsewhere */
     BEHIND = 64 << 10 /* as interpose/device/reach.c has it */
 };
 
@@ -243,8 +244,9 @@ static void touch(struct memory *m)
     if (m->first)
         return;
     m->first = all.now;
-    if (m->age == all.age &&
-        is_between(all.went, m->came, all.now, m->end - m->begin, UINT64_MAX))
+    uint64_t bytes = m->end - m->begin;
+    if (m->age == all.age && bytes >= MUCH &&
+        is_between(all.went, m->came, all.now, bytes, UINT64_MAX))
         report_find(REPORT_EARLY, &m->cost, 0);
 }
 
@@ -256,6 +258,12 @@ static void take_out(size_t i)
     memmove(&all.at[i], &all.at[i + 1], (all.count - i) * sizeof *all.at);
 }
 
+/* Work that is not known may have used it. */
+static uint64_t last_use(const struct memory *m)
+{
+    return m->age != all.age && all.aged > m->last ? all.aged : m->last;
+}
+
 /* It is gone, or as good as gone. `other`: freed there; 0: never */
 static void end(struct memory *m, uint32_t other)
 {
@@ -265,11 +273,8 @@ static void end(struct memory *m, uint32_t other)
         judge(&m->kernel, true, other);
     if (!m->first && m->age == all.age)
         report_find(REPORT_UNUSED, &m->cost, other);
-    else if (other && is_between(all.came,
-                                 m->age == all.age    ? m->last
-                                 : m->last > all.aged ? m->last
-                                                      : all.aged,
-                                 all.now, 1, m->end - m->begin))
+    else if (other && is_between(all.came, last_use(m), all.now, MUCH,
+                                 m->end - m->begin))
         report_find(REPORT_LATE,
                     &(struct report_cost){.site = other,
                                           .way = REPORT_FREE,
