@@ -32,6 +32,7 @@ struct memory {
     struct part *part;          /* in order, apart          */
     unsigned count, room;
     struct part kernel; /* what the last kernel wrote; empty: none */
+    uint64_t read;      /* who wrote what was read, by bit_of */
 };
 
 struct download {
@@ -90,14 +91,23 @@ static bool is_hashed(const struct part *p)
     return p->hashed && p->age == all.age;
 }
 
-/* Nobody has read the part, and nobody will. */
-static void judge(const struct part *p, bool freed, uint32_t other)
+/* A bit for a call site, which others may have as well. */
+static uint64_t bit_of(uint32_t site)
+{
+    return UINT64_C(1) << site % 64;
+}
+
+/* Nobody has read the part, and nobody will. What a kernel or a set leaves
+ * behind at the end, and was read at other times, is no fault. */
+static void judge(const struct memory *m, const struct part *p, bool freed,
+                  uint32_t other)
 {
     if (!is_unread(p) || !p->whole)
         return;
-    if (p->cost.way != REPORT_UP)
-        report_find(REPORT_DEAD_WRITE, &p->cost, other);
-    else
+    if (p->cost.way != REPORT_UP) {
+        if (!(m->read & bit_of(p->cost.site)))
+            report_find(REPORT_DEAD_WRITE, &p->cost, other);
+    } else
         report_find(freed ? REPORT_FREED : REPORT_OVERWRITTEN, &p->cost, other);
 }
 
@@ -172,7 +182,7 @@ static unsigned clear(struct memory *m, uint64_t begin, uint64_t end,
     }
     for (last = i; last < m->count && m->part[last].end <= end; last++)
         if (judged)
-            judge(&m->part[last], false, other);
+            judge(m, &m->part[last], false, other);
     if (last < m->count && m->part[last].begin < end)
         cut(&m->part[last], end, m->part[last].end);
     memmove(&m->part[i], &m->part[last], (m->count - last) * sizeof *m->part);
@@ -193,11 +203,18 @@ static void kernel_overwritten(struct memory *m, uint64_t begin, uint64_t end,
 {
     struct part *k = &m->kernel;
     if (k->end && begin <= k->begin && k->end <= end) {
-        judge(k, false, other);
+        judge(m, k, false, other);
         k->end = 0;
     } else if (k->end && begin < k->end && k->begin < end) {
         k->whole = false;
     }
+}
+
+static void read_part(struct memory *m, struct part *p)
+{
+    if (p->unread)
+        m->read |= bit_of(p->cost.site);
+    p->unread = false;
 }
 
 static void read_parts(struct memory *m, uint64_t begin, uint64_t end)
@@ -205,9 +222,9 @@ static void read_parts(struct memory *m, uint64_t begin, uint64_t end)
     struct part *k = &m->kernel;
     for (unsigned i = part_behind(m, begin);
          i < m->count && m->part[i].begin < end; i++)
-        m->part[i].unread = false;
+        read_part(m, &m->part[i]);
     if (k->end && begin < k->end && k->begin < end)
-        k->unread = false;
+        read_part(m, k);
 }
 
 static void blur_parts(struct memory *m, uint64_t begin, uint64_t end)
@@ -268,9 +285,9 @@ static uint64_t last_use(const struct memory *m)
 static void end(struct memory *m, uint32_t other)
 {
     for (unsigned i = 0; i < m->count; i++)
-        judge(&m->part[i], true, other);
+        judge(m, &m->part[i], true, other);
     if (m->kernel.end)
-        judge(&m->kernel, true, other);
+        judge(m, &m->kernel, true, other);
     if (!m->first && m->age == all.age)
         report_find(REPORT_UNUSED, &m->cost, other);
     else if (other && is_between(all.came, last_use(m), all.now, MUCH,
@@ -516,7 +533,7 @@ void report_memory_moved(uint64_t at, unsigned down, uint64_t bytes,
 
 /* ---- launches ------------------------------------------------------------- */
 
-typedef void visit_fn(struct memory *m, uint64_t begin, uint64_t end,
+typedef void visit_fn(struct memory *m, const struct report_use *use,
                       const struct report_cost *cost);
 
 /* What a use may mean: arrays passed less some elements begin behind it. */
@@ -528,33 +545,35 @@ static void visit(const struct report_use *use, visit_fn *each,
     if (i && all.at[i - 1]->end > use->first)
         i--;
     for (; i < all.count && all.at[i]->begin <= last; i++) {
-        struct memory *m = all.at[i];
-        uint64_t begin =
-            use->whole || use->first < m->begin ? m->begin : use->first;
-        uint64_t stop = use->whole || last >= m->end ? m->end : last + 1;
-        touch(m);
-        each(m, begin, stop, cost);
+        touch(all.at[i]);
+        each(all.at[i], use, cost);
     }
 }
 
-static void visit_read(struct memory *m, uint64_t begin, uint64_t end,
+static void visit_read(struct memory *m, const struct report_use *use,
                        const struct report_cost *cost)
 {
     (void)cost;
-    read_parts(m, begin, end);
+    read_parts(m, use->whole ? m->begin : use->first,
+               use->whole ? m->end : use->last + 1);
 }
 
-static void visit_write(struct memory *m, uint64_t begin, uint64_t end,
+/* Only a range that lies in the memory, and is not read as well, says that the
+ * kernel writes there: others may be wider than what it does. */
+static void visit_write(struct memory *m, const struct report_use *use,
                         const struct report_cost *cost)
 {
-    blur_parts(m, begin, end);
-    m->kernel = (struct part){.begin = begin,
-                              .end = end,
+    bool inside = !use->whole && !use->reads && use->first >= m->begin &&
+                  use->last < m->end;
+    blur_parts(m, use->whole ? m->begin : use->first,
+               use->whole ? m->end : use->last + 1);
+    m->kernel = (struct part){.begin = use->first,
+                              .end = inside ? use->last + 1 : 0,
                               .cost = *cost,
                               .age = all.age,
                               .unread = true,
                               .whole = true};
-    m->kernel.cost.bytes = end - begin;
+    m->kernel.cost.bytes = use->last + 1 - use->first;
 }
 
 void report_memory_launched(const struct report_use *uses, unsigned count,
