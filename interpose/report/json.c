@@ -33,9 +33,15 @@ static void put_named(FILE *to, const char *name, const char *text)
 static void put_place(FILE *to, uint32_t site)
 {
     const struct report_place *p = report_place_of(site);
-    put_named(to, "file", p->line ? p->file : NULL);
-    if (p->line)
-        fprintf(to, ",\"line\":%u", p->line);
+    put_named(to, "file", p->at.file);
+    if (p->at.file)
+        fprintf(to, ",\"line\":%u", p->at.line);
+    for (unsigned i = 0; i < p->callers; i++) {
+        fprintf(to, "%s{\"line\":%u", i ? "," : ",\"callers\":[",
+                p->caller[i].line);
+        put_named(to, "file", p->caller[i].file);
+        fputs(i + 1 < p->callers ? "}" : "}]", to);
+    }
     put_named(to, "function", p->function);
     put_named(to, "module", p->module);
     if (p->module && *p->module)
@@ -111,9 +117,9 @@ static void put_finding(FILE *to, const struct report_advice *advice,
     put_named(to, "advice", kind->advice);
     if (found->other && !report_is_same_place(found->other, found->site)) {
         const struct report_place *other = report_place_of(found->other);
-        put_named(to, "other_file", other->line ? other->file : NULL);
-        if (other->line)
-            fprintf(to, ",\"other_line\":%u", other->line);
+        put_named(to, "other_file", other->at.file);
+        if (other->at.file)
+            fprintf(to, ",\"other_line\":%u", other->at.line);
     }
     fputc('}', to);
 }

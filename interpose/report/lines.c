@@ -24,8 +24,8 @@ enum { TAKES_MOST_MS = 30000, ENVIRONMENT_MOST = 4096 };
 
 /* What there is to say of one frame. */
 struct spot {
-    const char *function, *file;
-    unsigned line;
+    const char *function;
+    struct report_line at;
 };
 
 static struct {
@@ -189,10 +189,10 @@ static void take_answer(uint32_t site, unsigned frame, FILE *unused)
         return;
     if (strcmp(function, "??") != 0)
         spot->function = function;
-    spot->line = (unsigned)strtoul(colon + 1, NULL, 10);
+    spot->at.line = (unsigned)strtoul(colon + 1, NULL, 10);
     *colon = '\0';
-    if (spot->line)
-        spot->file = place;
+    if (spot->at.line)
+        spot->at.file = place;
 }
 
 static void find_module(uint32_t module)
@@ -225,7 +225,7 @@ static bool is_foreign(const struct report_frame *frame, const struct spot *s)
         if (strncmp(module, names[i], strlen(names[i])) == 0)
             return true;
     /* Linked in, it has names and no lines. */
-    return !s->line && s->function &&
+    return !s->at.file && s->function &&
            (strncmp(s->function, "cuda", 4) == 0 ||
             strncmp(s->function, "cuMem", 5) == 0 ||
             strncmp(s->function, "libcudart_static_", 17) == 0 ||
@@ -241,7 +241,7 @@ static unsigned own_frame(uint32_t number, const struct report_site *site)
         if (is_foreign(&site->frame[i], spot) ||
             (own < i && site->frame[own].module != site->frame[i].module))
             continue;
-        if (spot->line)
+        if (spot->at.file)
             return i;
         if (own == site->count)
             own = i;
@@ -249,20 +249,83 @@ static unsigned own_frame(uint32_t number, const struct report_site *site)
     return own < site->count ? own : 0;
 }
 
-static void find_place(uint32_t number)
+/* Who calls that frame, by the lines of its module. */
+static void find_callers(uint32_t number, unsigned own)
 {
     const struct report_site *site = report_site_at(number);
     struct report_place *place = &lines.place[number];
+    for (unsigned i = own + 1, n = 0; i < site->count && n < REPORT_CALLERS;
+         i++)
+        if (site->frame[i].module == site->frame[own].module &&
+            lines.spot[number][i].at.file)
+            place->caller[n++] = lines.spot[number][i].at;
+}
+
+static void find_place(uint32_t number)
+{
+    const struct report_site *site = report_site_at(number);
     if (!site->count)
         return;
     unsigned i = own_frame(number, site);
     const struct spot *spot = &lines.spot[number][i];
-    *place = (struct report_place){
-        .file = spot->file,
+    lines.place[number] = (struct report_place){
+        .at = spot->at,
         .function = spot->function,
         .module = report_module_name(site->frame[i].module),
-        .line = spot->line,
         .offset = site->frame[i].at};
+    find_callers(number, i);
+}
+
+static bool is_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_line(const struct report_line *a, const struct report_line *b)
+{
+    return a->line == b->line && is_text(a->file, b->file);
+}
+
+/* The same innermost line, or else the same instruction. */
+static bool is_spot(const struct report_place *a, const struct report_place *b)
+{
+    if (a->at.file || b->at.file)
+        return is_line(&a->at, &b->at);
+    return a->offset == b->offset && a->module && is_text(a->module, b->module);
+}
+
+/* How many callers tell two sites apart. */
+static unsigned difference(const struct report_place *a,
+                           const struct report_place *b)
+{
+    unsigned n = 0;
+    while (n < REPORT_CALLERS && is_line(&a->caller[n], &b->caller[n]))
+        n++;
+    return n < REPORT_CALLERS ? n + 1 : 0;
+}
+
+static void count_callers(uint32_t number)
+{
+    struct report_place *place = &lines.place[number];
+    for (uint32_t i = 1; i < report_sites_count(); i++) {
+        unsigned needed = is_spot(place, &lines.place[i])
+                              ? difference(place, &lines.place[i])
+                              : 0;
+        if (needed > place->callers && place->caller[needed - 1].file)
+            place->callers = needed;
+    }
+}
+
+bool report_is_same_place(uint32_t one, uint32_t other)
+{
+    const struct report_place *a = report_place_of(one);
+    const struct report_place *b = report_place_of(other);
+    if (one == other)
+        return true;
+    for (unsigned i = 0; i < a->callers || i < b->callers; i++)
+        if (!is_line(&a->caller[i], &b->caller[i]))
+            return false;
+    return is_spot(a, b);
 }
 
 void report_places_find(void)
@@ -277,6 +340,8 @@ void report_places_find(void)
         find_module(i);
     for (uint32_t i = 1; i < count; i++)
         find_place(i);
+    for (uint32_t i = 1; i < count; i++)
+        count_callers(i);
 }
 
 const struct report_place *report_place_of(uint32_t site)

@@ -4,23 +4,6 @@
 #include "interpose/report/lines.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static bool is_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-bool report_is_same_place(uint32_t one, uint32_t other)
-{
-    const struct report_place *a = report_place_of(one);
-    const struct report_place *b = report_place_of(other);
-    if (one == other)
-        return true;
-    if (a->line || b->line)
-        return a->line == b->line && is_text(a->file, b->file);
-    return a->offset == b->offset && a->module && is_text(a->module, b->module);
-}
 
 static void add(struct report_sum *to, const struct report_sum *sum)
 {

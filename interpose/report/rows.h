@@ -30,7 +30,4 @@ struct report_rows {
 /** Behind report_places_find; once. */
 void report_rows_make(struct report_rows *rows);
 
-/** The same place, to who reads the report? */
-bool report_is_same_place(uint32_t one, uint32_t other);
-
 #endif

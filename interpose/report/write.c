@@ -44,13 +44,15 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "vec.cu:41"; "main (vec+0x1234)"; "vec+0x1234". */
+/* "vec.cu:41", and who calls that; "main (vec+0x1234)"; "vec+0x1234". */
 static const char *place_text(uint32_t site, char text[PLACE_BYTES])
 {
     const struct report_place *p = report_place_of(site);
     const char *module = p->module && *p->module ? base_of(p->module) : NULL;
-    if (p->line)
-        snprintf(text, PLACE_BYTES, "%s:%u", base_of(p->file), p->line);
+    int used = 0;
+    if (p->at.file)
+        used = snprintf(text, PLACE_BYTES, "%s:%u", base_of(p->at.file),
+                        p->at.line);
     else if (module && p->function)
         snprintf(text, PLACE_BYTES, "%s (%s+0x%" PRIx64 ")", p->function,
                  module, p->offset);
@@ -58,6 +60,10 @@ static const char *place_text(uint32_t site, char text[PLACE_BYTES])
         snprintf(text, PLACE_BYTES, "%s+0x%" PRIx64, module, p->offset);
     else
         snprintf(text, PLACE_BYTES, "elsewhere");
+    for (unsigned i = 0; i < p->callers && used < PLACE_BYTES; i++)
+        used +=
+            snprintf(text + used, (size_t)(PLACE_BYTES - used), " from %s:%u",
+                     base_of(p->caller[i].file), p->caller[i].line);
     return text;
 }
 
@@ -95,7 +101,7 @@ static void print_rows(const struct report_rows *rows)
         const struct report_row *row = &rows->row[i];
         bool moves = row->way <= REPORT_ALLOC;
         bool timed = row->sum.ns || !row->sum.untimed;
-        fprintf(stderr, "libadsm:   %-24s %-10s %8" PRIu64 " times %12s %12s\n",
+        fprintf(stderr, "libadsm:   %-32s %-10s %8" PRIu64 " times %12s %12s\n",
                 place_text(row->site, place), ways[row->way].text,
                 row->sum.count,
                 moves ? amount(row->sum.bytes, "bytes", bytes) : "",

@@ -315,6 +315,26 @@ static void dead_kernel(void)
     CHECK(cuMemFree(q));
 }
 
+/* By a function that makes all copies. */
+static __attribute__((noinline)) void send(CUdeviceptr to)
+{
+    CHECK(cuMemcpyHtoD(to, in, bytes)); /* SENDS */
+}
+
+static void wrapped(void)
+{
+    CUdeviceptr p = get(), q = get();
+    send(p);
+    run_copy(q, p, 1, NULL);
+    CHECK(cuMemcpyDtoH(out, q, bytes));
+    if (planted)
+        send(p); /* SENDS AGAIN */
+    run_step(p, 1);
+    CHECK(cuMemcpyDtoH(out, p, bytes));
+    CHECK(cuMemFree(p));
+    CHECK(cuMemFree(q));
+}
+
 /* Asynchronous copies as they should be. */
 static void async(void)
 {
@@ -360,6 +380,7 @@ static const struct {
     {"leak", leak},
     {"dead_write", dead_write},
     {"dead_kernel", dead_kernel},
+    {"wrapped", wrapped},
 };
 
 static void begin(void)

@@ -142,6 +142,19 @@ class Lines(Case):
                          run)
         self.assertEqual(run.stdout, bare(program).stdout)
 
+    def test_a_line_that_makes_all_copies_has_its_caller_named(self):
+        lines = (HERE / 'planted.c').read_text().splitlines()
+        line, caller = (next(number for number, text in enumerate(lines, 1)
+                             if f'/* {mark} */' in text)
+                        for mark in ('SENDS', 'SENDS AGAIN'))
+        run, said = self.report(PROGRAMS / 'report_planted', 'wrapped')
+        self.assertEqual(self.found(said), [('duplicate', 'planted.c', line)],
+                         run)
+        self.assertEqual([one['line'] for one in
+                          said['findings'][0]['callers']], [caller])
+        self.assertIn(f'planted.c:{line} from planted.c:{caller}: ',
+                      run.stderr)
+
     def stripped(self, *how):
         program = self.folder / 'stripped'
         subprocess.run(['strip', *how, '-o', program,
