@@ -126,6 +126,51 @@ static char *ask(const char *path, int in)
     return text;
 }
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Is it the CUDA runtime, or ours? */
+static bool is_foreign_module(uint32_t module)
+{
+    static const char *const names[] = {"libcuda.so", "libcudart.", "libadsm"};
+    const char *name = base_of(report_module_name(module));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Linked in, the runtime has names and no lines. */
+static bool is_foreign(const struct report_frame *frame, const struct spot *s)
+{
+    static const char *const names[] = {"cuda", "cuMem", "libcudart_static_",
+                                        "__cudart"};
+    if (is_foreign_module(frame->module))
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!s->at.file && s->function &&
+            strncmp(s->function, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Is it the module in which a site lies? Of others no lines are looked for. */
+static bool is_wanted(uint32_t module)
+{
+    for (uint32_t i = 1; i < report_sites_count(); i++) {
+        const struct report_site *site = report_site_at(i);
+        unsigned n = 0;
+        while (n < site->count && is_foreign_module(site->frame[n].module))
+            n++;
+        if (n < site->count && site->frame[n].module == module)
+            return true;
+    }
+    return false;
+}
+
 /* ---- one module -------------------------------------------------------------- */
 
 /* Each frame in the module, in order. Return: how many there are */
@@ -198,7 +243,7 @@ static void take_answer(uint32_t site, unsigned frame, FILE *unused)
 static void find_module(uint32_t module)
 {
     const char *path = report_module_name(module);
-    if (!*path || !each_frame(module, NULL, NULL))
+    if (!*path || !is_wanted(module))
         return;
     int in = addresses_of(module);
     answer = in >= 0 ? ask(path, in) : NULL;
@@ -209,28 +254,6 @@ static void find_module(uint32_t module)
 }
 
 /* ---- the program's own frame ------------------------------------------------- */
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Is it of the CUDA runtime, or of the libraries above it? */
-static bool is_foreign(const struct report_frame *frame, const struct spot *s)
-{
-    static const char *const names[] = {"libcuda.so", "libcudart.", "libadsm"};
-    const char *module = base_of(report_module_name(frame->module));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(module, names[i], strlen(names[i])) == 0)
-            return true;
-    /* Linked in, it has names and no lines. */
-    return !s->at.file && s->function &&
-           (strncmp(s->function, "cuda", 4) == 0 ||
-            strncmp(s->function, "cuMem", 5) == 0 ||
-            strncmp(s->function, "libcudart_static_", 17) == 0 ||
-            strncmp(s->function, "__cudart", 8) == 0);
-}
 
 /* The innermost frame, or the next one in the same module that has a line. */
 static unsigned own_frame(uint32_t number, const struct report_site *site)

@@ -54,7 +54,8 @@ static bool start(void)
     if (!options->report && !options->report_file)
         return false;
     if (!report_sites_start()) {
-        adsm_log(ADSM_LOG_WARN, "no memory for the report of ADSM_REPORT");
+        adsm_log(ADSM_LOG_WARN,
+                 "there is no report: no memory, or no libgcc_s.so.1");
         return false;
     }
     pthread_atfork(before_fork, after_fork, in_child);

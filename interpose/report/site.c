@@ -6,10 +6,9 @@
 
 #include "base/system.h"
 #include "interpose/report/hash.h"
-#include "os/real.h"
+#include "interpose/report/walk.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -17,8 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Frames of this library at the top of the stack, at most. */
-enum { OWN_MOST = 8, SLOTS = 2 * REPORT_SITES_MOST };
+enum { SLOTS = 2 * REPORT_SITES_MOST };
 
 static struct {
     struct report_site site[REPORT_SITES_MOST];
@@ -46,21 +44,19 @@ bool report_sites_start(void)
     table = at;
     table->count = 1;
     table->modules = 1;
-    /* The first call loads the library that walks. */
-    void *unused[1];
-    return backtrace(unused, 1) >= 0;
+    return report_walk_start();
 }
 
 void report_chain_take(struct report_chain *chain)
 {
-    void *all[OWN_MOST + REPORT_FRAMES];
-    int count = backtrace(all, OWN_MOST + REPORT_FRAMES), i = 0;
-    while (i < count && (const char *)all[i] >= own_begin &&
-           (const char *)all[i] < own_end)
+    uintptr_t all[REPORT_WALK_MOST];
+    unsigned count = report_walk(all), i = 0;
+    while (i < count && all[i] >= (uintptr_t)own_begin &&
+           all[i] < (uintptr_t)own_end)
         i++;
     chain->count = 0;
     for (; i < count && chain->count < REPORT_FRAMES; i++)
-        chain->at[chain->count++] = (uintptr_t)all[i];
+        chain->at[chain->count++] = all[i];
 }
 
 static uint64_t key_of(const struct report_chain *chain)

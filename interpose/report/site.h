@@ -56,7 +56,8 @@ struct report_site {
     bool was_freed;
 };
 
-/** Once, before the others. Return: false: no memory */
+/** Once, before the others. Return: false: no memory, or no way to know who
+ *  calls */
 bool report_sites_start(void);
 
 /** Who calls into this library. Thread: any, no lock held. Signal: never */
