@@ -2,7 +2,6 @@
 #include "interpose/report/report.h"
 
 #include "base/clock.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/output.h"
@@ -14,12 +13,15 @@
 
 enum wanted { UNKNOWN, NO, YES };
 
+/* A lock of base/lock.h keeps handlers of the program away, by two calls of the
+ * system here. That needs nobody: what they call meanwhile is not noted. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct {
-    struct adsm_lock lock;
     _Atomic int wanted;
     _Atomic bool over; /* the process ends, or is a child of fork */
     uint64_t start_ns;
-} report = {.lock = ADSM_LOCK_INIT(ADSM_RANK_REPORT)};
+} report;
 
 static _Thread_local int depth __attribute__((tls_model("initial-exec")));
 
@@ -33,18 +35,18 @@ __attribute__((constructor)) static void at_start(void)
 /* Nobody else holds the lock, or changes what is under it, while it forks. */
 static void before_fork(void)
 {
-    adsm_lock_acquire(&report.lock);
+    pthread_mutex_lock(&lock);
 }
 
 static void after_fork(void)
 {
-    adsm_lock_release(&report.lock);
+    pthread_mutex_unlock(&lock);
 }
 
 static void in_child(void)
 {
     report.over = true;
-    adsm_lock_release(&report.lock);
+    pthread_mutex_unlock(&lock);
 }
 
 static bool start(void)
@@ -86,11 +88,11 @@ __attribute__((destructor)) static void at_end(void)
         return;
     hook_enter();
     depth++;
-    adsm_lock_acquire(&report.lock);
+    pthread_mutex_lock(&lock);
     report.over = true;
     report_memory_end();
     report_downloads_end();
-    adsm_lock_release(&report.lock);
+    pthread_mutex_unlock(&lock);
     struct adsm_output before = adsm_output_begin();
     report_write(adsm_now_ns() - report.start_ns);
     adsm_output_end(before);
@@ -127,16 +129,16 @@ void report_leave(void)
 /* Take the lock, unless the report was written meanwhile. */
 static bool begin(void)
 {
-    adsm_lock_acquire(&report.lock);
+    pthread_mutex_lock(&lock);
     if (!report.over)
         return true;
-    adsm_lock_release(&report.lock);
+    pthread_mutex_unlock(&lock);
     return false;
 }
 
 static void finish(void)
 {
-    adsm_lock_release(&report.lock);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Counted at its site. Return: what it cost */

@@ -7,7 +7,7 @@
  * meanwhile, so what is measured is the program as it was written. At the end of
  * the process a table is printed (write.h).
  *
- * Owns whether there is a report, and its lock (rank REPORT), which the other
+ * Owns whether there is a report, and its lock, which the other
  * files of this folder use through this one. A child of fork has none.
  * Thread: any, no lock held. Signal: never; a call in a handler that interrupts
  * one of the report's is not seen.

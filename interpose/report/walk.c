@@ -64,11 +64,11 @@ static _Unwind_Reason_Code take(struct _Unwind_Context *context, void *to)
     struct step step = {address_of(context), slot_of(context)};
     if (way->count == REPORT_WALK_MOST || !step.at)
         return _URC_END_OF_STACK;
-    /* The first is this library's, and no call has put it there. */
-    if (way->count || (step.slot && *step.slot == step.at) || !step.slot) {
-        way->lasting &= step.slot && *step.slot == step.at;
-        way->step[way->count++] = step;
-    }
+    /* The first is in report_walk, whose call has left it below. */
+    if (step.slot && (uintptr_t)step.slot < way->frame)
+        return _URC_NO_REASON;
+    way->lasting &= step.slot && *step.slot == step.at;
+    way->step[way->count++] = step;
     return _URC_NO_REASON;
 }
 

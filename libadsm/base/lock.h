@@ -43,7 +43,6 @@ enum adsm_rank {
     ADSM_RANK_STREAM,
     ADSM_RANK_POOL,
     ADSM_RANK_SIGNAL,
-    ADSM_RANK_REPORT,
     ADSM_RANKS
 };
 
