@@ -41,14 +41,22 @@ static void add_finding(struct report_rows *rows,
     rows->advice[rows->advices++] = (struct report_advice){.found = *found};
 }
 
-/* The time of copies that nobody waited for is that of others in the same
- * direction. */
-static void time_untimed(struct report_sum *sum, const struct report_sum *total)
+/* How long a byte took, where it was waited for. 0: nowhere */
+static double ns_of_byte(const struct report_sum *total)
 {
     uint64_t timed = total->bytes - total->untimed;
-    if (sum->untimed && timed)
-        sum->ns += (uint64_t)((double)total->ns / (double)timed *
-                              (double)sum->untimed);
+    return timed ? (double)total->ns / (double)timed : 0;
+}
+
+/* The time of copies that nobody waited for is that of others in the same
+ * direction, or else in the other one. */
+static void time_untimed(struct report_sum *sum, enum report_way way,
+                         const double rate[REPORT_WAYS])
+{
+    double ns = rate[way];
+    if (!ns && way <= REPORT_DOWN)
+        ns = rate[REPORT_UP + REPORT_DOWN - way];
+    sum->ns += (uint64_t)(ns * (double)sum->untimed);
 }
 
 static int by_time(const void *one, const void *other)
@@ -72,16 +80,19 @@ static int by_saving(const void *one, const void *other)
 
 static void finish(struct report_rows *rows)
 {
+    double rate[REPORT_WAYS];
+    for (unsigned way = 0; way < REPORT_WAYS; way++)
+        rate[way] = ns_of_byte(&rows->total[way]);
     for (uint32_t i = 0; i < rows->rows; i++)
-        time_untimed(&rows->row[i].sum, &rows->total[rows->row[i].way]);
+        time_untimed(&rows->row[i].sum, rows->row[i].way, rate);
     for (uint32_t i = 0; i < rows->advices; i++) {
         struct report_finding *found = &rows->advice[i].found;
-        time_untimed(&found->sum, &rows->total[found->way]);
+        time_untimed(&found->sum, found->way, rate);
         if (report_kind_text[found->kind].saves)
             rows->advice[i].saves_ns = found->sum.ns;
     }
     for (unsigned way = 0; way < REPORT_WAYS; way++)
-        time_untimed(&rows->total[way], &rows->total[way]);
+        time_untimed(&rows->total[way], (enum report_way)way, rate);
     qsort(rows->row, rows->rows, sizeof *rows->row, by_time);
     qsort(rows->advice, rows->advices, sizeof *rows->advice, by_saving);
 }
