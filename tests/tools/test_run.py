@@ -82,6 +82,17 @@ class Environment(unittest.TestCase):
         self.assertEqual(env['ADSM_STATS'], '1')
         self.assertEqual(env['ADSM_STATS_FILE'], '/dev/null')
 
+    def test_report_is_printed_and_goes_to_a_file_if_one_is_named(self):
+        env = environment_of('--report')
+        self.assertEqual(env['ADSM_REPORT'], '1')
+        self.assertNotIn('ADSM_REPORT_FILE', env)
+        env = environment_of('--report=r.json')
+        self.assertEqual(env['ADSM_REPORT'], '1')
+        self.assertEqual(env['ADSM_REPORT_FILE'], f'{os.getcwd()}/r.json')
+        env = environment_of('--set', 'ADSM_REPORT_FILE=r.json')
+        self.assertEqual(env['ADSM_REPORT_FILE'], f'{os.getcwd()}/r.json')
+        self.assertNotIn('ADSM_REPORT', env)
+
     def test_set_sets_any_option(self):
         env = environment_of('--set', 'ADSM_KEEP_OPEN=64K',
                              '--set=ADSM_FAULT_ENGINE=async', '--protocol',
@@ -296,6 +307,7 @@ class Wrong(unittest.TestCase):
         self.refused(['--set', 'ADSM_PROTOCOL=eager', 'true'], "'eager'",
                      'ADSM_PROTOCOL', 'batch, lazy or rolling')
         self.refused(['--set=ADSM_TRACE=', 'true'], 'a file name')
+        self.refused(['--report=', 'true'], 'a file name')
 
     def test_missing_value_is_said(self):
         self.refused(['--protocol'], '--protocol needs a value')
@@ -364,7 +376,7 @@ class Incomplete(unittest.TestCase):
         out = adsm_run('--help').stdout
         for flag in ('--protocol', '--block-size', '--rolling-size',
                      '--call-devices', '--soft', '--soft-memory', '--gdb',
-                     '--stats', '--stats-file', '--trace'):
+                     '--stats', '--stats-file', '--report[=FILE]', '--trace'):
             self.assertIn(f'  {flag}', out)
 
 

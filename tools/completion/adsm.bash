@@ -5,7 +5,7 @@
 _adsm_help()
 {
     "$1" --help 2>/dev/null |
-        sed -nE 's/^  (--[a-z-]+)(=all|\[=N\]| [A-Z=]+| [a-z]+ )? .*/\1\2/p'
+        sed -nE 's/^  (--[a-z-]+)(=all|\[=[A-Z]+\]| [A-Z=]+| [a-z]+ )? .*/\1\2/p'
 }
 
 # _adsm_options TOOL: its variables, each with what it takes. adsm-info knows; it
@@ -81,7 +81,7 @@ _adsm_value()
         fi
         _adsm_reply "$3" "$(_adsm_takes "$1" ADSM_PROTOCOL)"
         ;;
-    *-file | --trace | --input | --ADSM_TRACE | --ADSM_*_FILE)
+    *-file | --trace | --report | --input | --ADSM_TRACE | --ADSM_*_FILE)
         compopt -o filenames
         mapfile -t COMPREPLY < <(compgen -f -- "$3")
         ;;
@@ -131,7 +131,7 @@ _adsm()
     if [[ $last == --*=* && $last != --hooks=* ]]; then
         _adsm_value "$tool" "${last%%=*}" "${last#*=}"
     elif [[ $last == -* ]]; then
-        _adsm_reply "$last" "$(sed 's/ .*//; s/\[=N\]//' <<<"$flags")"
+        _adsm_reply "$last" "$(sed -E 's/ .*//; s/\[=[A-Z]+\]//' <<<"$flags")"
     elif [[ $tool == *adsm-run ]]; then
         _adsm_program "${_adsm_at[-1]}"
     elif [[ $tool == *adsm-bench ]]; then
