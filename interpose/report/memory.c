@@ -205,8 +205,6 @@ static void kernel_overwritten(struct memory *m, uint64_t begin, uint64_t end,
     if (k->end && begin <= k->begin && k->end <= end) {
         judge(m, k, false, other);
         k->end = 0;
-    } else if (k->end && begin < k->end && k->begin < end) {
-        k->whole = false;
     }
 }
 

@@ -26,8 +26,9 @@ static struct {
     uint32_t owner[BYTES];
 } memory[MEMORIES];
 
-/* Was anything read of what an operation wrote into a memory? */
-static bool was_read[OPERATIONS][MEMORIES];
+/* Of what an operation wrote into a memory: was anything read of it? Was it said
+ * that nothing ever is? */
+static bool was_read[OPERATIONS][MEMORIES], is_said[OPERATIONS][MEMORIES];
 static unsigned found[REPORT_KINDS];
 static uint32_t operation;
 /* Of the copy that is under way. */
@@ -61,6 +62,7 @@ void report_sum_add(struct report_sum *sum, uint64_t bytes, uint64_t ns,
 static bool is_unread(uint32_t site)
 {
     unsigned m = freed < MEMORIES ? freed : sent.memory;
+    is_said[site][m] = true;
     return !was_read[site][m];
 }
 
@@ -131,8 +133,12 @@ static void model_write(unsigned m, unsigned at, uint8_t value)
 
 static void model_read(unsigned m, unsigned at, unsigned bytes)
 {
-    for (unsigned i = at; i < at + bytes; i++)
-        was_read[memory[m].owner[i]][m] = true;
+    for (unsigned i = at; i < at + bytes; i++) {
+        uint32_t owner = memory[m].owner[i];
+        was_read[owner][m] = true;
+        ck_assert_msg(!is_said[owner][m], "operation %u: of %u", operation,
+                      owner);
+    }
     memory[m].used = true;
 }
 
@@ -190,16 +196,15 @@ static void go(unsigned m)
 static void upload(unsigned m, unsigned at, unsigned bytes, const char *host)
 {
     struct report_cost cost = cost_of(REPORT_UP, bytes);
-    unsigned before = found[REPORT_DUPLICATE] + found[REPORT_ROUND_TRIP];
+    uint64_t hash = report_hash(host, bytes), there;
+    /* What is known to be there stays the older one's. */
+    bool writes =
+        !report_memory_is_known(address(m, at), bytes, &there) || there != hash;
     sent.bytes = bytes;
     memcpy(sent.byte, host, bytes);
-    report_memory_uploaded(address(m, at), host, report_hash(host, bytes),
-                           &cost);
-    /* What is there already writes nothing: it is still the older one's. */
-    if (found[REPORT_DUPLICATE] + found[REPORT_ROUND_TRIP] == before ||
-        !is_there())
-        for (unsigned i = 0; i < bytes; i++)
-            model_write(m, at + i, (uint8_t)host[i]);
+    report_memory_uploaded(address(m, at), host, hash, &cost);
+    for (unsigned i = 0; writes && i < bytes; i++)
+        model_write(m, at + i, (uint8_t)host[i]);
     memory[m].used = true;
 }
 
@@ -210,7 +215,7 @@ static void launch(unsigned m, unsigned at, unsigned bytes)
     struct report_use uses[] = {
         {address(m, at), address(m, at) + bytes - 1, .writes = true},
         {address(other, 3), address(other, 20), .reads = true},
-        {address(other, 0), address(other, 0), true, draw(2), true},
+        {address(other, 24), address(other, 24), true, draw(2), true},
     };
     unsigned count = 1 + draw(3);
     report_memory_launched(uses, count, &cost);
@@ -306,4 +311,89 @@ START_TEST(what_is_found_is_true)
 }
 END_TEST
 
-SUITE_MAIN("report memory", 60, what_is_found_is_true)
+/* What may be found has to be. */
+
+static void begin(void)
+{
+    struct report_cost cost = cost_of(REPORT_ALLOC, BYTES);
+    memset(found, 0, sizeof found);
+    freed = MEMORIES;
+    operation = 1;
+    memory[0].lives = true;
+    sent.memory = 0;
+    sent.at = 0;
+    report_memory_came(address(0, 0), BYTES, &cost);
+}
+
+static void launch_on(bool reads, bool writes)
+{
+    struct report_cost cost = cost_of(REPORT_LAUNCH, 0);
+    report_memory_launched(&(struct report_use){address(0, 0),
+                                                address(0, 0) + BYTES - 1,
+                                                reads, writes, false},
+                           1, &cost);
+    operation++;
+}
+
+START_TEST(a_kernel_s_result_that_is_overwritten_is_a_dead_write)
+{
+    char host[BYTES] = {1};
+    begin();
+    launch_on(false, true);
+    upload(0, 0, BYTES, host);
+    operation++;
+    ck_assert_uint_eq(found[REPORT_DEAD_WRITE], 1);
+}
+END_TEST
+
+START_TEST(a_kernel_that_may_read_what_it_writes_leaves_no_dead_write)
+{
+    char host[BYTES] = {1};
+    begin();
+    launch_on(true, true);
+    upload(0, 0, BYTES, host);
+    operation++;
+    ck_assert_uint_eq(found[REPORT_DEAD_WRITE], 0);
+}
+END_TEST
+
+START_TEST(what_a_download_tells_replaces_what_a_kernel_changed)
+{
+    char host[BYTES] = {1};
+    begin();
+    upload(0, 0, BYTES, host);
+    operation++;
+    launch_on(true, true);
+    download(0, 0, BYTES, host);
+    operation++;
+    upload(0, 0, BYTES, host);
+    operation++;
+    ck_assert_uint_eq(found[REPORT_ROUND_TRIP], 1);
+    upload(0, 0, BYTES, host);
+    operation++;
+    ck_assert_uint_eq(found[REPORT_ROUND_TRIP], 2);
+    ck_assert_uint_eq(found[REPORT_DUPLICATE], 0);
+}
+END_TEST
+
+START_TEST(two_halves_over_a_whole_are_no_finding)
+{
+    char host[BYTES] = {1};
+    begin();
+    upload(0, 0, BYTES, host);
+    operation++;
+    sent.at = BYTES / 2;
+    upload(0, BYTES / 2, BYTES / 2, host);
+    operation++;
+    sent.at = 0;
+    upload(0, 0, BYTES / 2, host + 3);
+    operation++;
+    ck_assert_uint_eq(found[REPORT_OVERWRITTEN], 0);
+}
+END_TEST
+
+SUITE_MAIN("report memory", 60, what_is_found_is_true,
+           a_kernel_s_result_that_is_overwritten_is_a_dead_write,
+           a_kernel_that_may_read_what_it_writes_leaves_no_dead_write,
+           what_a_download_tells_replaces_what_a_kernel_changed,
+           two_halves_over_a_whole_are_no_finding)
