@@ -199,7 +199,8 @@ static void put_address(uint32_t site, unsigned frame, FILE *to)
 static int addresses_of(uint32_t module)
 {
     int fd = memfd_create("adsm-report", MFD_CLOEXEC);
-    FILE *to = fd >= 0 ? fdopen(dup(fd), "w") : NULL;
+    int other = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+    FILE *to = other >= 0 ? fdopen(other, "w") : NULL;
     if (to) {
         each_frame(module, put_address, to);
         if (fclose(to) == 0 && lseek(fd, 0, SEEK_SET) == 0)

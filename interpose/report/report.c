@@ -32,21 +32,24 @@ __attribute__((constructor)) static void at_start(void)
     report.start_ns = adsm_now_ns();
 }
 
-/* Nobody else holds the lock, or changes what is under it, while it forks. */
+/* Nobody else holds the lock, or changes what is under it, while it forks. Not in
+ * a handler that may have interrupted who holds it. */
 static void before_fork(void)
 {
-    pthread_mutex_lock(&lock);
+    if (!depth)
+        pthread_mutex_lock(&lock);
 }
 
 static void after_fork(void)
 {
-    pthread_mutex_unlock(&lock);
+    if (!depth)
+        pthread_mutex_unlock(&lock);
 }
 
 static void in_child(void)
 {
     report.over = true;
-    pthread_mutex_unlock(&lock);
+    after_fork();
 }
 
 static bool start(void)
@@ -84,7 +87,8 @@ bool report_is_wanted(void)
  * in a call then, in another thread, is let finish what it notes. */
 __attribute__((destructor)) static void at_end(void)
 {
-    if (atomic_load(&report.wanted) != YES || atomic_load(&report.over))
+    if (atomic_load(&report.wanted) != YES || atomic_load(&report.over) ||
+        depth)
         return;
     hook_enter();
     depth++;
@@ -102,12 +106,50 @@ __attribute__((destructor)) static void at_end(void)
 
 /* ---- calls ----------------------------------------------------------------- */
 
+/* Take the lock, unless the report was written meanwhile. */
+static bool begin(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!report.over)
+        return true;
+    pthread_mutex_unlock(&lock);
+    return false;
+}
+
+static void finish(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* Who calls. Modules are looked for without the lock: who loads one has the
+ * loader's, and may call us. */
+static uint32_t find_site(void)
+{
+    struct report_chain chain;
+    struct report_where where;
+    uint32_t site = 0;
+    report_chain_take(&chain);
+    if (!begin())
+        return 0;
+    bool known = report_site_find(&chain, &site);
+    finish();
+    if (known)
+        return site;
+    report_chain_look(&chain, &where);
+    if (begin()) {
+        site = report_site_make(&chain, &where);
+        finish();
+    }
+    report_where_end(&where);
+    return site;
+}
+
 bool report_enter(struct report_call *call)
 {
     if (depth || atomic_load_explicit(&report.over, memory_order_relaxed))
         return false;
     depth++;
-    report_chain_take(&call->chain);
+    call->site = find_site();
     return true;
 }
 
@@ -126,27 +168,11 @@ void report_leave(void)
     depth--;
 }
 
-/* Take the lock, unless the report was written meanwhile. */
-static bool begin(void)
-{
-    pthread_mutex_lock(&lock);
-    if (!report.over)
-        return true;
-    pthread_mutex_unlock(&lock);
-    return false;
-}
-
-static void finish(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
 /* Counted at its site. Return: what it cost */
 static struct report_cost count(const struct report_call *call,
                                 enum report_way way, uint64_t bytes, bool timed)
 {
-    struct report_cost cost = {report_site_of(&call->chain), way, bytes,
-                               call->ns, timed};
+    struct report_cost cost = {call->site, way, bytes, call->ns, timed};
     report_sum_add(&report_site_at(cost.site)->way[way], bytes, call->ns,
                    timed);
     return cost;
@@ -167,7 +193,7 @@ void report_goes(struct report_call *call, uint64_t at)
     if (!begin())
         return;
     report_downloads_seen(NULL, false, NULL);
-    call->freed = report_memory_goes(at, report_site_of(&call->chain));
+    call->freed = report_memory_goes(at, call->site);
     finish();
 }
 

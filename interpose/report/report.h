@@ -10,7 +10,8 @@
  * Owns whether there is a report, and its lock, which the other
  * files of this folder use through this one. A child of fork has none.
  * Thread: any, no lock held. Signal: never; a call in a handler that interrupts
- * one of the report's is not seen.
+ * one of the report's is not seen, and where such a handler ends the process there
+ * is no report.
  */
 #ifndef INTERPOSE_REPORT_REPORT_H
 #define INTERPOSE_REPORT_REPORT_H
@@ -23,8 +24,8 @@ bool report_is_wanted(void);
 
 /** A call of the program. */
 struct report_call {
-    struct report_chain chain;
     uint64_t begin_ns, ns;
+    uint32_t site;
     uint32_t freed; /* report_goes: where it was allocated */
 };
 

@@ -22,10 +22,7 @@ static struct {
     struct report_site site[REPORT_SITES_MOST];
     uint16_t slot[SLOTS]; /* number of a site; 0: free */
     uint32_t count;
-    struct {
-        const void *base;
-        char *name;
-    } module[REPORT_MODULES_MOST];
+    char *module[REPORT_MODULES_MOST]; /* paths */
     uint32_t modules;
 } * table;
 
@@ -78,52 +75,75 @@ static char *path_of(const struct link_map *map)
     return strdup(path);
 }
 
-/* Return: its number; 0: nobody knows, or there are too many */
-static uint32_t module_of(const struct link_map *map)
+void report_chain_look(const struct report_chain *chain,
+                       struct report_where *where)
 {
-    for (uint32_t i = 1; i < table->modules; i++)
-        if (table->module[i].base == map)
-            return i;
-    if (table->modules == REPORT_MODULES_MOST)
-        return 0;
-    uint32_t number = table->modules++;
-    table->module[number].base = map;
-    table->module[number].name = path_of(map);
-    return number;
+    *where = (struct report_where){.at = {0}};
+    for (unsigned i = 0; i < chain->count; i++) {
+        Dl_info about;
+        struct link_map *map = NULL;
+        /* Behind the call: the byte before is the call's. */
+        where->at[i] = chain->at[i] - 1;
+        if (!dladdr1((void *)where->at[i], &about, (void **)&map,
+                     RTLD_DL_LINKMAP) ||
+            !map)
+            continue;
+        where->file[i] = path_of(map);
+        where->at[i] -= map->l_addr;
+    }
 }
 
-static struct report_frame frame_of(uintptr_t at)
+void report_where_end(struct report_where *where)
 {
-    Dl_info about;
-    struct link_map *map = NULL;
-    /* Behind the call: the byte before is the call's. */
-    if (!dladdr1((void *)(at - 1), &about, (void **)&map, RTLD_DL_LINKMAP) ||
-        !map)
-        return (struct report_frame){0, at - 1};
-    return (struct report_frame){module_of(map), at - 1 - map->l_addr};
+    for (unsigned i = 0; i < REPORT_FRAMES; i++)
+        free(where->file[i]);
 }
 
-static uint32_t make(const struct report_chain *chain, uint64_t key)
+/* Return: its number; 0: nobody knows which it is, or there are too many */
+static uint32_t module_of(const char *file)
 {
-    if (table->count == REPORT_SITES_MOST)
+    uint32_t i = 1;
+    if (!file)
         return 0;
+    while (i < table->modules && strcmp(table->module[i], file) != 0)
+        i++;
+    if (i < table->modules)
+        return i;
+    char *name = i < REPORT_MODULES_MOST ? strdup(file) : NULL;
+    if (!name)
+        return 0;
+    table->module[table->modules++] = name;
+    return i;
+}
+
+static uint32_t slot_of(uint64_t key)
+{
+    uint32_t slot = (uint32_t)(key % SLOTS);
+    while (table->slot[slot] && table->site[table->slot[slot]].key != key)
+        slot = (slot + 1) % SLOTS;
+    return slot;
+}
+
+bool report_site_find(const struct report_chain *chain, uint32_t *number)
+{
+    *number = table->slot[slot_of(key_of(chain))];
+    return *number || table->count == REPORT_SITES_MOST;
+}
+
+uint32_t report_site_make(const struct report_chain *chain,
+                          const struct report_where *where)
+{
+    uint64_t key = key_of(chain);
+    uint32_t slot = slot_of(key);
+    if (table->slot[slot] || table->count == REPORT_SITES_MOST)
+        return table->slot[slot];
     uint32_t number = table->count++;
     struct report_site *site = &table->site[number];
     site->key = key;
     site->count = chain->count;
     for (unsigned i = 0; i < chain->count; i++)
-        site->frame[i] = frame_of(chain->at[i]);
-    return number;
-}
-
-uint32_t report_site_of(const struct report_chain *chain)
-{
-    uint64_t key = key_of(chain);
-    uint32_t slot = (uint32_t)(key % SLOTS);
-    for (; table->slot[slot]; slot = (slot + 1) % SLOTS)
-        if (table->site[table->slot[slot]].key == key)
-            return table->slot[slot];
-    uint32_t number = make(chain, key);
+        site->frame[i] =
+            (struct report_frame){module_of(where->file[i]), where->at[i]};
     table->slot[slot] = (uint16_t)number;
     return number;
 }
@@ -140,7 +160,7 @@ uint32_t report_sites_count(void)
 
 const char *report_module_name(uint32_t module)
 {
-    const char *name = table->module[module].name;
+    const char *name = table->module[module];
     return name ? name : "";
 }
 

@@ -63,8 +63,23 @@ bool report_sites_start(void);
 /** Who calls into this library. Thread: any, no lock held. Signal: never */
 void report_chain_take(struct report_chain *chain);
 
-/** The number of a chain. Under the lock. */
-uint32_t report_site_of(const struct report_chain *chain);
+/** The number of a chain, 0 where there is no room for more. Return: false: it has
+ *  none so far. Under the lock */
+bool report_site_find(const struct report_chain *chain, uint32_t *number);
+
+/** In which files the frames of a chain are; malloc()ed names. */
+struct report_where {
+    char *file[REPORT_FRAMES];
+    uint64_t at[REPORT_FRAMES];
+};
+/** Thread: any, no lock held: the loader's is taken. Signal: never */
+void report_chain_look(const struct report_chain *chain,
+                       struct report_where *where);
+void report_where_end(struct report_where *where);
+
+/** A number for the chain, unless it has one by now. Under the lock */
+uint32_t report_site_make(const struct report_chain *chain,
+                          const struct report_where *where);
 
 struct report_site *report_site_at(uint32_t number);
 uint32_t report_sites_count(void);

@@ -1,7 +1,7 @@
 /*
  * A program that is hard to report on:
  *
- *   threads   eight threads copy at once, each the same 50 times
+ *   threads   eight threads copy at once, each the same 1,000 times
  *   leaver    ... and one of them ends the process meanwhile
  *   many      100,000 copies, each of other bytes
  *   parts     20,000 copies to places of one allocation, none of them free
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 8, SAME = 50, MANY = 100000, PARTS = 20000, NEVER = 2000 };
+enum { THREADS = 8, SAME = 1000, MANY = 100000, PARTS = 20000, NEVER = 2000 };
 enum { BYTES = 4096 };
 
 static CUcontext context;

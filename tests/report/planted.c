@@ -3,7 +3,8 @@
  *
  *   planted <kind>           the thing is there, at the line marked PLANTED kind
  *   planted <kind> mended    it is not
- *   planted <kind> graph     ... and kernels of which nobody knows what they do
+ *   planted <kind> graph     ... beside work of which nobody knows what it does,
+ *   planted <kind> wild      by a graph, or a kernel that finds an address
  *
  * Prints the same sum with it and without it. Knows nothing of libadsm.
  */
@@ -12,12 +13,16 @@
 enum { WORDS = 1 << 20, ROUNDS = 8, BLOCK = 256 };
 static const size_t bytes = WORDS * sizeof(uint32_t);
 
-/* fill: p[i] = k. copy: q[i] = p[i] + k. */
+/* fill: p[i] = k. copy: q[i] = p[i] + k. wild: **p = 1. */
 #define HEAD                                                                   \
     "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"    \
     "mad.lo.s32 %r5, %r2, %r3, %r4;\nmul.wide.u32 %rd3, %r5, 4;\n"
 static const char ptx[] =
     ".version 6.0\n.target sm_50\n.address_size 64\n" VICTIM_STEP
+    ".visible .entry wild(.param .u64 p)\n{\n.reg .b32 %r<2>;\n"
+    ".reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\n"
+    "cvta.to.global.u64 %rd2, %rd1;\nld.global.u64 %rd3, [%rd2];\n"
+    "mov.u32 %r1, 1;\nst.global.u32 [%rd3], %r1;\nret;\n}\n"
     ".visible .entry fill(.param .u64 p, .param .u32 k)\n{\n"
     ".reg .b32 %r<8>;\n.reg .b64 %rd<6>;\n"
     "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [k];\n" HEAD
@@ -32,9 +37,9 @@ static const char ptx[] =
     "ld.global.u32 %r6, [%rd7];\nadd.u32 %r6, %r6, %r1;\n"
     "st.global.u32 [%rd6], %r6;\nret;\n}\n";
 
-static CUfunction step, fill, copy;
+static CUfunction step, fill, copy, wild;
 static uint32_t *in, *out;
-static bool planted, opaque;
+static bool planted, by_graph, is_wild;
 
 static CUdeviceptr get(void)
 {
@@ -61,11 +66,25 @@ static void launch_nothing(void)
     CHECK(cuGraphDestroy(graph));
 }
 
+static void run_wild(void)
+{
+    CUdeviceptr p, to;
+    void *values[] = {&p};
+    CHECK(cuMemAlloc(&p, 16));
+    to = p + 8;
+    CHECK(cuMemcpyHtoD(p, &to, sizeof to));
+    CHECK(cuLaunchKernel(wild, 1, 1, 1, 1, 1, 1, 0, NULL, values, NULL));
+    CHECK(cuCtxSynchronize());
+    CHECK(cuMemFree(p));
+}
+
 static void run_copy(CUdeviceptr q, CUdeviceptr p, unsigned k, CUstream stream)
 {
     void *values[] = {&q, &p, &k};
-    if (opaque)
+    if (by_graph)
         launch_nothing();
+    if (is_wild)
+        run_wild();
     CHECK(cuLaunchKernel(copy, WORDS / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream,
                          values, NULL));
 }
@@ -216,6 +235,19 @@ static void needless_sync(void)
     CHECK(cuMemFree(p));
 }
 
+/* The second one of two waits. */
+static void needless_twice(void)
+{
+    CUdeviceptr p = get();
+    CHECK(cuMemcpyHtoD(p, in, bytes));
+    run_step(p, 1);
+    CHECK(cuStreamSynchronize(NULL));
+    if (planted)
+        CHECK(cuStreamSynchronize(NULL)); /* PLANTED needless_sync */
+    CHECK(cuMemcpyDtoH(out, p, bytes));
+    CHECK(cuMemFree(p));
+}
+
 static void repeated_alloc(void)
 {
     CUdeviceptr p = planted ? 0 : get();
@@ -358,6 +390,35 @@ static void async(void)
     CHECK(cuMemFree(q));
 }
 
+/* The CPU looks whether a copy down is over, and uses it; and two streams. */
+static void polled(void)
+{
+    CUdeviceptr p = get();
+    CUstream stream;
+    uint32_t *locked;
+    void *memory;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAllocHost(&memory, bytes));
+    locked = memory;
+    CHECK(cuMemcpyHtoD(p, in, bytes));
+    for (unsigned i = 1; i < 3; i++) {
+        run_step(p, i);
+        CHECK(cuStreamSynchronize(NULL));
+        CHECK(cuMemcpyDtoHAsync(locked, p, bytes, stream));
+        while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+            ;
+        out[0] += locked[7];
+    }
+    run_step(p, 3);
+    CHECK(cuMemcpyDtoHAsync(locked, p, bytes, stream));
+    CHECK(cuStreamSynchronize(NULL));
+    CHECK(cuStreamSynchronize(stream));
+    out[1] = locked[8];
+    CHECK(cuMemFreeHost(memory));
+    CHECK(cuStreamDestroy(stream));
+    CHECK(cuMemFree(p));
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -373,6 +434,8 @@ static const struct {
     {"download_unread", download_unread},
     {"pageable_async", pageable_async},
     {"needless_sync", needless_sync},
+    {"needless_twice", needless_twice},
+    {"polled", polled},
     {"repeated_alloc", repeated_alloc},
     {"unused_alloc", unused_alloc},
     {"early_alloc", early_alloc},
@@ -391,6 +454,7 @@ static void begin(void)
     CHECK(cuModuleGetFunction(&step, module, "step"));
     CHECK(cuModuleGetFunction(&fill, module, "fill"));
     CHECK(cuModuleGetFunction(&copy, module, "copy"));
+    CHECK(cuModuleGetFunction(&wild, module, "wild"));
     in = malloc(bytes);
     out = calloc(1, bytes);
     for (unsigned i = 0; i < WORDS; i++)
@@ -399,8 +463,9 @@ static void begin(void)
 
 int main(int argc, char **argv)
 {
-    opaque = argc > 2 && strcmp(argv[2], "graph") == 0;
-    planted = argc < 3 || opaque;
+    by_graph = argc > 2 && strcmp(argv[2], "graph") == 0;
+    is_wild = argc > 2 && strcmp(argv[2], "wild") == 0;
+    planted = argc < 3 || by_graph || is_wild;
     for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(argv[1], kinds[i].name) != 0)
             continue;
