@@ -8,7 +8,6 @@
  */
 #include "interpose/cuda/resolve.h"
 #include "base/text.h"
-#include "interpose/report/cuda.h"
 #include "os/real.h"
 
 #include <dlfcn.h>
@@ -35,7 +34,7 @@ void cuda_resolve(void)
     for (size_t i = 0; i < count; i++) {
         const struct hook_link *link = hook_at(i);
         if (link->cuda && !*link->real)
-            *link->real = report_before(
+            *link->real = cuda_before(
                 link->real, find(handle ? handle : RTLD_NEXT, hooks[i].name));
     }
     /* A failed look-up is ours, not the program's to see. */
@@ -45,7 +44,7 @@ void cuda_resolve(void)
 void cuda_resolve_adopt(const struct hook_link *link, void *found)
 {
     if (!*link->real && found != link->wrapper)
-        *link->real = report_before(link->real, found);
+        *link->real = cuda_before(link->real, found);
 }
 
 bool cuda_resolve_has(void **slot)
@@ -69,7 +68,7 @@ void *cuda_resolve_wrap(const char *api, int version, uint64_t flags,
 {
     if (!found)
         return NULL;
-    const struct hook_link *link = hook_find_real(report_standing(found));
+    const struct hook_link *link = hook_find_real(cuda_standing(found));
     if (link)
         return link->wrapper;
     link = hook_meant(api, version, flags);

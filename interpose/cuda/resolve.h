@@ -13,6 +13,12 @@
 #include "mm/object/passing.h"
 #include "os/fault.h"
 
+/** What goes behind a hook instead of the driver's function for it, and is found
+ *  by that one: report/cuda_parts.h. Without a report the function itself, by no call of
+ *  libc. */
+extern void *(*const cuda_before)(void **slot, void *found);
+extern void *(*const cuda_standing)(void *found);
+
 /**
  * Find the driver that the program loaded and fill the cuda half of hook_real.
  * Never loads it. Idempotent. Thread: any. Signal: never

@@ -1,6 +1,4 @@
-/* Which functions stand before which; see cuda.h. */
-#include "interpose/report/cuda.h"
-
+/* Which functions stand before which; see cuda_parts.h. */
 #include "interpose/cuda/capture.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/report/cuda_parts.h"
@@ -20,7 +18,7 @@ static const struct {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-void *report_before(void **slot, void *found)
+static void *before(void **slot, void *found)
 {
     if (!found || !report_is_wanted())
         return found;
@@ -32,13 +30,16 @@ void *report_before(void **slot, void *found)
     return found;
 }
 
-void *report_standing(void *found)
+static void *standing(void *found)
 {
     for (size_t i = 0; found && i < ROWS; i++)
         if (*rows[i].driver == found)
             return rows[i].noted;
     return found;
 }
+
+void *(*const cuda_before)(void **slot, void *found) = before;
+void *(*const cuda_standing)(void *found) = standing;
 
 struct report_stream report_stream_of(CUstream stream, bool per_thread)
 {

@@ -1,4 +1,4 @@
-/* Allocations and copies, noted; see cuda.h. */
+/* Allocations and copies, noted; see cuda_parts.h. */
 #include "interpose/cuda/capture.h"
 #include "interpose/cuda/work.h"
 #include "interpose/report/cuda_parts.h"

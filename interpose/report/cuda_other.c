@@ -1,6 +1,6 @@
 /*
  * Work that is not looked into, noted: it may have read and written everything.
- * See cuda.h.
+ * See cuda_parts.h.
  */
 #include "interpose/report/cuda_parts.h"
 

@@ -1,4 +1,11 @@
-/* What the files of report/cuda*.c share; see cuda.h. */
+/*
+ * What stands between the hooks and CUDA's driver where there is a report: each
+ * call of the list noted.def is made as it is, and said to report.h.
+ *
+ * The functions behind the hooks (hook_real) are these then, and the driver's are
+ * kept here (cuda_before). Where there is no report nothing is changed, and costs
+ * nothing.
+ */
 #ifndef INTERPOSE_REPORT_CUDA_PARTS_H
 #define INTERPOSE_REPORT_CUDA_PARTS_H
 

@@ -1,4 +1,4 @@
-/* Sets, launches and waits, noted; see cuda.h. */
+/* Sets, launches and waits, noted; see cuda_parts.h. */
 #include "interpose/cuda/arguments.h"
 #include "interpose/cuda/module.h"
 #include "interpose/report/cuda_parts.h"

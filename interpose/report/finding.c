@@ -1,7 +1,9 @@
 /* Findings; see finding.h. */
 #include "interpose/report/finding.h"
 
-enum { FINDINGS_MOST = 2048 };
+#include <stdlib.h>
+
+enum { FINDINGS_MOST = 2048, FIRST = 32 };
 
 const struct report_kind_text report_kind_text[REPORT_KINDS] = {
 #define KIND(name, word, saves, text, advice) {word, text, advice, saves},
@@ -10,10 +12,24 @@ const struct report_kind_text report_kind_text[REPORT_KINDS] = {
 };
 
 static struct {
-    struct report_finding at[FINDINGS_MOST];
-    uint32_t count;
+    struct report_finding *at;
+    uint32_t count, room;
     uint64_t lost;
 } found;
+
+static bool has_room(void)
+{
+    if (found.count < found.room)
+        return true;
+    uint32_t room = found.room ? 2 * found.room : FIRST;
+    struct report_finding *more =
+        room <= FINDINGS_MOST ? realloc(found.at, room * sizeof *more) : NULL;
+    if (!more)
+        return false;
+    found.at = more;
+    found.room = room;
+    return true;
+}
 
 void report_find(enum report_kind kind, const struct report_cost *cost,
                  uint32_t other)
@@ -23,7 +39,7 @@ void report_find(enum report_kind kind, const struct report_cost *cost,
            (found.at[i].kind != kind || found.at[i].site != cost->site ||
             found.at[i].way != cost->way))
         i++;
-    if (i == FINDINGS_MOST) {
+    if (i == found.count && !has_room()) {
         found.lost++;
         return;
     }

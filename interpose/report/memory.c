@@ -54,7 +54,7 @@ static struct {
     uint64_t now;  /* the number of this event              */
     struct event came[LATEST], went[LATEST];
     unsigned next_came, next_went;
-    struct download download[DOWNLOADS];
+    struct download *download; /* DOWNLOADS of them; NULL: none so far */
 } all;
 
 /* ---- look-up ------------------------------------------------------------- */
@@ -379,10 +379,15 @@ uint32_t report_memory_goes(uint64_t begin, uint32_t site)
 
 /* ---- copies and sets ------------------------------------------------------ */
 
+/* What the last download to that place brought, if it is still kept. */
 static struct download *download_of(const void *host, uint64_t bytes)
 {
+    static struct download none;
     uint64_t key = report_mix((uintptr_t)host, bytes);
-    return &all.download[key % DOWNLOADS];
+    if (!all.download)
+        all.download = calloc(DOWNLOADS, sizeof *all.download);
+    none = (struct download){.host = NULL};
+    return all.download ? &all.download[key % DOWNLOADS] : &none;
 }
 
 /* Came the bytes down from another place, where they still are? */

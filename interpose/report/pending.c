@@ -1,7 +1,7 @@
 /* Streams with work; see pending.h. */
 #include "interpose/report/pending.h"
 
-enum { STREAMS_MOST = 256, DOWNLOADS_MOST = 256 };
+enum { STREAMS_MOST = 128, DOWNLOADS_MOST = 64 };
 
 static struct {
     struct report_stream busy[STREAMS_MOST];

@@ -10,6 +10,7 @@
 #include "interpose/report/write.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 enum wanted { UNKNOWN, NO, YES };
 
@@ -67,6 +68,20 @@ static bool start(void)
     return true;
 }
 
+/* Is an option of the report in the environment? By no call of libc. */
+static bool is_asked(void)
+{
+    static const char prefix[] = "ADSM_REPORT";
+    for (char **at = environ; at && *at; at++) {
+        size_t i = 0;
+        while (prefix[i] && (*at)[i] == prefix[i])
+            i++;
+        if (!prefix[i])
+            return true;
+    }
+    return false;
+}
+
 static void start_once(void)
 {
     hook_enter();
@@ -78,8 +93,13 @@ static void start_once(void)
 bool report_is_wanted(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (atomic_load_explicit(&report.wanted, memory_order_acquire) == UNKNOWN)
+    int wanted = atomic_load_explicit(&report.wanted, memory_order_acquire);
+    if (hook_likely(wanted != UNKNOWN))
+        return wanted == YES;
+    if (is_asked())
         pthread_once(&once, start_once);
+    else
+        atomic_store(&report.wanted, NO);
     return atomic_load_explicit(&report.wanted, memory_order_acquire) == YES;
 }
 

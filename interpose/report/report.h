@@ -2,7 +2,7 @@
  * The transfer report (ADSM_REPORT): which of the program's copies, allocations
  * and waits can go, and what that gains.
  *
- * What stands before a driver (cuda/noted.h) says here what the program has done
+ * What stands before a driver (cuda_parts.h) says here what the program has done
  * with device memory; the program's calls are made as they are. Nothing is shared
  * meanwhile, so what is measured is the program as it was written. At the end of
  * the process a table is printed (write.h).

@@ -419,6 +419,45 @@ static void polled(void)
     CHECK(cuMemFree(p));
 }
 
+/* The CPU changes what came down, and has it brought again. */
+static void restored(void)
+{
+    CUdeviceptr p = get();
+    CHECK(cuMemcpyHtoD(p, in, bytes));
+    run_step(p, 1);
+    CHECK(cuMemcpyDtoH(out, p, bytes));
+    out[WORDS / 2] ^= 1;
+    CHECK(cuMemcpyDtoH(out, p, bytes));
+    CHECK(cuMemFree(p));
+}
+
+/* A kernel changes what a copy down has brought before that is waited for; and
+ * freeing memory is a wait as well. */
+static void overtaken(void)
+{
+    CUdeviceptr p = get(), q = get();
+    void *locked;
+    CHECK(cuMemAllocHost(&locked, bytes));
+    CHECK(cuMemcpyHtoD(p, in, bytes));
+    CHECK(cuMemcpyDtoHAsync(locked, p, bytes, NULL));
+    run_step(p, 1);
+    CHECK(cuStreamSynchronize(NULL));
+    run_copy(q, p, 1, NULL);
+    CHECK(cuMemcpyDtoH(out, q, bytes));
+    CHECK(cuMemcpyHtoD(p, locked, bytes));
+    run_copy(q, p, 1, NULL);
+    CHECK(cuMemcpyDtoH(out, q, bytes));
+    CHECK(cuMemcpyDtoHAsync(locked, p, bytes, NULL));
+    CHECK(cuMemFree(q));
+    out[1] += *(uint32_t *)locked;
+    run_step(p, 2);
+    CHECK(cuMemcpyDtoHAsync(locked, p, bytes, NULL));
+    CHECK(cuStreamSynchronize(NULL));
+    out[2] += *(uint32_t *)locked;
+    CHECK(cuMemFree(p));
+    CHECK(cuMemFreeHost(locked));
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -436,6 +475,8 @@ static const struct {
     {"needless_sync", needless_sync},
     {"needless_twice", needless_twice},
     {"polled", polled},
+    {"restored", restored},
+    {"overtaken", overtaken},
     {"repeated_alloc", repeated_alloc},
     {"unused_alloc", unused_alloc},
     {"early_alloc", early_alloc},
