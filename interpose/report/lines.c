@@ -143,18 +143,41 @@ static bool is_foreign_module(uint32_t module)
     return false;
 }
 
-/* Linked in, the runtime has names and no lines. */
-static bool is_foreign(const struct report_frame *frame, const struct spot *s)
+static bool begins(const char *text, const char *with)
 {
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What nvcc makes of a launch, which has lines of the runtime's headers. */
+static bool is_stub(const struct spot *s)
+{
+    return begins(s->function, "__device_stub__");
+}
+
+/* In functions of the runtime's headers, which are compiled with the program; or
+ * in the runtime, which has names and no lines where it is linked in. */
+static bool is_runtime(const struct spot *s)
+{
+    static const char *const headers[] = {
+        "cuda_runtime.h", "cuda_runtime_api.h", "device_functions.h"};
     static const char *const names[] = {"cuda", "cuMem", "libcudart_static_",
                                         "__cudart"};
-    if (is_foreign_module(frame->module))
-        return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!s->at.file && s->function &&
-            strncmp(s->function, names[i], strlen(names[i])) == 0)
+    for (size_t i = 0; s->at.file && i < sizeof headers / sizeof *headers; i++)
+        if (strcmp(base_of(s->at.file), headers[i]) == 0)
+            return true;
+    for (size_t i = 0; !s->at.file && i < sizeof names / sizeof *names; i++)
+        if (begins(s->function, names[i]))
             return true;
     return false;
+}
+
+/* Is the frame none of the program's own? Who calls a stub has the kernel's name
+ * and is made by nvcc as well. */
+static bool is_foreign(uint32_t number, unsigned i)
+{
+    const struct spot *s = &lines.spot[number][i];
+    return is_foreign_module(report_site_at(number)->frame[i].module) ||
+           is_runtime(s) || is_stub(s) || (i > 0 && is_stub(s - 1));
 }
 
 /* Is it the module in which a site lies? Of others no lines are looked for. */
@@ -262,7 +285,7 @@ static unsigned own_frame(uint32_t number, const struct report_site *site)
     unsigned own = site->count;
     for (unsigned i = 0; i < site->count; i++) {
         const struct spot *spot = &lines.spot[number][i];
-        if (is_foreign(&site->frame[i], spot) ||
+        if (is_foreign(number, i) ||
             (own < i && site->frame[own].module != site->frame[i].module))
             continue;
         if (spot->at.file)

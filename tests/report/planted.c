@@ -458,6 +458,17 @@ static void overtaken(void)
     CHECK(cuMemFreeHost(locked));
 }
 
+/* A copy down at the end, for which nobody waits; freeing would. */
+static void unwaited(void)
+{
+    CUdeviceptr p;
+    void *locked;
+    CHECK(cuMemAllocHost(&locked, bytes));
+    CHECK(cuMemAlloc(&p, bytes));
+    CHECK(cuMemcpyHtoD(p, in, bytes));
+    CHECK(cuMemcpyDtoHAsync(locked, p, bytes, NULL)); /* UNWAITED */
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -477,6 +488,7 @@ static const struct {
     {"polled", polled},
     {"restored", restored},
     {"overtaken", overtaken},
+    {"unwaited", unwaited},
     {"repeated_alloc", repeated_alloc},
     {"unused_alloc", unused_alloc},
     {"early_alloc", early_alloc},

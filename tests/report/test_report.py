@@ -103,6 +103,14 @@ class Planted(Case):
             run, said = self.report(PROGRAMS / 'report_planted', name)
             self.assertEqual(self.found(said), [], run)
 
+    def test_a_copy_down_that_the_program_ends_before_is_unread(self):
+        line = next(number for number, text in enumerate(
+            (HERE / 'planted.c').read_text().splitlines(), 1)
+                    if '/* UNWAITED */' in text)
+        run, said = self.report(PROGRAMS / 'report_planted', 'unwaited')
+        self.assertIn(('download_unread', 'planted.c', line),
+                      self.found(said), run)
+
     def test_bytes_are_those_that_the_device_saw(self):
         for name in PLANTED + CLEAN:
             run, said = self.report(PROGRAMS / 'report_planted', name,
