@@ -22,10 +22,13 @@
 
 enum { TAKES_MOST_MS = 30000, ENVIRONMENT_MOST = 4096 };
 
-/* What there is to say of one frame. */
+/* What there is to say of one frame: of a function that was inlined there, if the
+ * outer ones are not the program's own. */
 struct spot {
     const char *function;
     struct report_line at;
+    bool foreign; /* the runtime's, or nvcc's */
+    bool is_stub; /* what calls it is nvcc's as well */
 };
 
 static struct {
@@ -51,7 +54,8 @@ static char **environment_without_us(void)
 /* In the child, which has nothing of the library's state to touch. */
 static void become(const char *path, int in, int out)
 {
-    char *argv[] = {"addr2line", "-f", "-C", "-e", (char *)path, NULL};
+    char *argv[] = {"addr2line", "-a", "-f",         "-i",
+                    "-C",        "-e", (char *)path, NULL};
     if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
         execvpe(argv[0], argv, lines.environment);
     _exit(127);
@@ -143,41 +147,11 @@ static bool is_foreign_module(uint32_t module)
     return false;
 }
 
-static bool begins(const char *text, const char *with)
-{
-    return text && strncmp(text, with, strlen(with)) == 0;
-}
-
-/* What nvcc makes of a launch, which has lines of the runtime's headers. */
-static bool is_stub(const struct spot *s)
-{
-    return begins(s->function, "__device_stub__");
-}
-
-/* In functions of the runtime's headers, which are compiled with the program; or
- * in the runtime, which has names and no lines where it is linked in. */
-static bool is_runtime(const struct spot *s)
-{
-    static const char *const headers[] = {
-        "cuda_runtime.h", "cuda_runtime_api.h", "device_functions.h"};
-    static const char *const names[] = {"cuda", "cuMem", "libcudart_static_",
-                                        "__cudart"};
-    for (size_t i = 0; s->at.file && i < sizeof headers / sizeof *headers; i++)
-        if (strcmp(base_of(s->at.file), headers[i]) == 0)
-            return true;
-    for (size_t i = 0; !s->at.file && i < sizeof names / sizeof *names; i++)
-        if (begins(s->function, names[i]))
-            return true;
-    return false;
-}
-
-/* Is the frame none of the program's own? Who calls a stub has the kernel's name
- * and is made by nvcc as well. */
+/* Is the frame none of the program's own? */
 static bool is_foreign(uint32_t number, unsigned i)
 {
-    const struct spot *s = &lines.spot[number][i];
     return is_foreign_module(report_site_at(number)->frame[i].module) ||
-           is_runtime(s) || is_stub(s) || (i > 0 && is_stub(s - 1));
+           lines.spot[number][i].foreign;
 }
 
 /* Is it the module in which a site lies? Of others no lines are looked for. */
@@ -247,21 +221,67 @@ static char *next_line(char **text)
 
 static char *answer;
 
-/* "main" and "vec.cu:41 (discriminator 2)". */
+static bool begins(const char *text, const char *with)
+{
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What nvcc makes of a launch, which has lines of the runtime's headers. */
+static bool is_stub(const struct spot *s)
+{
+    return begins(s->function, "__device_stub__");
+}
+
+/* In functions of the runtime's headers, which are compiled with the program; or
+ * in the runtime, which has names and no lines where it is linked in. */
+static bool is_runtime(const struct spot *s)
+{
+    static const char *const headers[] = {
+        "cuda_runtime.h", "cuda_runtime_api.h", "device_functions.h"};
+    static const char *const names[] = {"cuda", "cuMem", "libcudart_static_",
+                                        "__cudart"};
+    for (size_t i = 0; s->at.file && i < sizeof headers / sizeof *headers; i++)
+        if (strcmp(base_of(s->at.file), headers[i]) == 0)
+            return true;
+    for (size_t i = 0; !s->at.file && i < sizeof names / sizeof *names; i++)
+        if (begins(s->function, names[i]))
+            return true;
+    return false;
+}
+
+/* "main" and "vec.cu:41 (discriminator 2)". Return: false: there are none */
+static bool take_spot(struct spot *spot)
+{
+    char *function = next_line(&answer), *place = next_line(&answer);
+    char *colon = place ? strrchr(place, ':') : NULL;
+    if (!colon)
+        return false;
+    *spot =
+        (struct spot){.function = strcmp(function, "??") != 0 ? function : NULL,
+                      .at = {place, (unsigned)strtoul(colon + 1, NULL, 10)}};
+    *colon = '\0';
+    if (!spot->at.line)
+        spot->at.file = NULL;
+    return true;
+}
+
+/* The address, then these two of each function that is inlined there, and of the
+ * one that has it. The first that is the program's own counts. */
 static void take_answer(uint32_t site, unsigned frame, FILE *unused)
 {
     (void)unused;
-    char *function = next_line(&answer), *place = next_line(&answer);
-    char *colon = place ? strrchr(place, ':') : NULL;
-    struct spot *spot = &lines.spot[site][frame];
-    if (!colon)
+    struct spot *spot = &lines.spot[site][frame], next;
+    bool stub = frame > 0 && spot[-1].is_stub, own = false;
+    if (!next_line(&answer))
         return;
-    if (strcmp(function, "??") != 0)
-        spot->function = function;
-    spot->at.line = (unsigned)strtoul(colon + 1, NULL, 10);
-    *colon = '\0';
-    if (spot->at.line)
-        spot->at.file = place;
+    while (answer && *answer && !begins(answer, "0x") && take_spot(&next)) {
+        next.foreign = is_runtime(&next) || is_stub(&next) || stub;
+        stub = is_stub(&next);
+        if (!own)
+            *spot = next;
+        own |= !next.foreign;
+        spot->is_stub = stub;
+    }
 }
 
 static void find_module(uint32_t module)
