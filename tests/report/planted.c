@@ -458,6 +458,19 @@ static void overtaken(void)
     CHECK(cuMemFreeHost(locked));
 }
 
+/* A copy and a free that the driver refuses are none. */
+static void refused(void)
+{
+    CUdeviceptr p = get();
+    if (cuMemcpyHtoD(1 << 20, in, bytes) == CUDA_SUCCESS ||
+        cuMemFree(1 << 20) == CUDA_SUCCESS)
+        exit(4);
+    CHECK(cuMemcpyHtoD(p, in, bytes));
+    run_step(p, 1);
+    CHECK(cuMemcpyDtoH(out, p, bytes));
+    CHECK(cuMemFree(p));
+}
+
 /* A copy down at the end, for which nobody waits; freeing would. */
 static void unwaited(void)
 {
@@ -488,6 +501,7 @@ static const struct {
     {"polled", polled},
     {"restored", restored},
     {"overtaken", overtaken},
+    {"refused", refused},
     {"unwaited", unwaited},
     {"repeated_alloc", repeated_alloc},
     {"unused_alloc", unused_alloc},

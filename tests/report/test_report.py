@@ -30,7 +30,8 @@ PLANTED = ['duplicate', 'duplicate_down', 'round_trip', 'round_trip_elsewhere',
            'overwritten', 'freed_unread', 'download_unread', 'pageable_async',
            'needless_sync', 'needless_twice', 'repeated_alloc', 'unused_alloc', 'early_alloc',
            'late_free', 'leak', 'dead_write', 'dead_kernel']
-CLEAN = ['clean', 'async', 'polled', 'restored', 'overtaken']
+CLEAN = ['clean', 'async', 'polled', 'restored', 'overtaken',
+         'refused']
 
 
 def execute(words, **extra):
@@ -119,6 +120,13 @@ class Planted(Case):
             self.assertEqual(
                 [said['total'][way]['bytes'] for way in ('up', 'down')],
                 [int(saw.group(1)), int(saw.group(2))], name)
+
+    def test_a_copy_has_no_time_of_the_kernels_it_waits_for(self):
+        """These take 1,000 ms: 2^20 threads."""
+        _, said = self.report(PROGRAMS / 'report_planted', 'clean',
+                              SOFTCUDA_PACE='1M/s')
+        self.assertGreater(said['ms'], 1000)
+        self.assertLess(said['total']['down']['ms'], 500)
 
     def test_sums_of_sites_and_memory_are_the_totals(self):
         _, said = self.report(PROGRAMS / 'report_planted', 'duplicate')
