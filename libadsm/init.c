@@ -126,8 +126,20 @@ static adsm_status_t start_protocol(const struct adsm_options *options)
     return ADSM_OK;
 }
 
+static void start_trace(const struct adsm_options *options, uint64_t began)
+{
+    if (!options->trace)
+        return;
+    if (adsm_trace_start(options->trace, (size_t)options->trace_events,
+                         began) != ADSM_OK)
+        adsm_log(ADSM_LOG_WARN, "cannot trace to %s: no memory for %d events",
+                 options->trace, (int)options->trace_events);
+    adsm_trace_end(ADSM_TRACE_setup, "start", began, -1, NULL);
+}
+
 static adsm_status_t start(void)
 {
+    uint64_t began = adsm_now_ns();
     adsm_options_load();
     const struct adsm_options *options = adsm_options_get();
     (void)adsm_real();
@@ -144,8 +156,7 @@ static adsm_status_t start(void)
     rc = adsm_fault_init(adsm_touch);
     if (rc != ADSM_OK)
         return rc;
-    if (options->trace && adsm_trace_start(options->trace, 0) != ADSM_OK)
-        adsm_log(ADSM_LOG_WARN, "cannot trace to %s: %m", options->trace);
+    start_trace(options, began);
     expect_fork();
     atexit(report);
     return ADSM_OK;

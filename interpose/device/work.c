@@ -3,7 +3,7 @@
 
 #include "accel/dma.h"
 #include "base/option.h"
-#include "base/cause.h"
+#include "base/trace.h"
 #include "interpose/hook.h"
 #include "mm/doors/turn.h"
 #include "mm/state/direct.h"
@@ -79,6 +79,8 @@ static bool enter(struct device_work *work, uint64_t address)
     work->abroad = object->home != work->order.driver->current();
     work->foreign |= work->abroad;
     begin_quiet(work);
+    if (work->start == 0)
+        work->start = adsm_trace_begin();
     return true;
 }
 
@@ -217,12 +219,14 @@ static void count(const struct device_work *work)
 {
     if (work->is_set)
         return;
-    if (work->read_bytes && work->written_bytes)
-        adsm_cause_device(ADSM_CAUSE(own), work->written_bytes);
-    else if (work->written_bytes)
-        adsm_cause_up(ADSM_CAUSE(own), work->written_bytes);
-    else
-        adsm_cause_down(ADSM_CAUSE(own), work->read_bytes);
+    enum adsm_way way = work->read_bytes && work->written_bytes
+                            ? ADSM_WAY_DEVICE
+                        : work->written_bytes ? ADSM_WAY_UP
+                                              : ADSM_WAY_DOWN;
+    adsm_trace_moved(way, "copy", work->start, adsm_accel_device(work->accel),
+                     work->written_bytes ? work->written_bytes
+                                         : work->read_bytes,
+                     ADSM_CAUSE(own));
 }
 
 int device_done(struct device_work *work, bool taken)

@@ -27,6 +27,7 @@ struct device_work {
     bool brought;             /* what may be away has been seen to          */
     size_t read_bytes;        /* of shared memory, for the counters         */
     size_t written_bytes;
+    uint64_t start; /* of its span; base/trace.h                  */
     struct adsm_object *pinned[2]; /* they stay resident to the end */
     struct adsm_device_write write;
 };

@@ -95,7 +95,7 @@ int adsm_dma_upload_parts(struct adsm_accel *accel, struct adsm_daddr to,
                           struct adsm_fence *done,
                           const struct adsm_cause *cause)
 {
-    uint64_t start = adsm_trace_span_begin();
+    uint64_t start = adsm_trace_begin();
     uint64_t began = adsm_now_ns();
     *done = (struct adsm_fence){0};
     if (count == 0)
@@ -108,11 +108,10 @@ int adsm_dma_upload_parts(struct adsm_accel *accel, struct adsm_daddr to,
         status = hand_over(accel, to, shadow, parts, count, changes, &sent);
     if (sent > 0)
         dma_submitted(accel, adsm_daddr_add(to, first), end - first, done);
-    adsm_cause_up(cause, sent);
     uint64_t spent = adsm_now_ns() - began;
     ADSM_COUNT(ns_up, spent);
     spent_ns += spent;
-    adsm_trace_span_end("upload", start, sent, cause);
+    adsm_trace_moved(ADSM_WAY_UP, "upload", start, accel->device, sent, cause);
     return status;
 }
 
@@ -129,18 +128,17 @@ int adsm_dma_set(struct adsm_accel *accel, struct adsm_daddr to, uint8_t value,
                  size_t bytes, struct adsm_fence after, struct adsm_fence *done,
                  const struct adsm_cause *cause)
 {
-    uint64_t start = adsm_trace_span_begin();
+    uint64_t start = adsm_trace_begin();
     *done = (struct adsm_fence){0};
     if (bytes == 0)
         return ADSM_OK;
     int status = dma_order(accel, ADSM_LANE_UPLOAD, after);
     if (status == ADSM_OK)
         status = adsm_extent_set(accel, upload_stream(accel), to, value, bytes);
-    if (status == ADSM_OK) {
+    if (status == ADSM_OK)
         dma_submitted(accel, to, bytes, done);
-        adsm_cause_device(cause, bytes);
-    }
-    adsm_trace_span_end("device set", start, bytes, cause);
+    adsm_trace_moved(ADSM_WAY_DEVICE, "device set", start, accel->device,
+                     status == ADSM_OK ? bytes : 0, cause);
     return status;
 }
 
@@ -197,7 +195,7 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
 {
     if (bytes == 0)
         return ADSM_OK;
-    uint64_t start = adsm_trace_span_begin();
+    uint64_t start = adsm_trace_begin();
     uint64_t began = adsm_now_ns();
     struct adsm_fence uploads = {accel, ADSM_LANE_UPLOAD,
                                  adsm_dma_last_write(accel, from, bytes)};
@@ -210,13 +208,13 @@ int adsm_dma_download(struct adsm_accel *accel, void *shadow,
         status = download_now(accel, shadow, from, bytes);
     if (status == ADSM_E_UNSUPPORTED || adsm_piece_is_refused(accel, status))
         status = download_behind(accel, shadow, from, bytes, uploads, after);
-    /* What came early was counted then. */
-    if (status == ADSM_OK && !early)
-        adsm_cause_down(cause, bytes);
     uint64_t spent = adsm_now_ns() - began;
     ADSM_COUNT(ns_down, spent);
     spent_ns += spent;
-    adsm_trace_span_end("download", start, bytes, cause);
+    /* What came early was counted then. */
+    adsm_trace_moved(ADSM_WAY_DOWN, early ? "take" : "download", start,
+                     accel->device, status == ADSM_OK && !early ? bytes : 0,
+                     cause);
     return status;
 }
 
@@ -231,7 +229,7 @@ int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
                             struct adsm_daddr from, size_t bytes,
                             uint64_t uploads, const struct adsm_cause *cause)
 {
-    uint64_t start = adsm_trace_span_begin();
+    uint64_t start = adsm_trace_begin();
     uint64_t written = adsm_dma_last_write(accel, from, bytes);
     /* Of those behind `uploads` nothing is known. */
     int status =
@@ -240,9 +238,8 @@ int adsm_dma_download_aside(struct adsm_accel *accel, void *shadow,
         status = adsm_piece_down(accel, ADSM_LANE_ASIDE, shadow, from, bytes);
     if (status == ADSM_OK)
         status = adsm_dma_await_aside(accel);
-    if (status == ADSM_OK)
-        adsm_cause_down(cause, bytes);
-    adsm_trace_span_end("download", start, bytes, cause);
+    adsm_trace_moved(ADSM_WAY_DOWN, "download", start, accel->device,
+                     status == ADSM_OK ? bytes : 0, cause);
     return status;
 }
 
@@ -251,9 +248,10 @@ int adsm_dma_upload_aside(struct adsm_accel *accel, struct adsm_daddr to,
                           const struct adsm_cause *cause)
 {
     size_t sent;
+    uint64_t start = adsm_trace_begin();
     int status =
         adsm_piece_up(accel, ADSM_LANE_ASIDE, to, shadow, bytes, false, &sent);
-    adsm_cause_up(cause, sent);
+    adsm_trace_moved(ADSM_WAY_UP, "upload", start, accel->device, sent, cause);
     return status;
 }
 

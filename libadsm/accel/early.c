@@ -7,8 +7,8 @@
 #include "accel/extent.h"
 #include "accel/lane.h"
 #include "accel/pinned.h"
-#include "base/cause.h"
 #include "base/stats.h"
+#include "base/trace.h"
 
 #include <string.h>
 
@@ -115,11 +115,13 @@ static void send(struct adsm_accel *accel, struct adsm_early_slot *slot,
     slot->after = after;
     slot->notes = notes_of(accel);
     slot->uploads = uploads_of(accel);
+    uint64_t start = adsm_trace_begin();
     if (enqueue(accel, slot) != ADSM_OK) {
         adsm_accel_error_forget();
         return;
     }
-    adsm_cause_down(cause, slot->bytes);
+    adsm_trace_moved(ADSM_WAY_DOWN, "download early", start, accel->device,
+                     slot->bytes, cause);
     slot->there = true;
     atomic_fetch_add(&early->count, 1);
 }

@@ -32,7 +32,8 @@ struct way {
                size_t bytes);
     int (*box)(const struct move *move, uint64_t to, uint64_t from,
                const struct adsm_rect *rect);
-    void (*count)(const struct adsm_cause *cause, uint64_t bytes, uint64_t ns);
+    void (*count)(uint64_t bytes, uint64_t ns);
+    enum adsm_way way;
     const char *span;
     bool from_host, to_host;
 };
@@ -69,10 +70,8 @@ static int box_up(const struct move *move, uint64_t to, uint64_t from,
                                           host(from), rect);
 }
 
-static void count_up(const struct adsm_cause *cause, uint64_t bytes,
-                     uint64_t ns)
+static void count_up(uint64_t bytes, uint64_t ns)
 {
-    adsm_cause_up(cause, bytes);
     ADSM_COUNT(ns_up, ns);
     adsm_dma_spend(ns);
 }
@@ -90,10 +89,8 @@ static int box_down(const struct move *move, uint64_t to, uint64_t from,
                                             host(to), at(from), rect);
 }
 
-static void count_down(const struct adsm_cause *cause, uint64_t bytes,
-                       uint64_t ns)
+static void count_down(uint64_t bytes, uint64_t ns)
 {
-    adsm_cause_down(cause, bytes);
     ADSM_COUNT(ns_down, ns);
     adsm_dma_spend(ns);
 }
@@ -112,10 +109,8 @@ static int box_local(const struct move *move, uint64_t to, uint64_t from,
                                               at(to), at(from), rect);
 }
 
-static void count_local(const struct adsm_cause *cause, uint64_t bytes,
-                        uint64_t ns)
+static void count_local(uint64_t bytes, uint64_t ns)
 {
-    adsm_cause_device(cause, bytes);
     ADSM_COUNT(bytes_local, bytes);
 }
 
@@ -133,20 +128,20 @@ static int box_peer(const struct move *move, uint64_t to, uint64_t from,
         move->accel, stream_of(move), at(to), move->other, at(from), rect);
 }
 
-static void count_peer(const struct adsm_cause *cause, uint64_t bytes,
-                       uint64_t ns)
+static void count_peer(uint64_t bytes, uint64_t ns)
 {
-    adsm_cause_device(cause, bytes);
     ADSM_COUNT(bytes_peer, bytes);
 }
 
-static const struct way up = {row_up, box_up, count_up, "upload", true, false};
-static const struct way down = {row_down,   box_down, count_down,
+static const struct way up = {row_up,   box_up, count_up, ADSM_WAY_UP,
+                              "upload", true,   false};
+static const struct way down = {row_down,   box_down, count_down, ADSM_WAY_DOWN,
                                 "download", false,    true};
-static const struct way local = {row_local,     box_local, count_local,
-                                 "device copy", false,     false};
-static const struct way peer = {row_peer,    box_peer, count_peer,
-                                "peer copy", false,    false};
+static const struct way local = {
+    row_local,     box_local, count_local, ADSM_WAY_DEVICE,
+    "device copy", false,     false};
+static const struct way peer = {
+    row_peer, box_peer, count_peer, ADSM_WAY_DEVICE, "peer copy", false, false};
 
 static int choose(struct move *move, const struct adsm_place *to,
                   const struct adsm_place *from)
@@ -361,7 +356,7 @@ int adsm_move(const struct adsm_place *to, const struct adsm_place *from,
     int status = choose(&move, to, from);
     if (status != ADSM_OK)
         return status;
-    uint64_t start = adsm_trace_span_begin();
+    uint64_t start = adsm_trace_begin();
     uint64_t began = adsm_now_ns();
     flatten(&rect);
     status = move_order(&move, from, &rect, after, count, noted);
@@ -371,7 +366,8 @@ int adsm_move(const struct adsm_place *to, const struct adsm_place *from,
     }
     if (status != ADSM_OK)
         bytes = 0;
-    move.way->count(cause, bytes, adsm_now_ns() - began);
-    adsm_trace_span_end(move.way->span, start, bytes, cause);
+    move.way->count(bytes, adsm_now_ns() - began);
+    adsm_trace_moved(move.way->way, move.way->span, start, move.accel->device,
+                     bytes, cause);
     return status;
 }

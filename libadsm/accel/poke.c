@@ -7,8 +7,8 @@
 #include "accel/lane.h"
 #include "accel/pinned.h"
 #include "accel/poke_parts.h"
-#include "base/cause.h"
 #include "base/stats.h"
+#include "base/trace.h"
 
 #include <string.h>
 
@@ -90,10 +90,12 @@ int adsm_poke_send(struct adsm_accel *accel, struct adsm_daddr to,
                    const void *value, size_t bytes, struct adsm_fence after,
                    struct adsm_fence *done, const struct adsm_cause *cause)
 {
+    uint64_t start = adsm_trace_begin();
     *done = (struct adsm_fence){0};
     int rc = adsm_poke_gather(accel, to, value, bytes, after, done);
     if (rc == ADSM_OK)
-        adsm_cause_up(cause, bytes);
+        adsm_trace_moved(ADSM_WAY_UP, "store", start, accel->device, bytes,
+                         cause);
     else if (rc == ADSM_E_UNSUPPORTED)
         rc = copy(accel, to, value, bytes, after, done, cause);
     if (rc != ADSM_OK)

@@ -23,6 +23,8 @@ struct adsm_cause {
     uintptr_t instruction; /* that faulted; 0: none, or not known */
     uintptr_t object;      /* its address; 0: none, or not said yet */
     size_t object_bytes;
+    size_t object_offset; /* of the first byte */
+    size_t block_bytes;   /* of its blocks; 0: as with `object` */
 };
 
 /** A cause that is but a word, for the block it stands in:

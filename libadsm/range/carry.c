@@ -114,7 +114,9 @@ int adsm_carry_enqueue(struct adsm_object *object, struct adsm_copy *to,
         from ? place_in_copy(from, from_box) : place_on_host(object, from_box);
     struct adsm_place target =
         to ? place_in_copy(to, to_box) : place_on_host(object, to_box);
-    struct adsm_cause its = adsm_object_cause(object, cause);
+    size_t begin, end;
+    adsm_carry_host_range(adsm_ranged_shape(object), to_box, &begin, &end);
+    struct adsm_cause its = adsm_object_cause(object, begin, cause);
     bool noted = (from && from->home) || (to && to->home);
     return adsm_move(&target, &source, extent_of(to_box), waits.fence,
                      waits.count, noted, done, &its);
@@ -162,7 +164,7 @@ int adsm_carry_fill(struct adsm_copy *to, const adsmBox *box,
     struct adsm_extent extent = extent_of(box);
     struct adsm_waits waits = {.count = 0};
     struct adsm_fence done;
-    size_t all = extent.bytes * extent.rows * extent.planes;
+    size_t all = extent.bytes * extent.rows * extent.planes, begin, end;
     uint8_t *padding = malloc(all);
     if (!padding)
         return ADSM_E_NOMEM;
@@ -172,7 +174,8 @@ int adsm_carry_fill(struct adsm_copy *to, const adsmBox *box,
     struct adsm_place source = {
         .host = padding, .pitch = {extent.bytes, extent.bytes * extent.rows}};
     struct adsm_place target = place_in_copy(to, box);
-    struct adsm_cause its = adsm_object_cause(to->object, cause);
+    adsm_carry_host_range(adsm_ranged_shape(to->object), box, &begin, &end);
+    struct adsm_cause its = adsm_object_cause(to->object, begin, cause);
     int rc = adsm_move(&target, &source, extent, waits.fence, waits.count,
                        false, &done, &its);
     if (done.seq > 0)

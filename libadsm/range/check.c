@@ -53,7 +53,8 @@ int adsm_check_fill(struct adsm_copy *copy)
         return ADSM_E_NOMEM;
     memset(from.host, 0xff, copy->bytes);
     adsm_order_before_write(&copy->order, &copy->room, &waits);
-    struct adsm_cause its = adsm_object_cause(copy->object, ADSM_CAUSE(check));
+    struct adsm_cause its =
+        adsm_object_cause(copy->object, 0, ADSM_CAUSE(check));
     int rc = adsm_move(&to, &from, adsm_extent_of(copy->bytes), waits.fence,
                        waits.count, false, &done, &its);
     int waited = adsm_fence_wait(done);
@@ -71,7 +72,8 @@ static int download(const struct adsm_copy *copy, uint8_t **image)
     if (!to.host)
         return ADSM_E_NOMEM;
     adsm_order_all(&copy->order, &waits);
-    struct adsm_cause its = adsm_object_cause(copy->object, ADSM_CAUSE(check));
+    struct adsm_cause its =
+        adsm_object_cause(copy->object, 0, ADSM_CAUSE(check));
     int rc = adsm_move(&to, &from, adsm_extent_of(copy->bytes), waits.fence,
                        waits.count, false, &done, &its);
     int waited = adsm_fence_wait(done);

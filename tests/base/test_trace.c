@@ -106,10 +106,22 @@ static int finish(void)
     return count("\"ph\":\"X\"");
 }
 
+static void span(const char *name, uint64_t start, uint64_t bytes,
+                 const struct adsm_cause *cause)
+{
+    adsm_trace_record(&(struct adsm_trace_span){.kind = ADSM_TRACE_transfer,
+                                                .name = name,
+                                                .start_ns = start,
+                                                .end_ns = adsm_now_ns(),
+                                                .device = -1,
+                                                .bytes = bytes,
+                                                .cause = cause});
+}
+
 START_TEST(off_records_nothing)
 {
-    ck_assert_uint_eq(adsm_trace_span_begin(), 0);
-    adsm_trace_span_end("nothing", 0, 0, NULL);
+    ck_assert_uint_eq(adsm_trace_begin(), 0);
+    adsm_trace_end(ADSM_TRACE_io, "nothing", adsm_trace_begin(), 0, NULL);
     ck_assert_int_eq(adsm_trace_finish(), ADSM_OK);
 }
 END_TEST
@@ -117,41 +129,97 @@ END_TEST
 START_TEST(spans_are_written)
 {
     make_path();
-    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
-    uint64_t outer = adsm_trace_span_begin();
+    ck_assert_int_eq(adsm_trace_start(path, 1024, adsm_now_ns()), ADSM_OK);
+    uint64_t outer = adsm_trace_begin();
     ck_assert_uint_ne(outer, 0);
-    adsm_trace_span_end("fetch", adsm_trace_span_begin(), 4096, NULL);
-    adsm_trace_span_end("fault", outer, 0, NULL);
+    span("fetch", adsm_trace_begin(), 4096, NULL);
+    span("fault", outer, 0, NULL);
     ck_assert_int_eq(finish(), 2);
     ck_assert_int_eq(count("\"name\":\"fetch\""), 1);
     ck_assert_int_eq(count("\"bytes\":4096"), 1);
     ck_assert_int_eq(count("\"events_overwritten\":0"), 1);
-    ck_assert_uint_eq(adsm_trace_span_begin(), 0);
+    ck_assert_uint_eq(adsm_trace_begin(), 0);
 }
 END_TEST
 
 START_TEST(cause_is_written_as_far_as_it_is_known)
 {
-    struct adsm_cause fault = {ADSM_WHY_fault, 0xabc, 0x7000, 4096};
+    struct adsm_cause fault = {ADSM_WHY_fault, 0xabc, 0x7000, 4096, 64, 512};
     make_path();
-    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
-    adsm_trace_span_end("a", adsm_trace_span_begin(), 1, &fault);
-    adsm_trace_span_end("b", adsm_trace_span_begin(), 2, ADSM_CAUSE(call));
-    adsm_trace_span_end("c", adsm_trace_span_begin(), 3, NULL);
+    ck_assert_int_eq(adsm_trace_start(path, 1024, adsm_now_ns()), ADSM_OK);
+    span("a", adsm_trace_begin(), 1, &fault);
+    span("b", adsm_trace_begin(), 2, ADSM_CAUSE(call));
+    span("c", adsm_trace_begin(), 3, NULL);
     ck_assert_int_eq(finish(), 3);
     ck_assert_int_eq(
         count("{\"bytes\":1,\"cause\":\"fault\",\"object\":\"0x7000\","
-              "\"object_bytes\":4096,\"instruction\":\"0xabc\"}"),
+              "\"object_bytes\":4096,\"offset\":64,\"block\":512,"
+              "\"instruction\":\"0xabc\"}"),
         1);
     ck_assert_int_eq(count("{\"bytes\":2,\"cause\":\"call\"}"), 1);
     ck_assert_int_eq(count("{\"bytes\":3}"), 1);
 }
 END_TEST
 
+START_TEST(what_moves_is_counted_and_says_its_way_and_device)
+{
+    uint64_t before = adsm_stats_get(ADSM_STAT_bytes_up);
+    adsm_trace_moved(ADSM_WAY_UP, "off", adsm_trace_begin(), 1, 7,
+                     ADSM_CAUSE(call));
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 16, adsm_now_ns()), ADSM_OK);
+    adsm_trace_moved(ADSM_WAY_UP, "u", adsm_trace_begin(), 1, 8,
+                     ADSM_CAUSE(call));
+    adsm_trace_moved(ADSM_WAY_DOWN, "d", adsm_trace_begin(), 0, 16,
+                     ADSM_CAUSE(fault));
+    adsm_trace_moved(ADSM_WAY_DEVICE, "m", adsm_trace_begin(), -1, 32,
+                     ADSM_CAUSE(own));
+    adsm_trace_end(ADSM_TRACE_wait, "w", adsm_trace_begin(), 2, NULL);
+    ck_assert_int_eq(finish(), 4);
+    ck_assert_uint_eq(adsm_stats_get(ADSM_STAT_bytes_up), before + 15);
+    ck_assert_int_eq(count("{\"bytes\":8,\"way\":\"up\",\"device\":1,"
+                           "\"cause\":\"call\"}"),
+                     1);
+    ck_assert_int_eq(count("{\"bytes\":16,\"way\":\"down\",\"device\":0,"), 1);
+    ck_assert_int_eq(count("{\"bytes\":32,\"way\":\"device\",\"cause\":"), 1);
+    ck_assert_int_eq(count("\"cat\":\"wait\""), 1);
+    ck_assert_int_eq(count("{\"bytes\":0,\"device\":2}"), 1);
+    ck_assert_int_eq(count("\"bytes_up\":15"), 1);
+}
+END_TEST
+
+START_TEST(times_are_from_where_they_begin)
+{
+    uint64_t now = adsm_now_ns();
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 16, now), ADSM_OK);
+    adsm_trace_record(&(struct adsm_trace_span){
+        .name = "t", .start_ns = now + 12034, .end_ns = now + 1012034});
+    ck_assert_int_eq(finish(), 1);
+    ck_assert_int_eq(count("\"ts\":12.034,\"dur\":1000.000,"), 1);
+}
+END_TEST
+
+START_TEST(file_is_empty_until_the_end)
+{
+    FILE *old;
+    make_path();
+    old = fopen(path, "w");
+    fputs("of an earlier run", old);
+    fclose(old);
+    ck_assert_int_eq(adsm_trace_start(path, 16, adsm_now_ns()), ADSM_OK);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    old = fopen(path, "r");
+    ck_assert_int_eq(getc(old), EOF);
+    fclose(old);
+    ck_assert_int_eq(finish(), 0);
+}
+END_TEST
+
 START_TEST(no_event_is_a_valid_file)
 {
     make_path();
-    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
+    ck_assert_int_eq(adsm_trace_start(path, 1024, adsm_now_ns()), ADSM_OK);
     ck_assert_int_eq(finish(), 0);
 }
 END_TEST
@@ -159,8 +227,8 @@ END_TEST
 START_TEST(names_are_escaped)
 {
     make_path();
-    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
-    adsm_trace_span_end("a\"b\\c\nd\001", adsm_trace_span_begin(), 0, NULL);
+    ck_assert_int_eq(adsm_trace_start(path, 1024, adsm_now_ns()), ADSM_OK);
+    span("a\"b\\c\nd\001", adsm_trace_begin(), 0, NULL);
     ck_assert_int_eq(finish(), 1);
     ck_assert_int_eq(count("a\\\"b\\\\c\\u000ad\\u0001"), 1);
 }
@@ -169,9 +237,10 @@ END_TEST
 START_TEST(full_ring_keeps_the_newest)
 {
     make_path();
-    ck_assert_int_eq(adsm_trace_start(path, 100), ADSM_OK); /* 128 slots */
+    ck_assert_int_eq(adsm_trace_start(path, 100, adsm_now_ns()),
+                     ADSM_OK); /* 128 slots */
     for (uint64_t i = 0; i < 1000; i++)
-        adsm_trace_span_end("e", adsm_trace_span_begin(), i, NULL);
+        span("e", adsm_trace_begin(), i, NULL);
     ck_assert_int_eq(finish(), 128);
     ck_assert_int_eq(count("\"events_overwritten\":872"), 1);
     ck_assert_int_eq(count("\"bytes\":871}"), 0);
@@ -183,7 +252,7 @@ END_TEST
 static void *record_many(void *arg)
 {
     for (int i = 0; i < 5000; i++)
-        adsm_trace_span_end("t", adsm_trace_span_begin(), 1, NULL);
+        span("t", adsm_trace_begin(), 1, NULL);
     return NULL;
 }
 
@@ -191,7 +260,7 @@ START_TEST(threads_share_the_ring)
 {
     pthread_t threads[8];
     make_path();
-    ck_assert_int_eq(adsm_trace_start(path, 1024), ADSM_OK);
+    ck_assert_int_eq(adsm_trace_start(path, 1024, adsm_now_ns()), ADSM_OK);
     for (int i = 0; i < 8; i++)
         pthread_create(&threads[i], NULL, record_many, NULL);
     for (int i = 0; i < 8; i++)
@@ -206,21 +275,25 @@ END_TEST
 START_TEST(second_start_is_refused)
 {
     make_path();
-    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_OK);
-    ck_assert_int_eq(adsm_trace_start(path, 0), ADSM_E_INVALID);
+    ck_assert_int_eq(adsm_trace_start(path, 1024, adsm_now_ns()), ADSM_OK);
+    ck_assert_int_eq(adsm_trace_start(path, 1024, adsm_now_ns()),
+                     ADSM_E_INVALID);
     finish();
 }
 END_TEST
 
 START_TEST(impossible_path_says_so)
 {
-    ck_assert_int_eq(adsm_trace_start("/dev/null/t.json", 0), ADSM_OK);
+    ck_assert_int_eq(adsm_trace_start("/dev/null/t.json", 16, adsm_now_ns()),
+                     ADSM_OK);
     ck_assert_int_eq(adsm_trace_finish(), ADSM_E_SYSTEM);
 }
 END_TEST
 
 SUITE_MAIN("trace", 30, off_records_nothing, spans_are_written,
-           cause_is_written_as_far_as_it_is_known, no_event_is_a_valid_file,
-           names_are_escaped, full_ring_keeps_the_newest,
-           threads_share_the_ring, second_start_is_refused,
-           impossible_path_says_so)
+           cause_is_written_as_far_as_it_is_known,
+           what_moves_is_counted_and_says_its_way_and_device,
+           times_are_from_where_they_begin, file_is_empty_until_the_end,
+           no_event_is_a_valid_file, names_are_escaped,
+           full_ring_keeps_the_newest, threads_share_the_ring,
+           second_start_is_refused, impossible_path_says_so)

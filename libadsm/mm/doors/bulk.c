@@ -80,9 +80,9 @@ static size_t device_part(struct device_job *job)
 static int enqueue_job(const struct device_job *job, size_t bytes,
                        struct adsm_object *target)
 {
-    struct adsm_daddr to =
-        adsm_daddr_add(target->device, (uint64_t)(job->to - target->host));
-    struct adsm_cause its = adsm_object_cause(target, ADSM_CAUSE(bulk));
+    size_t offset = (size_t)(job->to - target->host);
+    struct adsm_daddr to = adsm_daddr_add(target->device, offset);
+    struct adsm_cause its = adsm_object_cause(target, offset, ADSM_CAUSE(bulk));
     struct adsm_fence done = {0};
     int rc;
     if (!job->from) {

@@ -28,7 +28,7 @@ bool adsm_serve_store(struct adsm_object *object, uint32_t i,
     size_t from = store.address - (uintptr_t)object->host;
     if (!adsm_scatter_wants(object, i, from, from + store.bytes))
         return false;
-    struct adsm_cause its = adsm_object_cause(object, cause);
+    struct adsm_cause its = adsm_object_cause(object, from, cause);
     int rc =
         adsm_poke_send(object->home, adsm_daddr_add(object->device, from),
                        store.value, store.bytes, object->work, &done, &its);

@@ -51,7 +51,7 @@ static void count_fault(enum adsm_access access)
 
 /* Find the block at `address` and open it; false where nothing is shared. */
 static bool open_block(uintptr_t address, enum adsm_access access, int *rc,
-                       const struct adsm_cause *cause)
+                       struct adsm_cause *cause)
 {
     uint32_t gate;
     adsm_await_tasks((void *)address, 1, access == ADSM_WRITE);
@@ -61,7 +61,9 @@ static bool open_block(uintptr_t address, enum adsm_access access, int *rc,
         return false;
     count_fault(access);
     uint32_t generation = atomic_load(&object->generation);
-    uint32_t i = adsm_block_of(object, address - (uintptr_t)object->host);
+    size_t offset = address - (uintptr_t)object->host;
+    uint32_t i = adsm_block_of(object, offset);
+    *cause = adsm_object_cause(object, offset, cause);
     bool back =
         adsm_write_back_is_back(object, i) || adsm_write_back_would_harm();
     if (!adsm_loan_expose(object, i) &&
@@ -112,19 +114,26 @@ static struct spent spent_so_far(void)
                           adsm_object_memory_ns()};
 }
 
-static void account(const struct spent *before, const struct adsm_cause *cause)
+static void account(const struct spent *before, enum adsm_access access,
+                    const struct adsm_cause *cause)
 {
     struct spent after = spent_so_far();
     ADSM_COUNT(ns_fault, after.now - before->now);
     ADSM_COUNT(ns_fault_copy, after.copying - before->copying);
     ADSM_COUNT(ns_fault_memory, after.memory - before->memory);
-    if (atomic_load_explicit(&adsm_trace_on, memory_order_relaxed))
-        adsm_trace_record("fault", before->now, after.now, 0, cause);
+    if (adsm_trace_is_on())
+        adsm_trace_record(&(struct adsm_trace_span){
+            .kind = ADSM_TRACE_signal,
+            .name = access == ADSM_WRITE ? "write fault" : "read fault",
+            .start_ns = before->now,
+            .end_ns = after.now,
+            .device = -1,
+            .cause = cause});
 }
 
 /* As open_block, for whoever the thread is just now. */
 static bool open_for_thread(uintptr_t address, enum adsm_access access, int *rc,
-                            const struct adsm_cause *cause)
+                            struct adsm_cause *cause)
 {
     struct adsm_turn *turn = adsm_turn_hold();
     if (!turn)
@@ -150,7 +159,7 @@ bool adsm_touch(uintptr_t address, enum adsm_access access, uintptr_t ip)
         shared = true;
     }
     if (shared)
-        account(&before, &cause);
+        account(&before, access, &cause);
     if (shared && rc != ADSM_OK)
         adsm_log_signal_address(ADSM_LOG_ERROR, reason(rc), address);
     adsm_quiet_leave_handler();

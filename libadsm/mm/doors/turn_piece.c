@@ -108,7 +108,7 @@ static int fill(const struct adsm_turn *turn, struct adsm_turn_piece *piece,
     if (rc != ADSM_OK || piece->carried ||
         adsm_block_state(object, block) != ADSM_INVALID)
         return rc;
-    struct adsm_cause its = adsm_object_cause(object, cause);
+    struct adsm_cause its = adsm_object_cause(object, piece->begin, cause);
     ADSM_COUNT(fetches, 1);
     for (size_t n, at = piece->begin; at < piece->end && rc == ADSM_OK;
          at += n) {
@@ -209,7 +209,8 @@ int adsm_turn_open_piece(struct adsm_turn *turn, uintptr_t address,
 static int send(const struct adsm_turn_piece *piece, size_t from, size_t to)
 {
     const struct adsm_object *object = piece->object;
-    struct adsm_cause its = adsm_object_cause(object, ADSM_CAUSE(turn));
+    struct adsm_cause its =
+        adsm_object_cause(object, piece->begin, ADSM_CAUSE(turn));
     const uint8_t *now = object->shadow.shadow + piece->begin;
     while (from < to && now[from] == piece->before[from])
         from++;

@@ -114,14 +114,16 @@ struct adsm_object {
     bool on_near_list;                         /* lock: the lists'         */
 };
 
-/** A cause, for bytes of this object. Signal: any handler */
+/** A cause, for bytes of this object from `offset` on. Signal: any handler */
 static inline struct adsm_cause
-adsm_object_cause(const struct adsm_object *object,
+adsm_object_cause(const struct adsm_object *object, size_t offset,
                   const struct adsm_cause *cause)
 {
     struct adsm_cause its = *cause;
     its.object = (uintptr_t)object->host;
     its.object_bytes = object->bytes;
+    its.object_offset = offset;
+    its.block_bytes = object->block_bytes;
     return its;
 }
 

@@ -118,7 +118,7 @@ static int fetch_stretch(struct adsm_object *object, size_t offset,
     /* Uploads to copies may still read there, which a download waits for only
      * where they go home. */
     adsm_holders_await(object, offset, bytes);
-    struct adsm_cause its = adsm_object_cause(object, cause);
+    struct adsm_cause its = adsm_object_cause(object, offset, cause);
     return adsm_dma_download(object->home, object->shadow.shadow + offset,
                              adsm_daddr_add(object->device, offset), bytes,
                              object->work, &its);
@@ -157,7 +157,7 @@ static int upload(struct adsm_object *object, uint32_t first, uint32_t count,
                   struct adsm_fence *done, const struct adsm_cause *cause)
 {
     size_t offset = adsm_run_offset(object, first);
-    struct adsm_cause its = adsm_object_cause(object, cause);
+    struct adsm_cause its = adsm_object_cause(object, offset, cause);
     ADSM_COUNT(flushes, 1);
     return adsm_dma_upload(object->home, adsm_daddr_add(object->device, offset),
                            object->shadow.shadow + offset,

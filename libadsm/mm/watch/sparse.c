@@ -260,10 +260,10 @@ static int send_parts(struct adsm_object *object,
                       bool changes, struct adsm_fence *done,
                       const struct adsm_cause *cause)
 {
-    struct adsm_cause its = adsm_object_cause(object, cause);
     struct adsm_fence sent;
     if (count == 0)
         return ADSM_OK;
+    struct adsm_cause its = adsm_object_cause(object, parts[0].offset, cause);
     for (size_t k = 0; k < count; k++)
         ADSM_COUNT(bytes_sparse, parts[k].bytes);
     ADSM_COUNT(flushes, 1);

@@ -260,7 +260,7 @@ int adsm_twin_send(struct adsm_object *object, uint32_t i,
     }
     if (count == 0)
         return ADSM_OK;
-    struct adsm_cause its = adsm_object_cause(object, cause);
+    struct adsm_cause its = adsm_object_cause(object, offset, cause);
     struct adsm_fence done;
     ADSM_COUNT(flushes, 1);
     /* More of plain memory drivers do not take without waiting. */
