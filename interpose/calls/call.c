@@ -1,6 +1,7 @@
 /* One call: other pointers for shared memory, and what came back. */
 #include "interpose/calls/call.h"
 #include "base/status.h"
+#include "base/trace.h"
 #include "interpose/calls/command.h"
 #include "interpose/calls/in_place.h"
 #include "interpose/calls/hold.h"
@@ -247,8 +248,8 @@ static int run_through(struct call *call, call_issue_fn *issue, void *context,
     return status;
 }
 
-long call_shared(const struct call_shape *shape, const uintptr_t *words,
-                 call_issue_fn *issue, void *context)
+static long share(const struct call_shape *shape, const uintptr_t *words,
+                  call_issue_fn *issue, void *context)
 {
     struct call call;
     long result = -1;
@@ -270,6 +271,15 @@ long call_shared(const struct call_shape *shape, const uintptr_t *words,
     if (status || (put && !failed))
         return fail(shape, status ? status : put);
     return given;
+}
+
+long call_shared(const struct call_shape *shape, const uintptr_t *words,
+                 call_issue_fn *issue, void *context)
+{
+    uint64_t start = adsm_trace_begin();
+    long result = share(shape, words, issue, context);
+    adsm_trace_end(ADSM_TRACE_io, shape->name, start, -1, NULL);
+    return result;
 }
 
 /* ---- the way around ------------------------------------------------------ */

@@ -6,6 +6,7 @@
  */
 #include "accel/launch.h"
 #include "base/stats.h"
+#include "base/trace.h"
 #include "interpose/cuda/arguments.h"
 #include "interpose/cuda/context.h"
 #include "interpose/cuda/module.h"
@@ -97,10 +98,12 @@ static bool passes(struct prepared *p, const struct adsm_launch *launch,
     if (!device_reach_is_asked() || !device_plan_is_bare(&p->which, &p->key))
         return false;
     adsm_quiet_enter();
+    uint64_t start = adsm_trace_begin();
     bool passes = adsm_passing_begin_beside(p->key.objects);
     if (passes) {
         *result = submit_plain(launch, form);
         adsm_passing_end();
+        adsm_trace_end(ADSM_TRACE_launch, "launch", start, -1, NULL);
     }
     adsm_quiet_leave();
     if (passes && *result)

@@ -3,6 +3,7 @@
  * away take what the runtime keeps about them along.
  */
 #include "base/status.h"
+#include "base/trace.h"
 #include "interpose/cuda/driver.h"
 #include "interpose/cuda/params.h"
 #include "interpose/cuda/capture.h"
@@ -12,12 +13,16 @@
 #include "interpose/device/outside.h"
 #include "mm/doors/boundary.h"
 
-/* A wait of the program ended with `result`: acquire. */
-static CUresult waited(CUresult result)
+/* A wait of the program, from `start` on (base/trace.h), ended with `result`:
+ * acquire. */
+static CUresult waited(uint64_t start, CUresult result)
 {
+    struct adsm_accel *accel =
+        device_is_serving() ? cuda_accel_current() : NULL;
+    adsm_trace_end(ADSM_TRACE_wait, "sync", start,
+                   accel ? adsm_accel_device(accel) : -1, NULL);
     if (cuda_seen(result) || !device_is_serving())
         return result;
-    struct adsm_accel *accel = cuda_accel_current();
     hook_enter();
     int status = accel ? adsm_boundary_return(accel) : ADSM_OK;
     if (!status)
@@ -45,43 +50,49 @@ CUresult cuCtxSynchronize(void)
 {
     if (hook_likely(!adsm_passing_is_barred()))
         return CUDA_BARE(cuCtxSynchronize, ());
-    return waited(CUDA_WAIT(await_all(), cuCtxSynchronize, ()));
+    uint64_t start = adsm_trace_begin();
+    return waited(start, CUDA_WAIT(await_all(), cuCtxSynchronize, ()));
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
     if (hook_likely(!adsm_passing_is_barred()))
         return CUDA_BARE(cuCtxSynchronize_v2, (context));
+    uint64_t start = adsm_trace_begin();
     struct adsm_accel *accel =
         device_is_serving() ? adsm_accel_of_context(context) : NULL;
     bool awaited = accel && !cuda_captures() && adsm_accel_await(accel);
-    return waited(CUDA_WAIT(awaited, cuCtxSynchronize_v2, (context)));
+    return waited(start, CUDA_WAIT(awaited, cuCtxSynchronize_v2, (context)));
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
     if (hook_likely(!adsm_passing_is_barred()))
         return CUDA_BARE(cuStreamSynchronize, (stream));
+    uint64_t start = adsm_trace_begin();
     bool awaited =
         is_over(cuda_driver_await_stream(cuda_order(stream, false).stream));
-    return waited(CUDA_WAIT(awaited, cuStreamSynchronize, (stream)));
+    return waited(start, CUDA_WAIT(awaited, cuStreamSynchronize, (stream)));
 }
 
 CUresult cuStreamSynchronize_ptsz(CUstream stream)
 {
     if (hook_likely(!adsm_passing_is_barred()))
         return CUDA_BARE(cuStreamSynchronize_ptsz, (stream));
+    uint64_t start = adsm_trace_begin();
     bool awaited =
         is_over(cuda_driver_await_stream(cuda_order(stream, true).stream));
-    return waited(CUDA_WAIT(awaited, cuStreamSynchronize_ptsz, (stream)));
+    return waited(start,
+                  CUDA_WAIT(awaited, cuStreamSynchronize_ptsz, (stream)));
 }
 
 CUresult cuEventSynchronize(CUevent event)
 {
     if (hook_likely(!adsm_passing_is_barred()))
         return CUDA_BARE(cuEventSynchronize, (event));
+    uint64_t start = adsm_trace_begin();
     bool awaited = is_over(cuda_driver_await_event(event));
-    return waited(CUDA_WAIT(awaited, cuEventSynchronize, (event)));
+    return waited(start, CUDA_WAIT(awaited, cuEventSynchronize, (event)));
 }
 
 static void retire(CUstream stream)

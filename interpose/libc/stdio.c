@@ -6,6 +6,7 @@
  * kernel. So the stream is told the shadow address, piece by piece under the
  * stream's lock; items are counted over the whole request as libc does.
  */
+#include "base/trace.h"
 #include "interpose/hook.h"
 #include "interpose/libc/pieces.h"
 
@@ -78,6 +79,7 @@ static __attribute__((noinline)) size_t read_shared(char *to, size_t size,
                                                     size_t items, FILE *stream)
 {
     size_t total = size * items, done = 0;
+    uint64_t start = adsm_trace_begin();
     bool bounce = may_wait(stream);
     hook_enter();
     while (done < total) {
@@ -94,6 +96,7 @@ static __attribute__((noinline)) size_t read_shared(char *to, size_t size,
             break;
     }
     hook_leave();
+    adsm_trace_end(ADSM_TRACE_io, "fread", start, -1, NULL);
     return done == total ? items : done / size;
 }
 
@@ -101,6 +104,7 @@ static __attribute__((noinline)) size_t
 write_shared(const char *from, size_t size, size_t items, FILE *stream)
 {
     size_t total = size * items, done = 0;
+    uint64_t start = adsm_trace_begin();
     hook_enter();
     while (done < total) {
         size_t asked;
@@ -116,6 +120,7 @@ write_shared(const char *from, size_t size, size_t items, FILE *stream)
             break;
     }
     hook_leave();
+    adsm_trace_end(ADSM_TRACE_io, "fwrite", start, -1, NULL);
     return done == total ? items : done / size;
 }
 

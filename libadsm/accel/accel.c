@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/quiet.h"
+#include "base/trace.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -235,6 +236,7 @@ static int open_primary(int device, struct adsm_accel **accel)
     if (*accel)
         return ADSM_OK;
     int ordinal = devices.visible[device];
+    uint64_t start = adsm_trace_begin();
     int status = ops_of(ordinal)->context_primary(ordinal, &context);
     if (status != ADSM_OK)
         return status;
@@ -245,6 +247,7 @@ static int open_primary(int device, struct adsm_accel **accel)
         (*accel)->primary = true;
     else
         ops_of(ordinal)->context_release(ordinal);
+    adsm_trace_end(ADSM_TRACE_setup, "open device", start, device, NULL);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "accel/lane_parts.h"
 #include "base/pool.h"
 #include "base/slices.h"
+#include "base/trace.h"
 
 /* ---- marks: events that stand for a number ------------------------------ */
 
@@ -276,7 +277,9 @@ int adsm_lane_settle_all(struct adsm_accel *accel, struct adsm_lane *lane)
 {
     uint64_t seq = adsm_lane_submitted(lane);
     uint64_t notes = atomic_load_explicit(&lane->notes, memory_order_acquire);
+    uint64_t start = adsm_trace_begin();
     int status = accel->ops->context_wait(accel);
+    adsm_trace_end(ADSM_TRACE_wait, "wait", start, accel->device, NULL);
     if (status != ADSM_OK)
         return status;
     adsm_lock_acquire(&lane->lock);
@@ -322,7 +325,9 @@ int adsm_lane_wait(struct adsm_accel *accel, struct adsm_lane *lane,
         return adsm_accel_health(accel) == ADSM_OK
                    ? adsm_lane_settle_all(accel, lane)
                    : status;
+    uint64_t start = adsm_trace_begin();
     status = wait_event(accel, mark->event, spin_ns);
+    adsm_trace_end(ADSM_TRACE_wait, "wait", start, accel->device, NULL);
     adsm_lock_acquire(&lane->lock);
     mark->waiters--;
     bool last = mark->dropped && mark->waiters == 0;

@@ -4,6 +4,7 @@
 #include "accel/device.h"
 #include "accel/lane_parts.h"
 #include "base/slices.h"
+#include "base/trace.h"
 
 /* Copy lanes are never noted: their own bookkeeping orders them. */
 static bool is_copy_lane(uint32_t i)
@@ -304,8 +305,10 @@ int adsm_accel_synchronize(struct adsm_accel *accel)
     }
     /* Where all ended that is known of, what is left is not worth opening the
      * thread to handlers that could not use the driver. */
+    uint64_t start = adsm_trace_begin();
     bool awaited = await_quietly(accel);
     status = accel->ops->context_wait(accel);
+    adsm_trace_end(ADSM_TRACE_wait, "wait", start, accel->device, NULL);
     if (awaited)
         adsm_quiet_leave();
     if (status != ADSM_OK)

@@ -4,6 +4,7 @@
 #include "accel/error.h"
 #include "accel/launched.h"
 #include "base/stats.h"
+#include "base/trace.h"
 #include "mm/doors/boundary.h"
 #include "mm/heap/heap.h"
 #include "mm/state/direct.h"
@@ -216,6 +217,7 @@ static int issue_part(struct adsm_task *task, const struct issue *issue, int i,
 {
     struct adsm_part *part = &issue->parts[i];
     struct adsm_fence fence;
+    uint64_t start = adsm_trace_begin();
     adsm_stream stream = adsm_accel_launch_stream(part->accel);
     int rc = adsm_spread_order(part, stream);
     if (rc == ADSM_OK)
@@ -230,6 +232,8 @@ static int issue_part(struct adsm_task *task, const struct issue *issue, int i,
         rc = close_direct(issue, fence);
     if (rc == ADSM_OK) {
         ADSM_COUNT(launches, 1);
+        adsm_trace_end(ADSM_TRACE_launch, "launch part", start,
+                       adsm_accel_device(part->accel), NULL);
         adsm_launched_add(part->accel, task->kernel.name, i, count);
         adsm_spread_launched(part, fence);
         adsm_ended_add(&task->ended, fence);

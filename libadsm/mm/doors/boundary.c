@@ -4,6 +4,7 @@
 #include "accel/peer.h"
 #include "accel/poke.h"
 #include "base/stats.h"
+#include "base/trace.h"
 #include "mm/doors/fetcher.h"
 #include "mm/doors/turn.h"
 #include "mm/object/assign.h"
@@ -297,6 +298,7 @@ static void close_gates(const struct adsm_call *call)
 
 int adsm_boundary_call(struct adsm_call *call)
 {
+    call->start = adsm_trace_begin();
     adsm_await_all_tasks();
     adsm_poke_prepare(call->accel);
     call->gates = gates_of(call);
@@ -387,6 +389,8 @@ int adsm_boundary_called(const struct adsm_call *call)
     adsm_gate_open(call->gates);
     adsm_fetcher_start();
     adsm_ready_start();
+    adsm_trace_end(ADSM_TRACE_launch, "launch", call->start,
+                   adsm_accel_device(call->accel), NULL);
     return rc == ADSM_OK && call->waits ? wait_for(call) : rc;
 }
 

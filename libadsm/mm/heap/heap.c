@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/stats.h"
+#include "base/trace.h"
 #include "mm/heap/between.h"
 #include "mm/heap/life.h"
 #include "mm/heap/slab.h"
@@ -18,6 +19,18 @@
 #include "mm/state/direct.h"
 #include "mm/state/dirty.h"
 #include "mm/watch/keep.h"
+
+/* End a span about an object, whose state is nobody's business here. */
+static void traced(const char *name, uint64_t start,
+                   const struct adsm_accel *accel, const void *host,
+                   size_t bytes)
+{
+    struct adsm_cause whose = {
+        .why = ADSM_WHYS, .object = (uintptr_t)host, .object_bytes = bytes};
+    if (start != 0)
+        adsm_trace_end(ADSM_TRACE_memory, name, start,
+                       accel ? adsm_accel_device(accel) : -1, &whose);
+}
 
 static _Atomic size_t live;
 static _Atomic bool adopted; /* some were, at any time */
@@ -116,6 +129,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     const struct adsm_kind *kind, void **host)
 {
     uint32_t reach;
+    uint64_t start = adsm_trace_begin();
     int rc = allocate(accel, bytes, kind, host, &reach);
     if (rc == ADSM_E_DEVICE_NOMEM && adsm_slab_trim(accel))
         rc = allocate(accel, bytes, kind, host, &reach);
@@ -128,6 +142,7 @@ int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
     adsm_dirty_grow(reach);
     come();
     ADSM_COUNT(allocs, 1);
+    traced("alloc", start, accel, *host, bytes);
     return ADSM_OK;
 }
 
@@ -147,6 +162,7 @@ int adsm_heap_adopt(struct adsm_accel *accel, const struct adsm_span *span,
                     size_t bytes, size_t touch, bool waited)
 {
     struct adsm_object *object;
+    uint64_t start = adsm_trace_begin();
     atomic_store(&adopted, true);
     int rc = adsm_object_adopt(accel, span, bytes, touch, waited, &object);
     if (rc != ADSM_OK)
@@ -154,6 +170,7 @@ int adsm_heap_adopt(struct adsm_accel *accel, const struct adsm_span *span,
     adsm_dirty_grow(object->reach);
     come();
     ADSM_COUNT(adoptions, 1);
+    traced("adopt", start, accel, object->host, bytes);
     return ADSM_OK;
 }
 
@@ -191,6 +208,7 @@ static void forget_slot(struct adsm_object *object, uint32_t generation,
 int adsm_heap_free(void *host)
 {
     uint32_t generation;
+    uint64_t start = adsm_trace_begin();
     struct adsm_object *object = object_at(host, &generation);
     if (!object || adsm_object_is_adopted(object))
         return ADSM_E_NOT_SHARED;
@@ -208,6 +226,7 @@ int adsm_heap_free(void *host)
         return rc;
     go();
     ADSM_COUNT(frees, 1);
+    traced("free", start, NULL, host, 0);
     return rc;
 }
 

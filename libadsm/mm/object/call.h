@@ -40,6 +40,7 @@ struct adsm_call {
     size_t reach_count;
     bool reach_known;
     uint32_t gates; /* set by adsm_boundary_call: those it has closed */
+    uint64_t start; /* ... its span; base/trace.h */
     bool waits; /* ... and that it ends with its kernel: what it uses is open */
 };
 
