@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+__thread bool adsm_thread_is_own;
+
 static const int caused_by_itself[] = {SIGSEGV, SIGBUS,  SIGFPE,
                                        SIGILL,  SIGTRAP, SIGABRT};
 
@@ -34,6 +36,7 @@ static void *begin(void *run)
 {
     void *volatile first = malloc(1);
     free(first);
+    adsm_thread_is_own = true;
     return ((void *(*)(void *))run)(NULL);
 }
 

@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** Whether the calling thread is one of the runtime's. Signal: any handler */
+extern __thread bool adsm_thread_is_own
+    __attribute__((tls_model("initial-exec")));
+
 /**
  * Start a thread that lives as long as the process.
  *

@@ -4,6 +4,7 @@
 #include "base/trace_parts.h"
 
 #include "base/system.h"
+#include "base/thread.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -97,6 +98,7 @@ void adsm_trace_record(const struct adsm_trace_span *span)
     SET(end_ns, span->end_ns);
     SET(bytes, span->bytes);
     SET(thread, trace_thread_id());
+    SET(own, adsm_thread_is_own);
     SET(kind, (int8_t)span->kind);
     SET(way, (int8_t)span->way);
     SET(device, (int8_t)span->device);

@@ -237,6 +237,36 @@ static void put_event(const struct adsm_trace_event *event, uint64_t began,
     put("}}");
 }
 
+/* Readers of the format show names of threads that an event gives them. */
+static void put_thread_name(uint32_t thread, int pid)
+{
+    put(",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":");
+    put_number((uint64_t)pid);
+    put(",\"tid\":");
+    put_number(thread);
+    put(",\"args\":{\"name\":\"libadsm\"}}");
+}
+
+/* Threads of the runtime that have a name already; of more than fit the last ones
+ * are named again. */
+static struct {
+    uint32_t thread[64];
+    uint32_t count;
+} named;
+
+static void name_thread(const struct adsm_trace_event *event, int pid)
+{
+    enum { MOST = sizeof named.thread / sizeof *named.thread };
+    uint32_t thread = GET(thread);
+    if (!GET(own))
+        return;
+    for (uint32_t i = 0; i < named.count && i < MOST; i++)
+        if (named.thread[i] == thread)
+            return;
+    named.thread[named.count++ % MOST] = thread;
+    put_thread_name(thread, pid);
+}
+
 bool adsm_trace_write(const struct adsm_trace_ring *ring, int fd)
 {
     uint64_t slots = ring->mask + 1;
@@ -256,6 +286,7 @@ bool adsm_trace_write(const struct adsm_trace_ring *ring, int fd)
         put(first ? "\n" : ",\n");
         put_event(event, ring->began_ns, pid);
         first = false;
+        name_thread(event, pid);
         if (out.used >= FULL)
             flush();
     }

@@ -19,6 +19,7 @@ struct adsm_trace_event {
     _Atomic uint32_t thread;
     _Atomic int8_t kind, way, why; /* why: ADSM_WHYS: it has no cause */
     _Atomic int8_t device;
+    _Atomic bool own; /* the thread is one of the runtime's */
     _Atomic uintptr_t instruction, object;
     _Atomic size_t object_bytes, object_offset, block_bytes;
 };
