@@ -1,4 +1,5 @@
 """A heat map of the blocks of an object."""
+import argparse
 import collections
 import math
 import os
@@ -74,24 +75,26 @@ class Map:
 
 
 def panel(name, heat, layout, colour, title):
-    """Boxes where there is anything, and what gnuplot does with them."""
+    """A colour for each cell."""
     columns, rows, shared = layout
     cells = collections.Counter()
     for index, value in heat.items():
         cells[index // shared] += value
-    boxes = [(cell % columns, cell // columns, value)
-             for cell, value in sorted(cells.items()) if value]
+    boxes = [(cell % columns, cell // columns, cells[cell])
+             for cell in range(columns * rows)]
     most = max(cells.values(), default=0) or 1
-    # Gnuplot has no plot of nothing: a box outside.
-    boxes = boxes or [(-9, -9, 0)]
+    # Of one row gnuplot makes no image.
+    style = 'using 1:2:3 with image' if min(columns, rows) > 1 else \
+        'using 1:2:(0.5):(0.5):3 with boxxyerror fillstyle solid 1 noborder ' \
+        'linecolor palette'
     return draw.block(name, boxes) + f"""
 set title {draw.quoted(title)} offset 0,-0.5
 set palette defined (0 '#f7f7f7', 1 '{colour}')
 set cbrange [0:{most}]
+{'set' if heat else 'unset'} colorbox
 set xrange [-0.5:{columns - 0.5}]
 set yrange [{rows - 0.5}:-0.5]
-plot ${name} using 1:2:(0.5):(0.5):3 with boxxyerror \\
-    fillstyle solid 1 noborder linecolor palette notitle
+plot ${name} {style} notitle
 """
 
 
@@ -116,6 +119,8 @@ def script(heat_map, one):
     return f"""
 set multiplot layout {len(PANELS)},1 title {draw.quoted(title)}
 set border 15 lc rgb '#808080'
+set lmargin at screen 0.08
+set rmargin at screen 0.86
 set xtics ({ticks(columns, shared)})
 set ytics ({ticks(rows, columns * shared)})
 set cbtics format '%.1s%c'
@@ -129,7 +134,10 @@ def total(key, heat_map):
 
 
 def address(word):
-    return int(word, 0)
+    try:
+        return int(word, 16)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{word}' is no address") from None
 
 
 def add_options(parser):
@@ -142,11 +150,12 @@ def add_options(parser):
 
 
 def run(trace, options):
+    draw.need()
     one = choose(trace, options.object)
     heat_map = Map(trace, one)
     path = options.png or os.path.splitext(trace.path)[0] + '.blocks.png'
     columns, rows, _ = heat_map.cells()
-    height = 60 + 3 * max(110, min(300, 40 + rows * WIDTH // columns))
+    height = 60 + 3 * max(130, min(400, 60 + rows * WIDTH // columns))
     draw.picture(path, WIDTH, height, script(heat_map, one))
     print(f'{path}: {one.name}, {text.size(one.bytes)} in {heat_map.count} '
           f'blocks of {text.size(heat_map.block)}: {one.faults} faults, '

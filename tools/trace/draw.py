@@ -1,4 +1,5 @@
 """Pictures, by gnuplot."""
+import shutil
 import subprocess
 
 COMMON = """
@@ -24,6 +25,13 @@ def quoted(text):
     return "'" + text.replace("'", "''").replace('\n', ' ') + "'"
 
 
+def need():
+    """There is a gnuplot, or else nothing is worth reading."""
+    if shutil.which('gnuplot') is None:
+        raise Failed('pictures need gnuplot, which is not installed (Debian: '
+                     'gnuplot-nox)')
+
+
 def picture(path, width, height, script):
     """Draw a PNG of so many pixels. The file is written when it is whole."""
     whole = f"set terminal pngcairo size {width},{height} noenhanced " \
@@ -31,9 +39,6 @@ def picture(path, width, height, script):
     try:
         run = subprocess.run(['gnuplot'], input=whole.encode(), check=False,
                              capture_output=True)
-    except FileNotFoundError:
-        raise Failed('pictures need gnuplot, which is not installed (Debian: '
-                     'gnuplot-nox)') from None
     except OSError as error:
         raise Failed(f'gnuplot does not run: {error.strerror}') from None
     if run.returncode or not run.stdout.startswith(b'\x89PNG'):

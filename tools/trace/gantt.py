@@ -144,6 +144,7 @@ def add_options(parser):
 
 
 def run(trace, options):
+    draw.need()
     end = trace.duration if options.end is None else options.end
     if end <= options.begin:
         raise draw.Failed(f'nothing is from {options.begin} s to {end} s')

@@ -48,8 +48,8 @@ class Objects:
 
     def _at(self, event):
         args = event['args']
-        address = int(args.get('object', '0'), 16)
-        if address == 0:
+        address = args.get('object')
+        if address is None:
             return None
         old = self._now.get(address)
         if old is None or (event['name'] in ('alloc', 'adopt')
@@ -83,8 +83,8 @@ class Objects:
 
     def _note_site(self, event, one, span):
         """Where in the program the access is, and what it made move."""
-        at = int(event['args'].get('instruction', '0'), 16)
-        if at == 0:
+        at = event['args'].get('instruction')
+        if at is None:
             return
         site = self.sites[at]
         if event['cat'] == 'signal':

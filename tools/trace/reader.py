@@ -18,7 +18,8 @@ class Unreadable(Exception):
 
 
 class Trace:
-    """A file and its head. Iterating gives its events as dicts, each time anew.
+    """A file and its head. Iterating gives its events as dicts, each time anew,
+    checked, with addresses as numbers.
 
     Attributes: path, pid, duration (seconds), overwritten (older events that are
     not there), counters, modules, names (of threads, known behind a run)."""
@@ -121,7 +122,14 @@ class Trace:
                     and event['ts'] >= 0 and event['dur'] >= 0 \
                     and args['bytes'] >= 0 and isinstance(event['name'], str) \
                     and isinstance(event['tid'], int) \
-                    and args.get('way', 'up') in WAYS
+                    and args.get('way', 'up') in WAYS \
+                    and args.get('device', 0) >= 0 and args.get('block', 1) > 0
+                if 'object' in args:
+                    args['object'] = int(args['object'], 16)
+                    sound = sound and args['object_bytes'] >= 0 \
+                        and args['offset'] >= 0
+                if 'instruction' in args:
+                    args['instruction'] = int(args['instruction'], 16)
             except (KeyError, TypeError, ValueError, AttributeError,
                     RecursionError):
                 sound = False

@@ -65,11 +65,11 @@ class Summary:
         """The rest of a thread's time is its own code's. The first thread's goes
         from the start of the runtime to the end of the process, of another one
         nothing is known before its first and behind its last event."""
+        first = self.threads[self.trace.pid]
+        first.end = max(self.trace.duration, first.end or 0)
+        if self.trace.is_whole() or first.begin is None:
+            first.begin = 0
         for tid, thread in self.threads.items():
-            if tid == self.trace.pid:
-                thread.end = max(self.trace.duration, thread.end)
-                if self.trace.is_whole():
-                    thread.begin = 0
             lasted = thread.end - thread.begin
             if not self.is_ours(tid):
                 thread.own['cpu'] = max(0, lasted - sum(thread.own.values()))

@@ -1,4 +1,5 @@
 """The objects with the most faults, bytes or waits, and where they are accessed."""
+import argparse
 import json
 
 import objects
@@ -55,11 +56,17 @@ def print_json(found, names, options):
                   for at, (count, spent, moved) in top_sites(found, options)]}))
 
 
+def positive(word):
+    if not word.isascii() or not word.isdigit() or int(word) == 0:
+        raise argparse.ArgumentTypeError(f"'{word}' is no number from 1 on")
+    return int(word)
+
+
 def add_options(parser):
     parser.add_argument('--by', choices=sorted(ORDERS), default='faults',
                         help='what those first have most of: bytes, faults '
                         '(default) or waits')
-    parser.add_argument('--count', type=int, default=10, metavar='N',
+    parser.add_argument('--count', type=positive, default=10, metavar='N',
                         help='how many (default 10)')
     parser.add_argument('--json', action='store_true',
                         help='one JSON object instead of tables')
