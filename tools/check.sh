@@ -48,7 +48,7 @@ esac
 
 steps_begin build-check
 packages_install build check || exit 1
-packages_install cross faster || echo "packages: going on without the above"
+packages_install cross faster figures || echo "packages: going on without the above"
 
 # run_tests NAME SELECTION MESON-OPTION...: build and test.
 run_tests()

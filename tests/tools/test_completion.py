@@ -132,6 +132,18 @@ class Bash(unittest.TestCase):
     def test_benchmarks(self):
         self.becomes('adsm-bench vec', 'adsm-bench vecadd')
 
+    def test_commands_of_adsm_trace_and_what_they_have(self):
+        self.becomes('adsm-trace summ', 'adsm-trace summary')
+        self.becomes('adsm-trace ga', 'adsm-trace gantt')
+        self.becomes('adsm-trace top --by wa', 'adsm-trace top --by waits')
+        self.becomes('adsm-trace top --cou', 'adsm-trace top --count')
+        self.becomes('adsm-trace blocks unl', 'adsm-trace blocks unlike.dat')
+        self.becomes('adsm-trace blocks --png unl',
+                     'adsm-trace blocks --png unlike.dat')
+        for line in ('adsm-trace nothing', 'adsm-trace top --threads',
+                     'adsm-trace top --by ra'):
+            self.becomes(line, line)
+
     def test_nothing_where_there_is_nothing(self):
         for line in ('adsm-run --nothing-like-it', 'adsm-run --set NOTHING=x',
                      'adsm-run --protocol eag', 'adsm-info nothing'):

@@ -108,7 +108,7 @@ class Moved(Tree):
         looked_at = 0
         for path in self.tree.rglob('*'):
             if path.suffix in ('.pc', '.cmake', '.py', '.h') or \
-                    path.name == 'adsm-ptx':
+                    path.name in ('adsm-ptx', 'adsm-trace'):
                 text = path.read_text(encoding='utf-8')
                 looked_at += 1
                 for prefix in prefixes:
@@ -148,7 +148,7 @@ class Moved(Tree):
 
     def test_completion_is_where_shells_look(self):
         bash = next(self.tree.rglob('bash-completion/completions'))
-        for name in 'adsm-run', 'adsm-info', 'adsm-bench':
+        for name in 'adsm-run', 'adsm-info', 'adsm-trace', 'adsm-bench':
             self.assertIn('complete -F', (bash / name).read_text())
         zsh = next(self.tree.rglob('zsh/site-functions/_adsm')).read_text()
         self.assertTrue(zsh.startswith('#compdef adsm-run '))

@@ -37,6 +37,11 @@ soft_devices()
     adsm-run --soft=2 adsm-info --devices | grep -c 'softcuda device'
 }
 
+traced_faults()
+{
+    adsm-trace summary first.trace | grep -c 'accesses that fault'
+}
+
 # A CUDA program, without the SDK: the CPU uses memory of the device.
 cat >driver.c <<'END'
 #include <dlfcn.h>
@@ -93,9 +98,11 @@ if have "${CLANG:-clang}" && [ -x by-pkg-config ]; then
 fi
 if have python3; then
     wants adsm adsm-run --soft python3 -c 'import adsm; print(adsm.__name__)'
+    adsm-run --soft --trace first.trace ./driver >/dev/null
+    wants 1 traced_faults
 fi
 if have man; then
-    for name in adsm-run.1 adsm-info.1 adsm-ptx.1 libadsm.7 adsm.3 adsmAlloc.3; do
+    for name in adsm-run.1 adsm-info.1 adsm-trace.1 adsm-ptx.1 libadsm.7 adsm.3 adsmAlloc.3; do
         if ! man "${name#*.}" "${name%.*}" >page 2>&1 ||
             [ "$(wc -l <page)" -lt 20 ]; then
             echo "failed: man ${name%.*}" >&2

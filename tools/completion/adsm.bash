@@ -1,5 +1,6 @@
-# Completion of adsm-run, adsm-info and adsm-bench for bash. What there is they
-# are asked themselves, each time, so nothing has to be kept current here.
+# Completion of adsm-run, adsm-info, adsm-trace and adsm-bench for bash. What
+# there is they are asked themselves, each time, so nothing has to be kept current
+# here.
 
 # _adsm_help TOOL: its options, one a line, with the word that stands for a value.
 _adsm_help()
@@ -103,6 +104,35 @@ _adsm_program()
     fi
 }
 
+# _adsm_trace TOOL: commands, and then what the one has that is there.
+_adsm_trace()
+{
+    local help last=${_adsm_words[-1]} before=${_adsm_words[-2]}
+    if ((${#_adsm_words[@]} == 2)); then
+        help=$("$1" --help 2>/dev/null)
+        if [[ $last == -* ]]; then
+            _adsm_reply "$last" "$(sed -nE 's/^  (-h, )?(--[a-z]+) .*/\2/p' <<<"$help")"
+        else
+            _adsm_reply "$last" "$(sed -nE 's/^    ([a-z]+) .*/\1/p' <<<"$help")"
+        fi
+        return
+    fi
+    help=$("$1" "${_adsm_words[1]}" --help 2>/dev/null)
+    if [[ $last == --*=* ]]; then
+        before=${last%%=*} last=${last#*=}
+    fi
+    if grep -q -- "^  $before {" <<<"$help"; then
+        _adsm_reply "$last" "$(sed -nE "s/^  $before \{(.*)\}.*/\1/p" <<<"$help" |
+            tr , ' ')"
+    elif [[ $last == -* ]]; then
+        _adsm_reply "$last" "$(sed -nE 's/^  (-h, )?(--[a-z]+)( .*)?$/\2/p' <<<"$help")"
+    elif [[ $before == --png ]] ||
+        ! grep -qE -- "^  $before [A-Z]" <<<"$help"; then
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "$last")
+    fi
+}
+
 _adsm()
 {
     local tool=$1 _adsm_words _adsm_at i takes flags last
@@ -110,6 +140,10 @@ _adsm()
     tool=${tool/#\~/$HOME}
     _adsm_whole_words
     last=${_adsm_words[-1]}
+    if [[ $tool == *adsm-trace ]]; then
+        _adsm_trace "$tool"
+        return
+    fi
     flags=$(_adsm_help "$tool")
     # Flags whose value is the word behind them.
     takes=" $(sed -nE 's/^(--[a-z-]+) .*/\1/p' <<<"$flags" | tr '\n' ' ')"
@@ -138,4 +172,4 @@ _adsm()
         _adsm_reply "$last" "$("$tool" --list 2>/dev/null | sed 's/ .*//')"
     fi
 }
-complete -F _adsm adsm-run adsm-info adsm-bench
+complete -F _adsm adsm-run adsm-info adsm-trace adsm-bench
