@@ -55,22 +55,28 @@ static void flush(void)
     out.used = 0;
 }
 
-static void put(const char *text)
+static inline void put_bytes(const char *text, size_t bytes)
 {
-    size_t n = strlen(text);
-    memcpy(out.text + out.used, text, n);
-    out.used += n;
+    memcpy(out.text + out.used, text, bytes);
+    out.used += bytes;
+}
+
+/* A literal: its length is known here. */
+#define put(text) put_bytes(text, sizeof(text "") - 1)
+
+static void put_word(const char *text)
+{
+    put_bytes(text, strlen(text));
 }
 
 static void put_number(uint64_t number)
 {
     char digits[20];
-    int n = 0;
+    size_t n = sizeof digits;
     do
-        digits[n++] = (char)('0' + number % 10);
+        digits[--n] = (char)('0' + number % 10);
     while ((number /= 10) != 0);
-    while (n > 0)
-        out.text[out.used++] = digits[--n];
+    put_bytes(digits + n, sizeof digits - n);
 }
 
 /* Addresses as text: a reader's numbers may be too short for them. */
@@ -89,8 +95,8 @@ static void put_us(uint64_t ns)
 {
     put_number(ns / 1000);
     char thousandths[] = {'.', (char)('0' + ns / 100 % 10),
-                          (char)('0' + ns / 10 % 10), (char)('0' + ns % 10), 0};
-    put(thousandths);
+                          (char)('0' + ns / 10 % 10), (char)('0' + ns % 10)};
+    put_bytes(thousandths, sizeof thousandths);
 }
 
 /* Cut where it is longer than any name is. */
@@ -120,7 +126,8 @@ static void put_counters(void)
         uint64_t value = adsm_stats_get((enum adsm_stat)i);
         if (value == 0)
             continue;
-        put(first ? "" : ",");
+        if (!first)
+            put(",");
         put_string(adsm_stats_name((enum adsm_stat)i));
         put(":");
         put_number(value);
@@ -140,7 +147,9 @@ static int put_module(struct dl_phdr_info *info, size_t bytes, void *context)
             continue;
         if (*info->dlpi_name == '\0')
             (void)!readlink("/proc/self/exe", path, sizeof path - 1);
-        put(*first ? "{\"path\":" : ",{\"path\":");
+        if (!*first)
+            put(",");
+        put("{\"path\":");
         put_string(*path ? path : info->dlpi_name);
         put(",\"base\":");
         put_address(info->dlpi_addr);
@@ -184,7 +193,7 @@ static void put_cause(const struct adsm_trace_event *event)
     uintptr_t object = GET(object), instruction = GET(instruction);
     if (why != ADSM_WHYS) {
         put(",\"cause\":\"");
-        put(adsm_cause_word((enum adsm_why)why));
+        put_word(adsm_cause_word((enum adsm_why)why));
         put("\"");
     }
     if (object != 0) {
@@ -213,7 +222,7 @@ static void put_event(const struct adsm_trace_event *event, uint64_t began,
     put("{\"name\":");
     put_string((const char *)GET(name));
     put(",\"cat\":\"");
-    put(kinds[GET(kind)]);
+    put_word(kinds[GET(kind)]);
     put("\",\"ph\":\"X\",\"pid\":");
     put_number((uint64_t)pid);
     put(",\"tid\":");
@@ -226,7 +235,7 @@ static void put_event(const struct adsm_trace_event *event, uint64_t began,
     put_number(GET(bytes));
     if (way != ADSM_WAY_NONE) {
         put(",\"way\":\"");
-        put(ways[way]);
+        put_word(ways[way]);
         put("\"");
     }
     if (device >= 0) {
@@ -283,7 +292,9 @@ bool adsm_trace_write(const struct adsm_trace_ring *ring, int fd)
         if (atomic_load_explicit(&event->stamp, memory_order_acquire) !=
             number + 1)
             continue;
-        put(first ? "\n" : ",\n");
+        if (!first)
+            put(",");
+        put("\n");
         put_event(event, ring->began_ns, pid);
         first = false;
         name_thread(event, pid);

@@ -189,18 +189,26 @@ static int open_file(const char *name)
     return fd;
 }
 
+ssize_t adsm_model_text_read(const char *name, char text[ADSM_MODEL_BYTES])
+{
+    int fd = open_file(name);
+    if (fd < 0)
+        return errno == ENOENT ? -1 : -2;
+    ssize_t bytes = read_file(fd, text);
+    close(fd);
+    return bytes < 0 ? -2 : bytes;
+}
+
 enum adsm_model_state adsm_model_read(const char *name,
                                       struct adsm_model *model)
 {
     model->count = 0;
-    int fd = open_file(name);
-    if (fd < 0)
-        return errno == ENOENT ? ADSM_MODEL_NONE : ADSM_MODEL_DAMAGED;
     char *text = malloc(ADSM_MODEL_BYTES);
-    ssize_t bytes = text ? read_file(fd, text) : -1;
+    ssize_t bytes = text ? adsm_model_text_read(name, text) : -2;
     bool whole = bytes >= 0 && adsm_model_parse(model, text, (size_t)bytes);
     free(text);
-    close(fd);
+    if (bytes == -1)
+        return ADSM_MODEL_NONE;
     if (!whole)
         model->count = 0;
     return !whole                                       ? ADSM_MODEL_DAMAGED
@@ -280,7 +288,7 @@ static bool replace(int folder, const char *name, const char *text,
     return whole;
 }
 
-static bool write_text(const char *name, const char *text, size_t bytes)
+bool adsm_model_text_write(const char *name, const char *text, size_t bytes)
 {
     struct adsm_output before = adsm_output_begin();
     int folder = make_folder();
@@ -316,7 +324,8 @@ void adsm_model_save(const struct adsm_model *model)
     char *text = malloc(ADSM_MODEL_BYTES);
     struct adsm_model *all = merge(model);
     name_file(model->key, name);
-    if (text && all && !write_text(name, text, adsm_model_print(all, text)))
+    if (text && all &&
+        !adsm_model_text_write(name, text, adsm_model_print(all, text)))
         say(files.is_named ? ADSM_LOG_WARN : ADSM_LOG_INFO, name,
             "cannot be written");
     free(all);

@@ -1,7 +1,7 @@
 /*
  * Where models of kernels are kept: a file for each kernel and machine, in the
  * folder that ADSM_MODELS names, or else $XDG_CACHE_HOME/libadsm or
- * ~/.cache/libadsm.
+ * ~/.cache/libadsm. Other texts may be beside them (adsm-info keeps links there).
  *
  * A file is written beside the old one and then takes its place, so that who
  * reads it finds one or the other. What is no model, or one of another machine,
@@ -15,6 +15,8 @@
 #define ADSM_CODE_MODEL_FILE_H
 
 #include "code/model.h"
+
+#include <sys/types.h>
 
 enum adsm_model_state {
     ADSM_MODEL_USED,
@@ -38,6 +40,13 @@ const char *adsm_model_machine(void);
 /** Read a file of the folder. @model  is written to in any case */
 enum adsm_model_state adsm_model_read(const char *name,
                                       struct adsm_model *model);
+
+/** Read a text of the folder, of ADSM_MODEL_BYTES at most. Return: its bytes; -1:
+ *  there is none; -2: it cannot be read, or is no plain file, or longer */
+ssize_t adsm_model_text_read(const char *name, char text[ADSM_MODEL_BYTES]);
+
+/** Write one, whole or not at all. Return: false: errno says why not */
+bool adsm_model_text_write(const char *name, const char *text, size_t bytes);
 
 /** Read a kernel's, and say it once where that cannot be used. */
 bool adsm_model_load(uint64_t key, struct adsm_model *model);

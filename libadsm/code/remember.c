@@ -17,19 +17,23 @@ static struct {
     char kind[ADSM_TIMES_DEVICES][ADSM_MODEL_KIND];
 } devices = {.once = PTHREAD_ONCE_INIT};
 
-static void name_devices(void)
+void adsm_remember_kind(int device, char kind[ADSM_MODEL_KIND])
 {
     struct adsm_driver driver = {.version = 0};
+    char name[64] = "", text[ADSM_MODEL_KIND];
     adsm_accel_driver(&driver);
-    for (int d = 0; d < adsm_accel_devices() && d < ADSM_TIMES_DEVICES; d++) {
-        char name[64] = "", text[ADSM_MODEL_KIND];
-        if (adsm_accel_describe(d, name, sizeof name, NULL, NULL) != ADSM_OK)
-            adsm_accel_error_forget();
-        name[sizeof name - 1] = '\0';
-        snprintf(text, sizeof text, driver.version ? "%s, driver %d.%d" : "%s",
-                 name, driver.version / 1000, driver.version % 1000 / 10);
-        adsm_model_text(devices.kind[d], ADSM_MODEL_KIND, text);
-    }
+    if (adsm_accel_describe(device, name, sizeof name, NULL, NULL) != ADSM_OK)
+        adsm_accel_error_forget();
+    name[sizeof name - 1] = '\0';
+    snprintf(text, sizeof text, driver.version ? "%s, driver %d.%d" : "%s",
+             name, driver.version / 1000, driver.version % 1000 / 10);
+    adsm_model_text(kind, ADSM_MODEL_KIND, text);
+}
+
+static void name_devices(void)
+{
+    for (int d = 0; d < adsm_accel_devices() && d < ADSM_TIMES_DEVICES; d++)
+        adsm_remember_kind(d, devices.kind[d]);
 }
 
 /* ---- reading -------------------------------------------------------------- */

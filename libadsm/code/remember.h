@@ -9,7 +9,12 @@
 #ifndef ADSM_CODE_REMEMBER_H
 #define ADSM_CODE_REMEMBER_H
 
+#include "code/model.h"
 #include "code/speed.h"
+
+/** What a device is, its driver with it: models are of such a one. Behind
+ *  adsm_accel_init */
+void adsm_remember_kind(int device, char kind[ADSM_MODEL_KIND]);
 
 /** Read what is known, if nobody has yet. Who comes meanwhile goes without. */
 void adsm_remember(struct adsm_speed *speed);

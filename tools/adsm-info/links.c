@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "accel/accel.h"
 #include "accel/dma.h"
@@ -139,10 +140,22 @@ static int measure_rate(const struct links *links, const struct end *from,
     return status;
 }
 
+static void add(struct table *table, const char *from, const char *to,
+                const char *way, const char *rate, const char *latency,
+                const char *error)
+{
+    char when[32] = "";
+    time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &local);
+    table_add(table, (const char *[LINKS_COLUMNS]){from, to, way, rate, latency,
+                                                   error, when});
+}
+
 static void fail(struct table *table, const char *from, const char *to)
 {
-    table_add(table,
-              (const char *[]){from, to, "", "", "", adsm_accel_error_text()});
+    add(table, from, to, "", "", "", adsm_accel_error_text());
 }
 
 /* A device that answers no more is said once, and left out from then on. */
@@ -173,8 +186,7 @@ static void measure(struct table *table, const struct links *links,
     }
     snprintf(rate, sizeof rate, "%.3f", gib);
     snprintf(latency, sizeof latency, "%.1f", us);
-    table_add(table, (const char *[]){from->name, to->name, way_of(from, to),
-                                      rate, latency, ""});
+    add(table, from->name, to->name, way_of(from, to), rate, latency, "");
 }
 
 /* ---- the ends --------------------------------------------------------------- */
@@ -234,13 +246,15 @@ static void measure_all(struct table *table, struct links *links)
     }
 }
 
+void links_table(struct table *table)
+{
+    table_columns(table, "links", "no device is visible", "from", "to", "way",
+                  "#GiB/s", "#us", "error", "measured", NULL);
+}
+
 void section_links(struct table *table)
 {
-    *table = (struct table){
-        .name = "links",
-        .empty = "no device is visible",
-        .columns = {"from", "to", "way", "#GiB/s", "#us", "error"},
-        .width = 6};
+    links_table(table);
     struct links links = {.most_bytes = MOST_BYTES};
     if (adsm_accel_init() != ADSM_OK)
         table->empty = adsm_accel_why();
@@ -254,6 +268,7 @@ void section_links(struct table *table)
         table->empty = "no host memory to copy from";
     else
         measure_all(table, &links);
+    links_keep(table);
     adsm_arena_free(&links.host);
     free(links.end);
 }

@@ -16,6 +16,7 @@
 static struct section {
     const char *flag, *help;
     void (*fill)(struct table *);
+    void (*kept)(struct table *); /* where it is not named: what is known */
     void (*print)(const struct table *, FILE *); /* NULL: as a table */
     bool asked_only; /* takes its time: only when it is named */
     bool wanted;
@@ -50,10 +51,11 @@ static struct section {
      .fill = section_models,
      .asked_only = true},
     {.flag = "--links",
-     .help = "measure copies between host and devices; only when named",
+     .help = "copies between host and devices: measured when named, else as "
+             "they were",
      .fill = section_links,
-     .print = links_print,
-     .asked_only = true},
+     .kept = section_links_kept,
+     .print = links_print},
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 
@@ -105,12 +107,17 @@ static void print_text(void)
     }
 }
 
-static void print_sections(bool json)
+static void fill(struct section *section, bool named)
+{
+    (section->kept && !named ? section->kept : section->fill)(&section->table);
+}
+
+static void print_sections(bool json, bool named)
 {
     adsm_options_load();
     for (size_t i = 0; i < SECTIONS; i++)
         if (sections[i].wanted)
-            sections[i].fill(&sections[i].table);
+            fill(&sections[i], named);
     if (json)
         print_json();
     else
@@ -143,6 +150,6 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < SECTIONS; i++)
         sections[i].wanted |= !some && !sections[i].asked_only;
-    print_sections(json);
+    print_sections(json, some);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -8,8 +8,6 @@
 
 #include "links.h"
 
-enum { FROM, TO, WAY, RATE, LATENCY, ERROR };
-
 static const char *cell(const struct table *table, size_t row, int column)
 {
     return table->cells[row * table->width + (size_t)column];
@@ -19,7 +17,8 @@ static const char *cell(const struct table *table, size_t row, int column)
 static bool is_new(const struct table *table, size_t row)
 {
     for (size_t i = 0; i < row; i++)
-        if (strcmp(cell(table, i, FROM), cell(table, row, FROM)) == 0)
+        if (strcmp(cell(table, i, LINKS_FROM), cell(table, row, LINKS_FROM)) ==
+            0)
             return false;
     return true;
 }
@@ -29,8 +28,9 @@ static const char *look(const struct table *table, const char *from,
                         const char *to, int column)
 {
     for (size_t i = 0; i < table->rows; i++)
-        if (strcmp(cell(table, i, FROM), from) == 0 &&
-            strcmp(cell(table, i, TO), to) == 0 && *cell(table, i, column))
+        if (strcmp(cell(table, i, LINKS_FROM), from) == 0 &&
+            strcmp(cell(table, i, LINKS_TO), to) == 0 &&
+            *cell(table, i, column))
             return cell(table, i, column);
     return "-";
 }
@@ -38,7 +38,7 @@ static const char *look(const struct table *table, const char *from,
 static bool occurs(const struct table *table, const char *way)
 {
     for (size_t i = 0; i < table->rows; i++)
-        if (strcmp(cell(table, i, WAY), way) == 0)
+        if (strcmp(cell(table, i, LINKS_WAY), way) == 0)
             return true;
     return false;
 }
@@ -58,10 +58,10 @@ static void print_matrix(const struct table *table, const char *title,
     fprintf(out, "  %s\n    %-9s", title, "from \\ to");
     for (size_t i = 0; i < table->rows; i++)
         if (is_new(table, i))
-            print_end(cell(table, i, FROM), 14, out);
+            print_end(cell(table, i, LINKS_FROM), 14, out);
     fputc('\n', out);
     for (size_t row = 0; row < table->rows; row++) {
-        const char *from = cell(table, row, FROM);
+        const char *from = cell(table, row, LINKS_FROM);
         if (!is_new(table, row))
             continue;
         fputs("    ", out);
@@ -69,7 +69,7 @@ static void print_matrix(const struct table *table, const char *title,
         for (size_t i = 0; i < table->rows; i++)
             if (is_new(table, i))
                 fprintf(out, "%14s",
-                        look(table, from, cell(table, i, FROM), column));
+                        look(table, from, cell(table, i, LINKS_FROM), column));
         fputc('\n', out);
     }
     fputc('\n', out);
@@ -78,8 +78,9 @@ static void print_matrix(const struct table *table, const char *title,
 static void print_errors(const struct table *table, FILE *out)
 {
     for (size_t i = 0; i < table->rows; i++) {
-        const char *from = cell(table, i, FROM), *to = cell(table, i, TO);
-        if (!*cell(table, i, ERROR))
+        const char *from = cell(table, i, LINKS_FROM),
+                   *to = cell(table, i, LINKS_TO);
+        if (!*cell(table, i, LINKS_ERROR))
             continue;
         fputs("  ", out);
         print_end(from, 0, out);
@@ -90,7 +91,7 @@ static void print_errors(const struct table *table, FILE *out)
         } else {
             fputs(" cannot be used", out);
         }
-        fprintf(out, ": %s\n", cell(table, i, ERROR));
+        fprintf(out, ": %s\n", cell(table, i, LINKS_ERROR));
     }
 }
 
@@ -111,14 +112,17 @@ static void print_ways(const struct table *table, FILE *out)
 
 void links_print(const struct table *table, FILE *out)
 {
-    fprintf(out, "%s\n", table->name);
+    fputs(table->name, out);
+    if (table->rows > 0)
+        fprintf(out, ", measured %s", cell(table, 0, LINKS_MEASURED));
+    fputc('\n', out);
     if (table->rows == 0)
         fprintf(out, "  none: %s\n", table->empty);
     if (occurs(table, "upload")) {
-        print_matrix(table, "GiB/s of a large copy", RATE, out);
-        print_matrix(table, "us until a copy of 4 KiB has arrived", LATENCY,
-                     out);
-        print_matrix(table, "way that the bytes go", WAY, out);
+        print_matrix(table, "GiB/s of a large copy", LINKS_RATE, out);
+        print_matrix(table, "us until a copy of 4 KiB has arrived",
+                     LINKS_LATENCY, out);
+        print_matrix(table, "way that the bytes go", LINKS_WAY, out);
         print_ways(table, out);
     }
     print_errors(table, out);
