@@ -11,6 +11,7 @@
 
 #include "base/option.h"
 #include "links.h"
+#include "models.h"
 #include "sections.h"
 
 static struct section {
@@ -56,6 +57,9 @@ static struct section {
      .fill = section_links,
      .kept = section_links_kept,
      .print = links_print},
+    {.flag = "--advice",
+     .help = "what would be better on this machine, and the command for it",
+     .fill = section_advice},
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 
@@ -70,7 +74,8 @@ static void print_help(void)
         "`adsm-run --soft adsm-info`.\n");
     for (size_t i = 0; i < SECTIONS; i++)
         printf("  %-11s %s\n", sections[i].flag, sections[i].help);
-    puts("  --json      one JSON object instead of tables\n"
+    puts("  --plot FILE draw what --models shows, as PNG (gnuplot)\n"
+         "  --json      one JSON object instead of tables\n"
          "  --version   print the version\n"
          "  --help      print this");
 }
@@ -126,13 +131,24 @@ static void print_sections(bool json, bool named)
         table_clear(&sections[i].table);
 }
 
+static int wrong(const char *text, const char *word)
+{
+    fprintf(stderr, "adsm-info: %s '%s'; see --help\n", text, word);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     bool json = false, some = false;
+    const char *plot = NULL;
     for (int i = 1; i < argc; i++) {
         struct section *section = find_section(argv[i]);
         if (section) {
             section->wanted = some = true;
+        } else if (strcmp(argv[i], "--plot") == 0 && i + 1 < argc) {
+            plot = argv[++i];
+        } else if (strncmp(argv[i], "--plot=", 7) == 0) {
+            plot = argv[i] + 7;
         } else if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--version") == 0) {
@@ -143,13 +159,15 @@ int main(int argc, char **argv)
             print_help();
             return EXIT_SUCCESS;
         } else {
-            fprintf(stderr, "adsm-info: unknown argument '%s'; see --help\n",
-                    argv[i]);
-            return 2;
+            return wrong("unknown argument", argv[i]);
         }
     }
+    if (plot && !find_section("--models")->wanted)
+        return wrong("what --models shows is drawn, which is to be named for",
+                     "--plot");
     for (size_t i = 0; i < SECTIONS; i++)
         sections[i].wanted |= !some && !sections[i].asked_only;
     print_sections(json, some);
-    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    bool drawn = !plot || models_plot(plot);
+    return fflush(stdout) == 0 && drawn ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/model_file.h"
+#include "models.h"
 #include "sections.h"
 
 /* What a footprint stands for: 4^n indices and more. */
@@ -25,7 +25,7 @@ static void print_footprint(int footprint, char *text, size_t bytes)
                  high >= 10, &units[high / 10]);
 }
 
-static double median_of(const struct adsm_model_line *line)
+double models_median(const struct adsm_model_line *line)
 {
     struct adsm_times times;
     struct adsm_times_device of = {.median = 0};
@@ -44,17 +44,17 @@ static void add_line(struct table *table, const struct adsm_model *model,
     snprintf(device, sizeof device, "%d: %s", line->device, line->kind);
     print_footprint(line->footprint, footprint, sizeof footprint);
     snprintf(count, sizeof count, "%d", line->count);
-    snprintf(ns, sizeof ns, "%.6g", median_of(line));
+    snprintf(ns, sizeof ns, "%.6g", models_median(line));
     snprintf(spikes, sizeof spikes, "%" PRIu32, line->spikes);
     table_add(table, (const char *[]){model->kernel, key, device, footprint,
                                       count, ns, spikes, why});
 }
 
-static void add_file(struct table *table, const char *name,
-                     struct adsm_model *model)
+static void add_file(void *table, const char *name,
+                     const struct adsm_model *model,
+                     enum adsm_model_state state)
 {
     char why[64 + ADSM_MODEL_MACHINE] = "";
-    enum adsm_model_state state = adsm_model_read(name, model);
     if (state == ADSM_MODEL_DAMAGED) {
         snprintf(why, sizeof why, "not used: %s is no model", name);
         table_add(table, (const char *[]){"", "", "", "", "", "", "", why});
@@ -73,24 +73,33 @@ static int is_model(const struct dirent *entry)
            strcmp(entry->d_name + n - 4, ".txt") == 0;
 }
 
-void section_models(struct table *table)
+void models_each(void (*take)(void *context, const char *name,
+                              const struct adsm_model *model,
+                              enum adsm_model_state state),
+                 void *context)
 {
     struct dirent **names;
     struct adsm_model *model = malloc(sizeof *model);
-    table_columns(table, "models", "no program has measured any", "kernel",
-                  "key", "device", "indices", "#samples", "#ns/index",
-                  "#spikes", "why", NULL);
     adsm_model_files_init();
     int count = 0;
-    if (!adsm_model_folder())
-        table->empty = "ADSM_MODELS is off, or there is no home to keep them";
-    else if (model)
+    if (model && adsm_model_folder())
         count = scandir(adsm_model_folder(), &names, is_model, alphasort);
     for (int i = 0; i < count; i++) {
-        add_file(table, names[i]->d_name, model);
+        enum adsm_model_state state = adsm_model_read(names[i]->d_name, model);
+        take(context, names[i]->d_name, model, state);
         free(names[i]);
     }
     if (count > 0)
         free(names);
     free(model);
+}
+
+void section_models(struct table *table)
+{
+    table_columns(table, "models", "no program has measured any", "kernel",
+                  "key", "device", "indices", "#samples", "#ns/index",
+                  "#spikes", "why", NULL);
+    models_each(add_file, table);
+    if (!adsm_model_folder())
+        table->empty = "ADSM_MODELS is off, or there is no home to keep them";
 }

@@ -184,7 +184,7 @@ void section_engines(struct table *table)
 }
 
 /* The engine that is chosen is not installed here. */
-static const char *engine_in_use(void)
+const char *engine_in_use(void)
 {
     struct adsm_fault_engine_info engine;
     for (size_t i = 0; adsm_fault_engine_info(i, &engine); i++)

@@ -21,6 +21,9 @@ void section_driver(struct table *table);
 /** Fault engines: which exist, which is chosen. */
 void section_engines(struct table *table);
 
+/** The name of the engine that is chosen. */
+const char *engine_in_use(void);
+
 /** Whether shared memory gets huge pages, and what stands in the way. Tries. */
 void section_memory(struct table *table);
 
@@ -33,6 +36,10 @@ void section_hooks(struct table *table);
 /** Every call of the driver, and why those that are not taken over need not be
  *  (surface.c). */
 void section_surface(struct table *table);
+
+/** What would be better here, and the command for it (advice.c). Opens each
+ *  device and tries. */
+void section_advice(struct table *table);
 
 /** What is kept of how fast kernels were, a row for each kernel, device and
  *  footprint (models.c). Opens no device. */

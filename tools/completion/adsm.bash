@@ -82,7 +82,7 @@ _adsm_value()
         fi
         _adsm_reply "$3" "$(_adsm_takes "$1" ADSM_PROTOCOL)"
         ;;
-    *-file | --trace | --report | --input | --ADSM_TRACE | --ADSM_*_FILE)
+    *-file | --trace | --report | --plot | --input | --ADSM_TRACE | --ADSM_*_FILE)
         compopt -o filenames
         mapfile -t COMPREPLY < <(compgen -f -- "$3")
         ;;
