@@ -214,7 +214,7 @@ static void turn(CUdeviceptr s)
                     {UP, ADSM_WHY_turn, ANY});
 }
 
-START_TEST(each_cause_is_counted_where_it_belongs)
+static void move_for_each_cause(void)
 {
     void *plain = calloc(1, BYTES);
     set_up("rolling");
@@ -226,6 +226,11 @@ START_TEST(each_cause_is_counted_where_it_belongs)
     evict(a);
     ahead(s);
     turn(make(SMALL));
+}
+
+START_TEST(each_cause_is_counted_where_it_belongs)
+{
+    move_for_each_cause();
 }
 END_TEST
 
@@ -316,6 +321,64 @@ START_TEST(trace_names_cause_object_and_instruction)
 }
 END_TEST
 
+/* Bytes of the events with that way and cause. */
+static uint64_t bytes_traced(const char *file, const char *way, const char *why)
+{
+    static const char key[] = "\"args\":{\"bytes\":";
+    char want_way[32], want_why[32];
+    uint64_t sum = 0;
+    snprintf(want_way, sizeof want_way, "\"way\":\"%s\"", way);
+    snprintf(want_why, sizeof want_why, "\"cause\":\"%s\"", why);
+    for (const char *at = file; (at = strstr(at, key)) != NULL; at++) {
+        const char *end = strchr(at, '\n');
+        const char *its_way = strstr(at, want_way);
+        const char *its_why = strstr(at, want_why);
+        if (its_way && its_way < end && its_why && its_why < end)
+            sum += strtoull(at + sizeof key - 1, NULL, 10);
+    }
+    return sum;
+}
+
+/* What the head says that was counted. */
+static uint64_t bytes_counted(const char *file, const char *way,
+                              const char *why)
+{
+    char key[64];
+    snprintf(key, sizeof key, "\"%s_%s\":", way, why);
+    const char *at = strstr(file, key);
+    return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+START_TEST(trace_has_the_bytes_of_each_cause)
+{
+    static const char *const names[WAYS] = {"up", "down", "device"};
+    char path[] = "/tmp/adsm-causes-XXXXXX";
+    int status, moved = 0;
+    close(mkstemp(path));
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("ADSM_TRACE", path, 1);
+        move_for_each_cause();
+        exit(0);
+    }
+    waitpid(child, &status, 0);
+    ck_assert_int_eq(status, 0);
+    const char *file = read_file(path);
+    unlink(path);
+    ck_assert_ptr_nonnull(strstr(file, "\"events_overwritten\":0,"));
+    for (int way = 0; way < WAYS; way++)
+        for (int why = 0; why < ADSM_WHYS; why++) {
+            uint64_t bytes = bytes_traced(file, names[way], words[why]);
+            ck_assert_msg(bytes == bytes_counted(file, names[way], words[why]),
+                          "%s for %s: %ju", names[way], words[why],
+                          (uintmax_t)bytes);
+            moved += bytes != 0;
+        }
+    ck_assert_int_gt(moved, 9);
+}
+END_TEST
+
 SUITE_MAIN("interpose-causes", 60, each_cause_is_counted_where_it_belongs,
            batch_fetches_behind_a_kernel,
-           trace_names_cause_object_and_instruction)
+           trace_names_cause_object_and_instruction,
+           trace_has_the_bytes_of_each_cause)

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -45,6 +46,12 @@ os.execv(sys.argv[1], sys.argv[1:])'''
 
 PLAIN = {name: value for name, value in os.environ.items()
          if not name.startswith(('ADSM_', 'SOFTCUDA_', 'LD_'))}
+
+
+# What it keeps is nobody else's.
+CACHE = tempfile.mkdtemp()
+PLAIN['XDG_CACHE_HOME'] = CACHE
+unittest.addModuleCleanup(shutil.rmtree, CACHE)
 
 
 def adsm_info(*words, **extra):
@@ -105,7 +112,7 @@ class Sections(unittest.TestCase):
         whole = json.loads(adsm_info('--json', **SOFT).stdout)
         self.assertEqual(list(whole), ['version', 'devices', 'sharing', 'driver',
                                        'engines', 'memory', 'options',
-                                       'hooks'])
+                                       'hooks', 'links', 'advice'])
 
     def test_engine_in_use_is_named(self):
         rows, _ = section('engines')
@@ -392,8 +399,69 @@ class Links(unittest.TestCase):
         self.assertIn('only one device can be used: nothing goes from device '
                       'to device', adsm_info('--links', **SOFT).stdout)
 
+    def kept(self, **extra):
+        """What is shown where nothing is measured."""
+        run = adsm_info('--json', **{**SOFT, **extra})
+        self.assertEqual(run.returncode, 0, run)
+        return json.loads(run.stdout)['links']
+
+    def folder(self):
+        """One for what is kept, for this case alone."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        return folder
+
+    def test_what_was_measured_is_kept_by_what_the_devices_are(self):
+        two = {'XDG_CACHE_HOME': self.folder(), 'SOFTCUDA_DEVICES': '2'}
+        self.assertEqual(self.kept(**two), [])
+        self.assertIn('adsm-info --links', adsm_info(**SOFT, **two).stdout)
+        measured, _ = section('links', **SOFT, **two)
+        self.assertEqual(self.kept(**two), measured)
+        self.assertEqual(self.kept(**{**two, 'SOFTCUDA_DEVICES': '1'}), [])
+        self.assertEqual(self.kept(**two, ADSM_DEVICES='1,0'), [])
+        self.assertEqual(self.kept(**two, ADSM_MODELS='off'), [])
+        self.assertIn(f'links, measured {measured[0]["measured"]}\n',
+                      adsm_info(**SOFT, **two).stdout)
+        self.assertRegex(measured[0]['measured'],
+                         r'^\d{4}-\d\d-\d\d \d\d:\d\d$')
+
+    def test_damaged_text_is_not_shown_and_measured_anew(self):
+        folder = self.folder()
+        measured, _ = section('links', **SOFT, XDG_CACHE_HOME=folder)
+        path, = pathlib.Path(folder, 'libadsm').glob('links-*.txt')
+        whole = path.read_text()
+        rows = whole.index('host')
+        for bad in (whole[:-4], whole[:rows], whole.replace('links 1', 'links 2'),
+                    whole.replace('measured 2', 'measured x'), 'x' * 99999,
+                    whole[:rows] + 'host 0 1.0"x 2.0 upload\nend\n',
+                    whole[:rows] + 'host 0 1.0\nend\n',
+                    whole.replace('host 0', 'host\0')):
+            path.write_text(bad)
+            self.assertEqual(self.kept(XDG_CACHE_HOME=folder), [], bad[:999])
+            said = adsm_info(**SOFT, XDG_CACHE_HOME=folder).stdout
+            self.assertIn('damaged', said[said.index('\nlinks'):], bad[:999])
+        section('links', **SOFT, XDG_CACHE_HOME=folder)
+        self.assertEqual(len(self.kept(XDG_CACHE_HOME=folder)), len(measured))
+
+    def test_nothing_is_kept_where_models_are_not(self):
+        for value in ('off', 'read'):
+            folder = self.folder()
+            section('links', **SOFT, XDG_CACHE_HOME=folder, ADSM_MODELS=value)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_folder_that_cannot_be_written_is_said(self):
+        rows, said = section('links', **SOFT, ADSM_MODELS='/dev/null/x')
+        self.assertGreater(len(rows), 0)
+        self.assertEqual(said.count('\n'), 1)
+        self.assertIn('cannot be written', said)
+
     def test_it_is_measured_only_when_asked_for(self):
-        self.assertNotIn('links', adsm_info('--json', **SOFT).stdout)
+        began = time.monotonic()
+        adsm_info(**SOFT, SOFTCUDA_LINK='2MB/s', XDG_CACHE_HOME=self.folder())
+        asked = time.monotonic()
+        adsm_info('--links', **SOFT, SOFTCUDA_LINK='2MB/s',
+                  XDG_CACHE_HOME=self.folder())
+        self.assertLess(asked - began, (time.monotonic() - asked) / 2)
 
     def test_no_driver_is_said(self):
         run = adsm_info('--links', LD_LIBRARY_PATH=str(BUILD / 'libadsm'),
@@ -432,6 +500,211 @@ class Links(unittest.TestCase):
         self.assertEqual([row['to'] for row in errors], [''], rows)
         ways = {row['way'] for row in rows if row['from'] != errors[0]['from']}
         self.assertLessEqual({'upload', 'within'}, ways)
+
+
+class Advice(unittest.TestCase):
+    def advice(self, **extra):
+        """Rows by what they are about."""
+        rows, said = section('advice', **extra)
+        self.assertEqual(said, '')
+        return {row['what']: row for row in rows}
+
+    def test_huge_pages_that_are_off(self):
+        self.assertEqual(
+            self.advice(ADSM_HUGE_PAGES='off')['huge pages']['command'],
+            'unset ADSM_HUGE_PAGES')
+        works = section('memory')[0][0]['state'] == 'in use'
+        self.assertEqual('huge pages' in self.advice(), not works)
+
+    def test_huge_pages_that_another_one_has_switched_off(self):
+        run = subprocess.run([sys.executable, '-c', THP_OFF, INFO, '--json',
+                              '--advice'], env=PLAIN, check=True, text=True,
+                             capture_output=True, timeout=60)
+        rows = {row['what']: row for row in json.loads(run.stdout)['advice']}
+        self.assertIn('by who started it', rows['huge pages']['why'])
+
+    def test_mappings_are_too_few_for_the_blocks_of_the_devices(self):
+        limit = int(pathlib.Path('/proc/sys/vm/max_map_count').read_text())
+        much = {**SOFT, 'SOFTCUDA_MEMORY': f'{(limit + 100) * 4}K',
+                'ADSM_BLOCK_SIZE': '4K'}
+        row = self.advice(**much)['mappings']
+        self.assertIn(f'{limit} are possible', row['why'])
+        better = re.fullmatch(r'sudo sysctl -w vm\.max_map_count=(\d+)',
+                              row['command'])[1]
+        self.assertGreater(int(better), limit + 4096)
+        little = {**much, 'SOFTCUDA_MEMORY': f'{(limit - 8192) * 4}K'}
+        self.assertNotIn('mappings', self.advice(**little))
+        self.assertNotIn('mappings',
+                         self.advice(**{**much, 'ADSM_BLOCK_SIZE': '256K'}))
+
+    def test_locked_memory_that_the_driver_does_not_get(self):
+        planted = BUILD / 'tests/drivers'
+        if not (planted / 'libcuda.so.1').exists():
+            self.skipTest('no driver with planted behaviour was built')
+        def rows(limit, behaviour):
+            run = subprocess.run(
+                ['prlimit', f'--memlock={limit}', INFO, '--json', '--advice'],
+                env={**PLAIN, 'LD_LIBRARY_PATH': str(planted),
+                     'PLANTED': behaviour}, check=True, text=True,
+                capture_output=True, timeout=60)
+            return {row['what']: row for row in json.loads(run.stdout)['advice']}
+        row = rows('65536:65536', 'register=2')['locked memory']
+        self.assertIn('prlimit', row['command'])
+        self.assertIn('64 KiB', row['why'])
+        if resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] == \
+                resource.RLIM_INFINITY:
+            self.assertEqual(rows('65536:', 'register=2')
+                             ['locked memory']['command'],
+                             'ulimit -l unlimited')
+            self.assertNotIn('locked memory', rows('unlimited', 'register=2'))
+        self.assertNotIn('locked memory', rows('65536', 'registers'))
+
+    def test_engine_that_works_and_is_not_asked_for(self):
+        able = {row['engine']: row['state'] for row in section('engines')[0]}
+        self.assertEqual('fault engine' in self.advice(),
+                         able['async'] != 'cannot run here')
+        for engine in ('auto', 'sigsegv'):
+            self.assertNotIn('fault engine',
+                             self.advice(ADSM_FAULT_ENGINE=engine))
+
+    def test_userfaultfd_that_is_not_permitted(self):
+        sysctl = pathlib.Path('/proc/sys/vm/unprivileged_userfaultfd')
+        if os.geteuid() != 0 or not sysctl.exists() or \
+                sysctl.read_text() != '0\n':
+            self.skipTest('needs root, and a kernel that permits it to no other')
+        run = subprocess.run(
+            [INFO, '--json', '--advice', '--engines'], check=False, text=True,
+            env={**PLAIN, 'ADSM_FAULT_ENGINE': 'uffd', 'ADSM_MODELS': 'off'},
+            capture_output=True, timeout=60, user=65534, extra_groups=[])
+        if run.returncode:
+            self.skipTest('nobody may not run what was built here')
+        whole = json.loads(run.stdout)
+        rows = {row['what']: row for row in whole['advice']}
+        self.assertEqual(rows['userfaultfd']['command'],
+                         'sudo sysctl -w vm.unprivileged_userfaultfd=1')
+        self.assertIn('asks for uffd: not permitted',
+                      rows['fault engine']['why'])
+        self.assertNotIn('userfaultfd', self.advice())
+
+    def test_nothing_is_said_where_nothing_is_to_be_mended(self):
+        if section('memory')[0][0]['state'] != 'in use':
+            self.skipTest('there is something to be mended')
+        run = adsm_info('--advice', ADSM_FAULT_ENGINE='auto', **SOFT)
+        if 'userfaultfd' not in run.stdout:
+            self.assertIn('none: nothing is to be mended here', run.stdout)
+
+
+class Plot(unittest.TestCase):
+    """Models of which all is known, and what gnuplot is told."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.models = self.folder / 'models'
+        self.png = self.folder / 'plot.png'
+        self.machine = subprocess.run(
+            [sys.executable, '-c', 'import os, re\n'
+             'found = re.search(r"model name\\s*: (.*)", '
+             'open("/proc/cpuinfo").read())\n'
+             'print(f"{os.uname().nodename}, '
+             '{found[1] if found else os.uname().machine}")'],
+            check=True, capture_output=True, text=True).stdout.strip()
+        self.models.mkdir()
+
+    def model(self, key, kernel, lines, machine=None):
+        """A file: lines are of device, size and times."""
+        text = [f'libadsm model 1\nkernel {kernel}\nkey {key:016x}\n'
+                f'machine {machine or self.machine}\n']
+        for device, size, times in lines:
+            text.append(f'{device} "A GPU" 4^{size} spikes 0:'
+                        + ''.join(f' {ns:.6f}' for ns in times) + '\n')
+        name = f'{key:016x}-{os.uname().nodename}.txt'
+        (self.models / name).write_text(''.join(text) + 'end\n')
+
+    def plot(self, *words, **extra):
+        """What gnuplot is told, on its way to the real one."""
+        told = self.folder / 'told'
+        real = shutil.which('gnuplot')
+        between = self.folder / 'bin' / 'gnuplot'
+        between.parent.mkdir(exist_ok=True)
+        between.write_text(f'#!/bin/sh\ntee {told} | '
+                           f'{real or "printf PNG-of-nobody"}\n')
+        between.chmod(0o755)
+        run = adsm_info('--models', '--plot', self.png, *words, **{
+            'ADSM_MODELS': str(self.models), **extra,
+            'PATH': f'{between.parent}:{os.environ["PATH"]}'})
+        return run, told.read_text() if told.exists() else ''
+
+    def test_fit_is_what_was_put_in(self):
+        def times(size, launch, index):
+            return [launch / (2 * 4 ** size) + index] * 5
+        self.model(1, 'scale', [(d, size, times(size, 12000 + 3000 * d, 0.8 + d))
+                                for d in (0, 1) for size in range(4, 14)])
+        run, told = self.plot()
+        self.assertEqual((run.returncode, run.stderr), (0, ''))
+        self.assertIn("title '12 us + 0.8 ns an index'", told)
+        self.assertIn("title '15 us + 1.8 ns an index'", told)
+        self.assertIn('scale', run.stdout)
+        if shutil.which('gnuplot'):
+            self.assertEqual(self.png.read_bytes()[:4], b'\x89PNG')
+            self.assertGreater(len(self.png.read_bytes()), 5000)
+
+    def test_fit_has_no_time_below_nothing(self):
+        self.model(1, 'falls', [(0, 5, [1.0]), (0, 6, [2.0]), (0, 7, [4.0])])
+        self.assertRegex(self.plot()[1], r"title '0 us \+ [1-4][.\d]* ns an index'")
+        self.model(1, 'rises', [(0, 5, [99.0]), (0, 6, [9.0]), (0, 7, [0.1])])
+        self.assertRegex(self.plot()[1], r"title '[1-9][.\d]* us \+ 0 ns an index'")
+
+    def test_one_size_has_points_and_no_fit(self):
+        self.model(1, 'one', [(0, 5, [1.0, 2.0])])
+        run, told = self.plot()
+        self.assertEqual(run.returncode, 0)
+        self.assertIn('\n2048 1\n2048 2\n', told)
+        self.assertNotIn('ns an index', told)
+
+    def test_others_machines_and_damaged_ones_are_left_out(self):
+        self.model(1, 'mine', [(0, 5, [1.0])])
+        self.model(2, 'theirs', [(0, 5, [1.0])], machine='another')
+        (self.models / ('0' * 15 + '3-x.txt')).write_text('libadsm model 1\n')
+        told = self.plot()[1]
+        self.assertIn("set title 'mine'", told)
+        self.assertEqual(told.count('set title'), 1)
+
+    def test_name_is_a_text_whatever_is_in_it(self):
+        self.model(1, "it's_`id`$x", [(0, 5, [1.0])])
+        run, told = self.plot()
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("set title 'it''s_`id`$x'", told)
+
+    def test_no_more_than_a_picture_holds_and_that_is_said(self):
+        for key in range(1, 16):
+            self.model(key, f'k{key}', [(0, 5, [1.0])])
+        run, told = self.plot()
+        self.assertEqual(told.count('set title'), 12)
+        self.assertIn('3 more are not', run.stderr)
+
+    def test_no_picture_is_said_in_one_line(self):
+        for extra in ({}, {'ADSM_MODELS': 'off'}):
+            run, _ = self.plot(**extra)
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.stderr.count('\n'), 1, run.stderr)
+        self.model(1, 'one', [(0, 5, [1.0])])
+        self.png.mkdir()
+        run, _ = self.plot()
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('cannot write', run.stderr)
+        run = adsm_info('--models', '--plot', self.folder / 'x.png',
+                        ADSM_MODELS=str(self.models), PATH=str(self.folder))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('gnuplot-nox', run.stderr)
+        self.assertFalse((self.folder / 'x.png').exists())
+
+    def test_wrong_command_lines(self):
+        for words in (['--plot', 'x'], ['--models', '--plot'],
+                      ['--plot=x', '--links']):
+            run = adsm_info(*words)
+            self.assertEqual((run.returncode, run.stdout), (2, ''))
+            self.assertEqual(run.stderr.count('\n'), 1)
 
 
 if __name__ == '__main__':

@@ -134,8 +134,8 @@ void section_links_kept(struct table *table)
                         : -1;
     if (bytes > 0)
         text[bytes] = '\0';
-    if (bytes > 0 &&
-        ((size_t)bytes < n || memcmp(text, head, n) != 0 ||
+    if (bytes != -1 &&
+        (bytes < 0 || (size_t)bytes < n || memcmp(text, head, n) != 0 ||
          memchr(text, '\0', (size_t)bytes) || !take(table, text + n))) {
         table_clear(table);
         table->empty =
