@@ -307,14 +307,16 @@ class Sums(Made):
         self.make(span('alloc', 'memory', 1, 0, 100),
                   span('alloc', 'memory', 2, 100, 100),
                   span('alloc', 'memory', 2, 400, 100),
-                  span('download', 'transfer', 3, 0, 900, way='down'),
+                  span('download', 'transfer', 3, 0, 300, way='down'),
+                  span('download', 'transfer', 3, 400, 500, way='down'),
                   {'name': 'thread_name', 'ph': 'M', 'pid': 1, 'tid': 3,
                    'args': {'name': 'libadsm'}})
         got = told('summary', self.path)
         self.assertAlmostEqual(got['all']['memory']['seconds'], 3e-4)
         self.assertAlmostEqual(got['all']['cpu']['seconds'], 9e-4 + 2e-4)
         self.assertEqual(got['all']['down']['times'], 0)
-        self.assertAlmostEqual(got['runtime']['down']['seconds'], 9e-4)
+        self.assertAlmostEqual(got['runtime']['down']['seconds'], 8e-4)
+        self.assertEqual(got['runtime']['cpu']['seconds'], 0)
         self.assertEqual(set(got['threads']), {'1', '2'})
         self.assertIn('thread 2', tool('summary', '--threads',
                                        self.path).stdout)
@@ -510,12 +512,13 @@ class Pictures(Made):
         return best
 
     def test_blocks_are_where_they_are(self):
-        """Two of eight blocks have faults, another one bytes from the device."""
+        """Two of eight blocks have faults, two others half of the bytes from
+        the device each."""
         self.make(*(span('read fault', 'signal', 1, i, 1,
                          **on(0x1000, block * 4096 + 5, 8 * 4096))
                     for i, block in enumerate((1, 1, 6, 6))),
                   span('download', 'transfer', 1, 9, 1, way='down',
-                       **on(0x1000, 3 * 4096, 8 * 4096, bytes=4096)))
+                       **on(0x1000, 3 * 4096 + 2048, 8 * 4096, bytes=4096)))
         said = self.draw('blocks')
         self.assertIn('8 blocks of 4 KiB: 4 faults, 0 B up, 4 KiB down', said)
         third = len(self.rows) // 3
@@ -530,6 +533,11 @@ class Pictures(Made):
         wide = ends[0] - runs[0] + 1
         self.assertAlmostEqual(wide, ends[1] - runs[1] + 1, delta=3)
         self.assertAlmostEqual((runs[1] - runs[0]) / wide, 5, delta=0.1)
+        left = int(0.08 * self.width)
+        self.assertAlmostEqual((runs[0] - left) / wide, 1, delta=0.1)
+        self.assertAlmostEqual(self.count('#1b7837', self.rows[2 * third:])
+                               / self.count('#b2182b', self.rows[:third]), 1,
+                               delta=0.1)
         self.assertGreater(self.count('#1b7837', self.rows[2 * third:]), 5000)
         self.assertLess(self.count('#2166ac', self.rows[third:2 * third]), 500)
 
@@ -563,8 +571,10 @@ class Pictures(Made):
                   span('launch', 'launch', 1, 500, 100, device=0),
                   span('wait', 'wait', 2, 700, 300, device=0),
                   span('download', 'transfer', 2, 600, 400, way='down',
-                       device=1))
-        self.assertIn('5 rows', self.draw('gantt'))
+                       device=1),
+                  span('download', 'transfer', 3, 600, 400, way='down',
+                       device=0))
+        self.assertIn('7 rows', self.draw('gantt'))
         for colour in ('#1b7837', '#7b3294', '#f4a582', '#b2abd2'):
             self.assertGreater(self.count(colour), 500)
         # From 600 us on kernels are in flight, until 1,000.
