@@ -3,6 +3,8 @@
  */
 #include "base/trace.h"
 
+#include "base/thread.h"
+
 #include <ctype.h>
 #include <pthread.h>
 #include <string.h>
@@ -216,6 +218,21 @@ START_TEST(file_is_empty_until_the_end)
 }
 END_TEST
 
+START_TEST(thread_of_the_runtime_has_a_name)
+{
+    make_path();
+    ck_assert_int_eq(adsm_trace_start(path, 16, adsm_now_ns()), ADSM_OK);
+    span("a", adsm_trace_begin(), 0, NULL);
+    adsm_thread_is_own = true;
+    span("b", adsm_trace_begin(), 0, NULL);
+    span("c", adsm_trace_begin(), 0, NULL);
+    adsm_thread_is_own = false;
+    ck_assert_int_eq(finish(), 3);
+    ck_assert_int_eq(count("\"ph\":\"M\""), 1);
+    ck_assert_int_eq(count("\"args\":{\"name\":\"libadsm\"}"), 1);
+}
+END_TEST
+
 START_TEST(no_event_is_a_valid_file)
 {
     make_path();
@@ -293,7 +310,8 @@ END_TEST
 SUITE_MAIN("trace", 30, off_records_nothing, spans_are_written,
            cause_is_written_as_far_as_it_is_known,
            what_moves_is_counted_and_says_its_way_and_device,
-           times_are_from_where_they_begin, file_is_empty_until_the_end,
-           no_event_is_a_valid_file, names_are_escaped,
-           full_ring_keeps_the_newest, threads_share_the_ring,
-           second_start_is_refused, impossible_path_says_so)
+           thread_of_the_runtime_has_a_name, times_are_from_where_they_begin,
+           file_is_empty_until_the_end, no_event_is_a_valid_file,
+           names_are_escaped, full_ring_keeps_the_newest,
+           threads_share_the_ring, second_start_is_refused,
+           impossible_path_says_so)
