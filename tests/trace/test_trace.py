@@ -202,6 +202,15 @@ class Traced(unittest.TestCase):
         self.holds(ran)
         self.assertGreater(ran.counters['fetched_early'], 0)
 
+    def test_stores_that_are_gathered(self):
+        """They go as what a kernel is told: the device sees no copy."""
+        ran = Ran(self.folder, BUILD / 'tests/adopt/adopt_gathered', 'child',
+                  ADSM_TRACE_EVENTS='1000000', **PRELOADED)
+        self.is_counted(ran)
+        stores = sum(event['name'] == 'store' for event in ran.spans)
+        self.assertGreater(stores, 100)
+        self.assertLessEqual(stores, ran.counters['stores'])
+
     def test_own_copies_of_a_program(self):
         ran = Ran(self.folder, BUILD / 'bench/wave/wave_explicit', '--steps',
                   '5', '--quiet', **PRELOADED)
