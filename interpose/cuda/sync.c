@@ -17,12 +17,11 @@
  * acquire. */
 static CUresult waited(uint64_t start, CUresult result)
 {
-    struct adsm_accel *accel =
-        device_is_serving() ? cuda_accel_current() : NULL;
-    adsm_trace_end(ADSM_TRACE_wait, "sync", start,
-                   accel ? adsm_accel_device(accel) : -1, NULL);
     if (cuda_seen(result) || !device_is_serving())
         return result;
+    struct adsm_accel *accel = cuda_accel_current();
+    adsm_trace_end(ADSM_TRACE_wait, "sync", start,
+                   accel ? adsm_accel_device(accel) : -1, NULL);
     hook_enter();
     int status = accel ? adsm_boundary_return(accel) : ADSM_OK;
     if (!status)

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,9 +29,13 @@ static int trace_open(void)
     return open(trace.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
-/* What a program has that is ended before it writes its trace. */
+/* What a program has that is ended before it writes its trace. Who reads from a
+ * pipe would take that for its end. */
 static void trace_leave_empty(void)
 {
+    struct stat about;
+    if (stat(trace.path, &about) == 0 && !S_ISREG(about.st_mode))
+        return;
     int fd = trace_open();
     if (fd >= 0)
         close(fd);

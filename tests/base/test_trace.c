@@ -6,8 +6,10 @@
 #include "base/thread.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/suite.h"
@@ -218,6 +220,22 @@ START_TEST(file_is_empty_until_the_end)
 }
 END_TEST
 
+START_TEST(pipe_is_not_opened_before_the_end)
+{
+    int ends;
+    make_path();
+    unlink(path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    /* Would wait for who reads. */
+    ck_assert_int_eq(adsm_trace_start(path, 16, adsm_now_ns()), ADSM_OK);
+    ends = open(path, O_RDONLY | O_NONBLOCK);
+    ck_assert_int_eq(adsm_trace_finish(), ADSM_OK);
+    ck_assert_int_gt(read(ends, text, sizeof text), 0);
+    close(ends);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(thread_of_the_runtime_has_a_name)
 {
     make_path();
@@ -310,7 +328,7 @@ END_TEST
 SUITE_MAIN("trace", 30, off_records_nothing, spans_are_written,
            cause_is_written_as_far_as_it_is_known,
            what_moves_is_counted_and_says_its_way_and_device,
-           thread_of_the_runtime_has_a_name, times_are_from_where_they_begin,
+           pipe_is_not_opened_before_the_end, thread_of_the_runtime_has_a_name, times_are_from_where_they_begin,
            file_is_empty_until_the_end, no_event_is_a_valid_file,
            names_are_escaped, full_ring_keeps_the_newest,
            threads_share_the_ring, second_start_is_refused,

@@ -427,10 +427,16 @@ class Damaged(Made):
         self.path.mkdir()
         self.refused('Is a directory')
 
+    def test_what_has_no_end(self):
+        self.refused('no plain file', 'summary', '/dev/zero')
+        with self.path.open('wb') as file:
+            file.truncate(2 << 30)
+        self.refused('too large', 'top', self.path)
+
     def test_cut_anywhere(self):
         self.make(*(span('launch', 'launch', 1, i, 1) for i in range(3)))
         whole = self.path.read_bytes()
-        for length in range(1, len(whole) - 1, 7):
+        for length in range(1, len(whole) - 1, 29):
             self.path.write_bytes(whole[:length])
             self.refused('')
 

@@ -5,10 +5,13 @@ any size needs the memory of a line. One that another program has written anew,
 with all in one line for example, is read as a whole.
 """
 import json
+import os
+import stat
 
 FORMAT = 1
 HEAD_END = '"traceEvents":['
 HEAD_MOST = 1 << 20
+WHOLE_MOST = 1 << 30 # that is read into memory
 KINDS = ('setup', 'signal', 'transfer', 'wait', 'launch', 'memory', 'io')
 WAYS = ('up', 'down', 'device')
 
@@ -29,15 +32,19 @@ class Trace:
         self.names = {}
         self._whole = None
         try:
+            about = os.stat(path)
+            if not stat.S_ISREG(about.st_mode) and \
+                    not stat.S_ISDIR(about.st_mode):
+                raise Unreadable('this is no plain file')
             with open(path, encoding='utf-8') as file:
-                head = self._head(file)
+                head = self._head(file, about.st_size)
         except OSError as error:
             raise Unreadable(error.strerror or str(error)) from None
         except UnicodeDecodeError:
             raise Unreadable('this is no trace: it is no text') from None
         self._take(head)
 
-    def _head(self, file):
+    def _head(self, file, size):
         first = file.readline(HEAD_MOST)
         if not first:
             raise Unreadable(
@@ -49,6 +56,9 @@ class Trace:
                 return json.loads(text + ']}')
             except ValueError:
                 raise Unreadable('this is no trace: line 1 is no JSON') from None
+        if size > WHOLE_MOST:
+            raise Unreadable('this is no trace as libadsm writes it, and too '
+                             'large to be read as a whole')
         try:
             self._whole = json.loads(first + file.read())
         except ValueError as error:
