@@ -328,8 +328,8 @@ END_TEST
 SUITE_MAIN("trace", 30, off_records_nothing, spans_are_written,
            cause_is_written_as_far_as_it_is_known,
            what_moves_is_counted_and_says_its_way_and_device,
-           pipe_is_not_opened_before_the_end, thread_of_the_runtime_has_a_name, times_are_from_where_they_begin,
-           file_is_empty_until_the_end, no_event_is_a_valid_file,
-           names_are_escaped, full_ring_keeps_the_newest,
-           threads_share_the_ring, second_start_is_refused,
-           impossible_path_says_so)
+           pipe_is_not_opened_before_the_end, thread_of_the_runtime_has_a_name,
+           times_are_from_where_they_begin, file_is_empty_until_the_end,
+           no_event_is_a_valid_file, names_are_escaped,
+           full_ring_keeps_the_newest, threads_share_the_ring,
+           second_start_is_refused, impossible_path_says_so)
