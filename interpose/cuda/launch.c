@@ -201,6 +201,11 @@ static CUresult run(struct adsm_launch *launch, struct form form)
     return run_noted(&prepared, launch, form);
 }
 
+/* What the forms of a launch have in common, their parameters' names too. */
+#define AS_GIVEN(kernel_, stream_, params_)                                    \
+    .kernel = (kernel_), .grid = {gx, gy, gz}, .block = {bx, by, bz},          \
+    .shared_bytes = shared, .stream = (stream_), .values = (params_)
+
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
                         unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, CUstream stream, void **params,
@@ -212,8 +217,7 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
             (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra)))
         return passed;
     return run(
-        &(struct adsm_launch){
-            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, extra},
+        &(struct adsm_launch){AS_GIVEN(kernel, stream, params), .packed = extra},
         (struct form){.per_thread = false});
 }
 
@@ -228,8 +232,7 @@ CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
             (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra)))
         return passed;
     return run(
-        &(struct adsm_launch){
-            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, extra},
+        &(struct adsm_launch){AS_GIVEN(kernel, stream, params), .packed = extra},
         (struct form){.per_thread = true});
 }
 
@@ -243,8 +246,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
                     (kernel, gx, gy, gz, bx, by, bz, shared, stream, params)))
         return passed;
     return run(
-        &(struct adsm_launch){
-            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, NULL},
+        &(struct adsm_launch){AS_GIVEN(kernel, stream, params)},
         (struct form){.cooperative = true});
 }
 
@@ -259,8 +261,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
                     (kernel, gx, gy, gz, bx, by, bz, shared, stream, params)))
         return passed;
     return run(
-        &(struct adsm_launch){
-            kernel, {gx, gy, gz}, {bx, by, bz}, shared, stream, params, NULL},
+        &(struct adsm_launch){AS_GIVEN(kernel, stream, params)},
         (struct form){.per_thread = true, .cooperative = true});
 }
 

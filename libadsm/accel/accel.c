@@ -445,5 +445,6 @@ int adsm_accel_kernel_parameter(struct adsm_accel *accel, void *kernel,
 int adsm_accel_launch(struct adsm_accel *accel,
                       const struct adsm_launch *launch)
 {
-    return accel->ops->launch(accel, launch);
+    return launch->act ? launch->act->enqueue(launch->act, accel, launch)
+                       : accel->ops->launch(accel, launch);
 }

@@ -36,6 +36,9 @@ void adsm_arguments_values(struct adsm_grid *grid, int count,
 {
     int fixed = grid->bound_count;
     grid->launch.values = values;
+    grid->launch.bounds = fixed;
+    grid->launch.count = count;
+    grid->launch.args = args;
     for (int i = 0; i < fixed; i++)
         values[i] = &grid->bounds[i];
     for (int i = 0; i < count; i++)
