@@ -97,6 +97,11 @@ struct adsm_accel_ops {
                        size_t bytes);
     int (*set_device)(struct adsm_accel *accel, adsm_stream stream,
                       struct adsm_daddr to, uint8_t value, size_t bytes);
+    /* `count` elements of 2 or 4 bytes, to which `to` is aligned, in stream order.
+     * ADSM_E_UNSUPPORTED where the driver has no such function. */
+    int (*fill_device)(struct adsm_accel *accel, adsm_stream stream,
+                       struct adsm_daddr to, uint32_t value, unsigned width,
+                       size_t count);
 
     /* The same for boxes, F. ADSM_E_UNSUPPORTED where the driver has no such
      * function: the caller goes by rows. */

@@ -106,7 +106,7 @@ ORDER = {
         'extent fence lane lane_parts lane_note lane_table',
         'launched timer store',
         'address/',
-        'pinned stage piece rate peer',
+        'pinned stage piece rate peer fill',
         'dma_write early dma poke poke_parts poke_log move',
         'inspect accel cuda/ host/',
     ],

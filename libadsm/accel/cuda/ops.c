@@ -236,6 +236,20 @@ static int set_device(struct adsm_accel *accel, adsm_stream stream,
                      of_stream(stream));
 }
 
+static int fill_device(struct adsm_accel *accel, adsm_stream stream,
+                       struct adsm_daddr to, uint32_t value, unsigned width,
+                       size_t count)
+{
+    const struct adsm_cuda_api *cu = adsm_cuda_api();
+    if (width == 2 && cu->MemsetD16Async)
+        return ADSM_CUDA(accel, MemsetD16Async, to.at, (unsigned short)value,
+                         count, of_stream(stream));
+    if (width == 4 && cu->MemsetD32Async)
+        return ADSM_CUDA(accel, MemsetD32Async, to.at, value, count,
+                         of_stream(stream));
+    return ADSM_E_UNSUPPORTED;
+}
+
 const struct adsm_accel_ops adsm_cuda_ops = {
     .stream_legacy = ADSM_CU_STREAM_LEGACY,
     .stream_per_thread = ADSM_CU_STREAM_PER_THREAD,
@@ -261,6 +275,7 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .copy_down_now = copy_down_now,
     .copy_device = copy_device,
     .set_device = set_device,
+    .fill_device = fill_device,
     .copy_up_rect = adsm_cuda_copy_up_rect,
     .copy_down_rect = adsm_cuda_copy_down_rect,
     .copy_device_rect = adsm_cuda_copy_device_rect,

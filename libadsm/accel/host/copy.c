@@ -117,7 +117,19 @@ int adsm_host_set_device(struct adsm_accel *accel, adsm_stream stream,
 {
     int rc = adsm_accel_usable(accel);
     struct adsm_host_job job = {.what = ADSM_HOST_SET,
-                                .set = {at_of(to), value, bytes}};
+                                .set = {at_of(to), value, 1, bytes}};
+    if (rc == ADSM_OK)
+        adsm_host_submit(adsm_host_stream_of(stream), &job);
+    return rc;
+}
+
+int adsm_host_fill_device(struct adsm_accel *accel, adsm_stream stream,
+                          struct adsm_daddr to, uint32_t value, unsigned width,
+                          size_t count)
+{
+    int rc = adsm_accel_usable(accel);
+    struct adsm_host_job job = {.what = ADSM_HOST_SET,
+                                .set = {at_of(to), value, width, count}};
     if (rc == ADSM_OK)
         adsm_host_submit(adsm_host_stream_of(stream), &job);
     return rc;

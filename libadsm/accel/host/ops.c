@@ -290,6 +290,7 @@ const struct adsm_accel_ops adsm_host_ops = {
     .copy_device = adsm_host_copy_device,
     .copy_device_rect = adsm_host_copy_device_rect,
     .set_device = adsm_host_set_device,
+    .fill_device = adsm_host_fill_device,
     .peer_can = peer_can,
     .host_call = host_call,
     .host_pin = host_pin,

@@ -40,6 +40,9 @@ int adsm_host_copy_device_rect(struct adsm_accel *accel, adsm_stream stream,
                                const struct adsm_rect *rect);
 int adsm_host_set_device(struct adsm_accel *accel, adsm_stream stream,
                          struct adsm_daddr to, uint8_t value, size_t bytes);
+int adsm_host_fill_device(struct adsm_accel *accel, adsm_stream stream,
+                          struct adsm_daddr to, uint32_t value, unsigned width,
+                          size_t count);
 
 /* Kernels: code.c. */
 int adsm_host_module_load(struct adsm_accel *accel, const void *image,

@@ -88,6 +88,18 @@ static void run_copy(const struct adsm_host_copy *copy)
     free(copy->buffer);
 }
 
+static void run_set(const struct adsm_host_set *set)
+{
+    uint16_t *two = set->to;
+    uint32_t *four = set->to;
+    if (set->width == 1)
+        memset(set->to, (int)set->value, set->count);
+    for (size_t i = 0; set->width == 2 && i < set->count; i++)
+        two[i] = (uint16_t)set->value;
+    for (size_t i = 0; set->width == 4 && i < set->count; i++)
+        four[i] = set->value;
+}
+
 static void run_blocks(const struct adsm_host_kernel *kernel, uint64_t first,
                        uint64_t count)
 {
@@ -105,7 +117,7 @@ static void run(const struct piece *piece)
         run_copy(&job->copy);
         break;
     case ADSM_HOST_SET:
-        memset(job->set.to, job->set.value, job->set.bytes);
+        run_set(&job->set);
         break;
     case ADSM_HOST_KERNEL:
         run_blocks(&job->kernel, piece->first, piece->count);

@@ -40,9 +40,10 @@ struct adsm_host_copy {
 };
 
 struct adsm_host_set {
-    uint8_t *to;
-    uint8_t value;
-    size_t bytes;
+    void *to;
+    uint32_t value;
+    unsigned width; /* bytes of an element: 1, 2 or 4 */
+    size_t count;
 };
 
 /** A launch. The values of its parameters are the job's, freed when it is done. */
