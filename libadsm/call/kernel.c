@@ -1,7 +1,9 @@
 /* Modules and kernels, found by handle and by name. */
 #include "call/kernel.h"
 
+#include "accel/launch.h"
 #include "base/lock.h"
+#include "code/learned.h"
 #include "mm/object/assign.h"
 #include "mm/object/holders.h"
 #include "call/code.h"
@@ -15,7 +17,7 @@
 struct adsmKernel {
     adsmKernel *self; /* key of the table of kernels */
     adsmModule *module;
-    struct adsm_code *code; /* lives as long as the module's */
+    struct adsm_code *code; /* lives as long as the module's; NULL: an act */
     struct adsm_layout layout;
     struct adsm_speed *speed; /* the code's */
     adsmReach reach;
@@ -25,11 +27,14 @@ struct adsmKernel {
 
 struct adsmModule {
     adsmModule *self; /* key of the table of modules */
-    struct adsm_image *image;
+    struct adsm_image *image; /* NULL: of an act, as the next three */
+    const struct adsm_act *act;
+    void (*done)(const struct adsm_act *act);
+    struct adsm_learned *learned;
     /* Who uses it: its entry in the table, and each who holds a kernel. From 0
      * on it belongs to who took the last. */
     _Atomic uint32_t holders;
-    struct adsm_accel *accel; /* the first it was loaded on */
+    struct adsm_accel *accel; /* the first it was loaded on; NULL: an act */
     uint64_t serial;
     adsmKernel *kernels;
     UT_hash_handle hh;
@@ -115,8 +120,15 @@ static int drop(adsmModule *module, int *device)
         free(k);
         k = next;
     }
-    int rc = adsm_image_unload(module->image, device);
-    adsm_image_release(module->image);
+    int rc = ADSM_OK;
+    if (module->image) {
+        rc = adsm_image_unload(module->image, device);
+        adsm_image_release(module->image);
+    } else {
+        adsm_learned_release(module->learned);
+        if (module->done)
+            module->done(module->act);
+    }
     free(module);
     return rc;
 }
@@ -232,6 +244,71 @@ static int make_kernel(adsmModule *module, const char *name, adsmReach reach,
     return ADSM_OK;
 }
 
+/* ---- acts ---------------------------------------------------------------------- */
+
+int adsm_kernel_of_act(const struct adsm_act *act,
+                       void (*done)(const struct adsm_act *act),
+                       adsmKernel **out)
+{
+    adsmModule *module = calloc(1, sizeof *module);
+    adsmKernel *kernel = calloc(1, sizeof *kernel);
+    struct adsm_learned *learned = adsm_learned_hold(0, act->name);
+    if (!module || !kernel || !learned) {
+        free(module);
+        free(kernel);
+        adsm_learned_release(learned);
+        return no_memory(act->name);
+    }
+    module->self = module;
+    module->act = act;
+    module->done = done;
+    module->learned = learned;
+    atomic_init(&module->holders, 1);
+    *kernel = (adsmKernel){.self = kernel,
+                           .module = module,
+                           .layout = {.count = -1},
+                           .speed = adsm_learned_speed(learned),
+                           .reach = ADSM_ONLY_ARGUMENTS};
+    module->kernels = kernel;
+    adsm_lock_acquire(&known.lock);
+    HASH_ADD_PTR(known.kernels, self, kernel);
+    adsm_lock_release(&known.lock);
+    *out = kernel;
+    return ADSM_OK;
+}
+
+int adsm_kernel_end_act(const adsmKernel *handle)
+{
+    adsmKernel *kernel;
+    int device;
+    adsm_lock_acquire(&known.lock);
+    HASH_FIND_PTR(known.kernels, &handle, kernel);
+    if (kernel && !kernel->code)
+        HASH_DEL(known.kernels, kernel);
+    else
+        kernel = NULL;
+    adsm_lock_release(&known.lock);
+    if (!kernel)
+        return adsm_detail(ADSM_E_INVALID, "not a kernel that was made of a "
+                                           "function (or not any more)");
+    return drop(kernel->module, &device);
+}
+
+/* The first device that is there, for calls that name none. */
+static int place_act(struct adsm_kernel_view *view)
+{
+    int rc = adsm_accel_open(0, &view->accel);
+    for (int d = 1; d < adsm_accel_devices() &&
+                    (rc != ADSM_OK || adsm_accel_health(view->accel));
+         d++)
+        rc = adsm_accel_open(d, &view->accel);
+    if (rc != ADSM_OK)
+        adsm_kernel_release(view);
+    return rc;
+}
+
+/* ---- held ---------------------------------------------------------------------- */
+
 /* The device that a module was loaded on is lost: from now on another one is in
  * its place, that of the lowest number which works and takes it. Where none does,
  * it stays. Held, or of a kernel that is. */
@@ -308,6 +385,25 @@ static int move(struct adsm_kernel_view *view)
     return rc;
 }
 
+static void describe_view(adsmKernel *kernel, struct adsm_kernel_view *view)
+{
+    adsmModule *module = kernel->module;
+    *view = (struct adsm_kernel_view){.kernel = kernel,
+                                      .accel = module->accel,
+                                      .reach = kernel->reach,
+                                      .layout = kernel->layout,
+                                      .module = module,
+                                      .serial = module->serial,
+                                      .speed = kernel->speed,
+                                      .act = module->act};
+    if (module->act) {
+        view->name = module->act->name;
+    } else {
+        view->name = adsm_code_name(kernel->code);
+        view->handle = adsm_code_handle(kernel->code, view->accel);
+    }
+}
+
 int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
 {
     adsmKernel *kernel;
@@ -318,20 +414,13 @@ int adsm_kernel_hold(const adsmKernel *handle, struct adsm_kernel_view *view)
         /* Relaxed: the table's own hold keeps it under the lock. */
         atomic_fetch_add_explicit(&kernel->module->holders, 1,
                                   memory_order_relaxed);
-        struct adsm_accel *accel = kernel->module->accel;
-        *view = (struct adsm_kernel_view){kernel,
-                                          accel,
-                                          adsm_code_handle(kernel->code, accel),
-                                          adsm_code_name(kernel->code),
-                                          kernel->reach,
-                                          kernel->layout,
-                                          kernel->module,
-                                          kernel->module->serial,
-                                          kernel->speed};
+        describe_view(kernel, view);
     }
     adsm_lock_release(&known.lock);
     if (!kernel)
         return adsm_detail(ADSM_E_INVALID, "not a kernel of a loaded module");
+    if (view->act)
+        return place_act(view);
     return view->handle && adsm_accel_health(view->accel) == ADSM_OK
                ? ADSM_OK
                : move(view);
@@ -348,6 +437,9 @@ int adsm_kernel_on(const struct adsm_kernel_view *view,
                    struct adsm_accel *accel, void **handle)
 {
     struct adsm_code *code = view->kernel->code;
+    *handle = NULL;
+    if (view->act)
+        return ADSM_OK;
     *handle = adsm_code_handle(code, accel);
     if (*handle)
         return ADSM_OK;

@@ -1,6 +1,9 @@
 /*
  * Modules and kernels of the public API: handles checked before use.
  *
+ * A kernel may also be an act (accel/launch.h), which is on every device: it has a
+ * module of its own, of no image.
+ *
  * Owns adsmModule and adsmKernel. A module keeps its image: it is loaded on the
  * loading thread's device at once, and on another one when a part of a call
  * runs there; where that device is lost, on another one instead. Handles are
@@ -32,6 +35,7 @@ struct adsm_kernel_view {
     adsmModule *module;
     uint64_t serial;          /* of the module: no two have the same */
     struct adsm_speed *speed; /* of its parts, on each device */
+    const struct adsm_act *act; /* it is one; NULL: it is a kernel */
 };
 
 /** Bytes of parameter `index`, which the kernel has; 0: nobody can tell. */
@@ -53,6 +57,16 @@ int adsm_module_unload(adsmModule *module);
 /** Look up a kernel; the same name and reach gives the same handle. */
 int adsm_kernel_get(adsmModule *module, const char *name, adsmReach reach,
                     adsmKernel **kernel);
+
+/** A kernel that is an act, which lives until adsm_kernel_end_act has returned and
+ *  nobody holds the kernel. `done`, where it is not NULL, is called with the act
+ *  then. Return: ADSM_OK; ADSM_E_NOMEM */
+int adsm_kernel_of_act(const struct adsm_act *act,
+                       void (*done)(const struct adsm_act *act),
+                       adsmKernel **kernel);
+
+/** Its handle is none any more. ADSM_E_INVALID: it is none of an act. */
+int adsm_kernel_end_act(const adsmKernel *kernel);
 
 /** Describe a handle and hold its module; ADSM_E_INVALID when it is none (any
  *  more): then nothing is held. */

@@ -6,12 +6,15 @@
 #include "mm/doors/boundary.h"
 #include "mm/heap/slab.h"
 #include "mm/object/holders.h"
+#include "mm/object/block.h"
 #include "mm/object/index.h"
 #include "mm/object/movable.h"
 #include "call/argument.h"
 #include "call/detail.h"
 
 #include <string.h>
+
+enum { MOST_USES = 3 }; /* of an argument */
 
 /* Everything a launch carries. */
 struct launch {
@@ -52,6 +55,39 @@ static void narrow(const struct launch *launch, const adsmArg *arg, bool slab,
     bool whole = !slab && arg->p == (const void *)use->at;
     if ((use->mode == ADSM_OUT && !whole) || (others && !alone))
         use->mode = ADSM_INOUT;
+}
+
+/* Of an act: so many bytes from there on. Those it overwrites are dropped, but not
+ * what others have in the first and the last block. */
+static void add_bytes(struct launch *launch, const adsmArg *arg,
+                      struct adsm_use use)
+{
+    const struct adsm_object *object = use.object;
+    size_t from = (size_t)((const uint8_t *)arg->p - use.at);
+    size_t end = from + arg->bytes, begin = from;
+    uint32_t first = adsm_block_of(object, from);
+    uint32_t last = adsm_block_of(object, end - 1);
+    size_t tail = adsm_block_begin(object, last);
+    const uint8_t *host = use.at;
+    if (use.mode == ADSM_OUT && begin > adsm_block_begin(object, first))
+        begin = first < last ? adsm_block_begin(object, first + 1) : end;
+    if (use.mode != ADSM_OUT || end == object->bytes ||
+        end == tail + adsm_block_bytes(object, last) || begin == end)
+        tail = end;
+    const struct {
+        size_t from, end;
+        adsmMode mode;
+    } parts[] = {{from, begin, ADSM_INOUT},
+                 {begin, tail, use.mode},
+                 {tail, end, ADSM_INOUT}};
+    for (int i = 0; i < 3; i++) {
+        if (parts[i].from >= parts[i].end)
+            continue;
+        use.at = host + parts[i].from;
+        use.bytes = parts[i].end - parts[i].from;
+        use.mode = parts[i].mode;
+        add_use(launch, use);
+    }
 }
 
 static int not_at_home(const struct launch *launch, int number,
@@ -104,8 +140,12 @@ static int add_pointer(struct launch *launch, int i, const adsmArg *arg)
         launch->elsewhere = true;
         return ADSM_OK;
     }
-    narrow(launch, arg, slab, &use);
-    add_use(launch, use);
+    if (launch->kernel->act && arg->bytes > 0) {
+        add_bytes(launch, arg, use);
+    } else {
+        narrow(launch, arg, slab, &use);
+        add_use(launch, use);
+    }
     return ADSM_OK;
 }
 
@@ -143,6 +183,7 @@ static int enqueue(struct launch *launch, struct adsm_launch *how)
                              .uses = launch->uses,
                              .use_count = launch->use_count};
     how->kernel = kernel->handle;
+    how->act = kernel->act;
     how->stream = call.stream;
     int rc = adsm_boundary_call(&call);
     if (rc == ADSM_OK) {
@@ -175,7 +216,7 @@ static int make_room(struct launch *launch, size_t count,
 {
     launch->values = adsm_region_get(region, count, sizeof *launch->values);
     launch->pointers = adsm_region_get(region, count, sizeof *launch->pointers);
-    launch->uses = adsm_region_get(region, count, sizeof *launch->uses);
+    launch->uses = adsm_region_get(region, count * MOST_USES, sizeof *launch->uses);
     if (launch->values && launch->pointers && launch->uses)
         return ADSM_OK;
     return adsm_detail(ADSM_E_NOMEM, "no memory for a launch of kernel '%s'",

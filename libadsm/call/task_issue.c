@@ -171,6 +171,7 @@ static int launch(const struct adsm_task *task, const struct issue *issue,
     add_views(task, issue, issue->parts[part].wants,
               issue->values + grid->bound_count);
     grid->launch.kernel = handle;
+    grid->launch.act = task->kernel.act;
     grid->launch.stream = stream;
     return adsm_accel_launch(issue->parts[part].accel, &grid->launch);
 }

@@ -8,6 +8,12 @@
 
 #include <string.h>
 
+/* An act's, which says how many bytes it uses from there on. */
+static bool is_of_bytes(const struct adsm_task *task, const adsmArg *arg)
+{
+    return task->kernel.act && arg->bytes > 0;
+}
+
 /* The array an argument points to, and how much there is of it. */
 static int find_memory(const struct adsm_task *task, int i, const void *p,
                        struct adsm_operand_memory *memory)
@@ -23,6 +29,10 @@ static int find_memory(const struct adsm_task *task, int i, const void *p,
     if (rc == ADSM_E_NOT_FOUND)
         memory->array.shape.nd = 0;
     memory->bytes = bytes - (size_t)((const char *)p - (const char *)base);
+    if (is_of_bytes(task, &task->args[i])) {
+        memory->bytes = task->args[i].bytes;
+        memory->array.shape.nd = 0;
+    }
     return ADSM_OK;
 }
 
@@ -38,6 +48,7 @@ static int take_pointer(struct adsm_task *task, int i, size_t parameter)
         /* Without options only p, bytes and mode are read; `view` is what the
          * parameter is. */
         plain = (adsmArg){.p = arg->p,
+                          .bytes = arg->bytes,
                           .mode = arg->mode,
                           .elem = arg->elem,
                           .how = ADSM_WHOLE,
@@ -51,7 +62,8 @@ static int take_pointer(struct adsm_task *task, int i, size_t parameter)
         memory.array.shape.nd = 0;
     if (rc == ADSM_OK)
         rc = adsm_operand_make(&about, i, arg, parameter, &memory, operand);
-    if (rc == ADSM_OK && task->whole && operand->array.origin > 0)
+    if (rc == ADSM_OK && task->whole && operand->array.origin > 0 &&
+        !is_of_bytes(task, arg))
         operand->reads = true; /* ADSM_OUT is of objects, from their start */
     if (rc == ADSM_OK && arg->how == ADSM_INTO)
         rc = adsm_into_take(task, arg, operand);
