@@ -637,6 +637,65 @@ ADSM_API adsmStatus adsmWait(adsmEvent event);
 /** Whether a call has ended, without waiting. */
 ADSM_API adsmStatus adsmTest(adsmEvent event, int *done);
 
+/* ---- fills and copies ---------------------------------------------------- */
+
+/*
+ * adsmFill, adsmMemset and adsmCopy are calls as those of kernels are: they are
+ * enqueued, behind earlier calls that use the same bytes and before later ones,
+ * and bring nothing to the CPU, which waits and fetches when it accesses what
+ * they have written. Without options, and where adsmDefaults has set none, they
+ * run where the memory lives; an array without a home on the thread's device.
+ * Memory is shared, all of it in one allocation: ADSM_E_NOT_SHARED,
+ * ADSM_E_INVALID where it goes on behind its end. 0 bytes do nothing, whatever
+ * the addresses.
+ */
+
+/**
+ * Fill memory with a pattern. Drivers fill with patterns of 1, 2 and 4 bytes, and
+ * those that repeat in themselves so; of others the beginning is sent, and copied
+ * within the device until all of it is there.
+ *
+ * @to             begins anywhere; where it is not aligned to a pattern of 2 or
+ *                 4 bytes, it is filled as with one of another size
+ * @bytes          to fill: a multiple of `pattern_bytes`
+ * @pattern        read during the call; of up to some 4,000 bytes
+ *                 (ADSM_E_LIMIT)
+ * @opts           NULL: see above; `align` and `tile` count patterns
+ * Return: as adsmCallWith
+ */
+ADSM_API adsmStatus adsmFillV(const adsmOpts *opts, void *to, size_t bytes,
+                              const void *pattern, size_t pattern_bytes);
+
+/** adsmFill(x, n, 0.5f): n elements from `x` on, whose type the value gets */
+#ifndef __cplusplus
+#define adsmFill(to, n, value)                                                 \
+    (__extension__({                                                           \
+        __typeof__(*(to)) adsm_value_ = (value);                               \
+        adsmFillV(NULL, (to), (size_t)(n) * sizeof adsm_value_, &adsm_value_,  \
+                  sizeof adsm_value_);                                         \
+    }))
+#endif
+
+/** Set bytes of shared memory to one, as memset does. Return: as adsmFillV */
+ADSM_API adsmStatus adsmMemset(void *to, int byte, size_t bytes);
+
+/**
+ * Copy bytes between objects, or within one: both may overlap, as of memmove.
+ * From one device to another they go to a copy on the one that has `to`, and
+ * from there.
+ *
+ * One of both may be memory that is not shared: the calling thread makes that
+ * copy, as memcpy does, and it is over when this returns.
+ *
+ * @opts  NULL: see above
+ * Return: as adsmCallWith; ADSM_E_NOT_SHARED (neither is shared)
+ */
+ADSM_API adsmStatus adsmCopyV(const adsmOpts *opts, void *to, const void *from,
+                              size_t bytes);
+
+/** adsmCopyV without options */
+ADSM_API adsmStatus adsmCopy(void *to, const void *from, size_t bytes);
+
 /**
  * Wait for the calls that use a box of an array: those that write it and, for
  * ADSM_OUT and ADSM_INOUT, those that read it.

@@ -211,6 +211,13 @@ inline adsmStatus adsmLaunch(adsmKernel *kernel, adsmDim grid, adsmDim block,
                        list);
 }
 
+template <typename T, typename Value>
+inline adsmStatus adsmFill(T *to, size_t n, const Value &value)
+{
+    const T element = static_cast<T>(value);
+    return adsmFillV(NULL, to, n * sizeof element, &element, sizeof element);
+}
+
 template <typename... Args>
 inline adsmStatus adsmCall(adsmKernel *kernel, long n, const Args &...args)
 {

@@ -46,6 +46,7 @@ adsmStatus calls(adsmKernel *kernel, long n)
     status = adsmCallWith(
         &opts, kernel, adsmR1(n), adsmIn(constant),
         adsmInto(plain, adsmOperatorOf(ADSM_SUM, ADSM_F32)));
+    status = adsmFill(plain, 10, 1);
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID
