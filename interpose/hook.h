@@ -158,10 +158,11 @@ static inline void hook_leave(void)
 }
 
 /** Does a call of this thread go straight through? One in a host function is
- *  the driver's to refuse, and its accesses are served as faults. */
+ *  the driver's to refuse, and its accesses are served as faults; one from inside
+ *  the driver, or from what stands for a kernel (call/work.h), is for nobody. */
 static inline bool hook_passes(void)
 {
-    return hook_depth || adsm_turn_is_mine();
+    return hook_depth || adsm_turn_is_mine() || adsm_fault_in_driver();
 }
 
 /** One row of the tables: where the wrapper and the real function are. */

@@ -696,6 +696,83 @@ ADSM_API adsmStatus adsmCopyV(const adsmOpts *opts, void *to, const void *from,
 /** adsmCopyV without options */
 ADSM_API adsmStatus adsmCopy(void *to, const void *from, size_t bytes);
 
+/* ---- work of libraries --------------------------------------------------- */
+
+/**
+ * What a function gets that stands for a kernel: `values[i]` points to what a
+ * kernel would get for argument i, a value, a pointer that the device knows
+ * (adsmWorkPointer), or a view where the argument is one (adsmView).
+ */
+typedef struct {
+    unsigned size;       /**< of the structure                               */
+    int device;          /**< where the work goes                            */
+    void *stream;        /**< a CUstream (cudaStream_t), into which it goes;
+                              NULL on the processors                         */
+    adsmBox box;         /**< the part's share of the range                  */
+    int count;           /**< arguments                                      */
+    void *const *values; /**< theirs, until the function returns             */
+} adsmWork;
+
+/**
+ * Gives a device work in a kernel's place: launches, copies, calls of cuBLAS or
+ * cuFFT, all into `work->stream`. They come behind all earlier calls that use
+ * what the arguments name; later calls and CPU accesses come behind them.
+ *
+ * Called on the thread of the call, once for each part, with the device's primary
+ * context current; other threads' accesses to shared memory wait meanwhile, and
+ * handlers of the program's signals. It touches no shared memory through the
+ * CPU's addresses, calls nothing of this header but adsmWorkPointer, and leaves
+ * by returning. An access gets one message and is the program's own fault.
+ *
+ * On the processors (ADSM_DEVICES=cpu) it does the work itself, with pointers
+ * that it may use, and is called when its turn has come, by a thread of the
+ * runtime, to which `user` has to be there yet; `stream` is NULL, and what it
+ * returns is printed if it is not 0.
+ *
+ * Return: 0; anything else: the call fails with ADSM_E_DEVICE, when what was
+ *         enqueued by then has ended
+ */
+typedef int adsmWorkFn(const adsmWork *work, void *user);
+
+/** Argument `i` of those that are pointers; its `double *` is yours to cast. */
+static inline void *adsmWorkPointer(const adsmWork *work, int i)
+{
+    return *(void **)work->values[i];
+}
+
+/**
+ * Enqueue work into a stream, as a call on the thread's device that uses what the
+ * arguments say: all of the object of a pointer, as in a call without options.
+ *
+ * @stream  a stream of the program's on that device, of its primary context:
+ *          what is in it already comes before. NULL: one of the library's
+ * Return: ADSM_OK; ADSM_E_NOT_SHARED; ADSM_E_DEVICE (see adsmWorkFn);
+ *         ADSM_E_UNSUPPORTED (a stream on the processors)
+ */
+ADSM_API adsmStatus adsmStreamV(void *stream, adsmWorkFn *fn, void *user,
+                                int count, const adsmArg *args);
+
+/** adsmStream(NULL, multiply, &handle, adsmIn(a), adsmIn(b), adsmOut(c)) */
+#ifndef __cplusplus
+#define adsmStream(stream, fn, user, ...)                                      \
+    adsmStreamV(stream, fn, user, ADSM_ARGS(__VA_ARGS__))
+#endif
+
+/**
+ * A kernel that is such a function, for calls with a range, options and parts on
+ * several devices: adsmCallWith gives each part the pointers that a range kernel
+ * gets, and its box.
+ *
+ * @name  for messages; copied
+ * Return: ADSM_OK; ADSM_E_INVALID (NULL); ADSM_E_NOMEM
+ */
+ADSM_API adsmStatus adsmKernelOf(adsmKernel **kernel, const char *name,
+                                 adsmWorkFn *fn, void *user);
+
+/** The kernel is none any more; calls of it that were made go on. ADSM_E_INVALID
+ *  when it was not made by adsmKernelOf, or has ended. */
+ADSM_API adsmStatus adsmKernelEnd(adsmKernel *kernel);
+
 /**
  * Wait for the calls that use a box of an array: those that write it and, for
  * ADSM_OUT and ADSM_INOUT, those that read it.

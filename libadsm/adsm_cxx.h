@@ -219,6 +219,14 @@ inline adsmStatus adsmFill(T *to, size_t n, const Value &value)
 }
 
 template <typename... Args>
+inline adsmStatus adsmStream(void *stream, adsmWorkFn *fn, void *user,
+                             const Args &...args)
+{
+    const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};
+    return adsmStreamV(stream, fn, user, (int)sizeof...(args), list);
+}
+
+template <typename... Args>
 inline adsmStatus adsmCall(adsmKernel *kernel, long n, const Args &...args)
 {
     const adsmArg list[sizeof...(args) + 1] = {args..., adsmArg()};

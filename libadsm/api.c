@@ -31,9 +31,21 @@ adsmStatus adsm_api_done(int status)
     return thread.status;
 }
 
+int adsm_api_may_enter(void)
+{
+    if (!adsm_fault_in_driver())
+        return ADSM_OK;
+    return adsm_detail(ADSM_E_INVALID,
+                       "a function that enqueues work in a kernel's place "
+                       "(adsmStream, adsmKernelOf) must not call this");
+}
+
 int adsm_api_bring_up(void)
 {
-    int rc = adsm_init();
+    int rc = adsm_api_may_enter();
+    if (rc != ADSM_OK)
+        return rc;
+    rc = adsm_init();
     if (rc == ADSM_E_NO_DEVICE)
         return adsm_detail(rc, "%s", adsm_accel_why());
     if (rc != ADSM_OK)
@@ -193,7 +205,10 @@ adsmStatus adsmFree(void *address)
     ADSM_NOT_CANCELLED;
     if (!address)
         return adsm_api_done(ADSM_OK);
-    int rc = adsm_heap_free(address);
+    int rc = adsm_api_may_enter();
+    if (rc != ADSM_OK)
+        return adsm_api_done(rc);
+    rc = adsm_heap_free(address);
     if (rc == ADSM_E_NOT_SHARED)
         (void)adsm_detail(rc,
                           "%p is not the start of a shared allocation (freed "
@@ -221,7 +236,8 @@ adsmStatus adsmModuleLoad(adsmModule **module, const void *image, size_t bytes)
 adsmStatus adsmModuleUnload(adsmModule *module)
 {
     ADSM_NOT_CANCELLED;
-    return adsm_api_done(adsm_module_unload(module));
+    int rc = adsm_api_may_enter();
+    return adsm_api_done(rc == ADSM_OK ? adsm_module_unload(module) : rc);
 }
 
 adsmStatus adsmKernelGet(adsmKernel **kernel, adsmModule *module,

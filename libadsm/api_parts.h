@@ -7,6 +7,9 @@
 /** Keep what adsmLastStatus says of a call, and return it. */
 adsmStatus adsm_api_done(int status);
 
+/** Not from inside a function that stands for a kernel. */
+int adsm_api_may_enter(void);
+
 /** The runtime, brought up; failures set the error detail. */
 int adsm_api_bring_up(void);
 

@@ -132,6 +132,11 @@ struct adsm_accel_ops {
     int (*host_call)(struct adsm_accel *accel, adsm_stream stream,
                      void (*call)(void *arg), void *arg);
 
+    /* Call `call(arg)` on this thread, with the device's context current: it
+     * gives the device work past this table, and is to the fault handler what
+     * the driver is. NULL: host_call does, on another thread. */
+    int (*visit)(struct adsm_accel *accel, void (*call)(void *arg), void *arg);
+
     /* Page-lock host memory, F. ADSM_E_LIMIT: no more for now;
      * ADSM_E_UNSUPPORTED: never; *owned: false when it already was. */
     int (*host_pin)(struct adsm_accel *accel, void *at, size_t bytes,

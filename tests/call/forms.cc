@@ -11,6 +11,11 @@ static int first_row(const adsmPart *part, void *user, adsmBox *out, int)
     return 1;
 }
 
+static int multiply(const adsmWork *work, void *user)
+{
+    return adsmWorkPointer(work, 0) == user;
+}
+
 static_assert(sizeof(adsmArg) == sizeof adsmIn(plain), "an argument");
 
 adsmStatus calls(adsmKernel *kernel, long n)
@@ -47,6 +52,8 @@ adsmStatus calls(adsmKernel *kernel, long n)
         &opts, kernel, adsmR1(n), adsmIn(constant),
         adsmInto(plain, adsmOperatorOf(ADSM_SUM, ADSM_F32)));
     status = adsmFill(plain, 10, 1);
+    status = adsmStream(nullptr, multiply, &n, adsmIn(constant), adsmOut(plain),
+                        adsmVal(n));
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID

@@ -250,6 +250,16 @@ static int fill_device(struct adsm_accel *accel, adsm_stream stream,
     return ADSM_E_UNSUPPORTED;
 }
 
+static int visit(struct adsm_accel *accel, void (*call)(void *arg), void *arg)
+{
+    struct adsm_cuda_visit visit;
+    int rc = adsm_cuda_enter(&visit, accel);
+    if (rc != ADSM_OK)
+        return rc;
+    call(arg);
+    return adsm_cuda_leave(&visit, "CtxPopCurrent", ADSM_CU_SUCCESS);
+}
+
 const struct adsm_accel_ops adsm_cuda_ops = {
     .stream_legacy = ADSM_CU_STREAM_LEGACY,
     .stream_per_thread = ADSM_CU_STREAM_PER_THREAD,
@@ -275,6 +285,7 @@ const struct adsm_accel_ops adsm_cuda_ops = {
     .copy_down_now = copy_down_now,
     .copy_device = copy_device,
     .set_device = set_device,
+    .visit = visit,
     .fill_device = fill_device,
     .copy_up_rect = adsm_cuda_copy_up_rect,
     .copy_down_rect = adsm_cuda_copy_down_rect,
