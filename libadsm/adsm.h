@@ -135,7 +135,9 @@ ADSM_API void *adsmSafe(const void *address);
  * Release an object after the work that uses it has ended.
  *
  * NULL is allowed and does nothing. An address that is not the start of a
- * live object gives ADSM_E_NOT_SHARED and changes nothing.
+ * live object gives ADSM_E_NOT_SHARED and changes nothing. What adsmAdopt has
+ * made shared goes on as the program's; where a device is lost, without what only
+ * that had of it (ADSM_E_DEVICE_LOST).
  */
 ADSM_API adsmStatus adsmFree(void *address);
 
@@ -520,6 +522,28 @@ enum { ADSM_HOST = -1, ADSM_NO_HOME = -1 };
  * Return: as adsmAlloc; contents are undefined
  */
 ADSM_API void *adsmAllocArray(size_t elem, adsmBox shape, int home);
+
+/**
+ * Make memory of the program's a shared object at its own address, with the bytes
+ * that it has: of mmap, also of a file, or of malloc where that is aligned.
+ * adsmFree gives it back with those it has then.
+ *
+ * Shared mappings are mapped a second time, and nothing is copied. The system has
+ * private memory at one place only: it is copied within the host once, some pages
+ * at a time, in each direction. No thread touches it during either call. Kernels
+ * get it as an argument; its address on the device is another (adsmSafe). It is
+ * not there in a forked child, and is not unmapped or given to free() before
+ * adsmFree. What was mapped of a file with MAP_PRIVATE is anonymous afterwards.
+ *
+ * @memory  begins a page; @bytes  whole pages (sysconf(_SC_PAGESIZE)), all of them
+ *          readable and writable; shared ones of one file
+ * @home    as of adsmAllocArray: ADSM_NO_HOME for what no device has room for
+ * Return: ADSM_OK; ADSM_E_INVALID (see above; what is shared already);
+ *         ADSM_E_UNSUPPORTED (ADSM_FAULT_ENGINE=uffd and a shared mapping of a
+ *         file on disk); ADSM_E_DEVICE_NOMEM, ADSM_E_NOMEM, ADSM_E_LIMIT: it is
+ *         as it was
+ */
+ADSM_API adsmStatus adsmAdopt(void *memory, size_t bytes, int home);
 
 /**
  * Say that an object, or the rest of one from `array` on, is a row-major array:

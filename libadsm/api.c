@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "init.h"
 #include "mm/doors/boundary.h"
+#include "mm/doors/loan.h"
 #include "mm/heap/heap.h"
 #include "mm/object/assign.h"
 #include "os/fault.h"
@@ -200,6 +201,25 @@ void *adsmSafe(const void *address)
     return (void *)(uintptr_t)device.at;
 }
 
+/* What the program has given it gets back with all that is in it. Return: the
+ * first that cannot be had of it: the host keeps what it has */
+static int fetch_given(const void *address)
+{
+    size_t bytes = adsm_heap_given(address);
+    int first = ADSM_OK;
+    for (size_t n, at = 0; at < bytes; at += n) {
+        struct adsm_loan loan;
+        int rc = adsm_loan_begin_for((const char *)address + at, bytes - at,
+                                     ADSM_READ, &loan, ADSM_CAUSE(own));
+        n = rc == ADSM_OK ? loan.bytes : bytes - at;
+        if (rc == ADSM_OK)
+            rc = adsm_loan_end(&loan, n);
+        if (first == ADSM_OK)
+            first = rc;
+    }
+    return first;
+}
+
 adsmStatus adsmFree(void *address)
 {
     ADSM_NOT_CANCELLED;
@@ -208,6 +228,7 @@ adsmStatus adsmFree(void *address)
     int rc = adsm_api_may_enter();
     if (rc != ADSM_OK)
         return adsm_api_done(rc);
+    int fetched = fetch_given(address);
     rc = adsm_heap_free(address);
     if (rc == ADSM_E_NOT_SHARED)
         (void)adsm_detail(rc,
@@ -216,6 +237,11 @@ adsmStatus adsmFree(void *address)
                           address);
     else if (rc != ADSM_OK)
         (void)adsm_detail_cause(rc, "freeing %p", address);
+    else if (fetched != ADSM_OK)
+        rc = adsm_detail_cause(fetched,
+                               "%p is the program's again, but not all that "
+                               "devices had of it is there",
+                               address);
     return adsm_api_done(rc);
 }
 

@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "mm/heap/heap.h"
 #include "mm/object/awaited.h"
+#include "os/vm.h"
 #include "range/spread.h"
 #include "call/call.h"
 #include "call/detail.h"
@@ -161,6 +162,53 @@ void *adsmAllocArray(size_t elem, adsmBox shape, int home)
             (void)adsm_heap_free(host);
     }
     return adsm_api_done(rc) == ADSM_OK ? host : NULL;
+}
+
+/* ---- memory of the program's ---------------------------------------------------- */
+
+static int check_pages(const void *memory, size_t bytes)
+{
+    size_t page = adsm_vm_page_bytes();
+    if ((uintptr_t)memory % page != 0 || !memory)
+        return adsm_detail(ADSM_E_INVALID,
+                           "%p does not begin a page of %zu bytes: mmap and "
+                           "aligned_alloc(%zu, ..) give memory that does",
+                           memory, page, page);
+    if (bytes == 0 || bytes % page != 0 ||
+        (uintptr_t)memory > UINTPTR_MAX - bytes)
+        return adsm_detail(ADSM_E_INVALID,
+                           "%zu bytes are no whole pages of %zu: the last one "
+                           "may be used by others, too",
+                           bytes, page);
+    return ADSM_OK;
+}
+
+static int adopt(void *memory, size_t bytes, int home)
+{
+    struct adsm_accel *accel;
+    const char *why = NULL;
+    int rc = adsm_api_bring_up();
+    if (rc == ADSM_OK)
+        rc = check_pages(memory, bytes);
+    if (rc == ADSM_OK)
+        rc = home == ADSM_NO_HOME ? adsm_api_current(&accel)
+                                  : open_device(home, &accel);
+    if (rc != ADSM_OK)
+        return rc;
+    rc = home == ADSM_NO_HOME
+             ? adsm_spread_give(accel, memory, bytes, &why)
+             : adsm_heap_give(accel, memory, bytes, false, &why);
+    if (rc != ADSM_OK && why)
+        return adsm_detail(rc, "%zu bytes at %p: %s", bytes, memory, why);
+    return rc == ADSM_OK ? rc
+                         : adsm_detail_cause(rc, "%zu bytes at %p", bytes,
+                                             memory);
+}
+
+adsmStatus adsmAdopt(void *memory, size_t bytes, int home)
+{
+    ADSM_NOT_CANCELLED;
+    return adsm_api_done(adopt(memory, bytes, home));
 }
 
 /* ---- calls ---------------------------------------------------------------------- */

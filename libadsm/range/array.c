@@ -80,21 +80,32 @@ int adsm_spread_array(const void *address, struct adsm_array *array)
     return named ? ADSM_OK : ADSM_E_NOT_FOUND;
 }
 
-int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes, void **host)
+/* A new object without a home. */
+static int begin_without(void *host)
 {
     struct adsm_array array;
-    int rc = adsm_heap_alloc(accel, bytes, &adsm_kind_homeless, host);
-    if (rc != ADSM_OK)
-        return rc;
-    (void)adsm_spread_array(*host, &array);
-    rc = adsm_array_lock(&array);
+    (void)adsm_spread_array(host, &array);
+    int rc = adsm_array_lock(&array);
     if (rc == ADSM_OK) {
         rc = adsm_ranged_make(array.object);
         adsm_array_unlock(&array);
     }
     if (rc != ADSM_OK)
-        (void)adsm_heap_free(*host); /* the first failure is the one to tell */
+        (void)adsm_heap_free(host); /* the first failure is the one to tell */
     return rc;
+}
+
+int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes, void **host)
+{
+    int rc = adsm_heap_alloc(accel, bytes, &adsm_kind_homeless, host);
+    return rc == ADSM_OK ? begin_without(*host) : rc;
+}
+
+int adsm_spread_give(struct adsm_accel *accel, void *host, size_t bytes,
+                     const char **why)
+{
+    int rc = adsm_heap_give(accel, host, bytes, true, why);
+    return rc == ADSM_OK ? begin_without(host) : rc;
 }
 
 /* ---- hints ----------------------------------------------------------------------- */

@@ -83,6 +83,10 @@ int adsm_spread_array(const void *address, struct adsm_array *array);
 int adsm_spread_alloc(struct adsm_accel *accel, size_t bytes,
                       void **host) ADSM_MUST_CHECK;
 
+/** The same over memory of the program's (adsm_heap_give). */
+int adsm_spread_give(struct adsm_accel *accel, void *host, size_t bytes,
+                     const char **why) ADSM_MUST_CHECK;
+
 /** Bytes of a box that copies on a device have, as far as is known without
  *  looking at what the CPU has written since. Thread: any. Signal: never */
 size_t adsm_spread_there(const struct adsm_array *array, const adsmBox *box,

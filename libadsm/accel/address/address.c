@@ -21,6 +21,7 @@ static const struct adsm_address_way *const ways[] = {
     [ADSM_TRANSLATE] = &adsm_address_translate,
     [ADSM_RESERVED] = &adsm_address_reserved,
     [ADSM_ADOPTED] = &adsm_address_adopted,
+    [ADSM_GIVEN] = &adsm_address_given,
 };
 
 /* What an accel may use. */
@@ -28,7 +29,7 @@ enum { WAYS = ADSM_RESERVED };
 
 const char *adsm_strategy_name(enum adsm_strategy strategy)
 {
-    return (unsigned)strategy <= ADSM_ADOPTED ? ways[strategy]->name : "?";
+    return (unsigned)strategy <= ADSM_GIVEN ? ways[strategy]->name : "?";
 }
 
 void adsm_address_init(struct adsm_address *address)

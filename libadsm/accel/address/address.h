@@ -11,6 +11,8 @@
  *   reserved   host addresses only: devices get copies of parts (range/)
  *   adopted    memory that the program got from the driver by itself, in its own
  *              way, and with it the driver's placeholder
+ *   given      host addresses of the program's own memory (os/given.h), and device
+ *              memory elsewhere, or none
  *
  * Probed once per accel, forced by ADSM_ADDRESS. A span's host range is whole
  * pages, no other span's, and, but for direct, PROT_NONE until the memory
@@ -31,6 +33,7 @@ enum adsm_strategy {
     ADSM_TRANSLATE,
     ADSM_RESERVED, /* never the strategy of an accel */
     ADSM_ADOPTED,  /* nor is this */
+    ADSM_GIVEN,    /* nor this */
 };
 
 struct adsm_span {
@@ -168,6 +171,17 @@ bool adsm_address_is_whole(const struct adsm_span *span, uint64_t begin);
  * Thread: any. Signal: never
  */
 int adsm_address_reserve(size_t bytes, struct adsm_span *span) ADSM_MUST_CHECK;
+
+/**
+ * A span at host addresses that are the program's, whole pages, which stay so
+ * when it is freed.
+ *
+ * @home  it has device memory, too
+ * Return: ADSM_OK; ADSM_E_DEVICE_NOMEM; a device's error. Thread: any. Signal:
+ *         never
+ */
+int adsm_address_give(struct adsm_accel *accel, void *host, size_t bytes,
+                      bool home, struct adsm_span *span) ADSM_MUST_CHECK;
 
 /**
  * The context of an overlay span is about to be destroyed, and the driver may

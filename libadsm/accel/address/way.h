@@ -77,6 +77,7 @@ extern const struct adsm_address_way adsm_address_overlay;
 extern const struct adsm_address_way adsm_address_translate;
 extern const struct adsm_address_way adsm_address_reserved; /* no probe */
 extern const struct adsm_address_way adsm_address_adopted;  /* free alone */
+extern const struct adsm_address_way adsm_address_given;    /* free alone */
 
 /**
  * Make sure of the host side of device memory. Addresses that nothing holds are

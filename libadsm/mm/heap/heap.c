@@ -158,6 +158,47 @@ static struct adsm_object *object_at(const void *host, uint32_t *generation)
     return object;
 }
 
+static bool any_is_shared(uintptr_t at, size_t bytes)
+{
+    uintptr_t end = at + bytes;
+    while (at && at < end && !adsm_index_find((const void *)at))
+        at = adsm_index_border(at);
+    return at && at < end;
+}
+
+int adsm_heap_give(struct adsm_accel *accel, void *host, size_t bytes,
+                   bool homeless, const char **why)
+{
+    struct adsm_object *object;
+    int rc;
+    if (any_is_shared((uintptr_t)host, bytes)) {
+        *why = "some of it is shared already";
+        return ADSM_E_INVALID;
+    }
+    do
+        rc = adsm_object_give(accel, host, bytes, homeless, why, &object);
+    while (rc == ADSM_E_DEVICE_NOMEM && (adsm_slab_trim(accel) ||
+                                         adsm_holders_make_room(accel, bytes)));
+    if (rc != ADSM_OK)
+        return rc;
+    adsm_dirty_grow(object->reach);
+    come();
+    ADSM_COUNT(allocs, 1);
+    return ADSM_OK;
+}
+
+size_t adsm_heap_given(const void *address)
+{
+    struct adsm_object *object = adsm_index_acquire(address);
+    if (!object)
+        return 0;
+    size_t bytes = object->given.shadow && object->host == address
+                       ? object->bytes
+                       : 0;
+    adsm_rwlock_release_shared(&object->lock);
+    return bytes;
+}
+
 int adsm_heap_adopt(struct adsm_accel *accel, const struct adsm_span *span,
                     size_t bytes, size_t touch, bool waited)
 {

@@ -22,6 +22,18 @@
 int adsm_heap_alloc(struct adsm_accel *accel, size_t bytes,
                     const struct adsm_kind *kind, void **host) ADSM_MUST_CHECK;
 
+/**
+ * Memory of the program's becomes an object (adsm_object_give), until
+ * adsm_heap_free.
+ *
+ * Return: as there; ADSM_E_INVALID also where some of it is shared
+ */
+int adsm_heap_give(struct adsm_accel *accel, void *host, size_t bytes,
+                   bool homeless, const char **why) ADSM_MUST_CHECK;
+
+/** Bytes of such an object that begins at an address; 0: there is none. */
+size_t adsm_heap_given(const void *address);
+
 /** Memory that the program allocated by itself becomes an object, as
  *  adsm_object_adopt has it. Signal: as adsm_address_find */
 int adsm_heap_adopt(struct adsm_accel *accel, const struct adsm_span *span,

@@ -24,6 +24,7 @@
 #include "mm/state/write_back.h"
 #include "mm/watch/scatter.h"
 #include "mm/watch/watch.h"
+#include "os/fault.h"
 #include "os/fault_range.h"
 #include "os/huge.h"
 
@@ -64,7 +65,10 @@ static size_t choose_block_bytes(const struct adsm_object *object, size_t unit)
 /* What is known of blocks that are sent and fetched. */
 static int for_transfers(struct adsm_object *object, bool alone)
 {
-    int rc = adsm_paging_init(object, alone);
+    int rc = ADSM_OK;
+    object->paging = NULL;
+    if (!object->given.shadow)
+        rc = adsm_paging_init(object, alone);
     return rc == ADSM_OK
                ? adsm_watch_begin(object, alone, adsm_coherence_protocol())
                : rc;
@@ -131,11 +135,14 @@ static struct adsm_object *take_structure(void)
 struct ranges {
     struct adsm_span span;   /* addresses, and memory at its home        */
     struct adsm_ready ready; /* host memory, which may have pages        */
+    struct adsm_given given; /* or this                                  */
 };
 
 static void give_ranges(struct adsm_accel *accel, struct ranges *ranges)
 {
-    if (ranges->span.strategy != ADSM_DIRECT)
+    if (ranges->given.shadow)
+        adsm_given_back(&ranges->given);
+    else if (ranges->span.strategy != ADSM_DIRECT)
         adsm_ready_put(&ranges->ready);
     int freed = adsm_address_free(accel, &ranges->span);
     (void)freed; /* an earlier failure is the one to report */
@@ -171,6 +178,7 @@ static int take_ready(struct adsm_accel *accel, struct ranges *ranges,
 static int take_ranges(struct adsm_accel *accel, size_t bytes,
                        const struct adsm_kind *kind, struct ranges *ranges)
 {
+    ranges->given.shadow = NULL;
     int rc = kind->take(accel, bytes, &ranges->span);
     return rc == ADSM_OK ? take_shadow(accel, ranges) : rc;
 }
@@ -194,6 +202,7 @@ static void set_up(struct adsm_object *object, struct adsm_accel *accel,
     object->on_near_list = false;
     atomic_store(&object->settled, false);
     object->shadow = ranges->ready.range;
+    object->given = ranges->given;
     object->ready_at = ranges->ready.at;
     object->ready = ranges->ready.bytes;
     object->direct = ranges->span.strategy == ADSM_DIRECT;
@@ -209,6 +218,9 @@ static int bring_to_life(struct adsm_object *object, size_t unit,
                          enum adsm_state first, bool huge)
 {
     int rc = create_blocks(object, unit, first);
+    /* All of its pages are there: who asks whether any is, is told so. */
+    if (rc == ADSM_OK && object->given.shadow)
+        rc = adsm_object_commit(object, 0, 1);
     if (rc == ADSM_OK && huge)
         adsm_paging_found(object, object->ready_at / ADSM_HUGE_BYTES);
     if (rc == ADSM_OK && adsm_object_is_movable(object))
@@ -336,6 +348,37 @@ int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
         rc = make(object, accel, bytes, bytes, ADSM_INVALID, false, &ranges);
     if (rc != ADSM_OK)
         without_variables(object);
+    return finish(object, rc, out);
+}
+
+int adsm_object_give(struct adsm_accel *accel, void *host, size_t bytes,
+                     bool homeless, const char **why, struct adsm_object **out)
+{
+    int rc;
+    struct ranges ranges = {.given.shadow = NULL};
+    struct adsm_object *object = prepare(accel, &rc);
+    *why = NULL;
+    if (!object)
+        return rc;
+    adsm_between_begin();
+    rc = adsm_address_give(accel, host, bytes, !homeless, &ranges.span);
+    if (rc == ADSM_OK) {
+        rc = adsm_given_take(host, bytes, &ranges.given, why);
+        ranges.ready.range = (struct adsm_arena_range){
+            .shadow = ranges.given.shadow, .bytes = bytes};
+        if (rc != ADSM_OK)
+            (void)!adsm_address_free(accel, &ranges.span);
+    }
+    if (rc == ADSM_OK)
+        rc = make(object, accel, bytes, bytes, ADSM_DIRTY, homeless, &ranges);
+    if (rc == ADSM_E_SYSTEM && !ranges.given.is_private &&
+        adsm_fault_is_remote()) {
+        *why = "the fault engine uffd cannot watch shared mappings of such "
+               "files; others can (ADSM_FAULT_ENGINE), and private mappings it "
+               "can, too";
+        rc = ADSM_E_UNSUPPORTED;
+    }
+    adsm_between_end();
     return finish(object, rc, out);
 }
 

@@ -38,6 +38,21 @@ int adsm_object_adopt(struct adsm_accel *accel, const struct adsm_span *span,
                       size_t bytes, size_t touch, bool waited,
                       struct adsm_object **object) ADSM_MUST_CHECK;
 
+/**
+ * The same over memory of the program's, which is the host part and has all
+ * bytes: all blocks are DIRTY. When it ends the program has it back.
+ *
+ * @homeless  without device memory of its own
+ * @why       what is wrong with the memory; NULL: nothing is
+ * Return: ADSM_OK; ADSM_E_INVALID, ADSM_E_UNSUPPORTED with `why`;
+ *         ADSM_E_DEVICE_NOMEM; ADSM_E_NOMEM; ADSM_E_LIMIT; ADSM_E_SYSTEM; a
+ *         device's error: nothing was made
+ * Thread: as adsm_object_create; nobody uses the memory meanwhile. Signal: never
+ */
+int adsm_object_give(struct adsm_accel *accel, void *host, size_t bytes,
+                     bool homeless, const char **why,
+                     struct adsm_object **object) ADSM_MUST_CHECK;
+
 /** Is anything adopted where variables of modules may be, which kernels use that
  *  no argument leads to? Thread: any. Signal: any handler */
 bool adsm_object_any_variable(void);

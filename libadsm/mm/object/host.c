@@ -96,6 +96,11 @@ static size_t grains_end(const struct adsm_object *object, size_t grain)
 /* Whoever adopts next has no use for what is in the pages, but for them. */
 static void give_shadow(struct adsm_object *object)
 {
+    if (object->given.shadow) {
+        adsm_given_back(&object->given);
+        object->shadow = (struct adsm_arena_range){.bytes = 0};
+        return;
+    }
     struct adsm_ready ready = {.range = object->shadow, .at = object->ready_at};
     size_t g = object->ready_at >> object->grain_shift;
     if (object->span.strategy == ADSM_ADOPTED && is_committed(object, g)) {
@@ -164,6 +169,8 @@ static int get_pages(struct adsm_object *object, size_t at, size_t bytes)
 {
     const struct adsm_arena_range *shadow = &object->shadow;
     size_t begin = object->ready_at, end = begin + object->ready;
+    if (object->given.shadow)
+        return ADSM_OK; /* it came with them */
     adsm_paging_make(object, at, bytes);
     if (end <= at || begin >= at + bytes)
         return adsm_arena_commit(shadow, at, bytes);
