@@ -303,7 +303,8 @@ typedef struct {
     unsigned size;     /**< of the structure                                  */
     size_t elem;       /**< bytes of an element; 0: adsmShape has said it     */
     uint8_t how, edge; /**< adsmHow, adsmEdge; of a value adsmKind        */
-    uint8_t view;      /**< the parameter is a view: adsmView             */
+    uint8_t view;      /**< 1: the parameter is a view, adsmView; 2: the array
+                            is taken as flat, adsmFlat                     */
     uint8_t align;     /**< of an element; 0: not known                   */
     /** Dimension d of the array follows dimension follow[d] - 1 of the
      *  range; 0: its own; -1: it is not cut. */
@@ -325,12 +326,13 @@ typedef struct {
 } adsmDim;
 
 /*
- * adsmVal(x) passes the value that the variable x has when the call is made,
- * the others an address inside a shared object. C++ has functions of the same
- * names and uses (C++11). There adsmVal keeps a value of up to 40 bytes as it is
- * when the argument is made, of anything, so arguments and tasks may be kept;
- * what is larger has to be a variable, as in C, that is there when the call is
- * made. adsmR1 to adsmR3 are boxes that begin at 0.
+ * adsmVal(x) passes the value that x has when the argument is made: a variable, a
+ * constant or an expression (a structure in place in parentheses of its own). In C
+ * it is kept until the end of the block, an array where it is; x is evaluated once.
+ * The others pass an address inside a shared object. C++ has functions of the same
+ * names and uses (C++11). There an argument has a value of up to 40 bytes with it,
+ * so arguments and tasks may be kept; what is larger has to be a variable that is
+ * there when the call is made. adsmR1 to adsmR3 are boxes that begin at 0.
  *
  * What a part of a call over several devices gets (adsmCallWith): adsmIn,
  * adsmOut and adsmInOut its own box of the array; adsmAll all of it; adsmHalo
@@ -358,7 +360,7 @@ typedef struct {
 #ifndef __cplusplus
 
 #define adsmVal(x)                                                             \
-    ((adsmArg){.p = &(x),                                                      \
+    ((adsmArg){.p = ADSM_KEEP_(x),                                             \
                .bytes = sizeof(x),                                             \
                .size = sizeof(adsmArg),                                        \
                .edge = ADSM_KIND_(x)})
@@ -372,6 +374,18 @@ typedef struct {
 #define adsmRow(ptr, rx, e)        ADSM_NEAR_(ptr, 0, rx, e)
 #define adsmCross(ptr, ry, rx, e)  ADSM_NEAR_(ptr, ry, rx, e)
 #define adsmSquare(ptr, ry, rx, e) ADSM_NEAR_(ptr, ry, rx, e)
+
+/* A copy of x as a compound literal, which no array can be: of that the address. */
+#define ADSM_KEEP_(x)                                                          \
+    __builtin_choose_expr(                                                     \
+        ADSM_IS_ARRAY_(x),                                                     \
+        (const void *)__builtin_choose_expr(ADSM_IS_ARRAY_(x), (x), 0),        \
+        (const void *)(__typeof__(ADSM_NO_ARRAY_(x))[1]){ADSM_NO_ARRAY_(x)})
+#define ADSM_NO_ARRAY_(x) __builtin_choose_expr(ADSM_IS_ARRAY_(x), 0, (x))
+/* To the builtin, 5 is a pointer; ?: makes an array one. */
+#define ADSM_IS_ARRAY_(x)                                                      \
+    (__builtin_classify_type(x) == 5 &&                                        \
+     !__builtin_types_compatible_p(__typeof__(x), __typeof__(0 ? (x) : (x))))
 
 #define ADSM_KIND_(x)                                                          \
     _Generic((x), float                                                        \
@@ -887,7 +901,16 @@ static inline adsmArg adsmPad(adsmArg arg, const void *element)
  *  of parameters. */
 static inline adsmArg adsmView(adsmArg arg)
 {
-    arg.view = 1;
+    arg.view |= 1;
+    return arg;
+}
+
+/** The elements from the pointer on, one behind the other, whatever shape
+ *  adsmShape or adsmAllocArray gave the array: of one dimension, for a range of
+ *  one; for others as an array whose shape nobody has told. */
+static inline adsmArg adsmFlat(adsmArg arg)
+{
+    arg.view |= 2;
     return arg;
 }
 

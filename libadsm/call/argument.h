@@ -46,4 +46,16 @@ void adsm_arguments_values(struct adsm_grid *grid, int count,
 int adsm_argument_not_shared(const struct adsm_kernel_view *kernel, int number,
                              const void *p);
 
+/** Is its parameter said to be a view? */
+static inline bool adsm_argument_is_view(const adsmArg *arg)
+{
+    return arg->view & 1;
+}
+
+/** Is its array taken as flat? */
+static inline bool adsm_argument_is_flat(const adsmArg *arg)
+{
+    return arg->view & 2;
+}
+
 #endif

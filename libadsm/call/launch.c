@@ -155,7 +155,7 @@ static int add_array(struct launch *launch, int i, const adsmArg *arg)
     const struct adsm_kernel_view *kernel = launch->kernel;
     bool view = kernel->layout.count >= 0
                     ? adsm_kernel_parameter(kernel, i) > sizeof(void *)
-                    : arg->view;
+                    : adsm_argument_is_view(arg);
     if (!view)
         return add_pointer(launch, i, arg);
     if (kernel->reach == ADSM_ONLY_ARGUMENTS) {

@@ -29,10 +29,11 @@ static int find_memory(const struct adsm_task *task, int i, const void *p,
     if (rc == ADSM_E_NOT_FOUND)
         memory->array.shape.nd = 0;
     memory->bytes = bytes - (size_t)((const char *)p - (const char *)base);
-    if (is_of_bytes(task, &task->args[i])) {
+    if (is_of_bytes(task, &task->args[i]))
         memory->bytes = task->args[i].bytes;
+    if (is_of_bytes(task, &task->args[i]) ||
+        adsm_argument_is_flat(&task->args[i]))
         memory->array.shape.nd = 0;
-    }
     return ADSM_OK;
 }
 
@@ -58,7 +59,7 @@ static int take_pointer(struct adsm_task *task, int i, size_t parameter)
     int rc = find_memory(task, i, arg->p, &memory);
     /* A kernel that gets a pointer may go on behind the array that was said to
      * begin there, as it may at home. */
-    if (task->whole && (parameter ? parameter == 8 : !arg->view))
+    if (task->whole && (parameter ? parameter == 8 : !adsm_argument_is_view(arg)))
         memory.array.shape.nd = 0;
     if (rc == ADSM_OK)
         rc = adsm_operand_make(&about, i, arg, parameter, &memory, operand);
