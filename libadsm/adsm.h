@@ -239,7 +239,8 @@ typedef enum {
     ADSM_NEAR,     /**< the part's box and its surroundings (MapOverlap)   */
     ADSM_BOXED,    /**< boxes that a text or a function names              */
     ADSM_INTO,     /**< all of it, accumulated: adsmInto of adsm_skeleton.h */
-    ADSM_KEPT      /**< a value, which is in the argument itself: `param`  */
+    ADSM_KEPT,     /**< a value, which is in the argument itself: `param`  */
+    ADSM_SCATTER   /**< all of it, each element written by one part at most */
 } adsmHow;
 
 /** What a kernel reads beyond the array's edge. */
@@ -342,6 +343,18 @@ typedef struct {
  * device: the kernel writes all of its box. The pointer's type says how large
  * an element is; of a void pointer adsmShape does.
  *
+ * adsmScatter(p) is for writes anywhere: a permutation, a sort's last step. Any
+ * part may write any element of the array, and no element is written by two. Those
+ * that none writes keep what they are, and a part reads what was there before the
+ * call and what it has written. A call of one part works in the array. Of several
+ * each has a copy of all of it, to begin with as the array is; behind them one
+ * call on the first device finds what differs: with k parts, up to k + 2 times
+ * the array's memory in the library. That is exact whatever an element's type and
+ * value, also where it is written with what it was. Bits of an element that two
+ * parts write are undefined, and nobody is told. No other argument may lie in the
+ * array. (Partial writes of one element by two parts, such as of different members
+ * of a structure, come together as well.)
+ *
  * adsmBoxed(path, ADSM_IN, "[$1][:]", k) names the boxes that a part uses, in
  * elements: [a:b] for indices from a on and below b, [a] for [a:a+1], [:] for
  * all, one for each dimension of the array. Values are made with + - * and
@@ -368,6 +381,8 @@ typedef struct {
 #define adsmOut(ptr)   ADSM_ARG_(ptr, ADSM_OUT, ADSM_BY_RANGE)
 #define adsmInOut(ptr) ADSM_ARG_(ptr, ADSM_INOUT, ADSM_BY_RANGE)
 #define adsmAll(ptr)   ADSM_ARG_(ptr, ADSM_IN, ADSM_WHOLE)
+#define adsmScatter(ptr)                                                       \
+    ADSM_ARG_(ptr, ADSM_INOUT, ADSM_SCATTER)
 
 #define adsmHalo(ptr, r, e)        ADSM_NEAR_(ptr, r, 0, e)
 #define adsmColumn(ptr, ry, e)     ADSM_NEAR_(ptr, ry, 0, e)

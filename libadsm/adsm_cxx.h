@@ -110,6 +110,11 @@ template <typename T> inline adsmArg adsmAll(const T *ptr)
     return adsmPointer(ptr, ADSM_IN, ADSM_WHOLE);
 }
 
+template <typename T> inline adsmArg adsmScatter(T *ptr)
+{
+    return adsmPointer(ptr, ADSM_INOUT, ADSM_SCATTER);
+}
+
 template <typename T>
 inline adsmArg adsmNear(const T *ptr, int ry, int rx, adsmEdge e)
 {

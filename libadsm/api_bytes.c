@@ -6,6 +6,22 @@
 #include "api_parts.h"
 #include "base/cancel.h"
 #include "call/bytes.h"
+#include "call/call.h"
+
+/* Those that hold for a call, with what is set from outside. */
+static int take_options(const adsmOpts *given, adsmOpts *room,
+                        const adsmOpts **opts)
+{
+    int rc = adsm_api_bring_up();
+    if (rc == ADSM_OK)
+        rc = adsm_api_options(given, room, opts);
+    if (rc != ADSM_OK || !*opts)
+        return rc;
+    *room = **opts;
+    adsm_call_override(room);
+    *opts = room;
+    return ADSM_OK;
+}
 
 adsmStatus adsmFillV(const adsmOpts *given, void *to, size_t bytes,
                      const void *pattern, size_t pattern_bytes)
@@ -13,9 +29,7 @@ adsmStatus adsmFillV(const adsmOpts *given, void *to, size_t bytes,
     ADSM_NOT_CANCELLED;
     adsmOpts room;
     const adsmOpts *opts;
-    int rc = adsm_api_bring_up();
-    if (rc == ADSM_OK)
-        rc = adsm_api_options(given, &room, &opts);
+    int rc = take_options(given, &room, &opts);
     if (rc == ADSM_OK)
         rc = adsm_bytes_fill(opts, adsm_api_device(), to, bytes, pattern,
                              pattern_bytes);
@@ -34,9 +48,7 @@ adsmStatus adsmCopyV(const adsmOpts *given, void *to, const void *from,
     ADSM_NOT_CANCELLED;
     adsmOpts room;
     const adsmOpts *opts;
-    int rc = adsm_api_bring_up();
-    if (rc == ADSM_OK)
-        rc = adsm_api_options(given, &room, &opts);
+    int rc = take_options(given, &room, &opts);
     if (rc == ADSM_OK)
         rc = adsm_bytes_copy(opts, adsm_api_device(), to, from, bytes);
     return adsm_api_done(rc);

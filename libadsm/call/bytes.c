@@ -183,7 +183,7 @@ static int call(int which, const adsmOpts *given, int device, size_t bytes,
     if (!given)
         return call_whole(kernel, device, bytes, width, count, args);
     adsmOpts opts = in_bytes(given, width);
-    return adsm_call_range(kernel, &range, &opts, device, count, args);
+    return adsm_call_as_said(kernel, &range, &opts, device, count, args);
 }
 
 int adsm_bytes_fill(const adsmOpts *opts, int device, void *to, size_t bytes,

@@ -7,6 +7,8 @@
  * without options runs where the memory lives. Copies from and to memory that is
  * not shared are made by the calling thread (mm/doors/bulk.h).
  *
+ * Nothing is set from outside: calls in parts copy so, too.
+ *
  * Owns the two kernels, which are made by the first call and stay. Failures set
  * the error detail. Thread: any. Signal: never
  */

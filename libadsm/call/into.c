@@ -2,6 +2,7 @@
 #include "call/into.h"
 
 #include "range/box.h"
+#include "call/bytes.h"
 #include "call/detail.h"
 #include "call/operator.h"
 #include "call/scratch.h"
@@ -14,7 +15,8 @@ enum { FEW = ADSM_FOLD_FEW };
 struct rows {
     struct adsm_operand *operand;
     struct adsm_scratch *array;
-    long n; /* elements of each */
+    size_t bytes; /* of the object      */
+    long n;       /* elements of each   */
 };
 
 struct adsm_into {
@@ -29,6 +31,11 @@ int adsm_into_take(const struct adsm_task *task, const adsmArg *arg,
 {
     const adsmOperator *op = arg->extra;
     const char *kernel = task->kernel.name;
+    operand->scatter = arg->how == ADSM_SCATTER;
+    if (operand->scatter) {
+        operand->into = adsm_operator_of(ADSM_XOR, ADSM_U32);
+        return ADSM_OK;
+    }
     if (adsm_operator_check(op) != ADSM_OK)
         return adsm_detail(ADSM_E_INVALID,
                            "argument %d of kernel '%s' is accumulated into by "
@@ -62,9 +69,11 @@ int adsm_into_check(const struct adsm_task *task)
                 continue;
             return adsm_detail(ADSM_E_INVALID,
                                "argument %d of kernel '%s' lies in what "
-                               "argument %d is accumulated into (adsmInto): no "
-                               "other argument may read or write it",
-                               other->number, task->kernel.name, own->number);
+                               "argument %d is %s: no other argument may read "
+                               "or write it",
+                               other->number, task->kernel.name, own->number,
+                               own->scatter ? "written anywhere (adsmScatter)"
+                                            : "accumulated into (adsmInto)");
         }
     return ADSM_OK;
 }
@@ -96,6 +105,26 @@ static int make(const struct rows *rows, enum adsm_operator_kernel which,
     return rc == ADSM_OK
                ? adsm_call_as_said(kernel, range, &opts, device, count, args)
                : rc;
+}
+
+/* A part's copy of what is written anywhere, where the part runs. */
+static int copy_old(const struct adsm_task *task, const struct rows *rows,
+                    int device, long to)
+{
+    const adsmOpts opts = {.size = sizeof opts,
+                           .devices = UINT32_C(1) << device,
+                           .chunks = 1};
+    return adsm_bytes_copy(&opts, device, row(rows, rows->array, to),
+                           task->args[rows->operand->number].p, rows->bytes);
+}
+
+static int copy_all_old(const struct adsm_task *task, const struct rows *rows,
+                        const struct adsm_split_part *parts, int count)
+{
+    int rc = ADSM_OK;
+    for (int i = 0; i < count && rc == ADSM_OK; i++)
+        rc = copy_old(task, rows, task->numbers[parts[i].device], i + 1);
+    return rc;
 }
 
 /* Neighbours of one device together. */
@@ -140,9 +169,10 @@ static adsmArg some(const struct rows *rows, const void *at, long count)
     return arg;
 }
 
-/* Groups of FEW rows, until there is one, which makes the object. */
+/* Groups of FEW rows from `first` on, until there is one, which makes the
+ * object. */
 static int fold_all(const struct rows *rows, int device, adsmEvent *event,
-                    long count, adsmArg object)
+                    long first, long count, adsmArg object)
 {
     struct adsm_scratch *from = rows->array, *to = NULL;
     int rc = ADSM_OK;
@@ -152,17 +182,18 @@ static int fold_all(const struct rows *rows, int device, adsmEvent *event,
         for (long g = 0; g < groups && rc == ADSM_OK; g++) {
             long few = g < groups - 1 ? FEW : count - g * FEW;
             rc = fold(rows, device, NULL,
-                      some(rows, row(rows, from, g * FEW), few), few,
+                      some(rows, row(rows, from, first + g * FEW), few), few,
                       of_rows(rows, row(rows, to, g), ADSM_OUT));
         }
         if (from != rows->array)
             adsm_scratch_give(from);
         from = to;
+        first = 0;
         count = groups;
     }
     if (rc == ADSM_OK)
-        rc = fold(rows, device, event, some(rows, from->array, count), count,
-                  object);
+        rc = fold(rows, device, event,
+                  some(rows, row(rows, from, first), count), count, object);
     if (from != rows->array)
         adsm_scratch_give(from);
     return rc;
@@ -183,8 +214,37 @@ static int combine(const struct adsm_task *task, const struct rows *rows,
                   of_rows(rows, rows->array->array, ADSM_OUT));
     object.mode = ADSM_OUT;
     if (rc == ADSM_OK)
-        rc = fold_all(rows, device, asked, parts + 1, object);
+        rc = fold_all(rows, device, asked, 0, parts + 1, object);
     adsm_ended_join(ended, event);
+    return rc;
+}
+
+/* By way of an array of its own: elements of the object may be of any size. */
+static int combine_scattered(const struct adsm_task *task,
+                             const struct rows *rows, int parts,
+                             struct adsm_ended *ended)
+{
+    adsmEvent event = {0};
+    int rc, device = task->numbers[0];
+    const adsmOpts opts = {
+        .size = sizeof opts,
+        .devices = UINT32_C(1) << device,
+        .chunks = 1,
+        .event = adsm_call_has_followers(&task->opts) ? &event : NULL};
+    long first = parts % 2;
+    struct adsm_scratch *result =
+        adsm_scratch_take(rows->array->elem, adsmR1(rows->n), &rc);
+    if (result && first == 0)
+        rc = copy_old(task, rows, device, 0);
+    if (rc == ADSM_OK)
+        rc = fold_all(rows, device, NULL, first, parts + 1 - first,
+                      of_rows(rows, result->array, ADSM_OUT));
+    if (rc == ADSM_OK)
+        rc = adsm_bytes_copy(&opts, device,
+                             (void *)task->args[rows->operand->number].p,
+                             result->array, rows->bytes);
+    adsm_ended_join(ended, event);
+    adsm_scratch_give(result);
     return rc;
 }
 
@@ -194,14 +254,17 @@ static int begin(struct adsm_task *task, const struct adsm_split_part *parts,
                  int count, struct adsm_operand *operand, struct rows *rows)
 {
     struct adsm_array array;
-    size_t bytes = adsm_box_bytes(&operand->array.shape);
+    size_t elem = adsm_operator_bytes(operand->into);
     int rc;
     rows->operand = operand;
-    rows->n = (long)(bytes / operand->array.elem);
-    rows->array = adsm_scratch_take(operand->array.elem,
-                                    adsmR1((count + 1) * rows->n), &rc);
+    rows->bytes = adsm_box_bytes(&operand->array.shape);
+    rows->n = (long)((rows->bytes + elem - 1) / elem);
+    size_t bytes = (size_t)rows->n * elem;
+    rows->array =
+        adsm_scratch_take(elem, adsmR1((count + 1) * rows->n), &rc);
     if (rc == ADSM_OK)
-        rc = fill(task, rows, parts, count);
+        rc = operand->scatter ? copy_all_old(task, rows, parts, count)
+                              : fill(task, rows, parts, count);
     if (rc == ADSM_OK)
         rc = adsm_spread_array(rows->array->array, &array);
     if (rc != ADSM_OK)
@@ -242,7 +305,8 @@ int adsm_into_end(struct adsm_task *task, struct adsm_into *into, int rc)
         return rc;
     bool made = rc == ADSM_OK;
     for (int i = 0; i < into->count && rc == ADSM_OK; i++)
-        rc = combine(task, &into->rows[i], into->parts, &task->ended);
+        rc = (into->rows[i].operand->scatter ? combine_scattered : combine)(
+            task, &into->rows[i], into->parts, &task->ended);
     if (made && rc != ADSM_OK)
         adsm_detail_of_inner();
     for (int i = 0; i < into->count; i++)

@@ -1,5 +1,6 @@
 /*
- * Operands that parts accumulate into (adsmInto).
+ * Operands that parts accumulate into (adsmInto), or write anywhere
+ * (adsmScatter).
  *
  * A call of one part does so in the object itself. Where there are several each
  * has a copy of its own, a row of an array of the library's that begins as the
@@ -7,6 +8,11 @@
  * object and the rows, in the order of the parts, by the tree of reductions
  * (adsm_skeleton.h). So the result depends on how the range was cut and on what
  * the kernel makes of each part, not on who made it or was first.
+ *
+ * What is written anywhere is combined by exclusive or, the copies beginning as
+ * the object: where all copies but one are what the object is, that is the one,
+ * for an odd number of copies, and for an even one with the object besides. So it
+ * is not asked which elements were written, nor of what type they are.
  *
  * Failures set the error detail. Thread: the one that makes the call. Signal:
  * never
@@ -21,8 +27,8 @@
 
 struct adsm_into;
 
-/** Take the operator of an argument. ADSM_OK; ADSM_E_INVALID: it has none, or
- *  one of other elements */
+/** Take the operator of an argument, or that of what is written anywhere. ADSM_OK;
+ *  ADSM_E_INVALID: it has none, or one of other elements */
 int adsm_into_take(const struct adsm_task *task, const adsmArg *arg,
                    struct adsm_operand *operand);
 

@@ -86,7 +86,7 @@ static int guess_shape(const struct adsm_operand_call *call, int number,
     /* A table may be larger than the range, but views of it have rows. */
     bool boxed = arg->how == ADSM_BOXED;
     bool table =
-        boxed || arg->how == ADSM_INTO ||
+        boxed || adsm_operand_is_copied(arg) ||
         (arg->how == ADSM_WHOLE && (call->several || operand->pointer));
     bool large = elements >= volume(range) && !table;
     bool edges = arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE;
@@ -144,7 +144,8 @@ static int find_shape(const struct adsm_operand_call *call, int number,
 static int check_words(const struct adsm_operand_call *call, int number,
                        const adsmArg *arg)
 {
-    if (arg->how > ADSM_INTO || arg->edge > ADSM_EDGE_PAD)
+    if (arg->how > ADSM_SCATTER || arg->how == ADSM_KEPT ||
+        arg->edge > ADSM_EDGE_PAD)
         return invalid(call, number,
                        "has a `how` or `edge` that is none: make it with "
                        "adsmIn, adsmAll, adsmHalo and their like");
@@ -153,13 +154,17 @@ static int check_words(const struct adsm_operand_call *call, int number,
         return invalid(call, number,
                        "is boxed and has an edge, or follows dimensions: its "
                        "boxes are all that is said of it");
-    if (arg->how == ADSM_INTO &&
+    if (adsm_operand_is_copied(arg) &&
         (arg->mode != ADSM_INOUT || arg->edge || !follows_its_own(arg) ||
          arg->per[0] || arg->per[1] || arg->per[2]))
         return invalid(call, number,
-                       "is accumulated into and has a mode, an edge or "
-                       "dimensions that it follows: adsmInto is all that is "
-                       "said of it");
+                       arg->how == ADSM_INTO
+                           ? "is accumulated into and has a mode, an edge or "
+                             "dimensions that it follows: adsmInto is all that "
+                             "is said of it"
+                           : "is written anywhere and has a mode, an edge or "
+                             "dimensions that it follows: adsmScatter is all "
+                             "that is said of it");
     if (arg->edge == ADSM_EDGE_PAD && arg->how == ADSM_NEAR && !arg->extra)
         return invalid(call, number,
                        "has ADSM_EDGE_PAD and no element for it: adsmPad "
@@ -191,7 +196,7 @@ static int follow(const struct adsm_operand_call *call, const adsmArg *arg,
 {
     int nd = operand->array.shape.nd;
     bool all = arg->how == ADSM_WHOLE || arg->how == ADSM_BOXED ||
-               arg->how == ADSM_INTO ||
+               adsm_operand_is_copied(arg) ||
                (arg->elem == 0 && !call->several && operand->array.elem == 1);
     for (int d = 0; d < 3; d++) {
         int own = d < call->range.nd ? d : -1;

@@ -53,6 +53,7 @@ struct adsm_operand {
     /* What accumulates in it; NULL: nothing does. A part's own is `stride` bytes
      * behind that of the part before; 0: all have the array itself. */
     const adsmOperator *into;
+    bool scatter; /* no, but each element is written once (call/into.h) */
     size_t stride;
     bool pointer; /* the parameter is one, not a view */
     int wants;    /* most of a part: 1, or more when it is boxed */
@@ -120,6 +121,12 @@ static inline bool adsm_operand_follows(const struct adsm_operand *operand,
                                         int d, int e)
 {
     return operand->boxed ? operand->follows[d] >> e & 1 : operand->dim[d] == e;
+}
+
+/** Has each part a copy of all of it? */
+static inline bool adsm_operand_is_copied(const adsmArg *arg)
+{
+    return arg->how == ADSM_INTO || arg->how == ADSM_SCATTER;
 }
 
 /** Whether all parts use the same of it. */

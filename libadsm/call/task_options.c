@@ -78,7 +78,7 @@ int adsm_task_check_direct(struct adsm_task *task)
         if (!arg->mode || adsm_direct_bytes(arg->p) == 0)
             continue;
         task->direct = true;
-        task->whole |= arg->how == ADSM_INTO;
+        task->whole |= adsm_operand_is_copied(arg);
         if (arg->how == ADSM_NEAR && arg->edge != ADSM_EDGE_NONE)
             return adsm_detail(
                 ADSM_E_UNSUPPORTED,

@@ -66,7 +66,7 @@ static int take_pointer(struct adsm_task *task, int i, size_t parameter)
     if (rc == ADSM_OK && task->whole && operand->array.origin > 0 &&
         !is_of_bytes(task, arg))
         operand->reads = true; /* ADSM_OUT is of objects, from their start */
-    if (rc == ADSM_OK && arg->how == ADSM_INTO)
+    if (rc == ADSM_OK && adsm_operand_is_copied(arg))
         rc = adsm_into_take(task, arg, operand);
     task->direct |= rc == ADSM_OK && operand->array.direct;
     if (rc == ADSM_OK)
