@@ -54,6 +54,7 @@ adsmStatus calls(adsmKernel *kernel, long n)
     status = adsmFill(plain, 10, 1);
     status = adsmStream(nullptr, multiply, &n, adsmIn(constant), adsmOut(plain),
                         adsmVal(n));
+    status = adsmCall(kernel, n, adsmScatter(plain), adsmFlat(adsmIn(plain)));
     return adsmLaunch(kernel, adsmDim1(1), adsmDim2(2, 3), 0, adsmIn(plain)) +
                    status
                ? ADSM_E_INVALID

@@ -59,3 +59,51 @@ extern "C" __global__ void compose(long i0, long i1, const line *x, line *all)
         all->b = (int)((unsigned)all->b * (unsigned)x[i].a + (unsigned)x[i].b);
     }
 }
+
+/* out[at[i]] = what[i] */
+template <typename T>
+static __device__ void place(long i0, long i1, const int *at, const T *what,
+                             T *out)
+{
+    long i = i0 + adsm_thread_x();
+    if (i < i1)
+        out[at[i]] = what[i];
+}
+
+extern "C" __global__ void place1(long i0, long i1, const int *at,
+                                  const char *what, char *out)
+{
+    place(i0, i1, at, what, out);
+}
+
+extern "C" __global__ void place4(long i0, long i1, const int *at,
+                                  const int *what, int *out)
+{
+    place(i0, i1, at, what, out);
+}
+
+extern "C" __global__ void place8(long i0, long i1, const int *at,
+                                  const double *what, double *out)
+{
+    place(i0, i1, at, what, out);
+}
+
+/* The same in an array of two dimensions, of nx columns. */
+extern "C" __global__ void place2(long i0, long i1, const int *at,
+                                  const int *what, adsm_view2<int> out, int nx)
+{
+    long i = i0 + adsm_thread_x();
+    if (i < i1)
+        out(at[i] / nx, at[i] % nx) = what[i];
+}
+
+/* out[at[i]] += what[i], and then out[at[i]] *= 2: it reads what it writes. */
+extern "C" __global__ void change(long i0, long i1, const int *at,
+                                  const int *what, int *out)
+{
+    long i = i0 + adsm_thread_x();
+    if (i >= i1)
+        return;
+    out[at[i]] += what[i];
+    out[at[i]] *= 2;
+}
