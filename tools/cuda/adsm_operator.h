@@ -27,7 +27,7 @@
  * and, if it is the right one of two, the left one.
  *
  * Only what is on its way at once is unrolled: programs with an operator have
- * this text, and so has the library.
+ * this text, and so has the library. Of large elements see below.
  *
  * adsm_device.h includes it. The kernels' names and parameters are those that
  * libadsm/call/operator.h expects. Blocks are of whole warps along x.
@@ -346,11 +346,17 @@ static ADSM_INLINE_ typename Op::value adsm_fold_part(const At &x, long block,
     return adsm_take(mine, 0);
 }
 
+template <typename Op, typename At>
+static ADSM_INLINE_ typename Op::value
+adsm_fold_large(const At &x, long begin, int rows, adsm_extent there);
+
 /* `rows` rows from `begin` on, by a warp: lane 0 gets the result. */
 template <typename Op, bool Often, typename At>
 static ADSM_INLINE_ typename Op::value
 adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
 {
+    if (sizeof(typename Op::value) > ADSM_SMALL_)
+        return adsm_fold_large<Op>(x, begin, rows, there);
     int lane = adsm_lane(), blocks = rows / ADSM_ROWS_;
     typename Op::value v = Op::none(), mine = v;
 #pragma unroll 1
@@ -358,7 +364,7 @@ adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
         long block = begin + (long)k * ADSM_BLOCK_, end = block + ADSM_BLOCK_;
         if (block >= there.hi || end <= there.lo)
             continue;
-        if (sizeof v <= ADSM_SMALL_ && block >= there.lo && end <= there.hi)
+        if (block >= there.lo && end <= there.hi)
             v = adsm_fold_block<Op>(x, block);
         else
             v = adsm_fold_part<Op, Often>(x, block, there);
@@ -370,6 +376,73 @@ adsm_fold_chunk(const At &x, long begin, int rows, adsm_extent there)
         mine = adsm_meet<Op, false>(mine, lanes, at, lanes * (long)ADSM_BLOCK_,
                                     there);
     return mine;
+}
+
+/* ---- large elements ----------------------------------------------------- */
+
+/*
+ * An element of more words than a lane has registers for stays in a lane's memory,
+ * where it is used by its address: each word of it that is chosen, moved or kept in
+ * a register is a line of text, and so is each of an operator's. So there is one
+ * place where two of a lane are combined, and one where two lanes meet, and what
+ * is not there is left out by branches.
+ */
+
+/* Of `count` neighbours, a power of two up to 256: whether any is there, and in
+ * *out what they give. s[b] is what the last 2^b elements gave that have no
+ * neighbour yet. */
+template <typename Op, typename At>
+static ADSM_INLINE_ bool adsm_fold_alone(const At &x, long at, int count,
+                                         adsm_extent there,
+                                         typename Op::value *out)
+{
+    typename Op::value s[9];
+    unsigned have = 0;
+    int last = 0;
+#pragma unroll 1
+    for (int i = 0; i < count; i++) {
+        bool is = at + i >= there.lo && at + i < there.hi;
+        if (is)
+            *out = x(at + i);
+        int b = 0;
+#pragma unroll 1
+        for (; i >> b & 1; b++) {
+            if (!(have >> b & 1))
+                continue;
+            *out = is ? Op::of(s[b], *out) : s[b];
+            is = true;
+        }
+        have &= ~((1u << b) - 1);
+        if (is) {
+            s[b] = *out;
+            have |= 1u << b;
+        }
+        last = b;
+    }
+    return have >> last & 1;
+}
+
+/* The same as adsm_fold_chunk: lanes have rows * 8 neighbours each. */
+template <typename Op, typename At>
+static ADSM_INLINE_ typename Op::value
+adsm_fold_large(const At &x, long begin, int rows, adsm_extent there)
+{
+    typename Op::value v[2];
+    int each = rows * (ADSM_ROW_ / 32), lane = adsm_lane();
+    long at = begin + (long)lane * each;
+    bool is = adsm_fold_alone<Op>(x, at, each, there, &v[0]);
+#pragma unroll 1
+    for (int lanes = 1; lanes < 32; lanes *= 2) {
+        bool second = lane & lanes;
+        bool other = adsm_swap_word(is, lanes);
+        v[1] = adsm_swap(v[0], lanes);
+        if (is && other)
+            v[0] = Op::of(v[second], v[!second]);
+        else if (other)
+            v[0] = v[1];
+        is = is || other;
+    }
+    return v[0];
 }
 
 template <typename T> struct adsm_line {
@@ -440,7 +513,9 @@ adsm_fold_columns(long y0, long y1, long x0, long x1,
         adsm_extent there = {y0, y1};
         adsm_stride<typename Op::value> x = {&in(0, column), in.pitch};
         long at = c * ADSM_FEW_, end = at + ADSM_FEW_;
-        if (sizeof *out.base <= ADSM_SMALL_ && at >= y0 && end <= y1)
+        if (sizeof *out.base > ADSM_SMALL_)
+            adsm_fold_alone<Op>(x, at, ADSM_FEW_, there, &out(c, column));
+        else if (at >= y0 && end <= y1)
             out(c, column) = adsm_fold_few<Op, true, ADSM_FEW_>(x, at, there);
         else
             out(c, column) = adsm_fold_few<Op, false, ADSM_FEW_>(x, at, there);
@@ -459,7 +534,10 @@ adsm_fold_last(long i0, long i1, const typename Op::value *in,
         return;
     adsm_extent there = {j0, j1};
     adsm_stride<typename Op::value> x = {in + i * next, far * (long)sizeof *in};
-    out[i] = adsm_fold_few<Op, false, ADSM_FEW_>(x, 0, there);
+    if (sizeof *out > ADSM_SMALL_)
+        adsm_fold_alone<Op>(x, 0, ADSM_FEW_, there, &out[i]);
+    else
+        out[i] = adsm_fold_few<Op, false, ADSM_FEW_>(x, 0, there);
 }
 
 /* ---- scans -------------------------------------------------------------- */
@@ -493,15 +571,14 @@ template <typename T> static ADSM_INLINE_ void adsm_turn(T *v)
 }
 
 /* What lies before each lane, in the order of their places, if `before` lies
- * before the first. What all lanes have becomes `v`. Without Unroll the steps
- * are a loop. */
-template <typename Op, int Unroll>
+ * before the first. What all lanes have becomes `v`. */
+template <typename Op>
 static ADSM_INLINE_ typename Op::value
 adsm_before_lane(typename Op::value &v, bool any, typename Op::value before)
 {
     typename Op::value left[5];
     int lane = adsm_lane();
-#pragma unroll Unroll
+#pragma unroll
     for (int b = 0; b < 5; b++) {
         int far = adsm_place_bit(b);
         left[b] = adsm_swap(v, far);
@@ -509,7 +586,7 @@ adsm_before_lane(typename Op::value &v, bool any, typename Op::value before)
                          : Op::of(adsm_choose(lane & far, left[b], v),
                                   adsm_choose(lane & far, v, left[b]));
     }
-#pragma unroll Unroll
+#pragma unroll
     for (int b = 4; b >= 0; b--) {
         bool right = lane & adsm_place_bit(b);
         before =
@@ -570,7 +647,7 @@ adsm_scan_row(const typename Op::value *in, typename Op::value *out, long size,
     }
     adsm_turn(v);
     adsm_eight<Op> sums(v);
-    before = adsm_before_lane<Op, 5>(sums.all, any, before);
+    before = adsm_before_lane<Op>(sums.all, any, before);
     any = any || lane > 0;
     adsm_before_each<Op>(v, sums, any, before, e);
     if (!exclusive) {
@@ -617,38 +694,49 @@ adsm_scan_block(const typename Op::value *in, typename Op::value *out,
     }
 }
 
-/* The same of large elements: lanes go through 32 neighbours each, with what is
- * left of them in memory. */
+/* The same of large elements: lanes go through 32 neighbours each. What lies
+ * before one is `before`, what lanes before gave, and what those of the lane that
+ * have no neighbour yet gave, from the largest on. */
 template <typename Op>
 static ADSM_INLINE_ void
 adsm_scan_large(const typename Op::value *in, typename Op::value *out,
                 long size, bool any, typename Op::value before, int exclusive)
 {
     enum { EACH = ADSM_BLOCK_ / 32 };
-    typedef typename Op::value T;
-    int place = adsm_place();
-    adsm_line<T> x = {in};
+    typename Op::value left[5], v[2], s[7];
+    int lane = adsm_lane();
+    adsm_line<typename Op::value> x = {in};
     adsm_extent there = {0, size};
-    T v = adsm_fold_few<Op, false, EACH>(x, place * EACH, there), s[6];
-    before = adsm_before_lane<Op, 1>(v, any, before);
-    any = any || place > 0;
+    adsm_fold_alone<Op>(x, lane * EACH, EACH, there, &v[0]);
 #pragma unroll 1
-    for (int j = 0; j < EACH && place * EACH + j < size; j++) {
-        T e = before;
+    for (int b = 0; b < 5; b++) {
+        bool second = lane >> b & 1;
+        left[b] = v[1] = adsm_swap(v[0], 1 << b);
+        v[0] = Op::of(v[second], v[!second]);
+    }
+#pragma unroll 1
+    for (int b = 4; b >= 0; b--)
+        if (lane >> b & 1) {
+            before = any ? Op::of(before, left[b]) : left[b];
+            any = true;
+        }
+#pragma unroll 1
+    for (int j = 0; j < EACH && lane * EACH + j < size; j++) {
         bool some = any;
+        v[0] = before;
+        s[0] = in[lane * EACH + j]; /* s[b + 1]: the last 2^b before it */
 #pragma unroll 1
-        for (int b = 4; b >= 0; b--)
-            if (j >> b & 1) {
-                e = adsm_behind<Op>(some, e, s[b]);
+        for (int b = 5; b >= 0; b--)
+            if (b > 0 ? j >> (b - 1) & 1 : !exclusive) {
+                v[0] = some ? Op::of(v[0], s[b]) : s[b];
                 some = true;
             }
-        v = in[place * EACH + j];
-        out[place * EACH + j] = exclusive ? e : adsm_behind<Op>(some, e, v);
-        int b = 0;
+        out[lane * EACH + j] = v[0];
+        int b = 1;
 #pragma unroll 1
-        for (; j >> b & 1; b++)
-            v = Op::of(s[b], v);
-        s[b] = v;
+        for (; j >> (b - 1) & 1; b++)
+            s[0] = Op::of(s[b], s[0]);
+        s[b] = s[0];
     }
 }
 
