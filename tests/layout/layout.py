@@ -50,7 +50,8 @@ MM_ROWS = ['libadsm/mm'] + [f'libadsm/mm/{room}' for room in MM]
 # others include it.
 CORE = ['libadsm/base', 'libadsm/os', 'libadsm/accel', 'protocols',
         *MM_ROWS, 'libadsm/range', 'libadsm/code', 'libadsm/call']
-PUBLIC = ['libadsm/adsm.h', 'libadsm/adsm_cxx.h',
+PUBLIC = ['libadsm/adsm.h', 'libadsm/adsm_array.h', 'libadsm/adsm_cxx.h',
+          'libadsm/adsm_data.h',
           'libadsm/adsm_skeleton.h', 'libadsm/adsm_cpu_operator.h']
 TABLE = {
     'ptx': [],
