@@ -200,9 +200,9 @@ static int adopt(void *memory, size_t bytes, int home)
              : adsm_heap_give(accel, memory, bytes, false, &why);
     if (rc != ADSM_OK && why)
         return adsm_detail(rc, "%zu bytes at %p: %s", bytes, memory, why);
-    return rc == ADSM_OK ? rc
-                         : adsm_detail_cause(rc, "%zu bytes at %p", bytes,
-                                             memory);
+    return rc == ADSM_OK
+               ? rc
+               : adsm_detail_cause(rc, "%zu bytes at %p", bytes, memory);
 }
 
 adsmStatus adsmAdopt(void *memory, size_t bytes, int home)

@@ -216,9 +216,9 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy,
             &passed, cuLaunchKernel,
             (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra)))
         return passed;
-    return run(
-        &(struct adsm_launch){AS_GIVEN(kernel, stream, params), .packed = extra},
-        (struct form){.per_thread = false});
+    return run(&(struct adsm_launch){AS_GIVEN(kernel, stream, params),
+                                     .packed = extra},
+               (struct form){.per_thread = false});
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
@@ -231,9 +231,9 @@ CUresult cuLaunchKernel_ptsz(CUfunction kernel, unsigned gx, unsigned gy,
             &passed, cuLaunchKernel_ptsz,
             (kernel, gx, gy, gz, bx, by, bz, shared, stream, params, extra)))
         return passed;
-    return run(
-        &(struct adsm_launch){AS_GIVEN(kernel, stream, params), .packed = extra},
-        (struct form){.per_thread = true});
+    return run(&(struct adsm_launch){AS_GIVEN(kernel, stream, params),
+                                     .packed = extra},
+               (struct form){.per_thread = true});
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
@@ -245,9 +245,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction kernel, unsigned gx, unsigned gy,
     if (CUDA_PASSES(&passed, cuLaunchCooperativeKernel,
                     (kernel, gx, gy, gz, bx, by, bz, shared, stream, params)))
         return passed;
-    return run(
-        &(struct adsm_launch){AS_GIVEN(kernel, stream, params)},
-        (struct form){.cooperative = true});
+    return run(&(struct adsm_launch){AS_GIVEN(kernel, stream, params)},
+               (struct form){.cooperative = true});
 }
 
 CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
@@ -260,9 +259,8 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction kernel, unsigned gx,
     if (CUDA_PASSES(&passed, cuLaunchCooperativeKernel_ptsz,
                     (kernel, gx, gy, gz, bx, by, bz, shared, stream, params)))
         return passed;
-    return run(
-        &(struct adsm_launch){AS_GIVEN(kernel, stream, params)},
-        (struct form){.per_thread = true, .cooperative = true});
+    return run(&(struct adsm_launch){AS_GIVEN(kernel, stream, params)},
+               (struct form){.per_thread = true, .cooperative = true});
 }
 
 /* The launch's own description may lie in shared memory as well. */

@@ -124,8 +124,8 @@ static int find(const char *who, const void *at, size_t bytes,
 static int not_shared(const char *who, const void *at)
 {
     return adsm_detail(ADSM_E_NOT_SHARED,
-                       "%s: %p is not in a shared object, or not any more",
-                       who, at);
+                       "%s: %p is not in a shared object, or not any more", who,
+                       at);
 }
 
 /* ---- calls -------------------------------------------------------------------- */
@@ -243,8 +243,9 @@ static int copy_here(void *to, const void *from, size_t bytes)
 {
     int rc = adsm_bulk_move(to, from, bytes);
     return rc == ADSM_OK ? rc
-                         : adsm_detail_cause(rc, "adsmCopy: %zu bytes from %p "
-                                                 "to %p",
+                         : adsm_detail_cause(rc,
+                                             "adsmCopy: %zu bytes from %p "
+                                             "to %p",
                                              bytes, from, to);
 }
 

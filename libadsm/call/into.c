@@ -111,9 +111,8 @@ static int make(const struct rows *rows, enum adsm_operator_kernel which,
 static int copy_old(const struct adsm_task *task, const struct rows *rows,
                     int device, long to)
 {
-    const adsmOpts opts = {.size = sizeof opts,
-                           .devices = UINT32_C(1) << device,
-                           .chunks = 1};
+    const adsmOpts opts = {
+        .size = sizeof opts, .devices = UINT32_C(1) << device, .chunks = 1};
     return adsm_bytes_copy(&opts, device, row(rows, rows->array, to),
                            task->args[rows->operand->number].p, rows->bytes);
 }
@@ -260,8 +259,7 @@ static int begin(struct adsm_task *task, const struct adsm_split_part *parts,
     rows->bytes = adsm_box_bytes(&operand->array.shape);
     rows->n = (long)((rows->bytes + elem - 1) / elem);
     size_t bytes = (size_t)rows->n * elem;
-    rows->array =
-        adsm_scratch_take(elem, adsmR1((count + 1) * rows->n), &rc);
+    rows->array = adsm_scratch_take(elem, adsmR1((count + 1) * rows->n), &rc);
     if (rc == ADSM_OK)
         rc = operand->scatter ? copy_all_old(task, rows, parts, count)
                               : fill(task, rows, parts, count);

@@ -216,7 +216,8 @@ static int make_room(struct launch *launch, size_t count,
 {
     launch->values = adsm_region_get(region, count, sizeof *launch->values);
     launch->pointers = adsm_region_get(region, count, sizeof *launch->pointers);
-    launch->uses = adsm_region_get(region, count * MOST_USES, sizeof *launch->uses);
+    launch->uses =
+        adsm_region_get(region, count * MOST_USES, sizeof *launch->uses);
     if (launch->values && launch->pointers && launch->uses)
         return ADSM_OK;
     return adsm_detail(ADSM_E_NOMEM, "no memory for a launch of kernel '%s'",

@@ -263,8 +263,8 @@ int adsm_operand_make(const struct adsm_operand_call *call, int number,
 {
     memset(operand, 0, sizeof *operand);
     operand->number = number;
-    operand->pointer = parameter_bytes ? parameter_bytes == 8
-                                         : !adsm_argument_is_view(arg);
+    operand->pointer =
+        parameter_bytes ? parameter_bytes == 8 : !adsm_argument_is_view(arg);
     operand->reads = arg->mode & ADSM_IN;
     operand->writes = arg->mode & ADSM_OUT;
     int rc = check_words(call, number, arg);

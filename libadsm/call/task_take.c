@@ -59,7 +59,8 @@ static int take_pointer(struct adsm_task *task, int i, size_t parameter)
     int rc = find_memory(task, i, arg->p, &memory);
     /* A kernel that gets a pointer may go on behind the array that was said to
      * begin there, as it may at home. */
-    if (task->whole && (parameter ? parameter == 8 : !adsm_argument_is_view(arg)))
+    if (task->whole &&
+        (parameter ? parameter == 8 : !adsm_argument_is_view(arg)))
         memory.array.shape.nd = 0;
     if (rc == ADSM_OK)
         rc = adsm_operand_make(&about, i, arg, parameter, &memory, operand);

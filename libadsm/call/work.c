@@ -138,7 +138,9 @@ static size_t room_of(size_t bytes)
 /* What of a pointer's value there is: an address, or a view. */
 static void copy_value(void *to, const void *from, const adsmArg *arg)
 {
-    memcpy(to, from, arg->mode && !adsm_argument_is_view(arg) ? sizeof(void *) : bytes_of(arg));
+    memcpy(to, from,
+           arg->mode && !adsm_argument_is_view(arg) ? sizeof(void *)
+                                                    : bytes_of(arg));
 }
 
 /* The visit and all that it reads, in one piece that call_there frees. */

@@ -89,14 +89,13 @@ static adsm_status_t status_of(int error)
 /* A second mapping of what is shared, or memory for a copy. */
 static bool map_shadow(const struct adsm_given *given)
 {
-    void *made =
-        given->is_private
-            ? adsm_system_mmap(given->shadow, given->bytes,
-                               PROT_READ | PROT_WRITE,
-                               MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
-            : adsm_system_mremap(given->at, 0, given->bytes,
-                                 MREMAP_MAYMOVE | MREMAP_FIXED,
-                                 (uintptr_t)given->shadow);
+    void *made = given->is_private
+                     ? adsm_system_mmap(
+                           given->shadow, given->bytes, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+                     : adsm_system_mremap(given->at, 0, given->bytes,
+                                          MREMAP_MAYMOVE | MREMAP_FIXED,
+                                          (uintptr_t)given->shadow);
     return made != MAP_FAILED;
 }
 
@@ -145,8 +144,8 @@ static adsm_status_t take(struct adsm_given *given)
     uint8_t *shadow = given->shadow;
     if (!map_shadow(given))
         return status_of(errno);
-    if (given->is_private && !move_all(shadow, given->at, given->bytes,
-                                       MADV_DONTNEED, MADV_REMOVE))
+    if (given->is_private &&
+        !move_all(shadow, given->at, given->bytes, MADV_DONTNEED, MADV_REMOVE))
         return ADSM_E_NOMEM;
     set_apart(given);
     adsm_status_t status =

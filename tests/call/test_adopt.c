@@ -226,9 +226,9 @@ START_TEST(there_is_one_of_it_in_memory)
     size_t bytes = (size_t)MIB << 20;
     must(adsmFree(adsmAlloc(PAGE)));
     for (int shared = 0; shared < 2; shared++) {
-        int *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_ANONYMOUS | (shared ? MAP_SHARED : MAP_PRIVATE), -1,
-                      0);
+        int *p =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                 MAP_ANONYMOUS | (shared ? MAP_SHARED : MAP_PRIVATE), -1, 0);
         memset(p, 1, bytes);
         long before = most_kib();
         /* An access would map it once more, which counts as if it were there

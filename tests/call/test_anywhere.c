@@ -173,10 +173,10 @@ START_TEST(calls_and_accesses_before_and_behind_are_in_order)
         adsmEvent event = {0};
         must(adsmFill(what, M, s));
         must(adsmFill(out, M, 100));
-        must(adsmCallWith(adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 3,
-                                   .event = &event),
-                          places("change"), adsmR1(M), adsmIn(at), adsmIn(what),
-                          adsmScatter(out)));
+        must(adsmCallWith(
+            adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 3, .event = &event),
+            places("change"), adsmR1(M), adsmIn(at), adsmIn(what),
+            adsmScatter(out)));
         must(adsmFill(what, M, 1000));
         must(adsmCallWith(all, kernel("map"), adsmR1(M), adsmIn(what),
                           adsmInOut(out), adsmVal(1)));

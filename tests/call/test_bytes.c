@@ -179,9 +179,8 @@ START_TEST(copies_between_all_kinds_move_what_is_named)
         for (int b = 0; b < KINDS; b++) {
             struct memory from = make(a), to = make(b);
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-                size_t n = sizes[s], most = to.bytes < from.bytes
-                                                ? to.bytes
-                                                : from.bytes;
+                size_t n = sizes[s],
+                       most = to.bytes < from.bytes ? to.bytes : from.bytes;
                 if (n > most)
                     continue;
                 size_t f = (from.bytes - n) / 2, t = (to.bytes - n) / 3;
@@ -206,10 +205,10 @@ START_TEST(copies_that_overlap_are_as_of_memmove)
             if (far >= m.bytes)
                 continue;
             size_t f = by[i] < 0 ? far : 0, t = by[i] < 0 ? 0 : far;
-            must(adsmCopyV(i % 2 ? adsmWith(.devices = ADSM_ALL_DEVICES,
-                                            .parts = 5)
-                                 : NULL,
-                           m.at + t, m.at + f, m.bytes - far));
+            must(adsmCopyV(
+                i % 2 ? adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 5)
+                      : NULL,
+                m.at + t, m.at + f, m.bytes - far));
             memmove(m.model + t, m.model + f, m.bytes - far);
         }
         check_memory(&m, "overlapping copies", kind);
@@ -317,9 +316,9 @@ static void add(const adsmOpts *opts, int *y, const int *x, long n, int a)
 START_TEST(calls_before_and_behind_see_them_in_their_order)
 {
     enum { N = 50000, STEPS = 30 };
-    const adsmOpts *ways[] = {NULL, adsmWith(.devices = 1),
-                              adsmWith(.devices = ADSM_ALL_DEVICES,
-                                       .parts = 5)};
+    const adsmOpts *ways[] = {
+        NULL, adsmWith(.devices = 1),
+        adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 5)};
     for (int home = ADSM_NO_HOME; home < 1; home++)
         for (int way = 0; way < 3; way++) {
             int *x = array(adsmR1(N), 0), *y = array(adsmR1(N), home);
@@ -366,9 +365,9 @@ static void step(struct memory *all, struct draw *draw, int s)
     for (size_t i = 0; i < width; i++)
         pattern[i] = (uint8_t)draw_below(draw, 256);
     const adsmOpts *opts =
-        draw_below(draw, 4) ? NULL
-                            : adsmWith(.devices = ADSM_ALL_DEVICES,
-                                       .parts = 1 + (int)(s % 5));
+        draw_below(draw, 4)
+            ? NULL
+            : adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 1 + (int)(s % 5));
     switch (draw_below(draw, 5)) {
     case 0:
         n = n / width * width;
@@ -408,8 +407,8 @@ START_TEST(anything_in_any_order_is_as_in_plain_memory)
 {
     const char *seed = getenv("BYTES_SEED"), *steps = getenv("BYTES_STEPS");
     for (int run = 0; run < 3; run++) {
-        struct draw draw = draw_begin(
-            (uint64_t)(seed ? atoi(seed) : 1) * 100 + (uint64_t)run);
+        struct draw draw =
+            draw_begin((uint64_t)(seed ? atoi(seed) : 1) * 100 + (uint64_t)run);
         struct memory all[KINDS];
         for (int k = 0; k < KINDS; k++)
             all[k] = make(k);
@@ -519,9 +518,9 @@ START_TEST(events_and_options_are_those_of_calls)
     struct memory m = make(HOMELESS);
     adsmEvent event = {0};
     int done = 0;
-    must(adsmFillV(adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 4,
-                            .event = &event),
-                   m.at, m.bytes, "abc", 3));
+    must(adsmFillV(
+        adsmWith(.devices = ADSM_ALL_DEVICES, .parts = 4, .event = &event),
+        m.at, m.bytes, "abc", 3));
     model_fill(&m, 0, m.bytes, "abc", 3);
     ck_assert_uint_gt(event.id, 0);
     must(adsmWait(event));
@@ -543,7 +542,8 @@ START_TEST(array_larger_than_the_device_is_filled_and_copied)
         return;
     setenv("SOFTCUDA_MEMORY", "16M", 1);
     int n = LARGE / (int)sizeof(int);
-    int *x = array(adsmR1(n), ADSM_NO_HOME), *y = array(adsmR1(n), ADSM_NO_HOME);
+    int *x = array(adsmR1(n), ADSM_NO_HOME),
+        *y = array(adsmR1(n), ADSM_NO_HOME);
     must(adsmFill(x, n, 77));
     x[5] = 6;
     must(adsmCopy(y, x, LARGE));

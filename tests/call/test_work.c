@@ -447,8 +447,8 @@ START_TEST(mistakes_are_told)
     expect(adsmKernelOf(&kernel, NULL, add_work, NULL), ADSM_E_INVALID, "NULL");
     expect(adsmKernelOf(&kernel, "a", NULL, NULL), ADSM_E_INVALID, "NULL");
     expect(adsmKernelEnd(NULL), ADSM_E_INVALID, "not a kernel");
-    expect(adsmKernelEnd(on_cpu ? kernel : kernel_that_may(ADSM_ANY_OBJECT,
-                                                           "add")),
+    expect(adsmKernelEnd(on_cpu ? kernel
+                                : kernel_that_may(ADSM_ANY_OBJECT, "add")),
            ADSM_E_INVALID, "made of a function");
     if (on_cpu)
         expect(adsmStream((void *)x, add_work, NULL, adsmInOut(x), adsmIn(x)),

@@ -9,8 +9,8 @@ int adsm_address_give(struct adsm_accel *accel, void *host, size_t bytes,
 {
     *span = (struct adsm_span){
         .host = host, .bytes = bytes, .strategy = ADSM_GIVEN};
-    int status = home ? accel->ops->memory_alloc(accel, bytes, &span->device)
-                      : ADSM_OK;
+    int status =
+        home ? accel->ops->memory_alloc(accel, bytes, &span->device) : ADSM_OK;
     span->handle = span->device.at;
     return status;
 }

@@ -177,8 +177,8 @@ int adsm_heap_give(struct adsm_accel *accel, void *host, size_t bytes,
     }
     do
         rc = adsm_object_give(accel, host, bytes, homeless, why, &object);
-    while (rc == ADSM_E_DEVICE_NOMEM && (adsm_slab_trim(accel) ||
-                                         adsm_holders_make_room(accel, bytes)));
+    while (rc == ADSM_E_DEVICE_NOMEM &&
+           (adsm_slab_trim(accel) || adsm_holders_make_room(accel, bytes)));
     if (rc != ADSM_OK)
         return rc;
     adsm_dirty_grow(object->reach);
@@ -192,9 +192,8 @@ size_t adsm_heap_given(const void *address)
     struct adsm_object *object = adsm_index_acquire(address);
     if (!object)
         return 0;
-    size_t bytes = object->given.shadow && object->host == address
-                       ? object->bytes
-                       : 0;
+    size_t bytes =
+        object->given.shadow && object->host == address ? object->bytes : 0;
     adsm_rwlock_release_shared(&object->lock);
     return bytes;
 }

@@ -63,7 +63,7 @@ struct adsm_object {
     /* The host part: pages at A and S, and what the CPU may do with them. */
     uint8_t *host;
     struct adsm_arena_range shadow; /* backed: see `backed`                */
-    struct adsm_given given; /* whose shadow it is; NULL: the arena's      */
+    struct adsm_given given;  /* whose shadow it is; NULL: the arena's      */
     size_t ready_at, ready;   /* offset and bytes of what had pages before */
     _Atomic bool backed;      /* shadow allocated and mapped at A; of these the
                                  mapping may go again                  */
