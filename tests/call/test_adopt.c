@@ -23,6 +23,8 @@ static bool on_cpu, uffd;
 
 /* ---- memory of each kind --------------------------------------------------------- */
 
+_Static_assert(BYTES <= 2 * (2 << 20), "two huge pages have room for it");
+
 enum { MALLOC, PRIVATE, SHARED, SHARED_FILE, PRIVATE_FILE, HUGE, KINDS };
 
 static char file[] = "/tmp/adoptXXXXXX";
@@ -61,7 +63,7 @@ static int *make(int kind)
         close(fd);
         return p;
     case HUGE:
-        p = aligned_alloc(2 << 20, BYTES + (2 << 20));
+        p = aligned_alloc(2 << 20, 2 * (2 << 20));
         madvise(p, BYTES, MADV_HUGEPAGE);
         break;
     }

@@ -46,7 +46,7 @@ static void map_on_cpu(const adsmBlocks *blocks, void *const *values)
     long from = i0 + (long)(blocks->first * blocks->block[0]);
     long to = from + (long)(blocks->count * blocks->block[0]);
     for (long i = from; i < to && i < i1; i++)
-        y[i] = 2 * x[i] + y[i] + a;
+        y[i] = (int)(2 * (unsigned)x[i] + (unsigned)y[i] + (unsigned)a);
 }
 
 static const size_t map_bytes[] = {8, 8, 8, 8, 4};
