@@ -45,7 +45,8 @@ ADSM_API adsmStatus adsmAdopt(void *memory, size_t bytes, int home);
  * run where the memory lives; an array without a home on the thread's device.
  * Memory is shared, all of it in one allocation: ADSM_E_NOT_SHARED,
  * ADSM_E_INVALID where it goes on behind its end. 0 bytes do nothing, whatever
- * the addresses.
+ * the addresses. Of options `bounds` are refused, and weights and policies not
+ * looked at.
  */
 
 /**
@@ -116,8 +117,8 @@ typedef struct {
  * cuFFT, all into `work->stream`. They come behind all earlier calls that use
  * what the arguments name; later calls and CPU accesses come behind them.
  *
- * Called on the thread of the call, once for each part, with the device's primary
- * context current; other threads' accesses to shared memory wait meanwhile, and
+ * Called once for each part, with the device's primary context current, on the
+ * thread of the call, or of the runtime where a policy places parts; other threads' accesses to shared memory wait meanwhile, and
  * handlers of the program's signals. It touches no shared memory through the
  * CPU's addresses, calls nothing of this header but adsmWorkPointer, and leaves
  * by returning. An access gets one message and is the program's own fault.

@@ -155,6 +155,8 @@ static adsmOpts in_bytes(const adsmOpts *given, size_t width)
     opts.align = times(opts.align == 0 ? 1 : opts.align, width);
     for (int d = 0; d < 3; d++)
         opts.tile[d] = times(opts.tile[d], width);
+    opts.weights = NULL; /* each byte is as much work as any other */
+    opts.weigh = NULL;
     return opts;
 }
 
@@ -180,6 +182,11 @@ static int call(int which, const adsmOpts *given, int device, size_t bytes,
     int rc = get_kernel(which, &kernel);
     if (rc != ADSM_OK)
         return rc;
+    if (given && given->bounds)
+        return adsm_detail(ADSM_E_INVALID,
+                           "%s: `bounds` are for kernels, `parts` and `tile` "
+                           "cut fills and copies",
+                           acts[which].name);
     if (!given)
         return call_whole(kernel, device, bytes, width, count, args);
     adsmOpts opts = in_bytes(given, width);

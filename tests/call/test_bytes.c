@@ -271,6 +271,7 @@ END_TEST
 START_TEST(what_is_overwritten_is_not_brought)
 {
     struct memory m = make(SPLIT);
+    must(adsmSync()); /* where its parts were made as tasks, they are begun */
     uint64_t before = moved() + adsm_stats_get(ADSM_STAT_bytes_device);
     must(adsmMemset(m.at + 4000, 1, m.bytes - 8000));
     memset(m.model + 4000, 1, m.bytes - 8000);
@@ -484,6 +485,9 @@ START_TEST(mistakes_are_told_and_change_nothing)
     expect(adsmFillV(NULL, m.at, 10, NULL, 1), ADSM_E_INVALID, "pattern");
     expect(adsmFillV(adsmWith(.devices = 1u << 31), m.at, 10, plain, 1),
            ADSM_E_INVALID, "device 31");
+    expect(adsmFillV(adsmWith(.parts = 2, .bounds = (const long[]){0, 5, 10}),
+                     m.at, 10, plain, 1),
+           ADSM_E_INVALID, "`bounds`");
     expect(adsmCopy(m.at, NULL, 1), ADSM_E_INVALID, "NULL");
     expect(adsmCopy(NULL, m.at, 1), ADSM_E_INVALID, "NULL");
     expect(adsmCopy(plain, plain + 50, 10), ADSM_E_NOT_SHARED, "neither");
