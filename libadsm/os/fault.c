@@ -197,10 +197,9 @@ static enum adsm_fault_driver fault_from_driver(uintptr_t addr)
     if (from == ADSM_FAULT_DRIVER)
         adsm_log_signal_address(
             ADSM_LOG_ERROR,
-            "the CUDA driver, or a function that stands for a kernel, touched "
-            "a "
-            "shared object on the CPU; pass it the address from a call that "
-            "libadsm sees. Address",
+            "the CUDA driver touched a shared object on the CPU, or a function "
+            "that stands for a kernel did; pass it the address from a call "
+            "that libadsm sees. Address",
             addr);
     return from;
 }
