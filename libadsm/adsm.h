@@ -377,10 +377,10 @@ typedef struct {
                .bytes = sizeof(x),                                             \
                .size = sizeof(adsmArg),                                        \
                .edge = ADSM_KIND_(x)})
-#define adsmIn(ptr)    ADSM_ARG_(ptr, ADSM_IN, ADSM_BY_RANGE)
-#define adsmOut(ptr)   ADSM_ARG_(ptr, ADSM_OUT, ADSM_BY_RANGE)
-#define adsmInOut(ptr) ADSM_ARG_(ptr, ADSM_INOUT, ADSM_BY_RANGE)
-#define adsmAll(ptr)   ADSM_ARG_(ptr, ADSM_IN, ADSM_WHOLE)
+#define adsmIn(ptr)      ADSM_ARG_(ptr, ADSM_IN, ADSM_BY_RANGE)
+#define adsmOut(ptr)     ADSM_ARG_(ptr, ADSM_OUT, ADSM_BY_RANGE)
+#define adsmInOut(ptr)   ADSM_ARG_(ptr, ADSM_INOUT, ADSM_BY_RANGE)
+#define adsmAll(ptr)     ADSM_ARG_(ptr, ADSM_IN, ADSM_WHOLE)
 #define adsmScatter(ptr) ADSM_ARG_(ptr, ADSM_INOUT, ADSM_SCATTER)
 
 #define adsmHalo(ptr, r, e)        ADSM_NEAR_(ptr, r, 0, e)

@@ -26,7 +26,7 @@ struct adsmKernel {
 };
 
 struct adsmModule {
-    adsmModule *self; /* key of the table of modules */
+    adsmModule *self;         /* key of the table of modules */
     struct adsm_image *image; /* NULL: of an act, as the next three */
     const struct adsm_act *act;
     void (*done)(const struct adsm_act *act);

@@ -33,8 +33,8 @@ struct adsm_kernel_view {
     adsmReach reach;
     struct adsm_layout layout; /* of its parameters, if anybody can tell */
     adsmModule *module;
-    uint64_t serial;          /* of the module: no two have the same */
-    struct adsm_speed *speed; /* of its parts, on each device */
+    uint64_t serial;            /* of the module: no two have the same */
+    struct adsm_speed *speed;   /* of its parts, on each device */
     const struct adsm_act *act; /* it is one; NULL: it is a kernel */
 };
 
