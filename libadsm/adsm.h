@@ -328,12 +328,13 @@ typedef struct {
 
 /*
  * adsmVal(x) passes the value that x has when the argument is made: a variable, a
- * constant or an expression (a structure in place in parentheses of its own). In C
- * it is kept until the end of the block, an array where it is; x is evaluated once.
- * The others pass an address inside a shared object. C++ has functions of the same
- * names and uses (C++11). There an argument has a value of up to 40 bytes with it,
- * so arguments and tasks may be kept; what is larger has to be a variable that is
- * there when the call is made. adsmR1 to adsmR3 are boxes that begin at 0.
+ * constant or an expression (a structure in place in parentheses of its own); x is
+ * evaluated once. An argument has a value of up to 40 bytes with it, so arguments
+ * and tasks may be kept. What is larger is copied in C until the end of the block,
+ * but an array, which is used where it is; in C++ it has to be a variable that is
+ * there when the call is made. The others pass an address inside a shared object.
+ * C++ has functions of the same names and uses (C++11). adsmR1 to adsmR3 are boxes
+ * that begin at 0.
  *
  * What a part of a call over several devices gets (adsmCallWith): adsmIn,
  * adsmOut and adsmInOut its own box of the array; adsmAll all of it; adsmHalo
@@ -372,11 +373,19 @@ typedef struct {
  */
 #ifndef __cplusplus
 
-#define adsmVal(x)                                                             \
-    ((adsmArg){.p = ADSM_KEEP_(x),                                             \
-               .bytes = sizeof(x),                                             \
-               .size = sizeof(adsmArg),                                        \
-               .edge = ADSM_KIND_(x)})
+/* A value that lies at `p`: in the argument, where it has room for it. */
+static inline adsmArg adsmKeep_(const void *p, size_t bytes, int kind)
+{
+    adsmArg arg = {.p = p, .bytes = bytes, .size = sizeof arg};
+    arg.edge = (uint8_t)kind;
+    if (bytes > sizeof arg.param)
+        return arg;
+    arg.how = ADSM_KEPT;
+    __builtin_memcpy(arg.param, p, bytes);
+    return arg;
+}
+
+#define adsmVal(x)       adsmKeep_(ADSM_KEEP_(x), sizeof(x), ADSM_KIND_(x))
 #define adsmIn(ptr)      ADSM_ARG_(ptr, ADSM_IN, ADSM_BY_RANGE)
 #define adsmOut(ptr)     ADSM_ARG_(ptr, ADSM_OUT, ADSM_BY_RANGE)
 #define adsmInOut(ptr)   ADSM_ARG_(ptr, ADSM_INOUT, ADSM_BY_RANGE)

@@ -17,13 +17,26 @@ static int count(void)
     return ++counted;
 }
 
+/* Where it is: in the argument itself, up to 40 bytes. */
+static const void *value_of(const adsmArg *arg)
+{
+    ck_assert_int_eq(arg->how == ADSM_KEPT, arg->bytes <= sizeof arg->param);
+    return arg->how == ADSM_KEPT ? arg->param : arg->p;
+}
+
+/* As programs have them that make arguments one by one: what x was is gone. */
+static adsmArg make_argument(int x)
+{
+    return x ? adsmVal(x) : adsmVal(x + 1);
+}
+
 #define check_value(arg_, type, value, kind_)                                  \
     do {                                                                       \
         const adsmArg made = (arg_);                                           \
         ck_assert_uint_eq(made.bytes, sizeof(type));                           \
         ck_assert_int_eq(made.edge, (kind_));                                  \
         ck_assert_int_eq(made.mode, 0);                                        \
-        ck_assert(*(const type *)made.p == (value));                           \
+        ck_assert(*(const type *)value_of(&made) == (value));                  \
     } while (0)
 
 START_TEST(values_are_constants_and_expressions_too)
@@ -46,20 +59,21 @@ START_TEST(values_are_constants_and_expressions_too)
     ck_assert_int_eq(counted, 1);
     adsmArg of_pair = adsmVal(s), in_place = adsmVal(((struct pair){6, 7}));
     s.a = 9;
-    ck_assert(((const struct pair *)of_pair.p)->a == 2);
-    ck_assert_int_eq(((const struct pair *)in_place.p)->b, 7);
+    ck_assert(((const struct pair *)value_of(&of_pair))->a == 2);
+    ck_assert_int_eq(((const struct pair *)value_of(&in_place))->b, 7);
+    check_value(make_argument(5), int, 5, ADSM_INTEGER);
     ck_assert_uint_eq(in_place.bytes, sizeof s);
 }
 END_TEST
 
-START_TEST(arrays_are_values_where_they_are)
+START_TEST(large_arrays_are_values_where_they_are)
 {
-    float m[4] = {1, 2, 3, 4};
+    float m[16] = {1, 2, 3, 4};
     const int few[2] = {5, 6};
     adsmArg arg = adsmVal(m), other = adsmVal(few);
-    ck_assert_ptr_eq(arg.p, m);
+    ck_assert_ptr_eq(value_of(&arg), m);
     ck_assert_uint_eq(arg.bytes, sizeof m);
-    ck_assert_ptr_eq(other.p, few);
+    ck_assert_int_eq(((const int *)value_of(&other))[1], 6);
     ck_assert_uint_eq(other.bytes, sizeof few);
 }
 END_TEST
@@ -120,5 +134,5 @@ START_TEST(array_of_rows_is_called_as_one_row)
 END_TEST
 
 SUITE_MAIN("values", 60, values_are_constants_and_expressions_too,
-           arrays_are_values_where_they_are, calls_get_the_values,
+           large_arrays_are_values_where_they_are, calls_get_the_values,
            array_of_rows_is_called_as_one_row)
