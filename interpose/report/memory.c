@@ -453,7 +453,10 @@ void report_memory_overwritten(uint64_t to, const struct report_cost *cost)
     m->version++;
 }
 
-void report_memory_read(uint64_t at, uint64_t bytes)
+/* All that lies in a range is used. */
+static void use_range(uint64_t at, uint64_t bytes,
+                      void (*use)(struct memory *memory, uint64_t begin,
+                                  uint64_t end))
 {
     all.now++;
     size_t i = before(at);
@@ -461,20 +464,18 @@ void report_memory_read(uint64_t at, uint64_t bytes)
         i--;
     for (; i < all.count && all.at[i]->begin < at + bytes; i++) {
         touch(all.at[i]);
-        read_parts(all.at[i], at, at + bytes);
+        use(all.at[i], at, at + bytes);
     }
+}
+
+void report_memory_read(uint64_t at, uint64_t bytes)
+{
+    use_range(at, bytes, read_parts);
 }
 
 void report_memory_blurred(uint64_t at, uint64_t bytes)
 {
-    all.now++;
-    size_t i = before(at);
-    if (i && all.at[i - 1]->end > at)
-        i--;
-    for (; i < all.count && all.at[i]->begin < at + bytes; i++) {
-        touch(all.at[i]);
-        blur_parts(all.at[i], at, at + bytes);
-    }
+    use_range(at, bytes, blur_parts);
 }
 
 bool report_memory_is_known(uint64_t at, uint64_t bytes, uint64_t *hash)

@@ -41,9 +41,10 @@ bool adsm_queue_takes(const struct adsm_task *task);
  * Make tasks of a call. It belongs to the queue, and is gone, if ADSM_OK is
  * returned; or with `sync`, where it is the status of the call.
  *
- * Return: ADSM_OK; ADSM_E_UNSUPPORTED: it uses memory of which there are no parts;
- *         ADSM_E_NOMEM, ADSM_E_SYSTEM, a device's error: there are no tasks, the
- *         caller has it still
+ * Where not all of them can be entered, the call is begun at once.
+ *
+ * Return: ADSM_OK; ADSM_E_INVALID (pieces that are refused), ADSM_E_NOMEM,
+ *         ADSM_E_SYSTEM: there are no tasks, the caller has it still
  * Thread: any but the queue's own. Signal: never
  */
 int adsm_queue_put(struct adsm_task *task, int *status);
